@@ -1,0 +1,93 @@
+"""Threads, and what was built and found."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from operator import index
+
+from conncomp._core import instruction_set, native
+
+OPTIONAL = {
+    "cuda": ("cupy",),
+    "io": ("imageio", "pillow", "tifffile"),
+    "cli": ("click", "rich", "matplotlib"),
+    "peers": ("networkx", "scikit-image", "connected-components-3d"),
+}
+
+
+def set_num_threads(n: int) -> None:
+    """Set the number of threads that later calls use.
+
+    Parameters
+    ----------
+    n : int
+        At least 1. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
+        decides.
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 1 or above 4096.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> before = conncomp.get_num_threads()
+    >>> conncomp.set_num_threads(2)
+    >>> conncomp.get_num_threads()
+    2
+    >>> conncomp.set_num_threads(before)
+    """
+    if not 1 <= index(n) <= 4096:
+        raise ValueError(f"n={n} threads; use a number from 1 to 4096")
+    native.set_num_threads(index(n))
+
+
+def get_num_threads() -> int:
+    """Return the number of threads that calls use.
+
+    Returns
+    -------
+    int
+        See `set_num_threads`.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.get_num_threads() >= 1
+    True
+    """
+    return int(native.get_num_threads())
+
+
+def config() -> dict[str, object]:
+    """Return what `show_config` prints."""
+    found: dict[str, object] = {
+        "conncomp": importlib.metadata.version("conncomp"),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "compiler": native.compiler(),
+        "instruction set": instruction_set,
+        "threads": get_num_threads(),
+        "gpu": "no GPU kernels in this version",
+    }
+    for package in ("numpy", "scipy", *(p for group in OPTIONAL.values() for p in group)):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def show_config() -> None:
+    """Print what was built and which optional packages were found.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.show_config()  # doctest: +ELLIPSIS
+    conncomp ...
+    """
+    for name, value in config().items():
+        print(f"{name:<24} {'not installed' if value is None else value}")

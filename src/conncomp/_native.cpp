@@ -1,0 +1,111 @@
+// nanobind bindings, and nothing but bindings. Arguments arrive checked by Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/half.h"
+#include "core/parallel.h"
+#include "graph/afforest.h"
+#include "graph/csr.h"
+#include "grid/runs.h"
+
+namespace nb = nanobind;
+using namespace conncomp;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// How neighbouring values are told apart: the name of a kernel's value type.
+template <class Body>
+int64_t with_value_type(const std::string& name, Body&& body) {
+  if (name == "u1") return body(uint8_t());
+  if (name == "u2") return body(uint16_t());
+  if (name == "u4") return body(uint32_t());
+  if (name == "u8") return body(uint64_t());
+  if (name == "f2") return body(Half());
+  if (name == "f4") return body(float());
+  if (name == "f8") return body(double());
+  throw nb::value_error(("no kernel for values of type " + name).c_str());
+}
+
+template <class Index>
+int64_t label_runs(uintptr_t data, const std::string& value_type, std::optional<nb::bytes> background,
+                   std::vector<int64_t> lengths, std::vector<bool> periodic,
+                   std::vector<int64_t> byte_strides, std::vector<int64_t> index_strides, int connectivity,
+                   bool consecutive, Vector<Index> out) {
+  std::vector<Axis> axes;
+  for (size_t k = 0; k < lengths.size(); ++k)
+    axes.push_back({lengths[k], periodic[k], index_strides[k], byte_strides[k]});
+  return with_value_type(value_type, [&](auto zero) {
+    using Value = decltype(zero);
+    std::optional<Value> value;
+    if (background) std::memcpy(&value.emplace(), background->c_str(), sizeof(Value));
+    const nb::gil_scoped_release release;
+    return Runs<Index>(axes, connectivity)
+        .label(reinterpret_cast<const void*>(data), value, consecutive, out.data());
+  });
+}
+
+template <class Pointer, class Vertex, class Index>
+int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
+                          bool consecutive, Vector<Index> out) {
+  const nb::gil_scoped_release release;
+  find_roots(indptr.data(), indices.data(), int64_t(out.size()), symmetric, out.data());
+  return number_roots(out.data(), int64_t(out.size()), consecutive);
+}
+
+template <class Vertex, class Index>
+int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, bool consecutive,
+                           Vector<Index> out) {
+  const nb::gil_scoped_release release;
+  find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), out.data());
+  return number_roots(out.data(), int64_t(out.size()), consecutive);
+}
+
+template <class Vertex>
+void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int64_t> indptr,
+                 Vector<Vertex> indices) {
+  const nb::gil_scoped_release release;
+  group_by_source(src.data(), dst.data(), int64_t(src.size()), int64_t(indptr.size()) - 1, indptr.data(),
+                  indices.data());
+}
+
+// Every combination of int32 and int64; out is int32 unless the vertices need int64.
+template <class Pointer, class Vertex>
+void define_graph(nb::module_& m) {
+  m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int32_t>);
+  m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int64_t>);
+}
+
+template <class Vertex>
+void define_arcs(nb::module_& m) {
+  define_graph<int32_t, Vertex>(m);
+  define_graph<int64_t, Vertex>(m);
+  m.def("components_of_arcs", &components_of_arcs<Vertex, int32_t>);
+  m.def("components_of_arcs", &components_of_arcs<Vertex, int64_t>);
+  m.def("csr_of_arcs", &csr_of_arcs<Vertex>);
+}
+
+}  // namespace
+
+NB_MODULE(CONNCOMP_MODULE, m) {
+  m.def("label_runs", &label_runs<int32_t>);
+  m.def("label_runs", &label_runs<int64_t>);
+  define_arcs<int32_t>(m);
+  define_arcs<int64_t>(m);
+  m.def("set_num_threads", [](int threads) { requested_threads = threads; });
+  m.def("get_num_threads", &num_threads);
+  m.def("compiler", [] { return __VERSION__; });
+  m.def("supports_x86_64_v3", [] {
+#if defined(__x86_64__) && defined(__GNUC__)
+    return bool(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                __builtin_cpu_supports("fma"));
+#else
+    return false;
+#endif
+  });
+}

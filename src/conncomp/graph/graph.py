@@ -1,0 +1,310 @@
+"""The `Graph` type: arcs as a list or as compressed sparse rows, checked once."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arrays import as_numpy
+from conncomp._core import native
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Indices = NDArray[Any]
+
+
+class Graph:
+    """A directed graph with vertices 0, 1, ..., as an array of arcs.
+
+    Made by `from_edges`, `from_csr`, `from_scipy`, `from_networkx` or `read`, which check their
+    input. It keeps the arrays it was given, without a copy where they are of int32 or int64, and
+    makes the other form when it is asked for. An undirected edge is two arcs; multiple arcs and
+    loops are kept.
+
+    Attributes
+    ----------
+    num_vertices : int
+    num_arcs : int
+    indptr, indices : ndarray of int32 or int64
+        Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``.
+
+    Examples
+    --------
+    >>> from conncomp import Graph, connected_components
+    >>> graph = Graph.from_edges([0, 1, 3], [1, 2, 4])
+    >>> graph
+    Graph(num_vertices=5, num_arcs=3)
+    >>> connected_components(graph)
+    (2, array([0, 0, 0, 1, 1], dtype=int32))
+    """
+
+    def __init__(
+        self,
+        num_vertices: int,
+        *,
+        arcs: tuple[Indices, Indices] | None = None,
+        csr: tuple[Indices, Indices] | None = None,
+        symmetric: bool | None = None,
+    ) -> None:
+        # Arguments are trusted here; the from_... methods check theirs.
+        self._num_vertices = num_vertices
+        self._arcs = arcs
+        self._csr = csr
+        self._symmetric = symmetric
+
+    def __repr__(self) -> str:
+        return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
+
+    @classmethod
+    def from_edges(cls, src: ArrayLike, dst: ArrayLike, num_vertices: int | None = None) -> Graph:
+        """Make a graph of the arcs ``src[i] -> dst[i]``.
+
+        Parameters
+        ----------
+        src, dst : array_like of int, shape (num_arcs,)
+            Vertex numbers.
+        num_vertices : int, optional
+            By default one more than the largest vertex that occurs.
+
+        Raises
+        ------
+        ValueError
+            If the arrays differ in length, or a vertex is negative or not below `num_vertices`.
+        TypeError
+            If they are not of integers.
+
+        Examples
+        --------
+        >>> Graph.from_edges([0, 1], [1, 0], num_vertices=4)
+        Graph(num_vertices=4, num_arcs=2)
+        """
+        src, dst = _as_indices(src, "src"), _as_indices(dst, "dst")
+        if len(src) != len(dst):
+            raise ValueError(f"src has {len(src)} entries and dst has {len(dst)}")
+        if src.dtype != dst.dtype:
+            src, dst = src.astype(np.int64, copy=False), dst.astype(np.int64, copy=False)
+        if num_vertices is None:
+            num_vertices = 1 + max(
+                (int(ends.max()) for ends in (src, dst) if len(ends)), default=-1
+            )
+        else:
+            num_vertices = _check_num_vertices(num_vertices)
+        _check_range(src, "src", num_vertices)
+        _check_range(dst, "dst", num_vertices)
+        return cls(num_vertices, arcs=(src, dst))
+
+    @classmethod
+    def from_csr(cls, indptr: ArrayLike, indices: ArrayLike) -> Graph:
+        """Make a graph of compressed sparse rows.
+
+        Parameters
+        ----------
+        indptr : array_like of int, shape (num_vertices + 1,)
+            Where the arcs of each vertex begin in `indices`; starts with 0, never decreases and
+            ends with ``len(indices)``.
+        indices : array_like of int, shape (num_arcs,)
+            Where each arc leads.
+
+        Raises
+        ------
+        ValueError
+            If `indptr` is not as said, or an index is negative or not below the number of vertices.
+        TypeError
+            If they are not of integers.
+
+        Examples
+        --------
+        >>> Graph.from_csr([0, 1, 2, 2], [1, 0])
+        Graph(num_vertices=3, num_arcs=2)
+        """
+        indptr, indices = _as_indices(indptr, "indptr"), _as_indices(indices, "indices")
+        if len(indptr) == 0 or indptr[0] != 0:
+            first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
+            raise ValueError(f"indptr {first}; it must start with 0")
+        falls = indptr[1:] < indptr[:-1]
+        if falls.any():
+            at = int(falls.argmax())
+            raise ValueError(
+                f"indptr decreases from {indptr[at]} to {indptr[at + 1]} at position {at + 1}"
+            )
+        if indptr[-1] != len(indices):
+            raise ValueError(
+                f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries"
+            )
+        _check_range(indices, "indices", len(indptr) - 1)
+        return cls(len(indptr) - 1, csr=(indptr, indices))
+
+    @classmethod
+    def from_scipy(cls, matrix: Any) -> Graph:
+        """Make a graph of a square SciPy sparse matrix or array: every stored entry is an arc.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse matrix or array, shape (num_vertices, num_vertices)
+            Row numbers are sources, column numbers targets. As in `scipy.sparse.csgraph`, an
+            explicitly stored zero is an arc too.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is not square.
+        TypeError
+            If it is not a SciPy sparse matrix.
+
+        Examples
+        --------
+        >>> import scipy.sparse
+        >>> Graph.from_scipy(scipy.sparse.eye_array(3))
+        Graph(num_vertices=3, num_arcs=3)
+        """
+        from scipy import sparse
+
+        if not sparse.issparse(matrix):
+            raise TypeError(f"matrix is a {type(matrix).__name__}, not a SciPy sparse matrix")
+        _check_square(matrix.shape, "matrix")
+        rows = matrix.tocsr()
+        return cls.from_csr(rows.indptr, rows.indices)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Graph:
+        """Make a graph of a NetworkX graph, its nodes numbered in their order.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            An undirected edge becomes two arcs, a loop one.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> Graph.from_networkx(networkx.path_graph(4))
+        Graph(num_vertices=4, num_arcs=6)
+        """
+        number = {node: i for i, node in enumerate(graph)}
+        degrees = np.zeros(len(number) + 1, np.int64)
+        indices: list[int] = []
+        for i, node in enumerate(graph):
+            for neighbour, edges in graph.adj[node].items():
+                indices += [number[neighbour]] * (len(edges) if graph.is_multigraph() else 1)
+            degrees[i + 1] = len(indices)
+        made = cls.from_csr(degrees, np.array(indices, np.int64))
+        if not graph.is_directed():
+            made._symmetric = True
+        return made
+
+    @property
+    def arrays(self) -> tuple[Indices, ...]:
+        """The arrays that the graph keeps."""
+        return (*(self._arcs or ()), *(self._csr or ()))
+
+    @property
+    def num_vertices(self) -> int:
+        """The number of vertices."""
+        return self._num_vertices
+
+    @property
+    def num_arcs(self) -> int:
+        """The number of arcs; an undirected edge counts twice."""
+        return len((self._arcs or self._rows())[1])
+
+    @property
+    def indptr(self) -> Indices:
+        """Where the arcs of each vertex begin in `indices`."""
+        return self._rows()[0]
+
+    @property
+    def indices(self) -> Indices:
+        """Where each arc leads, in the order of the sources."""
+        return self._rows()[1]
+
+    def _rows(self) -> tuple[Indices, Indices]:
+        if self._csr is None:
+            assert self._arcs is not None
+            src, dst = self._arcs
+            indptr, indices = np.empty(self.num_vertices + 1, np.int64), np.empty_like(dst)
+            native.csr_of_arcs(src, dst, indptr, indices)
+            self._csr = indptr, indices
+        return self._csr
+
+    def is_symmetric(self) -> bool:
+        """Whether every arc is matched by one in the opposite direction.
+
+        Returns
+        -------
+        bool
+            Multiplicities do not matter. Found once, then remembered.
+
+        Examples
+        --------
+        >>> Graph.from_edges([0, 1], [1, 2]).is_symmetric()
+        False
+        """
+        if self._symmetric is None:
+            matrix = self._pattern()
+            self._symmetric = (matrix != matrix.T).nnz == 0
+        return self._symmetric
+
+    def _pattern(self) -> csr_array[np.bool_]:
+        """Return the adjacency matrix, without multiplicities."""
+        from scipy import sparse
+
+        shape = (self.num_vertices, self.num_vertices)
+        ones = np.ones(self.num_arcs, np.bool_)
+        matrix = sparse.csr_array((ones, self.indices.copy(), self.indptr.copy()), shape=shape)
+        matrix.sum_duplicates()
+        return matrix
+
+    def fill_labels(self, labels: Indices, consecutive: bool) -> int:
+        """Write the label of every vertex to `labels`; return the number of components."""
+        if self._csr is not None:
+            return int(
+                native.components_of_csr(*self._csr, self._symmetric or False, consecutive, labels)
+            )
+        assert self._arcs is not None
+        return int(native.components_of_arcs(*self._arcs, consecutive, labels))
+
+
+def _as_indices(values: ArrayLike, name: str) -> Indices:
+    """Return `values` as a contiguous vector of int32 or int64, without a copy if it is one."""
+    array = as_numpy(values, name)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} is of dtype {array.dtype}; it must be of integers")
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
+    if array.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+        array = array.astype(np.int64)
+    return np.require(array, requirements=["C", "A"])
+
+
+def _check_num_vertices(num_vertices: int) -> int:
+    try:
+        count = index(num_vertices)
+    except TypeError:
+        raise TypeError(f"num_vertices={num_vertices!r} must be an integer") from None
+    if count < 0:
+        raise ValueError(f"num_vertices={count} must not be negative")
+    return count
+
+
+def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
+    if len(vertices) == 0:
+        return
+    for worst in (int(vertices.min()), int(vertices.max())):
+        if not 0 <= worst < num_vertices:
+            at = int((vertices == worst).argmax())
+            raise ValueError(
+                f"{name}[{at}] is {worst}; vertices are numbered from 0 to {num_vertices - 1}"
+            )
+
+
+def _check_square(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"{name} has shape {shape}; an adjacency matrix is square")

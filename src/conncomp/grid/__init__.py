@@ -1,0 +1,5 @@
+"""Labelling arrays."""
+
+from conncomp.grid.labelling import label
+
+__all__ = ["label"]

@@ -1,0 +1,90 @@
+// From a forest of parents to labels, in place. A root's label is kept complemented (~label, which is
+// negative) until every other entry has fetched it, so that labels and parents can share one array.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/parallel.h"
+#include "core/union_find.h"
+
+namespace conncomp {
+
+constexpr int64_t kGrain = 1 << 16;
+
+// Calls body(i) for every i in [0, count), in parallel, each part in ascending order.
+template <class Body>
+void for_each_index(int64_t count, Body&& body) {
+  const Parts parts(count, kGrain);
+  parallel_for(parts.parts, [&](int64_t part) {
+    for (int64_t i = parts.begin(part), end = parts.end(part); i < end; ++i) body(i);
+  });
+}
+
+// Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
+// sum over all. Assigning may change value(i).
+template <class Value, class Assign>
+int64_t scan(int64_t count, Value&& value, Assign&& assign) {
+  const Parts parts(count, kGrain);
+  std::vector<int64_t> sums(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t sum = 0;
+    for (int64_t i = parts.begin(part), end = parts.end(part); i < end; ++i) sum += value(i);
+    sums[part] = sum;
+  });
+  int64_t total = 0;
+  for (int64_t& sum : sums) {
+    const int64_t before = total;
+    total += sum;
+    sum = before;
+  }
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t before = sums[part];
+    for (int64_t i = parts.begin(part), end = parts.end(part); i < end; ++i) {
+      const int64_t here = value(i);
+      assign(i, before);
+      before += here;
+    }
+  });
+  return total;
+}
+
+// Lets rank[w] be the number of bits set before word w; returns the number of all.
+template <class Index>
+int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
+  return scan(
+      count, [&](int64_t w) { return std::popcount(words[w]); },
+      [&](int64_t w, int64_t before) { rank[w] = Index(before); });
+}
+
+// Lets every entry point to its root.
+template <class Index>
+void flatten(Index* parent, int64_t count) {
+  for_each_index(count, [&](int64_t i) { Shared::store(parent + i, find<Shared>(parent, Index(i))); });
+}
+
+// Gives every entry of a flat forest the complemented label that its root holds.
+template <class Index>
+void spread_labels(Index* parent, int64_t count) {
+  for_each_index(count, [&](int64_t i) {
+    const Index root = Shared::load(parent + i);
+    if (root >= 0) Shared::store(parent + i, Shared::load(parent + root));
+  });
+}
+
+// Turns a flat forest into labels 0, 1, ... in the order of the roots, or into roots, which it already
+// is; returns the number of components.
+template <class Index>
+int64_t number_roots(Index* parent, int64_t count, bool consecutive) {
+  const auto is_root = [&](int64_t i) { return parent[i] == Index(i); };
+  if (!consecutive) return scan(count, is_root, [](int64_t, int64_t) {});
+  const int64_t components = scan(count, is_root, [&](int64_t i, int64_t before) {
+    if (is_root(i)) parent[i] = ~Index(before);
+  });
+  spread_labels(parent, count);
+  for_each_index(count, [&](int64_t i) { parent[i] = ~parent[i]; });
+  return components;
+}
+
+}  // namespace conncomp

@@ -1,0 +1,84 @@
+// Connected components of a graph by union–find over its arcs, sampled first. The default on the CPU.
+//
+// What: the direction of arcs is ignored; nothing is assumed of it unless the caller says that the graph
+// is symmetric.
+// How: every vertex is united with its first two neighbours, which joins most of a large component, and
+// all paths are flattened. The rest of the arcs then mostly connect vertices that already have the same
+// root, which one look at their parents tells. Where every arc is listed from both ends, the vertices of
+// the largest component need not be visited at all: it is guessed from a sample, and the arcs that leave
+// it are seen from their other end.
+// Cost: each arc read once, and one random access for it; in a symmetric graph with a giant component
+// only a few arcs a vertex. No memory beyond the parents, which become the labels.
+// Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via
+// Subgraph Sampling"; union–find of Jaiganesh and Burtscher 2018.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/numbering.h"
+#include "core/parallel.h"
+#include "core/union_find.h"
+
+namespace conncomp {
+
+constexpr int kSampledNeighbours = 2;
+
+// Unites the ends of an arc, with one look each where they already share a root.
+template <class Index>
+inline void unite_ends(Index* parent, Index u, Index v) {
+  if (Shared::load(parent + u) != Shared::load(parent + v)) unite<Shared>(parent, u, v);
+}
+
+// The root that occurs most often in an evenly spread sample of flattened parents.
+template <class Index>
+Index frequent_root(const Index* parent, int64_t count) {
+  constexpr int64_t kSamples = 1024;
+  std::vector<Index> sample;
+  for (int64_t i = 0; i < kSamples; ++i) sample.push_back(parent[count * i / kSamples]);
+  std::sort(sample.begin(), sample.end());
+  Index best = sample[0];
+  for (size_t first = 0, last, most = 0; first < sample.size(); first = last) {
+    for (last = first; last < sample.size() && sample[last] == sample[first];) ++last;
+    if (last - first > most) most = last - first, best = sample[first];
+  }
+  return best;
+}
+
+// Fills roots[v], for a graph in CSR form, with the smallest vertex of v's component.
+template <class Pointer, class Vertex, class Index>
+void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, bool symmetric,
+                Index* roots) {
+  if (vertices == 0) return;
+  for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
+  for (int k = 0; k < kSampledNeighbours; ++k)
+    for_each_index(vertices, [&](int64_t v) {
+      if (indptr[v] + k < indptr[v + 1]) unite_ends(roots, Index(v), Index(indices[indptr[v] + k]));
+    });
+  flatten(roots, vertices);
+  const Index giant = symmetric ? frequent_root(roots, vertices) : Index(-1);
+  // Parts are of equal numbers of arcs, so that a hub is everybody's work.
+  const Parts parts(indptr[vertices], kGrain);
+  parallel_for(parts.parts, [&](int64_t part) {
+    const int64_t begin = parts.begin(part), end = parts.end(part);
+    int64_t v = std::upper_bound(indptr, indptr + vertices + 1, Pointer(begin)) - indptr - 1;
+    for (; v < vertices && int64_t(indptr[v]) < end; ++v) {
+      if (Shared::load(roots + v) == giant) continue;
+      int64_t arc = std::max(begin, int64_t(indptr[v]) + kSampledNeighbours);
+      for (const int64_t last = std::min(end, int64_t(indptr[v + 1])); arc < last; ++arc)
+        unite_ends(roots, Index(v), Index(indices[arc]));
+    }
+  });
+  flatten(roots, vertices);
+}
+
+// The same for a graph given as a list of arcs src[i] -> dst[i].
+template <class Vertex, class Index>
+void find_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* roots) {
+  for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
+  for_each_index(arcs, [&](int64_t i) { unite_ends(roots, Index(src[i]), Index(dst[i])); });
+  flatten(roots, vertices);
+}
+
+}  // namespace conncomp
