@@ -11,8 +11,6 @@
 
 namespace conncomp {
 
-constexpr int64_t kGrain = 1 << 16;
-
 // Calls body(i) for every i in [0, count), in parallel, each part in ascending order.
 template <class Body>
 void for_each_index(int64_t count, Body&& body) {

@@ -131,7 +131,7 @@ class Runs {
     start_.assign(bundles_ * words_, 0);
     foreground_.assign(rows_ * words_, 0);
     if (bundled) fold_.assign(bundles_ * words_, 0);
-    parts_ = Parts(bundles_, (1 << 16) * bundles_ / elements_ + 1);
+    parts_ = Parts(bundles_, kGrain * bundles_ / elements_ + 1);
   }
 
   Coordinates coordinates(int64_t bundle) const {
