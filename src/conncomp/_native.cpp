@@ -56,7 +56,7 @@ int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> ind
                           bool consecutive, Vector<Index> out) {
   const nb::gil_scoped_release release;
   find_roots(indptr.data(), indices.data(), int64_t(out.size()), symmetric, out.data());
-  return number_roots(out.data(), int64_t(out.size()), consecutive);
+  return label_roots(out.data(), int64_t(out.size()), consecutive);
 }
 
 template <class Vertex, class Index>
@@ -64,7 +64,7 @@ int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, b
                            Vector<Index> out) {
   const nb::gil_scoped_release release;
   find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), out.data());
-  return number_roots(out.data(), int64_t(out.size()), consecutive);
+  return label_roots(out.data(), int64_t(out.size()), consecutive);
 }
 
 template <class Vertex>

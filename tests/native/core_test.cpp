@@ -173,7 +173,7 @@ void test_graph() {
   find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
   for (int v = 0; v < vertices; ++v)
     check(roots[v] == expected[v] && others[v] == expected[v], "root of a vertex");
-  number_roots(roots.data(), vertices, true);
+  label_roots(roots.data(), vertices, true);
   Index next = 0;
   for (int v = 0; v < vertices; ++v) {
     if (expected[v] == v) others[v] = next++;

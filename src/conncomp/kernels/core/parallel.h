@@ -71,12 +71,24 @@ void parallel_for(int64_t count, Body&& body) {
 // Splits [0, count) into contiguous parts of at least `grain`, a few for each thread so that uneven
 // parts even out.
 struct Parts {
-  int64_t count, parts;
+  int64_t count, parts, unit = 1;
 
   Parts(int64_t count, int64_t grain)
       : count(count), parts(std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, 8 * num_threads())) {}
-  int64_t begin(int64_t part) const { return count / parts * part + std::min(part, count % parts); }
+
+  int64_t begin(int64_t part) const {
+    const int64_t units = count / unit;
+    return (units / parts * part + std::min(part, units % parts)) * unit;
+  }
   int64_t end(int64_t part) const { return begin(part + 1); }
+
+  // Lets parts begin at multiples of `unit`, which divides count, if that leaves work for every thread.
+  bool align(int64_t wanted) {
+    if (count / wanted < std::min<int64_t>(parts, num_threads())) return false;
+    unit = wanted;
+    parts = std::min(parts, count / unit);
+    return true;
+  }
 };
 
 }  // namespace conncomp
