@@ -22,9 +22,6 @@ Progress = Callable[[int, int], object]
 
 GZIP = b"\x1f\x8b"
 
-# Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
-CHUNK = 1 << 18
-
 # A line that is read in Python, a header or a comment, is cut here.
 LONGEST_LINE = 1 << 16
 
@@ -193,23 +190,23 @@ class Source:
             self._report()
         return found
 
-    def feed(self, consume: Callable[[NDArray[np.uint8], bool], int]) -> None:
-        """Call ``consume(chunk, last)`` for the rest of the file.
+    def feed(self, consume: Callable[[NDArray[np.uint8], bool], int], size: int) -> None:
+        """Call ``consume(chunk, last)`` for the rest of the file, in chunks of up to `size` bytes.
 
         It returns how many bytes it used; the next chunk starts with the others. The last chunk
         holds nothing new. A ValueError of it starts with the number of a line.
         """
-        buffer = np.empty(CHUNK, np.uint8)
+        buffer = np.empty(size, np.uint8)
         held, last = 0, False
         while not last:
             with self._reading():
                 count = self._stream.readinto(buffer[held:].data)
             self._report()
             last = count == 0
-            size = held + count
+            filled = held + count
             try:
-                used = consume(buffer[:size], last)
+                used = consume(buffer[:filled], last)
             except ValueError as error:
                 raise ValueError(f"{self.path}:{error}") from None
-            held = size - used
-            buffer[:held] = buffer[used:size]
+            held = filled - used
+            buffer[:held] = buffer[used:filled]
