@@ -23,11 +23,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "core/bits.h"
+#include "core/buffer.h"
 #include "core/neighbourhood.h"
 #include "core/numbering.h"
 #include "core/parallel.h"
@@ -126,13 +127,15 @@ class Runs {
       bundles_ *= bundle_shape_[k];
     }
     neighbours_ = backward_offsets(ndim, std::min(connectivity_, ndim), fixed);
-    foreground_.clear();
-    fold_.clear();
-    start_.assign(bundles_ * words_, 0);
-    foreground_.assign(rows_ * words_, 0);
-    if (bundled) fold_.assign(bundles_ * words_, 0);
-    parts_ = Parts(bundles_, (1 << 16) * bundles_ / elements_ + 1);
+    foreground_ = Buffer<uint64_t>(rows_ * words_);
+    fold_ = Buffer<uint64_t>(bundled ? bundles_ * words_ : 0);
+    start_ = Buffer<uint64_t>(bundles_ * words_);
+    parts_ = Parts(bundles_, kGrain * bundles_ / elements_ + 1);
+    layers_whole_ = in_order_ && parts_.align(bundles_ / layers());
   }
+
+  // Bundles with the same coordinate along the first axis.
+  int64_t layers() const { return outer_.empty() ? 1 : bundle_shape_[0]; }
 
   Coordinates coordinates(int64_t bundle) const {
     Coordinates at(outer_.size());
@@ -204,6 +207,13 @@ class Runs {
     return w < words_ ? body(bundle)[w] & ~start_[bundle * words_ + w] : 0;
   }
 
+  // Writes the OR of rows to `mask`.
+  void fold(const std::vector<int64_t>& rows, uint64_t* mask) const {
+    std::copy_n(&foreground_[rows[0] * words_], words_, mask);
+    for (size_t i = 1; i < rows.size(); ++i)
+      for (int64_t w = 0; w < words_; ++w) mask[w] |= foreground_[rows[i] * words_ + w];
+  }
+
   // ---- 1. masks -----------------------------------------------------------------------------------
 
   template <class T>
@@ -230,9 +240,7 @@ class Runs {
           if (!read_row(read(position<&Axis::byte_stride>(row)), *background, value,
                         &foreground_[row * words_]))
             one_value.store(false, std::memory_order_relaxed);
-        if (bundled_)
-          for (int64_t row : rows)
-            for (int64_t w = 0; w < words_; ++w) fold_[g * words_ + w] |= foreground_[row * words_ + w];
+        if (bundled_) fold(rows, &fold_[g * words_]);
         const uint64_t* mask = body(g);
         for (int64_t w = 0; w < words_; ++w) start_[g * words_ + w] = mask[w] & ~Moved(mask, w, words_).left;
       });
@@ -269,13 +277,10 @@ class Runs {
           const int count = int(std::min<int64_t>(kWord, row_.length - w * kWord));
           const uint64_t foreground = mask_where(count, foreground_test(x, background));
           foreground_[row * words_ + w] = foreground;
-          if (!foreground) continue;
-          uint64_t change = w == 0 || x[0] != x[-1];
-          if (count == kWord)
-            change |= mask_where(kWord, [&](int p) { return x[p] != x[p - (p > 0)]; }) & ~uint64_t(1);
-          else
-            for (int p = 1; p < count; ++p) change |= uint64_t(x[p] != x[p - 1]) << p;
-          start_[row * words_ + w] = foreground & change;
+          const int left = w == 0;
+          const uint64_t change =
+              mask_where(count - left, [&](int p) { return x[p + left] != x[p + left - 1]; });
+          start_[row * words_ + w] = foreground & (change << left | uint64_t(left));
         }
       });
     });
@@ -284,11 +289,11 @@ class Runs {
   // Numbers the runs in order.
   void number_runs() {
     const int64_t words = bundles_ * words_;
-    rank_.reset(new Index[words]);
-    runs_ = rank_words(start_.data(), words, rank_.get());
+    rank_ = Buffer<Index>(words);
+    runs_ = rank_words(start_.data(), words, rank_.data());
     // The writer reads whole vectors from any run on, and from the one before the first.
-    storage_.reset(new Index[1 + runs_ + kSlack]);
-    parent_ = storage_.get() + 1;
+    storage_ = Buffer<Index>(1 + runs_ + kSlack);
+    parent_ = storage_.data() + 1;
     parent_[-1] = 0;
     std::fill_n(parent_ + runs_, kSlack, Index(0));
     for_each_index(runs_, [&](int64_t i) { parent_[i] = Index(i); });
@@ -311,19 +316,16 @@ class Runs {
       explicit Reader(const OneValue& kind) : runs(kind.runs) {}
       const uint64_t* side(const Coordinates& at, const Offset& offset, int sign) {
         runs.members(at, offset.step.data(), sign, rows);
-        const uint64_t* first = &runs.foreground_[rows[0] * runs.words_];
-        if (rows.size() == 1) return first;
+        if (rows.size() == 1) return &runs.foreground_[rows[0] * runs.words_];
         std::vector<uint64_t>& mask = folded[sign > 0];
-        mask.assign(first, first + runs.words_);
-        for (size_t i = 1; i < rows.size(); ++i)
-          for (int64_t w = 0; w < runs.words_; ++w) mask[w] |= runs.foreground_[rows[i] * runs.words_ + w];
+        mask.resize(runs.words_);
+        runs.fold(rows, mask.data());
         return mask.data();
       }
-      void pair(const Coordinates& at, const Coordinates& there, const Offset& offset) {
+      void pair(int64_t, int64_t, const Coordinates& at, const Coordinates& there, const Offset& offset) {
         g = side(at, offset, 1);
         h = side(there, offset, -1);
       }
-      void alone(int64_t bundle) { g = h = runs.body(bundle); }
       Contacts contacts(int64_t w, uint64_t g_on, uint64_t h_on, uint64_t g_on_right, uint64_t h_on_right,
                         bool diagonal) const {
         if (!diagonal) return {g[w] & h[w], 0, 0};
@@ -346,39 +348,62 @@ class Runs {
     const void* data;
     struct Reader {
       const Runs& runs;
-      RowReader<T> read_g, read_h;
-      const T *g, *h;
+      RowReader<T> read_g, read_h, read_between;
+      const T *g, *h, *between;  // a row that neighbours both, if g and h differ along several axes
       const uint64_t *g_mask, *h_mask;
+      Coordinates corner;
 
       explicit Reader(const ManyValues& kind)
-          : runs(kind.runs), read_g(kind.data, runs.row_), read_h(kind.data, runs.row_) {}
-      void rows(int64_t row_g, int64_t row_h) {
-        g = read_g(runs.template position<&Axis::byte_stride>(row_g));
-        h = read_h(runs.template position<&Axis::byte_stride>(row_h));
+          : runs(kind.runs),
+            read_g(kind.data, runs.row_),
+            read_h(kind.data, runs.row_),
+            read_between(kind.data, runs.row_) {}
+      const T* row(RowReader<T>& read, const Coordinates& at) {
+        int64_t offset = 0;
+        for (size_t k = 0; k < at.size(); ++k) offset += at[k] * runs.outer_[k].byte_stride;
+        return read(offset);
+      }
+      void pair(int64_t row_g, int64_t row_h, const Coordinates& at, const Coordinates& there,
+                const Offset& offset) {
+        g = row(read_g, at);
+        h = row(read_h, there);
         g_mask = runs.body(row_g);
         h_mask = runs.body(row_h);
+        between = nullptr;
+        if (offset.moved < 2) return;
+        corner = there;
+        size_t k = corner.size() - 1;
+        while (!offset.step[k]) --k;
+        corner[k] = at[k];
+        between = row(read_between, corner);
       }
-      void pair(const Coordinates& at, const Coordinates& there, const Offset&) {
-        rows(runs.row_number(at), runs.row_number(there));
-      }
-      void alone(int64_t row) { rows(row, row); }
       Contacts contacts(int64_t w, uint64_t g_on, uint64_t h_on, uint64_t g_on_right, uint64_t h_on_right,
                         bool diagonal) const {
+        // Where both runs go on, what held for the elements before holds for these. Where the row between
+        // has the same value, it meets both runs and leaves nothing to do.
         const uint64_t mask = g_mask[w];
-        if (!mask) return {0, 0, 0};
         const T *x = g + w * kWord, *y = h + w * kWord;
-        const int count = int(std::min<int64_t>(kWord, runs.row_.length - w * kWord));
-        Contacts found{mask & mask_where(count, [&](int p) { return x[p] == y[p]; }), 0, 0};
-        if (!diagonal) return found;
+        const int left = w == 0, end = int(std::min<int64_t>(kWord, runs.row_.length - w * kWord));
         const int right = int(std::min<int64_t>(kWord, runs.row_.length - 1 - w * kWord));
-        found.next = mask & ~g_on_right & ~h_on_right;
-        if (found.next) found.next &= mask_where(right, [&](int p) { return x[p] == y[p + 1]; });
-        found.previous = mask & ~g_on & ~h_on & ~uint64_t(w == 0);
-        if (found.previous > 1)
-          found.previous &= mask_where(count, [&](int p) { return x[p] == y[p - 1 + (p + w == 0)]; });
-        else if (found.previous)
-          found.previous = x[0] == y[-1];
+        const uint64_t new_pairs = mask & h_mask[w] & ~(g_on & h_on);
+        Contacts found{0, 0, 0};
+        if (between)
+          found.here = where(new_pairs, 0, end, [&, z = between + w * kWord](int p) {
+            return (x[p] == y[p]) & !(x[p] == z[p]);
+          });
+        else
+          found.here = where(new_pairs, 0, end, [&](int p) { return x[p] == y[p]; });
+        if (!diagonal) return found;
+        found.next =
+            where(mask & ~g_on_right & ~h_on_right, 0, right, [&](int p) { return x[p] == y[p + 1]; });
+        found.previous = where(mask & ~g_on & ~h_on, left, end, [&](int p) { return x[p] == y[p - 1]; });
         return found;
+      }
+      // The candidates p in [first, end) for which equal(p) holds.
+      template <class Equal>
+      static uint64_t where(uint64_t candidates, int first, int end, Equal&& equal) {
+        if (!candidates || end <= first) return 0;
+        return candidates & mask_where(end - first, [&](int p) { return equal(p + first); }) << first;
       }
       bool touch(int64_t p, int64_t q) const {
         return (g_mask[p / kWord] >> p % kWord & 1) && (h_mask[q / kWord] >> q % kWord & 1) && g[p] == h[q];
@@ -386,12 +411,7 @@ class Runs {
     };
   };
 
-  int64_t row_number(const Coordinates& at) const {
-    int64_t row = 0;
-    for (size_t k = 0; k < at.size(); ++k) row = row * outer_[k].length + at[k];
-    return row;
-  }
-
+  // Contacts and equality, by the kind of input, are left to a Reader of each thread's own.
   template <class Kind>
   void link(const Kind& kind) {
     parallel_for(parts_.parts, [&](int64_t part) { link_part<Exclusive>(kind, part, true); });
@@ -404,15 +424,16 @@ class Runs {
   void link_part(const Kind& kind, int64_t part, bool inside) {
     typename Kind::Reader reader(kind);
     Coordinates there(outer_.size());
+    const Offset nowhere{std::vector<int8_t>(outer_.size(), 0), 0};
     for_each_bundle(part, [&](int64_t g, const Coordinates& at) {
       if (inside && row_.periodic) {
-        reader.alone(g);
+        reader.pair(g, g, at, at, nowhere);
         if (reader.touch(row_.length - 1, 0)) unite_runs<Access>(g, row_.length - 1, g, 0);
       }
       for (const Offset& offset : neighbours_) {
         const int64_t h = neighbour(at, offset, there);
         if (h < 0 || h == g || inside != (h >= parts_.begin(part) && h < parts_.end(part))) continue;
-        reader.pair(at, there, offset);
+        reader.pair(g, h, at, there, offset);
         link_bundles<Access>(reader, g, h, offset.moved < connectivity_);
       }
     });
@@ -464,81 +485,74 @@ class Runs {
   // Leaves in every run's entry the complemented label of its component; returns the number of components.
   int64_t number_components(bool consecutive) {
     flatten(parent_, runs_);
-    for_each_run([&](Index run, Index, int64_t bundle, int64_t p, const std::vector<int64_t>& rows) {
-      if (parent_[run] == run) Shared::store(parent_ + run, Index(~smallest_index(bundle, p, rows)));
-    });
-    // Where runs are in the order of indices, a root's own index is the smallest; where bundles are, only
-    // runs of the root's own layer along the first axis can have a smaller one.
-    if (bundled_ || !in_order_)
-      for_each_run([&](Index run, Index layer, int64_t bundle, int64_t p, const std::vector<int64_t>& rows) {
-        const Index root = Shared::load(parent_ + run);
-        if (root >= (in_order_ ? layer : 0))
-          Shared::fetch_max(parent_ + root, Index(~smallest_index(bundle, p, rows)));
-      });
-    return number_indices(consecutive);
+    if (in_order_ && !bundled_ && consecutive) return number_roots(parent_, runs_, Index(1));
+    return layers_whole_ ? number_by_index<Exclusive>(consecutive) : number_by_index<Shared>(consecutive);
   }
 
-  // Calls body(run, first run of its layer, bundle, p, rows of the bundle) for every run, which starts at p.
-  template <class Body>
-  void for_each_run(Body&& body) const {
-    const int64_t layers = outer_.empty() ? 1 : bundle_shape_[0];
-    const int64_t layer_words = bundles_ / layers * words_;
-    parallel_for(parts_.parts, [&](int64_t part) {
-      std::vector<int64_t> rows;
-      for_each_bundle(part, [&](int64_t bundle, const Coordinates& at) {
-        members(at, nullptr, 0, rows);
-        for (int64_t w = 0, word = bundle * words_; w < words_; ++w, ++word) {
-          Index run = rank_[word];
-          const Index layer = rank_[word / layer_words * layer_words];
-          for_each_bit(start_[word], [&](int p) { body(run++, layer, bundle, w * kWord + p, rows); });
-        }
-      });
-    });
-  }
-
-  // The smallest index in the run of `bundle` that starts at p.
-  int64_t smallest_index(int64_t bundle, int64_t p, const std::vector<int64_t>& rows) const {
-    int64_t smallest = elements_;
-    for (int64_t row : rows) {
-      const int64_t q = bundled_ ? first_in_run(row, bundle, p) : p;
-      if (q >= 0) smallest = std::min(smallest, position<&Axis::index_stride>(row) + q * row_.index_stride);
-    }
-    return smallest;
-  }
-
-  // The first foreground element of `row` in the run of `bundle` that starts at p, or -1.
-  int64_t first_in_run(int64_t row, int64_t bundle, int64_t p) const {
-    uint64_t ahead = ~below(p % kWord);
-    for (int64_t w = p / kWord; w < words_; ++w, ahead = kAll) {
-      uint64_t found = foreground_[row * words_ + w] & ahead;
-      uint64_t breaks = ~continued(bundle, w) & ahead;
-      if (w == p / kWord) breaks &= ~up_to(p % kWord);
-      if (breaks) found &= below(std::countr_zero(breaks));
-      if (found) return w * kWord + std::countr_zero(found);
-      if (breaks) break;
-    }
-    return -1;
-  }
-
-  // The roots hold their complemented smallest index, the others their root.
-  int64_t number_indices(bool consecutive) {
+  template <class Access>
+  int64_t number_by_index(bool consecutive) {
+    // A root first claims no index at all: any is smaller.
+    for_each_index(runs_, [&](int64_t i) { parent_[i] = parent_[i] == Index(i) ? kNoIndex : parent_[i]; });
+    parallel_for(parts_.parts, [&](int64_t part) { claim_indices<Access>(part); });
     const int64_t words = (elements_ + kWord - 1) / kWord;
-    const std::unique_ptr<uint64_t[]> smallest(new uint64_t[words]());
-    const std::unique_ptr<Index[]> rank(new Index[words]);
+    Buffer<uint64_t> claimed(words);
+    Buffer<Index> rank(words);
+    for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
     for_each_index(runs_, [&](int64_t i) {
       const Index index = ~parent_[i];
-      if (index >= 0) Shared::fetch_or(&smallest[index / kWord], uint64_t(1) << index % kWord);
+      if (index >= 0) Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
     });
-    const int64_t count = rank_words(smallest.get(), words, rank.get());
+    const int64_t count = rank_words(claimed.data(), words, rank.data());
     if (consecutive)
       for_each_index(runs_, [&](int64_t i) {
         const Index index = ~parent_[i];
         if (index >= 0)
           parent_[i] =
-              ~Index(rank[index / kWord] + std::popcount(smallest[index / kWord] & up_to(index % kWord)));
+              ~Index(rank[index / kWord] + std::popcount(claimed[index / kWord] & up_to(index % kWord)));
       });
     spread_labels(parent_, runs_);
     return count;
+  }
+
+  // Lets every run of a part lower the index that its root claims. Where runs are in the order of indices,
+  // the root's own is the smallest; where bundles are, only runs in the root's layer can have a smaller one.
+  template <class Access>
+  void claim_indices(int64_t part) {
+    const int64_t layer_words = bundles_ / layers() * words_;
+    std::vector<int64_t> rows, origins;
+    for_each_bundle(part, [&](int64_t bundle, const Coordinates& at) {
+      members(at, nullptr, 0, rows);
+      origins.clear();
+      for (int64_t row : rows) origins.push_back(position<&Axis::index_stride>(row));
+      const int64_t word = bundle * words_;
+      const Index layer = in_order_ ? rank_[word / layer_words * layer_words] : 0;
+      for (int64_t w = 0; w < words_; ++w) {
+        Index run = rank_[word + w] - 1;
+        for_each_bit(start_[word + w], [&](int bit) {
+          const Index parent = Access::load(parent_ + ++run), root = parent < 0 ? run : parent;
+          if (root < (in_order_ && !bundled_ ? run : layer)) return;
+          int64_t smallest = elements_;
+          for (size_t i = 0; i < rows.size(); ++i) {
+            const int64_t p = bundled_ ? first_in_run(rows[i], bundle, w, bit) : w * kWord + bit;
+            if (p >= 0) smallest = std::min(smallest, origins[i] + p * row_.index_stride);
+          }
+          Access::fetch_max(parent_ + root, Index(~smallest));
+        });
+      }
+    });
+  }
+
+  // The first foreground element of `row` in the run of `bundle` that starts at `bit` of word w, or -1.
+  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit) const {
+    const uint64_t* foreground = &foreground_[row * words_];
+    uint64_t breaks = ~continued(bundle, w) & ~up_to(bit), found = foreground[w] & ~below(bit);
+    while (!breaks && !found && ++w < words_) {
+      breaks = ~continued(bundle, w);
+      found = foreground[w];
+    }
+    // The lowest bit found counts unless a break comes before it.
+    const uint64_t first = found & (0 - found), end = breaks & (0 - breaks);
+    return found && (!breaks || first < end) ? w * kWord + std::countr_zero(found) : -1;
   }
 
   // ---- 4. labels ----------------------------------------------------------------------------------
@@ -615,6 +629,7 @@ class Runs {
 #endif
 
   static constexpr int kSlack = 16;
+  static constexpr Index kNoIndex = std::numeric_limits<Index>::min();
 
   Axis row_;
   std::vector<Axis> outer_;
@@ -627,12 +642,13 @@ class Runs {
   int64_t bundles_;
   std::vector<Offset> neighbours_;
   Parts parts_{1, 1};
+  bool layers_whole_;  // in_order_, and no layer belongs to two parts
 
-  std::vector<uint64_t> foreground_;  // by row
-  std::vector<uint64_t> fold_;        // by bundle, the OR of its rows; empty where a bundle is a row
-  std::vector<uint64_t> start_;       // by bundle
-  std::unique_ptr<Index[]> rank_;     // by bundle and word: the number of runs before
-  std::unique_ptr<Index[]> storage_;
+  Buffer<uint64_t> foreground_;  // by row
+  Buffer<uint64_t> fold_;        // by bundle, the OR of its rows; empty where a bundle is a row
+  Buffer<uint64_t> start_;       // by bundle
+  Buffer<Index> rank_;           // by bundle and word: the number of runs before
+  Buffer<Index> storage_;
   Index* parent_;  // by run
   int64_t runs_;
 };
