@@ -236,9 +236,14 @@ def _describe_values(image: Labels, background: float) -> tuple[Labels, str, byt
 
 def _as_value(number: float, dtype: np.dtype[Any]) -> Labels | None:
     """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
+    if isinstance(number, np.generic):
+        number = number.item()  # Python's numbers compare exactly
     if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            value = np.asarray(number).astype(dtype.newbyteorder("="))
+        try:
+            with np.errstate(over="ignore"):
+                value = np.asarray(number).astype(dtype.newbyteorder("="))
+        except OverflowError:  # an int beyond every float
+            return None
         return None if np.isinf(value) and abs(number) != np.inf else value
     if number != number or abs(number) == np.inf or number != int(number):
         return None
