@@ -167,13 +167,13 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    values = as_numpy(image, "image", device)
-    axes = _check_periodic(periodic, values.ndim)
+    given = as_numpy(image, "image", device)
+    axes = _check_periodic(periodic, given.ndim)
     check_choice("numbering", numbering, ("consecutive", "roots"))
     check_choice("algorithm", algorithm, tuple(ALGORITHMS))
-    values, value_type, ground = _describe_values(values, 0 if background is None else background)
+    values, value_type, ground = _describe_values(given, 0 if background is None else background)
     reach = _check_connectivity(connectivity, values.ndim)
-    labels = output_array(values.shape, values.size, dtype, out, (values,))
+    labels = output_array(values.shape, values.size, dtype, out, (given,))
     num = 0
     if values.size:
         num = ALGORITHMS[algorithm](
