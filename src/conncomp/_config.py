@@ -27,6 +27,8 @@ def set_num_threads(n: int) -> None:
 
     Raises
     ------
+    TypeError
+        If `n` is not an integer.
     ValueError
         If `n` is below 1 or above 4096.
 
@@ -39,9 +41,13 @@ def set_num_threads(n: int) -> None:
     2
     >>> conncomp.set_num_threads(before)
     """
-    if not 1 <= index(n) <= 4096:
-        raise ValueError(f"n={n} threads; use a number from 1 to 4096")
-    native.set_num_threads(index(n))
+    try:
+        count = index(n)
+    except TypeError:
+        raise TypeError(f"n={n!r} threads must be an integer") from None
+    if not 1 <= count <= 4096:
+        raise ValueError(f"n={count} threads; use a number from 1 to 4096")
+    native.set_num_threads(count)
 
 
 def get_num_threads() -> int:
