@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 from operator import index
 
@@ -23,7 +24,7 @@ def set_num_threads(n: int) -> None:
     ----------
     n : int
         At least 1. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
-        decides.
+        decides; in a forked child, 1.
 
     Raises
     ------
@@ -48,6 +49,11 @@ def set_num_threads(n: int) -> None:
     if not 1 <= count <= 4096:
         raise ValueError(f"n={count} threads; use a number from 1 to 4096")
     native.set_num_threads(count)
+
+
+if hasattr(os, "register_at_fork"):
+    # OpenMP's threads do not survive a fork, and a child that waits for them hangs.
+    os.register_at_fork(after_in_child=lambda: native.set_num_threads(1))
 
 
 def get_num_threads() -> int:
