@@ -1,14 +1,32 @@
 """Connected components of arrays and graphs."""
 
 from conncomp._config import get_num_threads, set_num_threads, show_config
+from conncomp.components import (
+    ComponentStatistics,
+    component_members,
+    component_sizes,
+    component_statistics,
+    largest_components,
+    remove_small_components,
+    size_histogram,
+    sort_by_size,
+)
 from conncomp.graph import Graph, connected_components
 from conncomp.grid import label
 
 __all__ = [
+    "ComponentStatistics",
     "Graph",
+    "component_members",
+    "component_sizes",
+    "component_statistics",
     "connected_components",
     "get_num_threads",
     "label",
+    "largest_components",
+    "remove_small_components",
     "set_num_threads",
     "show_config",
+    "size_histogram",
+    "sort_by_size",
 ]

@@ -5,10 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "components/tables.h"
+#include "core/counting_sort.h"
 #include "core/half.h"
 #include "core/parallel.h"
 #include "graph/afforest.h"
-#include "graph/csr.h"
 #include "grid/runs.h"
 
 namespace nb = nanobind;
@@ -55,7 +56,7 @@ int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> ind
                           bool consecutive, Vector<Index> out) {
   const nb::gil_scoped_release release;
   find_roots(indptr.data(), indices.data(), int64_t(out.size()), symmetric, out.data());
-  return number_roots(out.data(), int64_t(out.size()), consecutive);
+  return label_roots(out.data(), int64_t(out.size()), consecutive);
 }
 
 template <class Vertex, class Index>
@@ -63,15 +64,16 @@ int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, b
                            Vector<Index> out) {
   const nb::gil_scoped_release release;
   find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), out.data());
-  return number_roots(out.data(), int64_t(out.size()), consecutive);
+  return label_roots(out.data(), int64_t(out.size()), consecutive);
 }
 
 template <class Vertex>
 void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int64_t> indptr,
                  Vector<Vertex> indices) {
   const nb::gil_scoped_release release;
-  group_by_source(src.data(), dst.data(), int64_t(src.size()), int64_t(indptr.size()) - 1, indptr.data(),
-                  indices.data());
+  group_by_key(
+      int64_t(src.size()), int64_t(indptr.size()) - 1, [&](int64_t i) { return src.data()[i]; },
+      [&](int64_t i) { return dst.data()[i]; }, indptr.data(), indices.data());
 }
 
 // Every combination of int32 and int64; out is int32 unless the vertices need int64.
@@ -90,6 +92,50 @@ void define_arcs(nb::module_& m) {
   m.def("csr_of_arcs", &csr_of_arcs<Vertex>);
 }
 
+template <class Label>
+void count(Vector<const Label> labels, Label background, Vector<int64_t> sizes) {
+  const nb::gil_scoped_release release;
+  count_labels(labels.data(), int64_t(labels.size()), background, int64_t(sizes.size()), sizes.data());
+}
+
+template <class Label, class Index>
+void members(Vector<const Label> labels, Label background, Vector<int64_t> indptr, Vector<Index> indices) {
+  const nb::gil_scoped_release release;
+  const Label* label = labels.data();
+  group_by_key(
+      int64_t(labels.size()), int64_t(indptr.size()) - 1,
+      [&](int64_t i) { return label[i] == background ? -1 : int64_t(label[i]); }, [](int64_t i) { return i; },
+      indptr.data(), indices.data());
+}
+
+// Every array but `labels` is to be filled, and has a row for each label.
+template <class Label>
+void measure(Vector<const Label> labels, std::vector<int64_t> shape, Label background, Vector<int64_t> size,
+             Vector<int64_t> low, Vector<int64_t> high, Vector<int64_t> sum, Vector<double> covariance) {
+  const nb::gil_scoped_release release;
+  const Moments moments = measure_labels(labels.data(), shape, background, int64_t(size.size()));
+  std::copy(moments.size.begin(), moments.size.end(), size.data());
+  std::copy(moments.low.begin(), moments.low.end(), low.data());
+  std::copy(moments.high.begin(), moments.high.end(), high.data());
+  std::copy(moments.sum.begin(), moments.sum.end(), sum.data());
+  central_moments(moments, covariance.data());
+}
+
+template <class Label>
+void replace(Vector<const Label> labels, Label background, Vector<const Label> table, Vector<Label> out) {
+  const nb::gil_scoped_release release;
+  replace_labels(labels.data(), int64_t(labels.size()), background, table.data(), out.data());
+}
+
+template <class Label>
+void define_components(nb::module_& m) {
+  m.def("count_labels", &count<Label>);
+  m.def("members", &members<Label, int32_t>);
+  m.def("members", &members<Label, int64_t>);
+  m.def("measure_labels", &measure<Label>);
+  m.def("replace_labels", &replace<Label>);
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -97,6 +143,11 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("label_runs", &label_runs<int64_t>);
   define_arcs<int32_t>(m);
   define_arcs<int64_t>(m);
+  define_components<int32_t>(m);
+  define_components<int64_t>(m);
+  m.def("sort_by_size", [](Vector<const int64_t> sizes, Vector<int64_t> order) {
+    sort_by_size(sizes.data(), int64_t(sizes.size()), order.data());
+  });
   m.def("set_num_threads", [](int threads) { requested_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("compiler", [] { return __VERSION__; });

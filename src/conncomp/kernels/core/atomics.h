@@ -21,6 +21,10 @@ struct Exclusive {
     *at = desired;
     return true;
   }
+  template <class T>
+  static void fetch_max(T* at, T value) {
+    if (*at < value) *at = value;
+  }
 };
 
 struct Shared {

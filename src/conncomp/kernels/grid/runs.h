@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -131,8 +132,12 @@ class Runs {
     start_.assign(bundles_ * words_, 0);
     foreground_.assign(rows_ * words_, 0);
     if (bundled) fold_.assign(bundles_ * words_, 0);
-    parts_ = Parts(bundles_, (1 << 16) * bundles_ / elements_ + 1);
+    parts_ = Parts(bundles_, kGrain * bundles_ / elements_ + 1);
+    layers_whole_ = in_order_ && parts_.align(bundles_ / layers());
   }
+
+  // Bundles with the same coordinate along the first axis.
+  int64_t layers() const { return outer_.empty() ? 1 : bundle_shape_[0]; }
 
   Coordinates coordinates(int64_t bundle) const {
     Coordinates at(outer_.size());
@@ -464,81 +469,73 @@ class Runs {
   // Leaves in every run's entry the complemented label of its component; returns the number of components.
   int64_t number_components(bool consecutive) {
     flatten(parent_, runs_);
-    for_each_run([&](Index run, Index, int64_t bundle, int64_t p, const std::vector<int64_t>& rows) {
-      if (parent_[run] == run) Shared::store(parent_ + run, Index(~smallest_index(bundle, p, rows)));
-    });
-    // Where runs are in the order of indices, a root's own index is the smallest; where bundles are, only
-    // runs of the root's own layer along the first axis can have a smaller one.
-    if (bundled_ || !in_order_)
-      for_each_run([&](Index run, Index layer, int64_t bundle, int64_t p, const std::vector<int64_t>& rows) {
-        const Index root = Shared::load(parent_ + run);
-        if (root >= (in_order_ ? layer : 0))
-          Shared::fetch_max(parent_ + root, Index(~smallest_index(bundle, p, rows)));
-      });
-    return number_indices(consecutive);
+    if (in_order_ && !bundled_ && consecutive) return number_roots(parent_, runs_, Index(1));
+    return layers_whole_ ? number_by_index<Exclusive>(consecutive) : number_by_index<Shared>(consecutive);
   }
 
-  // Calls body(run, first run of its layer, bundle, p, rows of the bundle) for every run, which starts at p.
-  template <class Body>
-  void for_each_run(Body&& body) const {
-    const int64_t layers = outer_.empty() ? 1 : bundle_shape_[0];
-    const int64_t layer_words = bundles_ / layers * words_;
-    parallel_for(parts_.parts, [&](int64_t part) {
-      std::vector<int64_t> rows;
-      for_each_bundle(part, [&](int64_t bundle, const Coordinates& at) {
-        members(at, nullptr, 0, rows);
-        for (int64_t w = 0, word = bundle * words_; w < words_; ++w, ++word) {
-          Index run = rank_[word];
-          const Index layer = rank_[word / layer_words * layer_words];
-          for_each_bit(start_[word], [&](int p) { body(run++, layer, bundle, w * kWord + p, rows); });
-        }
-      });
-    });
-  }
-
-  // The smallest index in the run of `bundle` that starts at p.
-  int64_t smallest_index(int64_t bundle, int64_t p, const std::vector<int64_t>& rows) const {
-    int64_t smallest = elements_;
-    for (int64_t row : rows) {
-      const int64_t q = bundled_ ? first_in_run(row, bundle, p) : p;
-      if (q >= 0) smallest = std::min(smallest, position<&Axis::index_stride>(row) + q * row_.index_stride);
-    }
-    return smallest;
-  }
-
-  // The first foreground element of `row` in the run of `bundle` that starts at p, or -1.
-  int64_t first_in_run(int64_t row, int64_t bundle, int64_t p) const {
-    uint64_t ahead = ~below(p % kWord);
-    for (int64_t w = p / kWord; w < words_; ++w, ahead = kAll) {
-      uint64_t found = foreground_[row * words_ + w] & ahead;
-      uint64_t breaks = ~continued(bundle, w) & ahead;
-      if (w == p / kWord) breaks &= ~up_to(p % kWord);
-      if (breaks) found &= below(std::countr_zero(breaks));
-      if (found) return w * kWord + std::countr_zero(found);
-      if (breaks) break;
-    }
-    return -1;
-  }
-
-  // The roots hold their complemented smallest index, the others their root.
-  int64_t number_indices(bool consecutive) {
+  template <class Access>
+  int64_t number_by_index(bool consecutive) {
+    // A root first claims no index at all: any is smaller.
+    for_each_index(runs_, [&](int64_t i) { parent_[i] = parent_[i] == Index(i) ? kNoIndex : parent_[i]; });
+    parallel_for(parts_.parts, [&](int64_t part) { claim_indices<Access>(part); });
     const int64_t words = (elements_ + kWord - 1) / kWord;
-    const std::unique_ptr<uint64_t[]> smallest(new uint64_t[words]());
+    const std::unique_ptr<uint64_t[]> claimed(new uint64_t[words]());
     const std::unique_ptr<Index[]> rank(new Index[words]);
     for_each_index(runs_, [&](int64_t i) {
       const Index index = ~parent_[i];
-      if (index >= 0) Shared::fetch_or(&smallest[index / kWord], uint64_t(1) << index % kWord);
+      if (index >= 0) Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
     });
-    const int64_t count = rank_words(smallest.get(), words, rank.get());
+    const int64_t count = rank_words(claimed.get(), words, rank.get());
     if (consecutive)
       for_each_index(runs_, [&](int64_t i) {
         const Index index = ~parent_[i];
         if (index >= 0)
           parent_[i] =
-              ~Index(rank[index / kWord] + std::popcount(smallest[index / kWord] & up_to(index % kWord)));
+              ~Index(rank[index / kWord] + std::popcount(claimed[index / kWord] & up_to(index % kWord)));
       });
     spread_labels(parent_, runs_);
     return count;
+  }
+
+  // Lets every run of a part lower the index that its root claims. Where runs are in the order of indices,
+  // the root's own is the smallest; where bundles are, only runs in the root's layer can have a smaller one.
+  template <class Access>
+  void claim_indices(int64_t part) {
+    const int64_t layer_words = bundles_ / layers() * words_;
+    std::vector<int64_t> rows, origins;
+    for_each_bundle(part, [&](int64_t bundle, const Coordinates& at) {
+      members(at, nullptr, 0, rows);
+      origins.clear();
+      for (int64_t row : rows) origins.push_back(position<&Axis::index_stride>(row));
+      const int64_t word = bundle * words_;
+      const Index layer = in_order_ ? rank_[word / layer_words * layer_words] : 0;
+      for (int64_t w = 0; w < words_; ++w) {
+        Index run = rank_[word + w] - 1;
+        for_each_bit(start_[word + w], [&](int bit) {
+          const Index parent = Access::load(parent_ + ++run), root = parent < 0 ? run : parent;
+          if (root < (in_order_ && !bundled_ ? run : layer)) return;
+          int64_t smallest = elements_;
+          for (size_t i = 0; i < rows.size(); ++i) {
+            const int64_t p = bundled_ ? first_in_run(rows[i], bundle, w, bit) : w * kWord + bit;
+            if (p >= 0) smallest = std::min(smallest, origins[i] + p * row_.index_stride);
+          }
+          Access::fetch_max(parent_ + root, Index(~smallest));
+        });
+      }
+    });
+  }
+
+  // The first foreground element of `row` in the run of `bundle` that starts at `bit` of word w, or -1.
+  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit) const {
+    const uint64_t* foreground = &foreground_[row * words_];
+    uint64_t breaks = ~continued(bundle, w) & ~up_to(bit), found = foreground[w] & ~below(bit);
+    while (!breaks && !found && ++w < words_) {
+      breaks = ~continued(bundle, w);
+      found = foreground[w];
+    }
+    // The lowest bit found counts unless a break comes before it.
+    const uint64_t first = found & (0 - found), end = breaks & (0 - breaks);
+    return found && (!breaks || first < end) ? w * kWord + std::countr_zero(found) : -1;
   }
 
   // ---- 4. labels ----------------------------------------------------------------------------------
@@ -615,6 +612,7 @@ class Runs {
 #endif
 
   static constexpr int kSlack = 16;
+  static constexpr Index kNoIndex = std::numeric_limits<Index>::min();
 
   Axis row_;
   std::vector<Axis> outer_;
@@ -627,6 +625,7 @@ class Runs {
   int64_t bundles_;
   std::vector<Offset> neighbours_;
   Parts parts_{1, 1};
+  bool layers_whole_;  // in_order_, and no layer belongs to two parts
 
   std::vector<uint64_t> foreground_;  // by row
   std::vector<uint64_t> fold_;        // by bundle, the OR of its rows; empty where a bundle is a row

@@ -1,0 +1,20 @@
+"""What one does with labels."""
+
+from conncomp.components.selection import (
+    largest_components,
+    remove_small_components,
+    sort_by_size,
+)
+from conncomp.components.sizes import component_members, component_sizes, size_histogram
+from conncomp.components.statistics import ComponentStatistics, component_statistics
+
+__all__ = [
+    "ComponentStatistics",
+    "component_members",
+    "component_sizes",
+    "component_statistics",
+    "largest_components",
+    "remove_small_components",
+    "size_histogram",
+    "sort_by_size",
+]

@@ -1,0 +1,122 @@
+"""Keeping some components, and renumbering them."""
+
+from __future__ import annotations
+
+from operator import index
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._core import native
+from conncomp.components._labels import Labels, check_labels
+from conncomp.components.sizes import count_rows
+
+
+def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0) -> Labels:
+    """Keep the `k` largest components.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        Labels of an array or of a graph, of any shape.
+    k : int
+        How many to keep; of equally large ones those with the smallest label.
+    background : {0, -1, None}, optional
+        The label that is no component: 0 for `label`, -1 for its roots, None for
+        `connected_components`.
+
+    Returns
+    -------
+    ndarray of int32 or int64
+        The labels as they were, but `background` (-1 if that is None) outside the components kept.
+
+    Raises
+    ------
+    ValueError
+        If `k` is negative, or a label is.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.largest_components([1, 1, 0, 2, 0, 3, 3], 2)
+    array([1, 1, 0, 0, 0, 3, 3])
+    """
+    if index(k) < 0:
+        raise ValueError(f"k={k} components; use 0 or more")
+    array, ground, rows = check_labels(labels, background)
+    kept = np.zeros(rows, bool)
+    kept[_largest_first(count_rows(array, ground, rows))[: index(k)]] = True
+    return _keep(array, ground, kept)
+
+
+def remove_small_components(
+    labels: ArrayLike, min_size: int, *, background: int | None = 0
+) -> Labels:
+    """Keep the components of at least `min_size` elements.
+
+    Parameters
+    ----------
+    labels, background
+        As for `largest_components`.
+    min_size : int
+        The size of the smallest component to keep.
+
+    Returns
+    -------
+    ndarray of int32 or int64
+        As from `largest_components`.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.remove_small_components([1, 1, 0, 2, 0, 3, 3], 2)
+    array([1, 1, 0, 0, 0, 3, 3])
+    """
+    least = index(min_size)
+    array, ground, rows = check_labels(labels, background)
+    return _keep(array, ground, count_rows(array, ground, rows) >= least)
+
+
+def sort_by_size(labels: ArrayLike, *, background: int | None = 0) -> Labels:
+    """Renumber the components, the largest first.
+
+    Parameters
+    ----------
+    labels, background
+        As for `largest_components`.
+
+    Returns
+    -------
+    ndarray of int32 or int64
+        Numbered from 1 if `background` is 0 and else from 0; of equally large components, the one
+        with the smallest label comes first.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.sort_by_size([1, 0, 2, 2, 0, 3, 3, 3])
+    array([3, 0, 2, 2, 0, 1, 1, 1])
+    """
+    array, ground, rows = check_labels(labels, background)
+    order = _largest_first(count_rows(array, ground, rows))
+    table = np.zeros(rows, array.dtype)
+    table[order] = np.arange(len(order)) + (ground == 0)
+    return _replace(array, ground, table)
+
+
+def _largest_first(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labels that occur, the largest component first."""
+    order = np.empty_like(sizes)
+    native.sort_by_size(sizes, order)
+    return order[: np.count_nonzero(sizes)]
+
+
+def _keep(labels: Labels, ground: int, kept: NDArray[np.bool_]) -> Labels:
+    table = np.where(kept, np.arange(len(kept), dtype=labels.dtype), labels.dtype.type(ground))
+    return _replace(labels, ground, table)
+
+
+def _replace(labels: Labels, ground: int, table: Labels) -> Labels:
+    out = np.empty_like(labels)
+    native.replace_labels(labels.reshape(-1), ground, table, out.reshape(-1))
+    return out

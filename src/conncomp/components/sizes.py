@@ -1,0 +1,118 @@
+"""Sizes of components, their histogram, and their members."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arrays import INT32_MAX
+from conncomp._core import native
+from conncomp.components._labels import Labels, check_labels
+
+# Sizes below this are counted in a table; only N / SMALL components can be larger, and are sorted.
+SMALL = 1 << 16
+
+
+def component_sizes(labels: ArrayLike, *, background: int | None = 0) -> NDArray[np.int64]:
+    """Count the elements of each component.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        Labels of an array or of a graph, of any shape.
+    background : {0, -1, None}, optional
+        The label that is no component: 0 for `label`, -1 for its roots, None for
+        `connected_components`.
+
+    Returns
+    -------
+    ndarray of int64, shape (labels.max() + 1,)
+        Indexed by label; 0 for the background and for numbers that do not occur.
+
+    Raises
+    ------
+    TypeError
+        If `labels` is not of integers.
+    ValueError
+        If a label is negative, or far larger than the number of elements.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.component_sizes([[1, 1, 0], [0, 0, 2]])
+    array([0, 2, 1])
+    >>> conncomp.component_sizes([0, 0, 1], background=None)
+    array([2, 1])
+    """
+    array, ground, rows = check_labels(labels, background)
+    return count_rows(array, ground, rows)
+
+
+def count_rows(labels: Labels, background: int, rows: int) -> NDArray[np.int64]:
+    """Count the elements of each label below `rows`, once the labels are checked."""
+    sizes = np.empty(rows, np.int64)
+    native.count_labels(labels.reshape(-1), background, sizes)
+    return sizes
+
+
+def size_histogram(
+    labels: ArrayLike, *, background: int | None = 0
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the components of each size.
+
+    Parameters
+    ----------
+    labels, background
+        As for `component_sizes`.
+
+    Returns
+    -------
+    sizes : ndarray of int64
+        The sizes that occur, ascending.
+    counts : ndarray of int64
+        How many components have each size.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.size_histogram([[1, 1, 0, 3], [0, 0, 2, 0]])
+    (array([1, 2]), array([2, 1]))
+    """
+    found = component_sizes(labels, background=background)
+    counts = np.bincount(found[(found > 0) & (found < SMALL)], minlength=1)
+    sizes = np.flatnonzero(counts)
+    large, large_counts = np.unique(found[found >= SMALL], return_counts=True)
+    return np.concatenate([sizes, large]), np.concatenate([counts[sizes], large_counts])
+
+
+def component_members(
+    labels: ArrayLike, *, background: int | None = 0
+) -> tuple[NDArray[np.int64], Labels]:
+    """List the elements of each component.
+
+    Parameters
+    ----------
+    labels, background
+        As for `component_sizes`.
+
+    Returns
+    -------
+    indptr : ndarray of int64, shape (labels.max() + 2,)
+    indices : ndarray of int32 or int64
+        ``indices[indptr[k]:indptr[k + 1]]`` are the flat C-order indices of label k, ascending.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> indptr, indices = conncomp.component_members([[1, 1, 0], [0, 2, 1]])
+    >>> indices[indptr[1]:indptr[2]]
+    array([0, 1, 5], dtype=int32)
+    """
+    array, ground, rows = check_labels(labels, background)
+    indptr = np.empty(rows + 1, np.int64)
+    total = (
+        array.size if ground < 0 and background is None else int(np.count_nonzero(array != ground))
+    )
+    indices = np.empty(total, np.int32 if array.size <= INT32_MAX else np.int64)
+    native.members(array.reshape(-1), ground, indptr, indices)
+    return indptr, indices

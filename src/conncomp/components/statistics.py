@@ -1,0 +1,94 @@
+"""Where components lie, how large they are and how they are shaped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._core import native
+from conncomp.components._labels import check_labels
+
+
+@dataclass(frozen=True)
+class ComponentStatistics:
+    """What `component_statistics` returns: a row for each of n components, in the order of labels.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (n,)
+    sizes : ndarray of int64, shape (n,)
+        Numbers of elements.
+    bounding_boxes : ndarray of int64, shape (n, ndim, 2)
+        The first coordinate along each axis, and the one after the last.
+    centroids : ndarray of float64, shape (n, ndim)
+        Means of the coordinates, in elements.
+    moments : ndarray of float64, shape (n, ndim, ndim)
+        Second central moments over the size, that is the covariances of the coordinates, in
+        elements squared.
+    """
+
+    labels: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    bounding_boxes: NDArray[np.int64]
+    centroids: NDArray[np.float64]
+    moments: NDArray[np.float64]
+
+    def slices(self, row: int) -> tuple[slice, ...]:
+        """Return the bounding box of a row, to index an array with."""
+        return tuple(slice(int(first), int(end)) for first, end in self.bounding_boxes[row])
+
+
+def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> ComponentStatistics:
+    """Measure the components: sizes, bounding boxes, centroids and second central moments.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        One dimension or more.
+    background : {0, -1, None}, optional
+        The label that is no component.
+
+    Returns
+    -------
+    ComponentStatistics
+        A row for each label that occurs. Sums are made in integers, so they are exact and the
+        same for any number of threads. A component that wraps around a periodic axis is measured
+        where its elements are stored.
+
+    Raises
+    ------
+    TypeError
+        If `labels` is not of integers.
+    ValueError
+        If it has no dimension, or a label is negative or far larger than the number of elements.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> found = conncomp.component_statistics([[1, 1, 0], [0, 0, 2], [0, 0, 2]])
+    >>> found.sizes
+    array([2, 2])
+    >>> found.centroids
+    array([[0. , 0.5],
+           [1.5, 2. ]])
+    >>> found.bounding_boxes[1]
+    array([[1, 3],
+           [2, 3]])
+    """
+    array, ground, rows = check_labels(labels, background)
+    if array.ndim == 0:
+        raise ValueError("labels is a scalar; it must have one dimension or more")
+    ndim = array.ndim
+    sizes = np.empty(rows, np.int64)
+    low, high, sums = (np.empty((rows, ndim), np.int64) for _ in range(3))
+    moments = np.empty((rows, ndim, ndim))
+    columns = (sizes, low, high, sums, moments)
+    native.measure_labels(
+        array.reshape(-1), array.shape, ground, *(column.reshape(-1) for column in columns)
+    )
+    found = np.flatnonzero(sizes)
+    boxes = np.stack([low, high + 1], axis=-1)[found]
+    centroids = sums[found] / sizes[found, None]
+    return ComponentStatistics(found, sizes[found], boxes, centroids, moments[found])

@@ -1,0 +1,198 @@
+// Runs the C++ core on random inputs under a sanitizer, with several threads and parts so small that
+// every seam is crossed, and compares with a serial flood fill. Built and run by test_sanitizers.py.
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "components/tables.h"
+#include "core/half.h"
+#include "graph/afforest.h"
+#include "grid/runs.h"
+
+using namespace conncomp;
+
+namespace {
+
+std::mt19937 generator(1);
+
+int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
+
+void check(bool right, const char* what) {
+  if (right) return;
+  std::printf("wrong: %s\n", what);
+  std::exit(1);
+}
+
+// The smallest index of each element's component; -1 where `inside` is false.
+template <class Inside, class ForEachNeighbour>
+std::vector<int64_t> flood_fill(int64_t count, Inside&& inside, ForEachNeighbour&& for_each_neighbour) {
+  std::vector<int64_t> root(count, -1), stack;
+  for (int64_t seed = 0; seed < count; ++seed) {
+    if (root[seed] >= 0 || !inside(seed)) continue;
+    root[seed] = seed;
+    for (stack.push_back(seed); !stack.empty();) {
+      const int64_t i = stack.back();
+      stack.pop_back();
+      for_each_neighbour(i, [&](int64_t j) {
+        if (root[j] >= 0) return;
+        root[j] = seed;
+        stack.push_back(j);
+      });
+    }
+  }
+  return root;
+}
+
+struct Image {
+  std::vector<int64_t> shape, stride;
+  std::vector<bool> periodic;
+  int connectivity;
+  int64_t size = 1;
+
+  Image() {
+    const int ndim = draw(1, 4), longest[] = {400, 90, 20, 8};
+    for (int k = 0; k < ndim; ++k) {
+      shape.push_back(draw(2, longest[ndim - 1]));
+      periodic.push_back(draw(0, 1));
+    }
+    stride.resize(ndim);
+    for (int k = ndim - 1; k >= 0; size *= shape[k--]) stride[k] = size;
+    connectivity = draw(1, ndim);
+  }
+
+  template <class Body>
+  void for_each_neighbour(int64_t i, Body&& body) const {
+    const int ndim = int(shape.size());
+    std::vector<int> step(ndim, -1);
+    for (bool more = true; more;) {
+      int64_t j = 0;
+      int moved = 0;
+      bool there = true;
+      for (int k = 0; k < ndim; ++k) {
+        int64_t c = i / stride[k] % shape[k] + step[k];
+        moved += step[k] != 0;
+        if (c < 0 || c >= shape[k]) there &= periodic[k];
+        j += (c + shape[k]) % shape[k] * stride[k];
+      }
+      if (there && moved > 0 && moved <= connectivity) body(j);
+      more = false;
+      for (int k = 0; k < ndim && !more; ++k) {
+        more = step[k] < 1;
+        step[k] = more ? step[k] + 1 : -1;
+      }
+    }
+  }
+};
+
+template <class Value, class Index>
+void test_grid() {
+  const Image image;
+  const int values = draw(1, 3), percent = draw(0, 100);
+  const bool any_background = draw(0, 3) > 0;
+  std::vector<Value> data(image.size);
+  for (Value& value : data) {
+    const int drawn = draw(1, 100) <= percent ? draw(1, values) : 0;
+    if constexpr (std::is_same_v<Value, Half>)
+      value.bits = uint16_t(drawn ? 0x3c00 + drawn : draw(0, 1) << 15);  // zeros of both signs
+    else
+      value = Value(drawn);
+  }
+  const std::optional<Value> background = any_background ? std::optional<Value>(Value{}) : std::nullopt;
+  const auto expected = flood_fill(
+      image.size, [&](int64_t i) { return !background || data[i] != *background; },
+      [&](int64_t i, auto&& visit) {
+        image.for_each_neighbour(i, [&](int64_t j) {
+          if (data[i] == data[j]) visit(j);
+        });
+      });
+  std::vector<int> order(image.shape.size());
+  for (size_t k = 0; k < order.size(); ++k) order[k] = int(k);
+  if (draw(0, 1)) std::shuffle(order.begin(), order.end(), generator);
+  std::vector<Axis> axes;
+  for (int k : order)
+    axes.push_back(
+        {image.shape[k], image.periodic[k], image.stride[k], image.stride[k] * int(sizeof(Value))});
+  std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
+  Runs<Index> runs(axes, image.connectivity);
+  const int64_t count = runs.label(data.data(), background, false, roots.data());
+  check(runs.label(data.data(), background, true, numbers.data()) == count, "number of components");
+  std::vector<int64_t> number(image.size);
+  int64_t next = 0;
+  for (int64_t i = 0; i < image.size; ++i) {
+    check(roots[i] == expected[i], "root of an element");
+    if (expected[i] == i) number[i] = ++next;
+    check(numbers[i] == (expected[i] < 0 ? 0 : number[expected[i]]), "number of an element");
+  }
+  check(next == count, "number of roots");
+
+  const int64_t rows = count + 1;
+  std::vector<int64_t> sizes(rows), recount(rows), begin(rows + 1), members(image.size);
+  count_labels(numbers.data(), image.size, Index(0), rows, sizes.data());
+  for (Index label : numbers) recount[label] += label > 0;
+  check(sizes == recount, "sizes");
+  const Moments moments = measure_labels(numbers.data(), image.shape, Index(0), rows);
+  check(moments.size == recount, "sizes in statistics");
+  std::vector<double> covariance(rows * image.shape.size() * image.shape.size());
+  central_moments(moments, covariance.data());
+  std::vector<int64_t> ranking(rows);
+  sort_by_size(sizes.data(), rows, ranking.data());
+  for (int64_t i = 1; i < rows; ++i) check(sizes[ranking[i - 1]] >= sizes[ranking[i]], "order by size");
+}
+
+template <class Index>
+void test_graph() {
+  const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
+  const bool symmetric = draw(0, 1), hub = draw(0, 1);
+  std::vector<Index> src, dst;
+  for (int i = 0; i < arcs; ++i) {
+    src.push_back(Index(hub && draw(0, 1) ? vertices / 2 : draw(0, vertices - 1)));
+    dst.push_back(Index(draw(0, vertices - 1)));
+    if (symmetric) {
+      src.push_back(dst.back());
+      dst.push_back(src[src.size() - 2]);
+    }
+  }
+  std::vector<int64_t> indptr(vertices + 1);
+  std::vector<Index> indices(src.size());
+  group_by_key(
+      int64_t(src.size()), vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; },
+      indptr.data(), indices.data());
+  std::vector<std::vector<Index>> neighbours(vertices);
+  for (size_t i = 0; i < src.size(); ++i) {
+    neighbours[src[i]].push_back(dst[i]);
+    neighbours[dst[i]].push_back(src[i]);
+  }
+  const auto expected = flood_fill(
+      vertices, [](int64_t) { return true; },
+      [&](int64_t v, auto&& visit) {
+        for (Index w : neighbours[v]) visit(w);
+      });
+  std::vector<Index> roots(vertices), others(vertices);
+  find_roots(indptr.data(), indices.data(), vertices, symmetric, roots.data());
+  find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
+  for (int v = 0; v < vertices; ++v)
+    check(roots[v] == expected[v] && others[v] == expected[v], "root of a vertex");
+  label_roots(roots.data(), vertices, true);
+  Index next = 0;
+  for (int v = 0; v < vertices; ++v) {
+    if (expected[v] == v) others[v] = next++;
+    check(roots[v] == others[expected[v]], "number of a vertex");
+  }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const int rounds = std::atoi(arguments[1]);
+  for (int round = 0; round < rounds; ++round) {
+    requested_threads = draw(1, 5);
+    test_grid<uint8_t, int32_t>();
+    test_grid<uint64_t, int64_t>();
+    test_grid<Half, int32_t>();
+    test_grid<float, int32_t>();
+    test_graph<int32_t>();
+    test_graph<int64_t>();
+  }
+  std::printf("%d rounds\n", rounds);
+}

@@ -1,0 +1,45 @@
+"""The C++ core under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conncomp._core import native
+
+HERE = Path(__file__).parent
+KERNELS = HERE.parents[1] / "src" / "conncomp" / "kernels"
+COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+
+SANITIZERS = {
+    "address": ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    # ThreadSanitizer cannot see the barriers of GNU OpenMP, so std::thread takes its place.
+    "thread": ["-fsanitize=thread", "-DCONNCOMP_STD_THREADS"],
+}
+INSTRUCTIONS = {"generic": [], "x86-64-v3": ["-march=x86-64-v3"]}
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "instructions"),
+    [("address", "generic"), ("address", "x86-64-v3"), ("thread", "generic")],
+)
+def test_core_is_clean(sanitizer, instructions, tmp_path):
+    if COMPILER is None:
+        pytest.skip("no C++ compiler on PATH")
+    if instructions != "generic" and not native.supports_x86_64_v3():
+        pytest.skip("this processor has no AVX2")
+    program = tmp_path / "core_test"
+    subprocess.run(
+        [COMPILER, "-std=c++20", "-O1", "-g", "-fopenmp", "-DCONNCOMP_GRAIN=32", "-I", KERNELS]
+        + SANITIZERS[sanitizer]
+        + INSTRUCTIONS[instructions]
+        + [HERE / "core_test.cpp", "-o", program],
+        check=True,
+    )
+    # ThreadSanitizer's shadow memory collides with randomised addresses on recent kernels.
+    fixed = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
+    done = subprocess.run([*fixed, program, "60"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "60 rounds\n"
