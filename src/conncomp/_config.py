@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 from operator import index
@@ -75,6 +74,8 @@ def get_num_threads() -> int:
 
 def config() -> dict[str, object]:
     """Return what `show_config` prints."""
+    import importlib.metadata  # slow, and seldom needed
+
     found: dict[str, object] = {
         "conncomp": importlib.metadata.version("conncomp"),
         "python": platform.python_version(),
