@@ -40,7 +40,7 @@ def run(script, **environment):
 
 
 def test_import_is_quick():
-    """At most 0.3 s more than the bare interpreter: processor time, whatever else the machine does."""
+    """At most 0.3 s of processor time, which others on the machine do not change, beyond Python."""
 
     def seconds(script):
         def used():
