@@ -3,6 +3,7 @@
 from conncomp._config import get_num_threads, set_num_threads, show_config
 from conncomp.components import (
     ComponentStatistics,
+    colour_components,
     component_members,
     component_sizes,
     component_statistics,
@@ -17,6 +18,7 @@ from conncomp.grid import label
 __all__ = [
     "ComponentStatistics",
     "Graph",
+    "colour_components",
     "component_members",
     "component_sizes",
     "component_statistics",
