@@ -34,10 +34,10 @@ int64_t with_value_type(const std::string& name, Body&& body) {
 }
 
 template <class Index>
-int64_t label_runs(uintptr_t data, const std::string& value_type, std::optional<nb::bytes> background,
-                   std::vector<int64_t> lengths, std::vector<bool> periodic,
-                   std::vector<int64_t> byte_strides, std::vector<int64_t> index_strides, int connectivity,
-                   bool consecutive, Vector<Index> out) {
+int64_t label_image(uintptr_t data, const std::string& value_type, std::optional<nb::bytes> background,
+                    std::vector<int64_t> lengths, std::vector<bool> periodic,
+                    std::vector<int64_t> byte_strides, std::vector<int64_t> index_strides, int connectivity,
+                    bool consecutive, Vector<Index> out) {
   std::vector<Axis> axes;
   for (size_t k = 0; k < lengths.size(); ++k)
     axes.push_back({lengths[k], periodic[k], index_strides[k], byte_strides[k]});
@@ -46,8 +46,8 @@ int64_t label_runs(uintptr_t data, const std::string& value_type, std::optional<
     std::optional<Value> value;
     if (background) std::memcpy(&value.emplace(), background->c_str(), sizeof(Value));
     const nb::gil_scoped_release release;
-    return Runs<Index>(axes, connectivity)
-        .label(reinterpret_cast<const void*>(data), value, consecutive, out.data());
+    return label_runs(reinterpret_cast<const void*>(data), value, axes, connectivity, consecutive,
+                      out.data());
   });
 }
 
@@ -139,8 +139,8 @@ void define_components(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
-  m.def("label_runs", &label_runs<int32_t>);
-  m.def("label_runs", &label_runs<int64_t>);
+  m.def("label_runs", &label_image<int32_t>);
+  m.def("label_runs", &label_image<int64_t>);
   define_arcs<int32_t>(m);
   define_arcs<int64_t>(m);
   define_components<int32_t>(m);

@@ -52,6 +52,19 @@ inline uint64_t mask_where(int count, Predicate&& predicate) {
   return pack(flags);
 }
 
+inline bool bit_at(const uint64_t* mask, int64_t p) { return mask[p / kWord] >> p % kWord & 1; }
+
+// A word of a mask, and the same moved by one element: bit p of `left` is that of element p - 1, bit p of
+// `right` that of element p + 1.
+struct Moved {
+  uint64_t word, left, right;
+
+  Moved(const uint64_t* mask, int64_t w, int64_t words)
+      : word(mask[w]),
+        left(word << 1 | (w > 0 ? mask[w - 1] >> (kWord - 1) : 0)),
+        right(word >> 1 | (w + 1 < words ? mask[w + 1] << (kWord - 1) : 0)) {}
+};
+
 // Calls body(p) for every set bit p, lowest first.
 template <class Body>
 inline void for_each_bit(uint64_t mask, Body&& body) {

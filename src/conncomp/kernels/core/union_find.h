@@ -29,6 +29,8 @@ inline Index find(Index* parent, Index v) {
 
 template <class Access, class Index>
 inline void unite(Index* parent, Index a, Index b) {
+  // Two members of a set often have the same parent: one look each.
+  if (Access::load(parent + a) == Access::load(parent + b)) return;
   a = find<Access>(parent, a);
   b = find<Access>(parent, b);
   while (a != b) {

@@ -25,12 +25,6 @@ namespace conncomp {
 
 constexpr int kSampledNeighbours = 2;
 
-// Unites the ends of an arc, with one look each where they already share a root.
-template <class Index>
-inline void unite_ends(Index* parent, Index u, Index v) {
-  if (Shared::load(parent + u) != Shared::load(parent + v)) unite<Shared>(parent, u, v);
-}
-
 // The root that occurs most often in an evenly spread sample of flattened parents.
 template <class Index>
 Index frequent_root(const Index* parent, int64_t count) {
@@ -54,7 +48,7 @@ void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, 
   for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
   for (int k = 0; k < kSampledNeighbours; ++k)
     for_each_index(vertices, [&](int64_t v) {
-      if (indptr[v] + k < indptr[v + 1]) unite_ends(roots, Index(v), Index(indices[indptr[v] + k]));
+      if (indptr[v] + k < indptr[v + 1]) unite<Shared>(roots, Index(v), Index(indices[indptr[v] + k]));
     });
   flatten(roots, vertices);
   const Index giant = symmetric ? frequent_root(roots, vertices) : Index(-1);
@@ -67,7 +61,7 @@ void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, 
       if (Shared::load(roots + v) == giant) continue;
       int64_t arc = std::max(begin, int64_t(indptr[v]) + kSampledNeighbours);
       for (const int64_t last = std::min(end, int64_t(indptr[v + 1])); arc < last; ++arc)
-        unite_ends(roots, Index(v), Index(indices[arc]));
+        unite<Shared>(roots, Index(v), Index(indices[arc]));
     }
   });
   flatten(roots, vertices);
@@ -77,7 +71,7 @@ void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, 
 template <class Vertex, class Index>
 void find_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* roots) {
   for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
-  for_each_index(arcs, [&](int64_t i) { unite_ends(roots, Index(src[i]), Index(dst[i])); });
+  for_each_index(arcs, [&](int64_t i) { unite<Shared>(roots, Index(src[i]), Index(dst[i])); });
   flatten(roots, vertices);
 }
 
