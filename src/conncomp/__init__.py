@@ -14,6 +14,7 @@ from conncomp.components import (
 )
 from conncomp.graph import Graph, connected_components
 from conncomp.grid import label
+from conncomp.io import read_image, write_image
 
 __all__ = [
     "ComponentStatistics",
@@ -26,9 +27,11 @@ __all__ = [
     "get_num_threads",
     "label",
     "largest_components",
+    "read_image",
     "remove_small_components",
     "set_num_threads",
     "show_config",
     "size_histogram",
     "sort_by_size",
+    "write_image",
 ]
