@@ -17,4 +17,7 @@ def porous_rock(side: int = 192, porosity: float = 0.16, seed: int = 7) -> np.nd
 
 
 if __name__ == "__main__":
-    np.save(sys.argv[1], porous_rock(*(kind(a) for kind, a in zip((int, float), sys.argv[2:]))))
+    np.save(
+        sys.argv[1],
+        porous_rock(*(kind(a) for kind, a in zip((int, float), sys.argv[2:], strict=False))),
+    )
