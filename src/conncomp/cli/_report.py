@@ -43,13 +43,15 @@ class Stages:
     def __call__(self, name: str, *, counts: bool = False) -> Iterator[Callable[[int, int], None]]:
         """Run a stage; with `counts`, it yields a function to tell the bytes done and in total."""
         counters = (BarColumn(), DownloadColumn(), TimeRemainingColumn()) if counts else ()
+        silent = not sys.stderr.isatty()
         with Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             *(counters or (TimeElapsedColumn(),)),
-            console=Console(stderr=True),
+            # Older versions of rich end even a disabled display with an empty line.
+            console=Console(stderr=True, quiet=silent),
             transient=True,
-            disable=not sys.stderr.isatty(),
+            disable=silent,
         ) as progress:
             task = progress.add_task(name, total=None)
             start = perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -283,7 +282,7 @@ def _summary(report: dict[str, Any]) -> list[Row]:
     source, reach, kept = report["input"], report["connectivity"], report["kept"]
     ndim, total = len(source["shape"]), math.prod(source["shape"])
     ground = report["foreground"]
-    neighbours = sum(comb(ndim, k) * 2**k for k in range(1, reach + 1))
+    neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, reach + 1))
     closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
     rows: list[Row] = [
         ("input", str(source["path"])),
