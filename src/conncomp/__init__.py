@@ -3,6 +3,7 @@
 from conncomp._config import get_num_threads, set_num_threads, show_config
 from conncomp.components import (
     ComponentStatistics,
+    colour_components,
     component_members,
     component_sizes,
     component_statistics,
@@ -18,6 +19,7 @@ from conncomp.io import read_image, write_image
 __all__ = [
     "ComponentStatistics",
     "Graph",
+    "colour_components",
     "component_members",
     "component_sizes",
     "component_statistics",
