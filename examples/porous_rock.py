@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 
-def porous_rock(side: int = 192, porosity: float = 0.16, seed: int = 7) -> np.ndarray:
+def porous_rock(side: int = 256, porosity: float = 0.12, seed: int = 7) -> np.ndarray:
     """Return a cube of uint8: 1 where there is a pore."""
     noise = np.random.default_rng(seed).standard_normal((side,) * 3, dtype=np.float32)
     smooth = gaussian_filter(noise, sigma=side / 64, mode="wrap")
