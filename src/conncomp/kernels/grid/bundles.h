@@ -74,9 +74,14 @@ struct Bundles {
     }
   }
 
+  int64_t number(const Coordinates& at) const {
+    int64_t bundle = 0;
+    for (size_t k = 0; k < at.size(); ++k) bundle = bundle * shape[k] + at[k];
+    return bundle;
+  }
+
   // The bundle one offset away, or -1 beyond an edge.
   int64_t neighbour(const Coordinates& at, const Offset& offset, Coordinates& there) const {
-    int64_t bundle = 0;
     for (size_t k = 0; k < at.size(); ++k) {
       int64_t c = at[k] + offset.step[k];
       if (c < 0 || c >= shape[k]) {
@@ -84,9 +89,27 @@ struct Bundles {
         c = c < 0 ? shape[k] - 1 : 0;
       }
       there[k] = c;
-      bundle = bundle * shape[k] + c;
     }
-    return bundle;
+    return number(there);
+  }
+
+  // Two rows that make most contacts of two neighbouring rows superfluous: where all of them have the same
+  // value, a detour connects the two. The detour takes steps along the last axis, which are always linked,
+  // and a pair of rows one step before or one move nearer, of which the same can be said. False if there
+  // is no such detour. Both rows may be the same.
+  bool detour(const Coordinates& at, const Coordinates& there, const Offset& offset, Coordinates& from_g,
+              Coordinates& from_h) const {
+    const size_t last = outer.size() - 1;
+    from_g = at;
+    from_h = there;
+    if (offset.step[last]) {
+      from_g = there;
+      from_g[last] = from_h[last] = at[last];
+      return offset.moved > 1;
+    }
+    --from_g[last];
+    --from_h[last];
+    return at[last] > 0;
   }
 
   // The rows of a bundle that face the neighbour one offset away, where towards is 1, or the one that the

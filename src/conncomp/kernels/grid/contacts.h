@@ -25,7 +25,8 @@ struct Contacts {
   uint64_t here, next, previous;
 };
 
-// Contacts where all foreground is of one value: of the sides that the bundles turn to each other.
+// Contacts where all foreground is of one value: of the sides that the bundles turn to each other. Of rows,
+// only contacts without a detour.
 class OneValue {
  public:
   OneValue(const Masks& masks, const void*) : masks_(masks), bundles_(masks.bundles) {}
@@ -34,13 +35,18 @@ class OneValue {
   void face(int64_t, int64_t, const Coordinates& at, const Coordinates& there, const Offset& offset) {
     g_ = side(at, offset, 1, g_folded_);
     h_ = side(there, offset, -1, h_folded_);
+    detour_ = !bundles_.folded && offset.moved && bundles_.detour(at, there, offset, from_g_, from_h_);
+    if (!detour_) return;
+    detour_g_ = masks_.row(bundles_.number(from_g_));
+    detour_h_ = masks_.row(bundles_.number(from_h_));
   }
 
   Contacts contacts(int64_t w, const Continued& on, bool diagonal) const {
-    if (!diagonal) return {g_[w] & h_[w], 0, 0};
+    const uint64_t detour = detour_ ? detour_g_[w] & detour_h_[w] : 0;
+    if (!diagonal) return {g_[w] & h_[w] & ~detour, 0, 0};
     const Moved g(g_, w, bundles_.words), h(h_, w, bundles_.words);
     const uint64_t next = g.word & h.right, previous = g.word & h.left;
-    return {(g.word & h.word) | (next & on.h_right) | (previous & on.h) | (g.left & h.word & on.g) |
+    return {(g.word & h.word & ~detour) | (next & on.h_right) | (previous & on.h) | (g.left & h.word & on.g) |
                 (g.right & h.word & on.g_right),
             next & ~on.h_right & ~on.g_right, previous & ~on.h & ~on.g};
   }
@@ -61,7 +67,9 @@ class OneValue {
   const Bundles& bundles_;
   std::vector<int64_t> rows_;
   std::vector<uint64_t> g_folded_, h_folded_;
-  const uint64_t *g_, *h_;
+  const uint64_t *g_, *h_, *detour_g_, *detour_h_;
+  bool detour_;
+  Coordinates from_g_, from_h_;
 };
 
 // Contacts where elements must be of equal value; bundles are rows.
@@ -73,7 +81,8 @@ class EqualValues {
         bundles_(masks.bundles),
         read_g_(data, bundles_.along),
         read_h_(data, bundles_.along),
-        read_between_(data, bundles_.along) {}
+        read_detour_g_(data, bundles_.along),
+        read_detour_h_(data, bundles_.along) {}
 
   void face(int64_t row_g, int64_t row_h, const Coordinates& at, const Coordinates& there,
             const Offset& offset) {
@@ -81,27 +90,23 @@ class EqualValues {
     h_ = read(read_h_, there);
     g_mask_ = masks_.row(row_g);
     h_mask_ = masks_.row(row_h);
-    between_ = nullptr;
-    if (offset.moved < 2) return;
-    corner_ = there;
-    size_t k = corner_.size() - 1;
-    while (!offset.step[k]) --k;
-    corner_[k] = at[k];
-    between_ = read(read_between_, corner_);
+    detour_ = offset.moved && bundles_.detour(at, there, offset, from_g_, from_h_);
+    if (!detour_) return;
+    detour_g_ = read(read_detour_g_, from_g_);
+    detour_h_ = read(read_detour_h_, from_h_);
   }
 
-  // Where both runs go on, what held for the elements before holds for these too. Where the row between has
-  // the same value, it meets both runs and leaves nothing to do.
+  // Where both runs go on, what held for the elements before holds for these too.
   Contacts contacts(int64_t w, const Continued& on, bool diagonal) const {
     const T *x = g_ + w * kWord, *y = h_ + w * kWord;
     const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
     const uint64_t mask = g_mask_[w], pairs = mask & h_mask_[w] & ~(on.g & on.h);
     Contacts found{0, 0, 0};
-    if (between_)
-      found.here = where(pairs, 0, end,
-                         [&, z = between_ + w * kWord](int p) { return (x[p] == y[p]) & !(x[p] == z[p]); });
-    else
-      found.here = where(pairs, 0, end, [&](int p) { return x[p] == y[p]; });
+    found.here = where(pairs, 0, end, [&](int p) { return x[p] == y[p]; });
+    if (detour_ && found.here) {
+      const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
+      found.here &= ~where(found.here, 0, end, [&](int p) { return (x[p] == a[p]) & (x[p] == b[p]); });
+    }
     if (!diagonal) return found;
     found.next = where(mask & ~on.g_right & ~on.h_right, 0, right, [&](int p) { return x[p] == y[p + 1]; });
     found.previous = where(mask & ~on.g & ~on.h, left, end, [&](int p) { return x[p] == y[p - 1]; });
@@ -128,10 +133,11 @@ class EqualValues {
 
   const Masks& masks_;
   const Bundles& bundles_;
-  RowReader<T> read_g_, read_h_, read_between_;
-  const T *g_, *h_, *between_;  // the last: a row that neighbours both, if they differ along several axes
+  RowReader<T> read_g_, read_h_, read_detour_g_, read_detour_h_;
+  const T *g_, *h_, *detour_g_, *detour_h_;
   const uint64_t *g_mask_, *h_mask_;
-  Coordinates corner_;
+  bool detour_;
+  Coordinates from_g_, from_h_;
 };
 
 }  // namespace conncomp
