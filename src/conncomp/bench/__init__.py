@@ -1,0 +1,1 @@
+"""Measurements: what was run, how long it took, and what that says."""

@@ -1,0 +1,248 @@
+"""What changed between two result files, beyond the spread of the times in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy.stats import binom
+
+from conncomp.bench.results import Result, Row, Run
+
+# Of fewer repetitions there is no spread to speak of.
+FEWEST = 3
+
+# Two measurements of the same code differ by a few per cent, however narrow each of them is.
+SMALLEST_CHANGE = 0.05
+
+Verdict = Literal[
+    "faster",
+    "slower",
+    "same",
+    "too few times",
+    "other input",
+    "broken",
+    "mended",
+    "not timed",
+]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One run that is in both files.
+
+    Attributes
+    ----------
+    suite, input, name : str
+    kind : {'ours', 'peer'}
+    before, after : float or None
+        Medians, in seconds.
+    ratio : float or None
+        ``after / before``: below 1 is faster.
+    normalised : float or None
+        The same, of times in units of a copy on each file's machine.
+    verdict : str
+        'same' if the difference is within the spread; 'broken' and 'mended' if only the first or
+        only the second file has times; 'other input' if the inputs share no more than their name.
+    """
+
+    suite: str
+    input: str
+    name: str
+    kind: str
+    before: float | None
+    after: float | None
+    ratio: float | None
+    normalised: float | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The changes of one run over all inputs, or of all runs of a kind.
+
+    Attributes
+    ----------
+    name : str
+    inputs, faster, slower : int
+        How many have a ratio, and how many of them changed beyond the spread.
+    ratio, normalised : float
+        Geometric means.
+    """
+
+    name: str
+    inputs: int
+    faster: int
+    slower: int
+    ratio: float
+    normalised: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found.
+
+    Attributes
+    ----------
+    notes : list of str
+        What the two files do not have in common.
+    changes : list of Change
+    only_before, only_after : list of str
+        Runs in one file only, as ``suite/input/name``.
+    means : list of Mean
+    """
+
+    notes: list[str]
+    changes: list[Change]
+    only_before: list[str] = field(default_factory=list)
+    only_after: list[str] = field(default_factory=list)
+    means: list[Mean] = field(default_factory=list)
+
+
+def compare(
+    before: Result, after: Result, *, smallest_change: float = SMALLEST_CHANGE
+) -> Comparison:
+    """Compare the times of two results, run by run.
+
+    A run counts as changed if the 95 % confidence intervals of its two medians do not overlap
+    and the medians differ by more than `smallest_change`.
+
+    Parameters
+    ----------
+    before, after : GridResult or GraphResult
+        Both of the same kind.
+    smallest_change : float, default 0.05
+        A fraction of the shorter median.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If one is about arrays and the other about graphs.
+    """
+    if type(before) is not type(after):
+        raise ValueError(f"one result counts {before.things}, the other {after.things}")
+    old, new = dict(_runs(before)), dict(_runs(after))
+    copies = after.copy_bytes_per_second / before.copy_bytes_per_second
+    changes = [_change(*old[key], *new[key], copies, smallest_change) for key in old if key in new]
+    return Comparison(
+        notes=_notes(before, after),
+        changes=changes,
+        only_before=["/".join(key) for key in old if key not in new],
+        only_after=["/".join(key) for key in new if key not in old],
+        means=list(_means(changes)),
+    )
+
+
+def median_interval(seconds: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a median, whatever the times are distributed like.
+
+    It lies between two of the sorted times: how many of them fall below the median is binomial.
+    Up to five times allow no such interval; it is then their whole range.
+
+    Examples
+    --------
+    >>> median_interval([5.0, 1.0, 3.0, 2.0, 4.0, 9.0, 6.0, 7.0, 8.0])
+    (2.0, 8.0)
+    >>> median_interval([3.0, 1.0, 2.0])
+    (1.0, 3.0)
+    """
+    ordered = sorted(seconds)
+    outside = max(0, int(binom.ppf(0.025, len(ordered), 0.5)) - 1)
+    return ordered[outside], ordered[-1 - outside]
+
+
+def _runs(result: Result) -> Iterator[tuple[tuple[str, str, str], tuple[Row, Run]]]:
+    for row in result.rows:
+        for run in row.runs:
+            yield (row.suite, row.input, run.name), (row, run)
+
+
+def _change(
+    row: Row, run: Run, new_row: Row, new_run: Run, copies: float, smallest_change: float
+) -> Change:
+    before, after = run.median, new_run.median
+    ratio = None
+    verdict: Verdict
+    if row.content != new_row.content:
+        verdict = "other input"
+    elif before is None or after is None:
+        verdict = "broken" if before else "mended" if after else "not timed"
+    else:
+        ratio = after / before
+        verdict = _judge(run.seconds, new_run.seconds, ratio, smallest_change)
+    return Change(
+        suite=row.suite,
+        input=row.input,
+        name=run.name,
+        kind=run.kind,
+        before=before,
+        after=after,
+        ratio=ratio,
+        # Seconds times the rate is the bytes that could have been copied meanwhile.
+        normalised=None if ratio is None else ratio * copies,
+        verdict=verdict,
+    )
+
+
+def _judge(
+    old: Sequence[float], new: Sequence[float], ratio: float, smallest_change: float
+) -> Verdict:
+    if min(len(old), len(new)) < FEWEST:
+        return "too few times"
+    (old_low, old_high), (new_low, new_high) = median_interval(old), median_interval(new)
+    apart = new_high < old_low or old_high < new_low
+    if not apart or max(ratio, 1 / ratio) <= 1 + smallest_change:
+        return "same"
+    return "faster" if ratio < 1 else "slower"
+
+
+def _notes(before: Result, after: Result) -> list[str]:
+    pairs = {
+        "CPU": (before.machine.cpu, after.machine.cpu),
+        "cores": (before.machine.cores, after.machine.cores),
+        "memory": (before.machine.memory_bytes, after.machine.memory_bytes),
+        "system": (before.machine.system, after.machine.system),
+        "device": (before.device, after.device),
+        "threads": (before.threads, after.threads),
+        "size": (before.size, after.size),
+    }
+    for name in sorted(before.versions.keys() | after.versions.keys()):
+        pairs[name] = (before.versions.get(name, "absent"), after.versions.get(name, "absent"))
+    return [f"{name}: {old}, then {new}" for name, (old, new) in pairs.items() if old != new]
+
+
+def _means(changes: Iterable[Change]) -> Iterator[Mean]:
+    groups: dict[str, list[Change]] = {}
+    for kind in ("ours", "peer"):
+        several = "all of ours" if kind == "ours" else "all peers"
+        members = [change for change in changes if change.kind == kind and change.ratio]
+        for change in members:
+            groups.setdefault(change.name, []).append(change)
+        if len({change.name for change in members}) > 1:
+            groups[several] = members
+    for name, members in groups.items():
+        yield Mean(
+            name=name,
+            inputs=len(members),
+            faster=sum(change.verdict == "faster" for change in members),
+            slower=sum(change.verdict == "slower" for change in members),
+            ratio=geometric_mean(change.ratio for change in members),
+            normalised=geometric_mean(change.normalised for change in members),
+        )
+
+
+def geometric_mean(ratios: Iterable[float | None]) -> float:
+    """Return the geometric mean of those ratios that there are.
+
+    Examples
+    --------
+    >>> geometric_mean([0.5, None, 2.0])
+    1.0
+    """
+    return float(np.exp(np.mean(np.log([ratio for ratio in ratios if ratio is not None]))))

@@ -1,0 +1,320 @@
+"""One page, which needs no other file, of the tables and plots of result files."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import jinja2
+import matplotlib as mpl
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from conncomp.bench.compare import geometric_mean
+from conncomp.bench.results import GraphRow, Result, Row
+from conncomp.bench.units import format_bytes, format_rate, format_ratio, format_seconds
+
+# Told apart by the colour-blind too, and seen on white and on black (Okabe and Ito 2008).
+COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")
+MARKERS = "osD^vPX*"
+
+# Stands in a drawing for the colour of the page's text, which differs by day and night.
+INK = "#010203"
+
+MOST_BARS = 84
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e\d+)?")
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Rows whose names differ in one number, along which a size of the input grows."""
+
+    title: str
+    axis: str
+    sizes: list[int]
+    rows: list[Row]
+
+
+def render(results: Sequence[Result]) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    results : sequence of GridResult or GraphResult
+
+    Returns
+    -------
+    str
+        With style and drawings inside, without scripts; names from the results are escaped.
+    """
+    environment = Environment(
+        loader=PackageLoader("conncomp.bench", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "seconds": format_seconds,
+        "ratio": format_ratio,
+        "rate": format_rate,
+        "count": "{:,}".format,
+        "bytes": format_bytes,
+    }
+    sections = [{"result": result, "suites": list(_suites(result))} for result in results]
+    return environment.get_template("report.html").render(sections=sections)
+
+
+def _suites(result: Result) -> Iterable[dict[str, Any]]:
+    names = dict.fromkeys(row.suite for row in result.rows)
+    for suite in names:
+        rows: list[Row] = [row for row in result.rows if row.suite == suite]
+        runs = [run for row in rows for run in row.runs]
+        # Ours before peers, each in the order of the file.
+        columns = list(dict.fromkeys(run.name for run in runs if run.kind == "ours"))
+        columns += [name for name in dict.fromkeys(run.name for run in runs) if name not in columns]
+        colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(columns)}
+        base = base_name(rows)
+        table = [_cells(result, row, base) for row in rows]
+        means = {}
+        for name in columns:
+            ratios = [cells["ratios"].get(name) for cells in table]
+            if any(ratios):
+                means[name] = geometric_mean(ratios)
+        yield {
+            "name": suite,
+            "columns": columns,
+            "base": base,
+            "rows": table,
+            "means": means,
+            "curves": _draw_curves(find_curves(rows), columns, colours),
+            "bars": _draw_bars(table, columns, colours, base),
+        }
+
+
+def base_name(rows: Sequence[Row]) -> str | None:
+    """Return the run that others are compared with: ours that is first or named 'auto'."""
+    names = [run.name for row in rows for run in row.runs if run.kind == "ours"]
+    return "auto" if "auto" in names else next(iter(names), None)
+
+
+def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
+    runs = {run.name: run for run in row.runs}
+    ours = runs[base].median if base in runs else None
+    return {
+        "row": row,
+        "runs": runs,
+        "ours": ours,
+        "floor": result.floor(row),
+        "ratios": {
+            name: run.median / ours if ours and run.median else None for name, run in runs.items()
+        },
+    }
+
+
+def find_curves(rows: Iterable[Row]) -> list[Curves]:
+    """Return the rows along which something grows with a number in their names.
+
+    That is arcs or elements, else vertices, else components, at least twofold over at least three
+    inputs.
+    """
+    families: dict[tuple[str, str], list[tuple[float, Row]]] = {}
+    for row in rows:
+        for number in NUMBER.finditer(row.input):
+            key = row.input[: number.start()], row.input[number.end() :]
+            families.setdefault(key, []).append((float(number[0]), row))
+    found = []
+    for (before, after), members in families.items():
+        ordered = [row for _, row in sorted(members, key=lambda member: member[0])]
+        if len(ordered) < 3:
+            continue
+        for axis, sizes in _sizes(ordered):
+            grows = all(0 < a < b for a, b in pairwise(sizes))
+            if grows and sizes[-1] >= 2 * sizes[0]:
+                found.append(Curves(f"{before}…{after}", axis, sizes, ordered))
+                break
+    return found
+
+
+def _sizes(rows: list[Row]) -> Iterable[tuple[str, list[int]]]:
+    if all(isinstance(row, GraphRow) for row in rows):
+        yield "arcs", [row.size for row in rows]
+        yield "vertices", [row.vertices for row in rows if isinstance(row, GraphRow)]
+    else:
+        yield "elements", [row.size for row in rows]
+    yield "components", [row.components for row in rows]
+
+
+def _draw_curves(
+    curves: Sequence[Curves], columns: Sequence[str], colours: dict[str, str]
+) -> Markup | None:
+    """Draw time against size, a panel for each family of inputs."""
+    if not curves:
+        return None
+    across = min(len(curves), 3)
+    down = -(-len(curves) // across)
+    with _style():
+        figure = Figure(figsize=(3.6 * across + 0.4, 3.1 * down + 0.6), layout="constrained")
+        panels = figure.subplots(down, across, squeeze=False).ravel()
+        for axes, family in zip(panels, curves, strict=False):
+            _draw_family(axes, family, columns, colours)
+        for axes in panels[len(curves) :]:
+            axes.set_visible(False)
+        _add_legend(figure, panels)
+        return _svg(figure, "Time against size")
+
+
+def _draw_family(
+    axes: Axes, family: Curves, columns: Sequence[str], colours: dict[str, str]
+) -> None:
+    for i, name in enumerate(columns):
+        timed = [
+            (size, run.median)
+            for size, row in zip(family.sizes, family.rows, strict=True)
+            for run in row.runs
+            if run.name == name and run.median
+        ]
+        if not timed:
+            continue
+        axes.plot(
+            [size for size, _ in timed],
+            [median for _, median in timed],
+            color=colours[name],
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=4,
+            linewidth=2.2 if i == 0 else 1.2,
+            # A name that begins with an underscore would be left out.
+            label="\u200b" + name,
+            zorder=len(columns) - i + 2,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_title(family.title)
+    axes.set_xlabel(family.axis)
+    axes.set_ylabel("seconds")
+
+
+def _draw_bars(
+    table: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    colours: dict[str, str],
+    base: str | None,
+) -> Markup | None:
+    """Draw times relative to ours: bars up are slower, bars down faster."""
+    others = [name for name in columns if name != base]
+    shown = [cells for cells in table if any(cells["ratios"].get(name) for name in others)]
+    if not shown:
+        return None
+    each = max(1, MOST_BARS // len(others))
+    # Of equal length, rather than a last one with a single input.
+    parts = -(-len(shown) // each)
+    each = -(-len(shown) // parts)
+    width = 0.84 / len(others)
+    with _style():
+        figure = Figure(figsize=(11, 2.9 * parts + 0.5), layout="constrained")
+        panels = figure.subplots(parts, 1, squeeze=False, sharey=True).ravel()
+        for part, axes in enumerate(panels):
+            inputs = shown[part * each : (part + 1) * each]
+            for i, name in enumerate(others):
+                offset = (i - (len(others) - 1) / 2) * width
+                bars = [(k, cells["ratios"].get(name)) for k, cells in enumerate(inputs)]
+                timed = [(k + offset, ratio) for k, ratio in bars if ratio]
+                axes.bar(
+                    [place for place, _ in timed],
+                    [ratio - 1 for _, ratio in timed],
+                    width,
+                    bottom=1,
+                    color=colours[name],
+                    label="\u200b" + name,
+                    zorder=2,
+                )
+                missing = [
+                    k + offset
+                    for k, cells in enumerate(inputs)
+                    if name in cells["runs"] and not cells["runs"][name].seconds
+                ]
+                axes.plot(missing, [1] * len(missing), "x", color=colours[name], zorder=4)
+            axes.axhline(1, color=INK, linewidth=1, zorder=3)
+            axes.set_yscale("log")
+            axes.set_xlim(-0.6, each - 0.4)
+            names = [
+                cells["row"].input + (" *" if cells["row"].stand_in else "") for cells in inputs
+            ]
+            slanted = max(map(len, names)) * each > 130
+            axes.set_xticks(
+                range(len(names)),
+                [name if len(name) <= 32 else name[:31] + "…" for name in names],
+                rotation=30 if slanted else 0,
+                ha="right" if slanted else "center",
+                rotation_mode="anchor" if slanted else "default",
+            )
+            axes.tick_params(axis="x", length=0)
+            axes.set_ylabel("time, ours = 1")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        _add_legend(figure, panels)
+        return _svg(figure, "Time relative to ours")
+
+
+def _add_legend(figure: Figure, panels: Iterable[Axes]) -> None:
+    handles: dict[str, Artist] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(
+        list(handles.values()), list(handles), loc="outside upper center", ncols=6, frameon=False
+    )
+
+
+def _style() -> Any:
+    return mpl.rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "conncomp",
+            "font.family": "DejaVu Sans",
+            "font.size": 9,
+            "axes.titlesize": 9.5,
+            "text.color": INK,
+            "axes.edgecolor": INK,
+            "axes.labelcolor": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
+            "axes.grid": True,
+            "axes.axisbelow": True,
+            "grid.alpha": 0.35,
+            "grid.color": "#808080",
+            "grid.linewidth": 0.5,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.linewidth": 0.7,
+        }
+    )
+
+
+def _svg(figure: Figure, title: str) -> Markup:
+    """Return a figure as an element of a page, in the page's own colours and letters."""
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+    for axes in figure.axes:
+        axes.grid(axis="x", visible=axes.get_xscale() == "log")
+        # Powers of ten are set as mathematics, which was just turned off.
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log":
+                axis.set_major_formatter(lambda value, _: f"{value:.6g}")
+                axis.set_minor_formatter(lambda value, _: "")
+    target = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    figure.savefig(target, format="svg", transparent=True, metadata=nothing)
+    drawing = target.getvalue()
+    drawing = drawing[drawing.index("<svg") :].replace(INK, "currentColor")
+    # Several drawings on a page: only what is referred to keeps its name, which is a hash.
+    drawing = re.sub(r' id="[A-Za-z]+[0-9.]*_[0-9]+"', "", drawing)
+    drawing = drawing.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans', sans-serif")
+    return Markup(drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1))

@@ -1,0 +1,266 @@
+"""Result files: what was measured, where, and how often; read with every field checked.
+
+A file is one JSON object, a `GridResult` or a `GraphResult` by its ``kind``. Fields that this
+version does not know are ignored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from conncomp.io.files import StrPath, atomic_path, naming
+
+FORMAT, VERSION = "conncomp-bench", 1
+
+# What a file may hold. The largest suites need a hundredth of it.
+LARGEST_FILE = 1 << 24
+MOST_ROWS, MOST_RUNS = 2000, 100
+
+# An error may quote the file, which may be long.
+LONGEST_REASON = 300
+
+# A single line without control characters, so that it can be shown on a terminal as it is.
+Text = Annotated[str, Meta(max_length=1000, pattern=r"\A[^\x00-\x1f\x7f-\x9f]*\Z")]
+Name = Annotated[Text, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Threads = Annotated[int, Meta(ge=1, le=1 << 20)]
+# Finite and far from the ends of what a float holds, so that no ratio of two overflows.
+Seconds = Annotated[float, Meta(ge=1e-12, le=1e12)]
+Rate = Annotated[float, Meta(ge=1e-3, le=1e18)]
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured on."""
+
+    cpu: Text
+    cores: Count
+    memory_bytes: Count
+    system: Text
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One program on one input.
+
+    Attributes
+    ----------
+    name : str
+    kind : {'ours', 'peer'}
+    threads : int
+    status : {'ok', 'wrong', 'failed'}
+        Only a run that is 'ok' was timed.
+    reason : str or None
+        Why it is not 'ok'.
+    seconds : tuple of float
+        Of each repetition.
+    """
+
+    name: Name
+    kind: Literal["ours", "peer"]
+    threads: Threads
+    status: Literal["ok", "wrong", "failed"]
+    reason: Text | None
+    seconds: tuple[Seconds, ...]
+
+    def __post_init__(self) -> None:
+        if (self.status == "ok") != bool(self.seconds):
+            raise ValueError(f"a run that is {self.status!r} has {len(self.seconds)} `seconds`")
+
+    @property
+    def median(self) -> float | None:
+        """Median of the repetitions; None if there are none."""
+        return float(np.median(self.seconds)) if self.seconds else None
+
+    @property
+    def quartiles(self) -> tuple[float, float] | None:
+        """First and third quartile of the repetitions; None if there are none."""
+        if not self.seconds:
+            return None
+        low, high = np.quantile(self.seconds, (0.25, 0.75))
+        return float(low), float(high)
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One input of a suite, and everything that ran on it."""
+
+    suite: Name
+    input: Name
+    description: Text
+    stand_in: bool
+    components: Count
+    floor_bytes: Count
+    runs: Annotated[tuple[Run, ...], Meta(max_length=MOST_RUNS)]
+
+    def __post_init__(self) -> None:
+        _check_unique((run.name for run in self.runs), "run")
+
+    @property
+    def size(self) -> int:
+        """Number of elements or arcs."""
+        raise NotImplementedError
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What makes two inputs of the same name the same."""
+        raise NotImplementedError
+
+
+class GridRow(Row, frozen=True, kw_only=True):
+    """An array as input."""
+
+    elements: Count
+    shape: Annotated[tuple[Count, ...], Meta(max_length=64)]
+    dtype: Text
+    connectivity: Count
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.elements
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What makes two inputs of the same name the same."""
+        return self.shape, self.dtype, self.connectivity, self.components
+
+
+class GraphRow(Row, frozen=True, kw_only=True):
+    """A graph as input."""
+
+    vertices: Count
+    arcs: Count
+
+    @property
+    def size(self) -> int:
+        """Number of arcs."""
+        return self.arcs
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What makes two inputs of the same name the same."""
+        return self.vertices, self.arcs, self.components
+
+
+AnyRow = TypeVar("AnyRow", GridRow, GraphRow)
+
+
+class _Result(msgspec.Struct, Generic[AnyRow], tag_field="kind", frozen=True, kw_only=True):
+    things: ClassVar[str]
+
+    format: Literal["conncomp-bench"] = "conncomp-bench"
+    version: Literal[1] = 1
+    created: datetime
+    commit: Text | None
+    dirty: bool | None
+    machine: Machine
+    versions: dict[Text, Text]
+    device: Literal["cpu", "cuda"]
+    threads: Threads
+    size: Text
+    copy_bytes_per_second: Rate
+    rows: Annotated[tuple[AnyRow, ...], Meta(max_length=MOST_ROWS)]
+
+    def __post_init__(self) -> None:
+        _check_unique((f"{row.suite}/{row.input}" for row in self.rows), "input")
+
+    def floor(self, row: Row) -> float | None:
+        """Return the seconds in which the machine copies what `row` must move; None for nothing."""
+        return row.floor_bytes / self.copy_bytes_per_second or None
+
+
+class GridResult(_Result[GridRow], tag="grid", frozen=True):
+    """Measurements on arrays."""
+
+    things = "elements"
+
+
+class GraphResult(_Result[GraphRow], tag="graph", frozen=True):
+    """Measurements on graphs."""
+
+    things = "arcs"
+
+
+Result = GridResult | GraphResult
+
+
+def _check_unique(names: Iterable[str], thing: str) -> None:
+    name, count = max(Counter(names).items(), key=lambda item: item[1], default=("", 0))
+    if count > 1:
+        raise ValueError(f"there are {count} of {thing} {name!r}")
+
+
+class _Head(msgspec.Struct):
+    format: Any = None
+    version: Any = None
+
+
+def load(path: StrPath) -> Result:
+    """Read a result file.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    GridResult or GraphResult
+
+    Raises
+    ------
+    ValueError
+        If the file is not a result file of this version, or anything in it is missing, of another
+        type or out of range. The message names the file and the field.
+    OSError
+        If it cannot be read.
+    """
+    with naming(path):
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise ValueError(f"is larger than {LARGEST_FILE >> 20} MiB: not a result file")
+        return _decode(data)
+
+
+def save(path: StrPath, result: Result) -> None:
+    """Write a result file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+    result : GridResult or GraphResult
+
+    Raises
+    ------
+    ValueError
+        If `load` would not accept it. Nothing is written then.
+    OSError
+        If it cannot be written.
+    """
+    data = msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+    with naming(path):
+        _decode(data)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def _decode(data: bytes) -> Result:
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+        if head.format != FORMAT:
+            raise ValueError("is not a result file of conncomp bench")
+        if head.version != VERSION:
+            raise ValueError(f"is of another version of the format than {VERSION}")
+        return msgspec.json.decode(data, type=GridResult | GraphResult)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"is not a valid result: {error}"[:LONGEST_REASON]) from None
+    except msgspec.DecodeError as error:
+        raise ValueError(f"is damaged, or not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply for a result") from None

@@ -1,0 +1,61 @@
+"""Numbers with units, as they are shown."""
+
+from __future__ import annotations
+
+
+def format_seconds(value: float) -> str:
+    """Return a time with a unit.
+
+    Examples
+    --------
+    >>> format_seconds(0.0123456)
+    '12.3 ms'
+    """
+    for scale, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= 0.9995 * scale:
+            return f"{_three_digits(value / scale)} {unit}"
+    return f"{_three_digits(value * 1e9)} ns"
+
+
+def format_ratio(value: float | None) -> str:
+    """Return a ratio with about three digits.
+
+    Examples
+    --------
+    >>> format_ratio(1234.5), format_ratio(2.3456), format_ratio(None)
+    ('1,234', '2.35', '-')
+    """
+    return "-" if value is None else _three_digits(value)
+
+
+def format_rate(value: float) -> str:
+    """Return how many a second, with a prefix.
+
+    Examples
+    --------
+    >>> format_rate(1.23e8)
+    '123 M'
+    """
+    for scale, prefix in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= scale:
+            return _three_digits(value / scale) + prefix
+    return _three_digits(value)
+
+
+def format_bytes(value: float) -> str:
+    """Return a number of bytes, in powers of 1024.
+
+    Examples
+    --------
+    >>> format_bytes(17179869184)
+    '16 GiB'
+    """
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB")):
+        if value >= 1 << power:
+            return f"{value / (1 << power):.3g} {unit}"
+    return f"{value:,.0f} bytes"
+
+
+def _three_digits(value: float) -> str:
+    decimals = 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.1 else 4
+    return f"{value:,.{decimals}f}"
