@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 
-def porous_rock(side: int = 192, porosity: float = 0.16, seed: int = 7) -> np.ndarray:
+def porous_rock(side: int = 256, porosity: float = 0.12, seed: int = 7) -> np.ndarray:
     """Return a cube of uint8: 1 where there is a pore."""
     noise = np.random.default_rng(seed).standard_normal((side,) * 3, dtype=np.float32)
     smooth = gaussian_filter(noise, sigma=side / 64, mode="wrap")
@@ -17,4 +17,7 @@ def porous_rock(side: int = 192, porosity: float = 0.16, seed: int = 7) -> np.nd
 
 
 if __name__ == "__main__":
-    np.save(sys.argv[1], porous_rock(*(kind(a) for kind, a in zip((int, float), sys.argv[2:]))))
+    np.save(
+        sys.argv[1],
+        porous_rock(*(kind(a) for kind, a in zip((int, float), sys.argv[2:], strict=False))),
+    )

@@ -3,6 +3,7 @@
 from conncomp._config import get_num_threads, set_num_threads, show_config
 from conncomp.components import (
     ComponentStatistics,
+    colour_components,
     component_members,
     component_sizes,
     component_statistics,
@@ -13,10 +14,12 @@ from conncomp.components import (
 )
 from conncomp.graph import Graph, connected_components
 from conncomp.grid import label
+from conncomp.io import read_image, write_image
 
 __all__ = [
     "ComponentStatistics",
     "Graph",
+    "colour_components",
     "component_members",
     "component_sizes",
     "component_statistics",
@@ -24,9 +27,11 @@ __all__ = [
     "get_num_threads",
     "label",
     "largest_components",
+    "read_image",
     "remove_small_components",
     "set_num_threads",
     "show_config",
     "size_histogram",
     "sort_by_size",
+    "write_image",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import os
 import platform
 from operator import index
 
@@ -23,10 +23,12 @@ def set_num_threads(n: int) -> None:
     ----------
     n : int
         At least 1. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
-        decides.
+        decides; in a forked child, 1.
 
     Raises
     ------
+    TypeError
+        If `n` is not an integer.
     ValueError
         If `n` is below 1 or above 4096.
 
@@ -39,9 +41,18 @@ def set_num_threads(n: int) -> None:
     2
     >>> conncomp.set_num_threads(before)
     """
-    if not 1 <= index(n) <= 4096:
-        raise ValueError(f"n={n} threads; use a number from 1 to 4096")
-    native.set_num_threads(index(n))
+    try:
+        count = index(n)
+    except TypeError:
+        raise TypeError(f"n={n!r} threads must be an integer") from None
+    if not 1 <= count <= 4096:
+        raise ValueError(f"n={count} threads; use a number from 1 to 4096")
+    native.set_num_threads(count)
+
+
+if hasattr(os, "register_at_fork"):
+    # OpenMP's threads do not survive a fork, and a child that waits for them hangs.
+    os.register_at_fork(after_in_child=lambda: native.set_num_threads(1))
 
 
 def get_num_threads() -> int:
@@ -63,6 +74,8 @@ def get_num_threads() -> int:
 
 def config() -> dict[str, object]:
     """Return what `show_config` prints."""
+    import importlib.metadata  # slow, and seldom needed
+
     found: dict[str, object] = {
         "conncomp": importlib.metadata.version("conncomp"),
         "python": platform.python_version(),

@@ -4,6 +4,7 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "components/tables.h"
@@ -15,6 +16,9 @@
 #include "generate/rmat.h"
 #include "graph/afforest.h"
 #include "grid/runs.h"
+#include "io/compact.h"
+#include "io/graph_text.h"
+#include "io/mirrored.h"
 
 namespace nb = nanobind;
 using namespace conncomp;
@@ -38,10 +42,10 @@ int64_t with_value_type(const std::string& name, Body&& body) {
 }
 
 template <class Index>
-int64_t label_runs(uintptr_t data, const std::string& value_type, std::optional<nb::bytes> background,
-                   std::vector<int64_t> lengths, std::vector<bool> periodic,
-                   std::vector<int64_t> byte_strides, std::vector<int64_t> index_strides, int connectivity,
-                   bool consecutive, Vector<Index> out) {
+int64_t label_image(uintptr_t data, const std::string& value_type, std::optional<nb::bytes> background,
+                    std::vector<int64_t> lengths, std::vector<bool> periodic,
+                    std::vector<int64_t> byte_strides, std::vector<int64_t> index_strides, int connectivity,
+                    bool consecutive, Vector<Index> out) {
   std::vector<Axis> axes;
   for (size_t k = 0; k < lengths.size(); ++k)
     axes.push_back({lengths[k], periodic[k], index_strides[k], byte_strides[k]});
@@ -50,8 +54,8 @@ int64_t label_runs(uintptr_t data, const std::string& value_type, std::optional<
     std::optional<Value> value;
     if (background) std::memcpy(&value.emplace(), background->c_str(), sizeof(Value));
     const nb::gil_scoped_release release;
-    return Runs<Index>(axes, connectivity)
-        .label(reinterpret_cast<const void*>(data), value, consecutive, out.data());
+    return label_runs(reinterpret_cast<const void*>(data), value, axes, connectivity, consecutive,
+                      out.data());
   });
 }
 
@@ -80,11 +84,40 @@ void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int6
       [&](int64_t i) { return dst.data()[i]; }, indptr.data(), indices.data());
 }
 
+template <class Pointer, class Vertex>
+bool csr_is_mirrored(Vector<const Pointer> indptr, Vector<const Vertex> indices) {
+  const nb::gil_scoped_release release;
+  return is_mirrored(indptr.data(), indices.data(), int64_t(indptr.size()) - 1);
+}
+
+template <class Vertex>
+nb::object compact_arcs(Vector<Vertex> src, Vector<Vertex> dst, int64_t vertices) {
+  std::vector<int64_t> found;
+  {
+    const nb::gil_scoped_release release;
+    found = compact_ids(src.data(), dst.data(), int64_t(src.size()), vertices);
+  }
+  auto* ids = new std::vector<int64_t>(std::move(found));
+  const nb::capsule owner(ids, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(ids->data(), {ids->size()}, owner));
+}
+
+// Reads a chunk of text; both arrays are one longer than the chunk at least.
+template <class Reader>
+std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uint8_t> text, bool last,
+                                                Vector<int64_t> first, Vector<int64_t> second) {
+  const nb::gil_scoped_release release;
+  const Progress done =
+      reader.read(reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(), second.data());
+  return {done.used, done.first, done.second};
+}
+
 // Every combination of int32 and int64; out is int32 unless the vertices need int64.
 template <class Pointer, class Vertex>
 void define_graph(nb::module_& m) {
   m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int32_t>);
   m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int64_t>);
+  m.def("csr_is_mirrored", &csr_is_mirrored<Pointer, Vertex>);
 }
 
 template <class Vertex>
@@ -94,6 +127,7 @@ void define_arcs(nb::module_& m) {
   m.def("components_of_arcs", &components_of_arcs<Vertex, int32_t>);
   m.def("components_of_arcs", &components_of_arcs<Vertex, int64_t>);
   m.def("csr_of_arcs", &csr_of_arcs<Vertex>);
+  m.def("compact_arcs", &compact_arcs<Vertex>);
 }
 
 template <class Label>
@@ -183,10 +217,19 @@ void define_generators(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
-  m.def("label_runs", &label_runs<int32_t>);
-  m.def("label_runs", &label_runs<int64_t>);
+  m.def("label_runs", &label_image<int32_t>);
+  m.def("label_runs", &label_image<int64_t>);
   define_arcs<int32_t>(m);
   define_arcs<int64_t>(m);
+  nb::class_<ArcReader>(m, "ArcReader")
+      .def(nb::init<const std::string&, const std::string&, int64_t, int64_t, int64_t>())
+      .def("read", &read_chunk<ArcReader>)
+      .def_prop_ro("largest", &ArcReader::largest);
+  nb::class_<NeighbourReader>(m, "NeighbourReader")
+      .def(nb::init<int64_t, int64_t, bool, int64_t>())
+      .def("read", &read_chunk<NeighbourReader>)
+      .def_prop_ro("largest", &NeighbourReader::largest)
+      .def_prop_ro("loops", &NeighbourReader::loops);
   define_components<int32_t>(m);
   define_components<int64_t>(m);
   define_generators<int32_t>(m);

@@ -114,9 +114,11 @@ void test_grid() {
     axes.push_back(
         {image.shape[k], image.periodic[k], image.stride[k], image.stride[k] * int(sizeof(Value))});
   std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
-  Runs<Index> runs(axes, image.connectivity);
-  const int64_t count = runs.label(data.data(), background, false, roots.data());
-  check(runs.label(data.data(), background, true, numbers.data()) == count, "number of components");
+  const auto label = [&](bool consecutive, std::vector<Index>& labels) {
+    return label_runs(data.data(), background, axes, image.connectivity, consecutive, labels.data());
+  };
+  const int64_t count = label(false, roots);
+  check(label(true, numbers) == count, "number of components");
   std::vector<int64_t> number(image.size);
   int64_t next = 0;
   for (int64_t i = 0; i < image.size; ++i) {

@@ -1,1 +1,25 @@
 """The `conncomp` command."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command with the arguments of the process, and exit."""
+    try:
+        from conncomp.cli._command import command
+    except ModuleNotFoundError as error:
+        # Only the libraries of the extra: anything else that is missing is our own fault.
+        missing = (error.name or "").partition(".")[0]
+        if missing not in ("click", "rich"):
+            raise
+        print(
+            f"conncomp: this command needs {missing}; pip install 'conncomp[cli]'",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:  # while the libraries load
+        print("conncomp: interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
+    command(prog_name="conncomp")

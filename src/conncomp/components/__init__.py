@@ -1,5 +1,6 @@
 """What one does with labels."""
 
+from conncomp.components.colouring import colour_components
 from conncomp.components.selection import (
     largest_components,
     remove_small_components,
@@ -10,6 +11,7 @@ from conncomp.components.statistics import ComponentStatistics, component_statis
 
 __all__ = [
     "ComponentStatistics",
+    "colour_components",
     "component_members",
     "component_sizes",
     "component_statistics",

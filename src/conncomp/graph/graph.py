@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,8 @@ from conncomp._core import native
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from conncomp.io.files import Progress, StrPath
 
 Indices = NDArray[Any]
 
@@ -195,6 +197,99 @@ class Graph:
         if not graph.is_directed():
             made._symmetric = True
         return made
+
+    @overload
+    @classmethod
+    def read(
+        cls,
+        path: StrPath,
+        *,
+        compact_ids: Literal[False] = False,
+        format: str | None = None,
+        progress: Progress | None = None,
+    ) -> Graph: ...
+
+    @overload
+    @classmethod
+    def read(
+        cls,
+        path: StrPath,
+        *,
+        compact_ids: Literal[True],
+        format: str | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Graph, NDArray[np.int64]]: ...
+
+    @classmethod
+    def read(
+        cls,
+        path: StrPath,
+        *,
+        compact_ids: bool = False,
+        format: str | None = None,
+        progress: Progress | None = None,
+    ) -> Graph | tuple[Graph, NDArray[np.int64]]:
+        r"""Read a graph from a file, which may be gzipped.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        compact_ids : bool, optional
+            Whether to drop the vertices that have no arcs and to renumber the others, in ascending
+            order.
+        format : {"edge-list", "matrix-market", "dimacs", "metis", "ecl"}, optional
+            By default found from the name (.mtx; .gr, .col; .graph, .metis; .egr; each also with
+            .gz) or else the content. A METIS file is told by its name only.
+        progress : callable, optional
+            Called now and then with the number of bytes of the file that have been read, and the
+            number of all.
+
+        Returns
+        -------
+        graph : Graph
+        ids : ndarray of int64
+            The number that each vertex has without `compact_ids`; only with it.
+
+        Raises
+        ------
+        ValueError
+            If the content is not as its format wants it, is cut short or contradicts its header, or
+            if the vertices would far outnumber the arcs. It names the file and the line.
+        OSError
+            If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
+            `PermissionError`, ...
+
+        Notes
+        -----
+        Arcs are directed as they are written, and weights are not looked at.
+
+        edge-list
+            Two ids from 0 a line, apart by blanks, tabs or commas; further columns are ignored, and
+            so are lines that start with # or %. Ids that do not occur are vertices without arcs.
+        matrix-market
+            A square matrix in coordinate form, not complex; symmetric ones make two arcs an entry.
+        dimacs
+            "p sp" with arcs "a", or "p edge" with edges "e", which make two arcs each.
+        metis
+            A line of neighbours for each vertex; weights and sizes are skipped.
+        ecl
+            The binary format of ECL-CC: little-endian int32.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "votes.txt")
+        ...     _ = path.write_text("# from to\n30 7\n30 9\n")
+        ...     Graph.read(path)
+        ...     Graph.read(path, compact_ids=True)
+        Graph(num_vertices=31, num_arcs=2)
+        (Graph(num_vertices=3, num_arcs=2), array([ 7,  9, 30]))
+        """
+        from conncomp.io.graphs import read_graph
+
+        return read_graph(path, compact_ids, format, progress)
 
     @property
     def arrays(self) -> tuple[Indices, ...]:

@@ -82,8 +82,8 @@ def connected_components(
     ----------
     graph : Graph, SciPy sparse matrix or array, dense adjacency matrix, or NetworkX graph
         It need not be symmetric. In a dense matrix, entries other than 0, NaN and infinity are
-        arcs; in a sparse one, all stored entries. Nodes of a NetworkX graph are numbered in their
-        order.
+        arcs; in a masked one, all that are not masked; in a sparse one, all that are stored. Nodes
+        of a NetworkX graph are numbered in their order.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional
@@ -146,7 +146,8 @@ def connected_components(
     check_choice("algorithm", algorithm, ALGORITHMS)
     arcs = as_graph(graph, device)
     largest = max(arcs.num_vertices - 1, 0)
-    labels = output_array((arcs.num_vertices,), largest, dtype, out, arcs.arrays)
+    inputs = (*arcs.arrays, *_arrays_of(graph))
+    labels = output_array((arcs.num_vertices,), largest, dtype, out, inputs)
     if directed and connection.lower() == "strong":
         count = _fill_strong(arcs, labels, numbering)
     else:
@@ -156,17 +157,17 @@ def connected_components(
 
 def as_graph(graph: Any, device: str | None = None) -> Graph:
     """Return `graph`, of any kind that `connected_components` takes, as a `Graph`."""
+    as_numpy((), "graph", device)
     if isinstance(graph, Graph):
-        as_numpy((), "graph", device)
         return graph
     if type(graph).__module__.startswith("scipy.sparse"):
-        as_numpy((), "graph", device)
         if graph.dtype.kind not in "biuf":
             raise TypeError(f"graph is of dtype {graph.dtype}; it must be of real numbers")
+        _check_square(graph.shape, "graph")
         return Graph.from_scipy(graph)
     if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
         return Graph.from_networkx(graph)
-    matrix = as_numpy(graph, "graph", device)
+    matrix = as_numpy(graph, "graph")
     if matrix.dtype.kind not in "biuf":
         raise TypeError(
             f"graph is a {type(graph).__name__} of dtype {matrix.dtype}; it must be a Graph, a "
@@ -174,9 +175,18 @@ def as_graph(graph: Any, device: str | None = None) -> Graph:
         )
     _check_square(matrix.shape, "graph")
     if isinstance(graph, np.ma.MaskedArray):
-        matrix = graph.filled(0)
-    src, dst = np.nonzero((matrix != 0) & np.isfinite(matrix))
+        present = ~np.ma.getmaskarray(graph)
+    else:
+        present = (matrix != 0) & np.isfinite(matrix)
+    src, dst = np.nonzero(present)
     return Graph.from_edges(src, dst, len(matrix))
+
+
+def _arrays_of(graph: Any) -> list[Labels]:
+    """Return the arrays that make up `graph`, converted or not, if it is made up of arrays."""
+    names = ("data", "indices", "indptr", "row", "col", "offsets")
+    parts = (graph, *(getattr(graph, name, None) for name in names))
+    return [part for part in parts if isinstance(part, np.ndarray)]
 
 
 def _fill_strong(graph: Graph, labels: Labels, numbering: Numbering) -> int:

@@ -167,13 +167,13 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    values = as_numpy(image, "image", device)
-    axes = _check_periodic(periodic, values.ndim)
+    given = as_numpy(image, "image", device)
+    axes = _check_periodic(periodic, given.ndim)
     check_choice("numbering", numbering, ("consecutive", "roots"))
     check_choice("algorithm", algorithm, tuple(ALGORITHMS))
-    values, value_type, ground = _describe_values(values, 0 if background is None else background)
+    values, value_type, ground = _describe_values(given, 0 if background is None else background)
     reach = _check_connectivity(connectivity, values.ndim)
-    labels = output_array(values.shape, values.size, dtype, out, (values,))
+    labels = output_array(values.shape, values.size, dtype, out, (given,))
     num = 0
     if values.size:
         num = ALGORITHMS[algorithm](
@@ -236,9 +236,14 @@ def _describe_values(image: Labels, background: float) -> tuple[Labels, str, byt
 
 def _as_value(number: float, dtype: np.dtype[Any]) -> Labels | None:
     """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
+    if isinstance(number, np.generic):
+        number = number.item()  # Python's numbers compare exactly
     if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            value = np.asarray(number).astype(dtype.newbyteorder("="))
+        try:
+            with np.errstate(over="ignore"):
+                value = np.asarray(number).astype(dtype.newbyteorder("="))
+        except OverflowError:  # an int beyond every float
+            return None
         return None if np.isinf(value) and abs(number) != np.inf else value
     if number != number or abs(number) == np.inf or number != int(number):
         return None

@@ -13,24 +13,21 @@ namespace conncomp {
 
 static_assert(std::endian::native == std::endian::little, "masks are packed for little-endian machines");
 
-constexpr int kWord = 64;
+constexpr int kWord = 64, kHalf = 32;
 constexpr uint64_t kAll = ~uint64_t(0);
 
 // Bits below p, and bits up to and including p.
 constexpr uint64_t below(int p) { return (uint64_t(1) << p) - 1; }
 constexpr uint64_t up_to(int p) { return kAll >> (kWord - 1 - p); }
 
-// Turns 64 bytes of 0 or 1 into a mask.
+// Turns 32 bytes of 0 or 1 into a mask.
 inline uint64_t pack(const uint8_t* flags) {
 #ifdef __AVX2__
-  const auto half = [&](int i) {
-    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags) + i);
-    return uint64_t(uint32_t(_mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7))));
-  };
-  return half(0) | half(1) << 32;
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags));
+  return uint32_t(_mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7)));
 #else
   uint64_t mask = 0;
-  for (int i = 0; i < kWord / 8; ++i) {
+  for (int i = 0; i < kHalf / 8; ++i) {
     uint64_t bytes;
     std::memcpy(&bytes, flags + 8 * i, 8);
     mask |= (bytes * 0x0102040810204080u >> 56) << 8 * i;  // gathers the low bit of each byte
@@ -39,18 +36,33 @@ inline uint64_t pack(const uint8_t* flags) {
 #endif
 }
 
-// The mask of the p in [0, count) with predicate(p).
+// The mask of the p in [0, count) with predicate(p). Compilers vectorise its loops, of fixed length, where
+// everything is inlined, which they must be told once they have inlined much.
 template <class Predicate>
-inline uint64_t mask_where(int count, Predicate&& predicate) {
-  uint8_t flags[kWord];
-  if (count == kWord) {
-    for (int p = 0; p < kWord; ++p) flags[p] = predicate(p);
-  } else {
-    std::memset(flags, 0, kWord);
-    for (int p = 0; p < count; ++p) flags[p] = predicate(p);
-  }
-  return pack(flags);
+[[gnu::always_inline, gnu::flatten]] inline uint64_t mask_where(int count, Predicate&& predicate) {
+  uint8_t flags[kHalf];
+  const auto half = [&](int first) __attribute__((always_inline)) {
+    for (int p = 0; p < kHalf; ++p) flags[p] = predicate(first + p);
+    return pack(flags) << first;
+  };
+  if (count >= kHalf) return half(0) | half(count - kHalf);
+  uint64_t mask = 0;
+  for (int p = 0; p < count; ++p) mask |= uint64_t(predicate(p)) << p;
+  return mask;
 }
+
+inline bool bit_at(const uint64_t* mask, int64_t p) { return mask[p / kWord] >> p % kWord & 1; }
+
+// A word of a mask, and the same moved by one element: bit p of `left` is that of element p - 1, bit p of
+// `right` that of element p + 1.
+struct Moved {
+  uint64_t word, left, right;
+
+  Moved(const uint64_t* mask, int64_t w, int64_t words)
+      : word(mask[w]),
+        left(word << 1 | (w > 0 ? mask[w - 1] >> (kWord - 1) : 0)),
+        right(word >> 1 | (w + 1 < words ? mask[w + 1] << (kWord - 1) : 0)) {}
+};
 
 // Calls body(p) for every set bit p, lowest first.
 template <class Body>

@@ -1,0 +1,5 @@
+"""``python -m conncomp`` is the `conncomp` command."""
+
+from conncomp.cli import main
+
+main()

@@ -1,0 +1,26 @@
+"""The `conncomp` command: its subcommands, gathered."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import click
+
+from conncomp.cli._errors import OneLineErrors
+from conncomp.cli.graph import graph
+from conncomp.cli.info import info
+from conncomp.cli.label import label
+
+
+@click.group(
+    cls=OneLineErrors,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(importlib.metadata.version("conncomp"), message="%(prog)s %(version)s")
+def command() -> None:
+    """Find the connected components of images, volumes and graphs."""
+
+
+for subcommand in (label, graph, info):
+    command.add_command(subcommand)

@@ -1,0 +1,65 @@
+"""Files that are written: checked before long work, and complete or not there at all."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from numpy.typing import NDArray
+
+from conncomp.io import atomic_path
+
+# Rows that are Python objects at once.
+BLOCK = 1 << 18
+
+
+def output_file(*suffixes: str) -> Callable[..., Path | None]:
+    """Return a click callback for a file to be written, of one of some kinds."""
+
+    def check(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
+        if name is None:
+            return None
+        path = Path(name)
+        if path.suffix.lower() not in suffixes:
+            problem = f"{name!r} does not end in {' or '.join(suffixes)}."
+        elif path.is_dir():
+            problem = f"{name!r} is a directory."
+        elif not path.parent.is_dir():
+            problem = f"there is no directory {str(path.parent)!r}."
+        elif not os.access(path.parent, os.W_OK | os.X_OK):
+            problem = f"the directory {str(path.parent)!r} cannot be written to."
+        else:
+            return path
+        raise click.BadParameter(problem, context, option)
+
+    return check
+
+
+def check_distinct(paths: Iterable[Path | None]) -> None:
+    """Raise if two of the files of a command are the same."""
+    seen: list[Path] = []
+    for path in paths:
+        if path is None:
+            continue
+        for other in seen:
+            same = path.exists() and other.exists() and path.samefile(other)
+            if same or path.resolve() == other.resolve():
+                raise click.UsageError(f"{str(other)!r} and {str(path)!r} are the same file.")
+        seen.append(path)
+
+
+def write_rows(
+    path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]], delimiter: str = ","
+) -> None:
+    """Write columns of equal length as text, a line for each row; an empty header is left out."""
+    with atomic_path(path) as temporary, temporary.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        if header:
+            writer.writerow(header)
+        for start in range(0, len(columns[0]), BLOCK):
+            rows = slice(start, start + BLOCK)
+            writer.writerows(zip(*(column[rows].tolist() for column in columns), strict=True))

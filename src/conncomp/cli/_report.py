@@ -1,0 +1,216 @@
+"""What a command found: a table for people, JSON for programs; and its progress meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+Row = tuple[str, ...]
+
+
+class Stages:
+    """Times the stages of a command, and shows on a terminal which one runs.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str, *, counts: bool = False) -> Iterator[Callable[[int, int], None]]:
+        """Run a stage; with `counts`, it yields a function to tell the bytes done and in total."""
+        counters = (BarColumn(), DownloadColumn(), TimeRemainingColumn()) if counts else ()
+        silent = not sys.stderr.isatty()
+        with Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            *(counters or (TimeElapsedColumn(),)),
+            # Older versions of rich end even a disabled display with an empty line.
+            console=Console(stderr=True, quiet=silent),
+            transient=True,
+            disable=silent,
+        ) as progress:
+            task = progress.add_task(name, total=None)
+            start = perf_counter()
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+            self.seconds[name] = perf_counter() - start
+
+
+def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
+    """Count components, and what they hold, by powers of ten of their size.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64
+        Of the components; none is 0.
+
+    Returns
+    -------
+    list of dict
+        With ``from`` and ``to``, both included, ``components`` and ``elements``.
+
+    Examples
+    --------
+    >>> describe_sizes(np.array([3, 9, 10]))
+    [{'from': 1, 'to': 9, 'components': 2, 'elements': 12},
+     {'from': 10, 'to': 99, 'components': 1, 'elements': 10}]
+    """
+    starts = [10**power for power in range(len(str(sizes.max(initial=0))))] if len(sizes) else []
+    decade = np.searchsorted(starts, sizes, side="right") - 1
+    return [
+        {
+            "from": start,
+            "to": 10 * start - 1,
+            "components": int(np.count_nonzero(decade == power)),
+            "elements": int(sizes[decade == power].sum()),
+        }
+        for power, start in enumerate(starts)
+    ]
+
+
+def show(
+    report: dict[str, Any], facts: Sequence[Row], *tables: Sequence[Row], as_json: bool
+) -> None:
+    """Print a report on standard output, as JSON or as tables.
+
+    Parameters
+    ----------
+    report : dict
+    facts : sequence of (name, value)
+    *tables : sequence of rows
+        Each begins with its header; those without rows are left out.
+    as_json : bool
+    """
+    if as_json:
+        click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
+        return
+    # Lines are folded for a terminal only; what a program reads stays whole.
+    console = Console(
+        markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else 1000
+    )
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for row in facts:
+        table.add_row(*row)
+    console.print(table)
+    for header, *rows in filter(None, tables):
+        table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for column in table.columns:
+            column.justify, column.no_wrap = "right", True
+        for row in rows:
+            table.add_row(*row)
+        console.print()
+        console.print(table)
+
+
+def _plain(value: object) -> object:
+    """Return what JSON does not know as what it knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def distribution_table(report: dict[str, Any], things: str) -> list[Row]:
+    """Return the report's ``sizes`` as rows; `things` are what components are made of."""
+    total = sum(part["elements"] for part in report["sizes"])
+    rows = [
+        (
+            f"{part['from']:,} to {part['to']:,}",
+            f"{part['components']:,}",
+            f"{part['elements']:,}",
+            percent(part["elements"], total),
+        )
+        for part in report["sizes"]
+    ]
+    return [("size", "components", things, "share"), *rows] if rows else []
+
+
+def percent(part: int, whole: int) -> str:
+    """Return a share in words.
+
+    Examples
+    --------
+    >>> percent(1, 3)
+    '33.3 %'
+    """
+    return f"{100 * part / whole:.3g} %" if whole else "0 %"
+
+
+def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
+    """Return label and size of the largest components, the largest first.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64
+        Indexed by label; 0 is no component.
+    count : int
+        At most so many.
+
+    Examples
+    --------
+    >>> largest(np.array([0, 2, 5]), 1)
+    [{'label': 2, 'size': 5}]
+    """
+    labels = np.argsort(-sizes, kind="stable")[: min(count, np.count_nonzero(sizes))]
+    return [{"label": int(label), "size": int(sizes[label])} for label in labels]
+
+
+def largest_row(found: list[dict[str, int]], whole: int, things: str, of: str) -> Row:
+    """Return the row on the very largest."""
+    if not found:
+        return "largest", "none"
+    label, size = found[0]["label"], found[0]["size"]
+    return "largest", f"label {label}: {size:,} {things}, {percent(size, whole)} of {of}"
+
+
+def largest_table(found: list[dict[str, int]], whole: int, things: str) -> list[Row]:
+    """Return the largest components as rows, if there are several."""
+    rows = [(f"{c['label']}", f"{c['size']:,}", percent(c["size"], whole)) for c in found]
+    return [("label", things, "share"), *rows] if len(rows) > 1 else []
+
+
+def speed_row(per_second: float, things: str, threads: int) -> Row:
+    """Return the row on the throughput of labelling.
+
+    Examples
+    --------
+    >>> speed_row(1_500_000.0, "arcs", 2)
+    ('speed', '1.5 million arcs/s with 2 threads')
+    """
+    scale, name = next(
+        (unit for unit in ((1e9, "billion "), (1e6, "million ")) if per_second >= unit[0]), (1, "")
+    )
+    number = f"{per_second / scale:,.3g}" if name else f"{per_second:,.0f}"
+    crew = "1 thread" if threads == 1 else f"{threads} threads"
+    return "speed", f"{number} {name}{things}/s with {crew}"
+
+
+def timing_row(seconds: dict[str, float]) -> Row:
+    """Return the row on how long each stage took."""
+    return "seconds", ", ".join(f"{name} {value:.3g}" for name, value in seconds.items())

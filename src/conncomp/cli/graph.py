@@ -1,0 +1,150 @@
+"""``conncomp graph``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp.cli._output import check_distinct, output_file, write_rows
+from conncomp.cli._picture import need_matplotlib, plot_sizes
+from conncomp.cli._report import (
+    Row,
+    Stages,
+    describe_sizes,
+    distribution_table,
+    largest,
+    largest_row,
+    largest_table,
+    show,
+    speed_row,
+    timing_row,
+)
+from conncomp.io import atomic_path
+
+
+@click.command()
+@click.argument("input", metavar="IN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=output_file(".npy", ".npz", ".txt", ".csv"),
+    help="Write the labels: .npy or .npz in the order of the vertices, .txt or .csv with a vertex "
+    "and its label on each line.",
+)
+@click.option(
+    "--strong", is_flag=True, help="Vertices are connected if arcs lead from each to the other."
+)
+@click.option(
+    "--compact-ids",
+    is_flag=True,
+    help="Only numbers that occur in the file are vertices. A .npz file then holds them as ids.",
+)
+@click.option(
+    "--top",
+    metavar="K",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How many of the largest components to list.",
+)
+@click.option(
+    "--histogram",
+    metavar="FILE.png",
+    callback=output_file(".png"),
+    help="Plot how many components there are of each size.",
+)
+@click.option("--threads", metavar="N", type=click.IntRange(1, 4096), help="Default: all.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def graph(
+    input: Path,
+    output: Path | None,
+    strong: bool,
+    compact_ids: bool,
+    top: int,
+    histogram: Path | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Label the connected components of the graph in the file IN.
+
+    The format is that of the name or else of the content: edge list (SNAP and others), Matrix
+    Market, METIS, DIMACS or ECL; text may be gzipped.
+    """
+    check_distinct((input, output, histogram))
+    if compact_ids and output is not None and output.suffix.lower() == ".npy":
+        raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
+    if histogram is not None:
+        need_matplotlib()
+    if threads is not None:
+        conncomp.set_num_threads(threads)
+    stage = Stages()
+    ids: NDArray[np.int64] | None = None
+    with stage("reading", counts=True) as progress:
+        if compact_ids:
+            arcs, ids = conncomp.Graph.read(input, compact_ids=True, progress=progress)
+        else:
+            arcs = conncomp.Graph.read(input, progress=progress)
+    connection: Literal["weak", "strong"] = "strong" if strong else "weak"
+    with stage("labelling"):
+        count, labels = conncomp.connected_components(arcs, connection=connection)
+    with stage("measuring"):
+        sizes = conncomp.component_sizes(labels, background=None)
+    if output is not None:
+        with stage("writing"):
+            _write_labels(output, labels, ids)
+    if histogram is not None:
+        with stage("histogram"):
+            plot_sizes(histogram, sizes, f"{input.name}: {count:,} {connection} components")
+    report: dict[str, Any] = {
+        "input": {"path": input},
+        "vertices": arcs.num_vertices,
+        "arcs": arcs.num_arcs,
+        "connection": connection,
+        "components": count,
+        "largest": largest(sizes, top),
+        "sizes": describe_sizes(sizes),
+        "seconds": stage.seconds,
+        "arcs_per_second": arcs.num_arcs / stage.seconds["labelling"],
+        "threads": conncomp.get_num_threads(),
+        "written": {"labels": output, "histogram": histogram},
+    }
+    tables = (
+        _summary(report),
+        largest_table(report["largest"], arcs.num_vertices, "vertices"),
+        distribution_table(report, "vertices"),
+    )
+    show(report, *tables, as_json=as_json)
+
+
+def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[np.int64] | None) -> None:
+    suffix = path.suffix.lower()
+    if suffix in (".txt", ".csv"):
+        vertices = np.arange(len(labels)) if ids is None else ids
+        header, delimiter = ((), " ") if suffix == ".txt" else (("vertex", "label"), ",")
+        write_rows(path, header, (vertices, labels), delimiter)
+        return
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        if suffix == ".npy":
+            np.save(file, labels)
+        else:
+            arrays = {"labels": labels} if ids is None else {"labels": labels, "ids": ids}
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _summary(report: dict[str, Any]) -> list[Row]:
+    rows: list[Row] = [
+        ("input", str(report["input"]["path"])),
+        ("vertices", f"{report['vertices']:,}"),
+        ("arcs", f"{report['arcs']:,}"),
+        ("components", f"{report['components']:,} ({report['connection']})"),
+        largest_row(report["largest"], report["vertices"], "vertices", "all"),
+        timing_row(report["seconds"]),
+        speed_row(report["arcs_per_second"], "arcs", report["threads"]),
+    ]
+    return rows + [(name, str(path)) for name, path in report["written"].items() if path]

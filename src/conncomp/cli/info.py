@@ -1,0 +1,17 @@
+"""``conncomp info``."""
+
+from __future__ import annotations
+
+import click
+
+from conncomp._config import config
+from conncomp.cli._report import show
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def info(as_json: bool) -> None:
+    """Print what was built, and which optional packages were found."""
+    found = config()
+    rows = [(key, "not installed" if value is None else str(value)) for key, value in found.items()]
+    show(found, rows, as_json=as_json)

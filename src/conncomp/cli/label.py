@@ -1,0 +1,316 @@
+"""``conncomp label``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp.cli._output import check_distinct, output_file, write_rows
+from conncomp.cli._picture import paint_labels
+from conncomp.cli._report import (
+    Row,
+    Stages,
+    describe_sizes,
+    distribution_table,
+    largest,
+    largest_row,
+    percent,
+    show,
+    speed_row,
+    timing_row,
+)
+
+Image = NDArray[Any]
+
+# Files of these kinds hold arrays; of others, a last axis of 3 or 4 is that of the colours.
+ARRAYS = (".npy", ".npz", ".tif", ".tiff", ".btf", ".lsm", ".stk")
+
+
+def _number(text: str) -> int | float:
+    """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _parse_threshold(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> int | float | str | None:
+    if text is None or text == "otsu":
+        return text
+    try:
+        value = _number(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{text!r} is neither a number nor 'otsu'.", context, option)
+    return value
+
+
+def _parse_background(context: click.Context, option: click.Parameter, text: str) -> int | float:
+    try:
+        return _number(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number.", context, option) from None
+
+
+def _parse_periodic(
+    context: click.Context, option: click.Parameter, text: str
+) -> bool | list[bool] | list[int]:
+    """Return one answer for all axes, one for each, or the numbers of the axes that close."""
+    words = text.lower().replace(" ", "").split(",")
+    if words in (["all"], ["none"]):
+        return words == ["all"]
+    if all(word in ("true", "false") for word in words):
+        return [word == "true" for word in words]
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not 'all', 'none', axes such as '0,2', or 'true,false,...'.",
+            context,
+            option,
+        ) from None
+
+
+@click.command()
+@click.argument("input", metavar="IN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png"),
+    help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png.",
+)
+@click.option("--key", metavar="NAME", help="Which array of a .npz file.")
+@click.option(
+    "--threshold",
+    metavar="VALUE|otsu",
+    callback=_parse_threshold,
+    help="First make the image binary: foreground is what lies above VALUE, or above the value "
+    "that separates dark from bright best.",
+)
+@click.option(
+    "--background",
+    metavar="V",
+    default="0",
+    callback=_parse_background,
+    show_default=True,
+    help="The value that is background; with --threshold, 0 or 1.",
+)
+@click.option(
+    "--connectivity",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Along how many axes neighbours may differ: 1 for faces only. Default: all.",
+)
+@click.option(
+    "--periodic",
+    metavar="AXES",
+    default="none",
+    callback=_parse_periodic,
+    show_default=True,
+    help="Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
+)
+@click.option(
+    "--top", metavar="K", type=click.IntRange(min=1), help="Keep only the K largest components."
+)
+@click.option(
+    "--min-size",
+    metavar="S",
+    type=click.IntRange(min=1),
+    help="Keep only components of at least S elements.",
+)
+@click.option(
+    "--stats",
+    metavar="FILE.csv",
+    callback=output_file(".csv"),
+    help="Write a line for each component kept: label, size, bounding box (first coordinates, and "
+    "those after the last), centroid, second central moments; all where the elements are stored, "
+    "even if they meet across a periodic axis.",
+)
+@click.option(
+    "--picture",
+    metavar="FILE.png",
+    callback=output_file(".png"),
+    help="Write a picture in which components that are close differ in colour. Of more than two "
+    "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
+    "second, third, ... of them.",
+)
+@click.option("--threads", metavar="N", type=click.IntRange(1, 4096), help="Default: all.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def label(
+    input: Path,
+    output: Path | None,
+    key: str | None,
+    threshold: int | float | str | None,
+    background: int | float,
+    connectivity: int | None,
+    periodic: bool | list[bool] | list[int],
+    top: int | None,
+    min_size: int | None,
+    stats: Path | None,
+    picture: Path | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Label the connected components of the image or volume IN.
+
+    Elements are connected if they are neighbours and of equal value. Components that are kept
+    keep their labels.
+    """
+    check_distinct((input, output, stats, picture))
+    if threads is not None:
+        conncomp.set_num_threads(threads)
+    stage = Stages()
+    with stage("reading"):
+        image = _read(input, key)
+    if output is not None and output.suffix.lower() == ".png" and image.ndim != 2:
+        raise ValueError(f"{output}: PNG holds two axes, not {image.ndim}; write .npy or .tif")
+    shape, dtype = image.shape, image.dtype
+    axes = _closed_axes(periodic, image.ndim)
+    if threshold is not None:
+        with stage("thresholding"):
+            threshold = _otsu(image) if isinstance(threshold, str) else threshold
+            image = image > threshold
+    with stage("labelling"):
+        labels, count = conncomp.label(
+            image, background, return_num=True, connectivity=connectivity, periodic=axes
+        )
+    del image
+    with stage("measuring"):
+        sizes = conncomp.component_sizes(labels)
+        kept = sizes
+        if min_size is not None:
+            labels = conncomp.remove_small_components(labels, min_size)
+        if top is not None:
+            labels = conncomp.largest_components(labels, top)
+        if min_size is not None or top is not None:
+            kept = conncomp.component_sizes(labels)
+    shown = None
+    if output is not None:
+        with stage("writing"):
+            conncomp.write_image(output, labels)
+    if stats is not None:
+        with stage("statistics"):
+            _write_statistics(stats, labels)
+    if picture is not None:
+        with stage("picture"):
+            shown = paint_labels(picture, labels)
+    reach = len(shape) if connectivity is None else connectivity
+    report: dict[str, Any] = {
+        "input": {"path": input, "shape": shape, "dtype": str(dtype)},
+        "threshold": threshold,
+        "background": background if math.isfinite(background) else str(background),
+        "connectivity": reach,
+        "periodic": axes,
+        "components": count,
+        "foreground": sizes.sum(),
+        "largest": largest(sizes, top or 1),
+        "sizes": describe_sizes(sizes[sizes > 0]),
+        "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
+        "seconds": stage.seconds,
+        "elements_per_second": labels.size / stage.seconds["labelling"],
+        "threads": conncomp.get_num_threads(),
+        "written": {"labels": output, "statistics": stats, "picture": shown},
+    }
+    tables = (_summary(report), distribution_table(report, "elements"))
+    show(report, *tables, as_json=as_json)
+
+
+def _read(path: Path, key: str | None) -> Image:
+    image: Image = conncomp.read_image(path, key=key)
+    if image.dtype.kind not in "biuf":
+        raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
+    if image.ndim == 0:
+        raise ValueError(f"{path}: holds a single number, not an image")
+    if path.suffix.lower() not in ARRAYS and image.ndim > 2 and image.shape[-1] in (3, 4):
+        raise ValueError(f"{path}: is in colour, of shape {image.shape}; make it grey first")
+    return image
+
+
+def _closed_axes(periodic: bool | list[bool] | list[int], ndim: int) -> list[bool]:
+    """Return for each axis whether it is periodic."""
+    if isinstance(periodic, bool):
+        return [periodic] * ndim
+    if isinstance(periodic[0], bool):
+        if len(periodic) != ndim:
+            raise ValueError(f"--periodic has {len(periodic)} entries; the image has {ndim} axes")
+        return [bool(closed) for closed in periodic]
+    for axis in periodic:
+        if not -ndim <= axis < ndim:
+            raise ValueError(f"--periodic: the image has {ndim} axes, so there is no axis {axis}")
+    return [k in periodic or k - ndim in periodic for k in range(ndim)]
+
+
+def _otsu(image: Image) -> Any:
+    """Return the value that splits the image into two classes whose means differ most.
+
+    Otsu's criterion, the variance between the classes, at every value that occurs, without bins.
+    NaN and infinities are left out.
+    """
+    values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
+    if len(values) == 0:
+        raise ValueError("--threshold otsu needs an image with finite values")
+    sums = np.cumsum(values.astype(np.float64) * counts)
+    below = np.cumsum(counts).astype(np.float64)
+    above = below[-1] - below[:-1]
+    apart = sums[:-1] / below[:-1] - (sums[-1] - sums[:-1]) / above
+    variance = below[:-1] * above * apart**2
+    return values[variance.argmax() if len(variance) else 0]
+
+
+def _write_statistics(path: Path, labels: Image) -> None:
+    found = conncomp.component_statistics(labels)
+    columns: dict[str, NDArray[Any]] = {"label": found.labels, "size": found.sizes}
+    axes = range(labels.ndim)
+    for side, name in enumerate(("begin", "end")):
+        columns |= {f"{name}_{k}": found.bounding_boxes[:, k, side] for k in axes}
+    columns |= {f"centroid_{k}": found.centroids[:, k] for k in axes}
+    columns |= {f"moment_{j}_{k}": found.moments[:, j, k] for j in axes for k in axes if j <= k}
+    write_rows(path, list(columns), list(columns.values()))
+
+
+def _summary(report: dict[str, Any]) -> list[Row]:
+    source, reach, kept = report["input"], report["connectivity"], report["kept"]
+    ndim, total = len(source["shape"]), math.prod(source["shape"])
+    ground = report["foreground"]
+    neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, reach + 1))
+    closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
+    rows: list[Row] = [
+        ("input", str(source["path"])),
+        ("shape", f"{' x '.join(map(str, source['shape']))}, {source['dtype']}"),
+        ("connectivity", f"{reach} ({neighbours} neighbours)"),
+    ]
+    if report["threshold"] is not None:
+        rows.append(("threshold", f"above {report['threshold']}"))
+    if closed:
+        rows.append(("periodic axes", ", ".join(closed)))
+    rows += [
+        ("components", f"{report['components']:,}"),
+        ("foreground", f"{ground:,} elements, {percent(ground, total)} of all"),
+        largest_row(report["largest"], ground, "elements", "the foreground"),
+    ]
+    if kept["components"] < report["components"]:
+        rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
+    rows += [
+        timing_row(report["seconds"]),
+        speed_row(report["elements_per_second"], "elements", report["threads"]),
+    ]
+    written = report["written"]
+    rows += [
+        (name, str(written[name])) for name in ("labels", "statistics") if written[name] is not None
+    ]
+    if picture := written["picture"]:
+        parts = [f"index {k} of axis {axis}" for axis, k in enumerate(picture["slice"])]
+        if picture["step"] > 1:
+            parts.append(f"one in {picture['step']} along each side")
+        rows.append(("picture", f"{picture['path']}" + (f" ({', '.join(parts)})" if parts else "")))
+    return rows

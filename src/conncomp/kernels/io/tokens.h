@@ -1,0 +1,129 @@
+// Lines of whole numbers, as they arrive.
+//
+// What: splits text into numbers, other words and ends of lines, for every text format of graphs.
+// How: one pass over each chunk. A word that touches the chunk's end may go on in the next chunk, so it
+// is left unused and the caller puts it in front of what comes next; all else that a chunk's border can
+// cut (a line, a comment, columns that nobody wants) is a flag here. A line that starts with one of the
+// comment characters, after blanks at most, does not exist but for its number.
+// Cost: a few instructions a byte, no memory. A line may be of any length; a word may not.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace conncomp {
+
+class Tokens {
+ public:
+  enum Kind { kNumber, kWord, kLineEnd, kMore };
+
+  // `line` lines of the file have been read before.
+  Tokens(std::string comments, int64_t line) : comments_(std::move(comments)), line_(line) {}
+
+  // Turns to the next chunk, which is the file's last where `last` is true.
+  void feed(const char* text, size_t size, bool last) {
+    begin_ = at_ = text;
+    end_ = text + size;
+    last_ = last;
+  }
+
+  // How much of the chunk has been read; the rest belongs in front of the next one.
+  size_t used() const { return size_t(at_ - begin_); }
+
+  // Reads on; kMore at the end of the chunk.
+  Kind next() {
+    for (;;) {
+      if (skipping_) {
+        const void* newline = at_ == end_ ? nullptr : std::memchr(at_, '\n', size_t(end_ - at_));
+        at_ = newline ? static_cast<const char*>(newline) : end_;
+      }
+      while (at_ != end_ && is_blank(*at_)) ++at_;
+      if (at_ == end_) return last_ && !fresh_ ? end_line() : kMore;
+      if (*at_ == '\n') {
+        ++at_;
+        if (!skipping_ || !fresh_) return end_line();
+        end_line();
+      } else if (fresh_ && comments_.find(*at_) != std::string::npos) {
+        skipping_ = true;
+      } else {
+        return read_word();
+      }
+    }
+  }
+
+  // Drops the rest of the line, all but its end.
+  void skip_line() { skipping_ = true; }
+
+  // Whether the word just read is `mark`.
+  bool is(char mark) const { return word_.size() == 1 && word_[0] == mark; }
+
+  // The number just read, which must be a vertex from `first` to `last`.
+  int64_t vertex(Kind kind, int64_t first, int64_t last) const {
+    if (kind != kNumber) fail("expected a vertex number below 2^63");
+    if (value_ < first || value_ > last)
+      fail("expected a vertex from " + std::to_string(first) + " to " + std::to_string(last));
+    return value_;
+  }
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    constexpr size_t kShown = 40;
+    std::string shown;
+    for (const char c : word_.substr(0, kShown)) {
+      char escaped[5];
+      std::snprintf(escaped, sizeof escaped, c < ' ' || c > '~' ? "\\x%02x" : "%c", uint8_t(c));
+      shown += escaped;
+    }
+    fail_at(line_ + 1, expected + ", found '" + shown + (word_.size() > kShown ? "...'" : "'"));
+  }
+
+  [[noreturn]] void fail_at_line_end(const std::string& reason) const { fail_at(line_, reason); }
+
+ private:
+  // No number is that long; without a limit, a file without blanks would have to fit a chunk.
+  static constexpr int64_t kLongest = 256;
+
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+
+  [[noreturn]] static void fail_at(int64_t line, const std::string& reason) {
+    throw std::invalid_argument(std::to_string(line) + ": " + reason);
+  }
+
+  Kind end_line() {
+    ++line_;
+    fresh_ = true;
+    skipping_ = false;
+    return kLineEnd;
+  }
+
+  Kind read_word() {
+    const char* p = at_;
+    int64_t value = 0;
+    bool fits = true;
+    for (; p != end_ && uint8_t(*p - '0') < 10; ++p)
+      fits &= !__builtin_mul_overflow(value, 10, &value) && !__builtin_add_overflow(value, *p - '0', &value);
+    const char* digits_end = p;
+    while (p != end_ && !is_blank(*p) && *p != '\n') ++p;
+    if (p == end_ && !last_ && p - at_ < kLongest) return kMore;
+    word_ = {at_, size_t(p - at_)};
+    value_ = value;
+    at_ = p;
+    fresh_ = false;
+    return fits && p == digits_end && word_.size() < size_t(kLongest) ? kNumber : kWord;
+  }
+
+  std::string comments_;
+  int64_t line_;           // lines that have ended
+  bool fresh_ = true;      // nothing but blanks in this line so far
+  bool skipping_ = false;  // the rest of the line is not wanted; with fresh_, the line is a comment
+  bool last_ = false;
+  const char *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;
+  std::string_view word_;
+  int64_t value_ = 0;
+};
+
+}  // namespace conncomp

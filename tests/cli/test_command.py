@@ -1,0 +1,313 @@
+"""The command as a whole: what it is called, how it fails, and what it leaves behind."""
+
+import errno
+import importlib.metadata
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp._config import config
+
+VERSION = importlib.metadata.version("conncomp")
+
+
+def python(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path):
+    conncomp.write_image(tmp_path / "image.npy", np.eye(5, dtype=np.uint8))
+    conncomp.write_image(tmp_path / "line.npy", np.ones(5, np.uint8))
+    np.save(tmp_path / "complex.npy", np.ones((2, 2), complex))
+    np.save(tmp_path / "scalar.npy", np.ones(()))
+    np.save(tmp_path / "objects.npy", np.array([None]), allow_pickle=True)
+    np.save(tmp_path / "nan.npy", np.full(3, np.nan))
+    np.savez(tmp_path / "two.npz", a=np.ones(3), b=np.ones(3))
+    conncomp.write_image(tmp_path / "colour.png", np.ones((4, 5, 3), np.uint8))
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "image.npy").read_bytes()[:-3])
+    for name in ("empty.npy", "empty.npz", "empty.png", "empty.tif"):
+        (tmp_path / name).touch()
+    for name in ("junk.npy", "junk.npz", "junk.png", "junk.tif", "junk.xyz", "junk.mtx"):
+        (tmp_path / name).write_bytes(b"this is\nno such file\n" * 30)
+    (tmp_path / "arcs.txt").write_text("0 1\n1 2\n")
+    (tmp_path / "bad.txt").write_text("0 1\n1 two\n")
+    (tmp_path / "negative.txt").write_text("0 1\n1 -2\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.npy").mkdir()
+    (tmp_path / "link.npy").symlink_to("image.npy")
+
+
+BAD = [
+    "",
+    "bogus",
+    "--bogus",
+    "label",
+    "graph",
+    "label image.npy more.npy",
+    "info more",
+    "label missing.npy",
+    "label folder",
+    "label complex.npy",
+    "label scalar.npy",
+    "label objects.npy",
+    "label two.npz",
+    "label colour.png",
+    "label cut.npy",
+    *(f"label empty.{kind}" for kind in ("npy", "npz", "png", "tif")),
+    *(f"label junk.{kind}" for kind in ("npy", "npz", "png", "tif", "xyz")),
+    *(
+        f"label image.npy {options}"
+        for options in (
+            "--bogus",
+            "--connectivity 0",
+            "--connectivity 3",
+            "--connectivity two",
+            "--periodic 2",
+            "--periodic -3",
+            "--periodic true",
+            "--periodic 0,true",
+            "--periodic x",
+            "--periodic ,",
+            "--threshold high",
+            "--threshold nan",
+            "--threshold inf",
+            "--background black",
+            "--top 0",
+            "--top -1",
+            "--min-size 0",
+            "--min-size some",
+            "--threads 0",
+            "--threads 5000",
+            "--key a",
+            "--key",
+            "-o",
+            "-o image.npy",
+            "-o link.npy",
+            "-o folder/../image.npy",
+            "-o folder.npy",
+            "-o out",
+            "-o out.jpg",
+            "-o .npy",
+            "-o nowhere/out.npy",
+            "-o image.npy/out.npy",
+            "--stats out.txt",
+            "--stats nowhere/out.csv",
+            "--picture out.jpg",
+            "--picture nowhere/out.png",
+            "-o out.png --picture out.png",
+            "-o out.png --picture folder/../out.png",
+        )
+    ),
+    "label nan.npy --threshold otsu",
+    "label complex.npy --threshold 1",
+    "label line.npy -o out.png",
+    "label two.npz --key c",
+    "graph missing.txt",
+    "graph folder",
+    "graph bad.txt",
+    "graph negative.txt",
+    "graph junk.mtx",
+    "graph junk.npy",
+    *(
+        f"graph arcs.txt {options}"
+        for options in (
+            "-o arcs.txt",
+            "-o out.tif",
+            "-o nowhere/out.npy",
+            "--compact-ids -o out.npy",
+            "--histogram out.pdf",
+            "--histogram nowhere/out.png",
+            "--top 0",
+            "--top many",
+            "--threads 0",
+        )
+    ),
+]
+
+
+def snapshot():
+    return {p: p.read_bytes() if p.is_file() else None for p in Path().rglob("*")}
+
+
+def check_failure(result, status=2):
+    assert result.exit_code == status
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("conncomp: ")
+    assert len(lines[0]) > len("conncomp: ")
+    assert "Traceback" not in lines[0]
+    return lines[0]
+
+
+@pytest.mark.parametrize("arguments", BAD)
+def test_bad_input_is_one_line(run, arguments):
+    before = snapshot()
+    check_failure(run(*arguments.split()))
+    assert snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("label missing.npy", "'missing.npy' does not exist"),
+        ("label colour.png", "colour.png: is in colour, of shape (4, 5, 3)"),
+        ("label complex.npy", "complex.npy: holds values of dtype complex128"),
+        ("label image.npy -o link.npy", "'image.npy' and 'link.npy' are the same file"),
+        ("label image.npy --connectivity 3", "connectivity=3"),
+        ("label image.npy --periodic 2", "has 2 axes, so there is no axis 2"),
+        ("label image.npy -o nowhere/out.npy", "there is no directory 'nowhere'"),
+        ("label image.npy -o out.jpg", "'out.jpg' does not end in .npy or"),
+        ("label line.npy -o out.png", "out.png: PNG holds two axes, not 1"),
+        ("graph bad.txt", "bad.txt:2"),
+        ("label image.npy --bogus", "See 'conncomp label --help'"),
+    ],
+)
+def test_the_line_says_what_is_wrong(run, arguments, words):
+    assert words in check_failure(run(*arguments.split()))
+
+
+def test_unwritable_folder(run, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != Path("folder"))
+    line = check_failure(run("label", "image.npy", "-o", "folder/out.npy"))
+    assert "'folder' cannot be written to" in line
+
+
+def raising(error):
+    def fail(*arguments, **options):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("Unable to allocate\n8 EiB"), "out of memory: Unable to allocate 8 EiB"),
+        (MemoryError(), "out of memory"),
+        (OSError(errno.ENOSPC, "No space left on device", "out.npy"), "out.npy: No space left"),
+        (OSError(errno.ENOSPC, "No space left on device"), "conncomp: No space left"),
+        (OSError("a line without a number"), "conncomp: a line without a number"),
+        (ImportError("this format needs tifffile"), "this format needs tifffile"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_failures_on_the_way(run, monkeypatch, error, words):
+    monkeypatch.setattr(conncomp, "label", raising(error))
+    assert words in check_failure(run("label", "image.npy", "-o", "out.npy"))
+    assert not Path("out.npy").exists()
+
+
+def test_a_mistake_of_our_own_is_not_hidden(run, monkeypatch):
+    monkeypatch.setattr(conncomp, "label", raising(KeyError("x")))
+    assert isinstance(run("label", "image.npy").exception, KeyError)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
+@pytest.mark.parametrize(
+    ("writer", "arguments"),
+    [
+        ("numpy.save", "label image.npy -o out.npy"),
+        ("conncomp.cli._output.csv.writer", "label image.npy --stats out.csv"),
+        ("imageio.v3.imwrite", "label image.npy --picture out.png"),
+        ("numpy.savez_compressed", "graph arcs.txt -o out.npz"),
+        ("matplotlib.figure.Figure.savefig", "graph arcs.txt --histogram out.png"),
+    ],
+)
+def test_nothing_is_left_half_written(run, monkeypatch, writer, arguments, error):
+    before = snapshot()
+    monkeypatch.setattr(writer, raising(error))
+    result = run(*arguments.split())
+    if isinstance(error, KeyboardInterrupt):
+        assert check_failure(result, 130) == "conncomp: interrupted"
+    else:
+        check_failure(result)
+    assert snapshot() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_interrupt(tmp_path):
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    before = sorted(tmp_path.iterdir())
+    with (
+        subprocess.Popen(
+            [sys.executable, "-m", "conncomp", "graph", str(pipe), "-o", str(tmp_path / "out.npy")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        pipe.open("w") as writer,
+    ):  # opens once the command reads
+        writer.write("0 1\n")
+        writer.flush()
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (130, "", "conncomp: interrupted\n")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_runs_as_a_module_and_as_a_script(tmp_path):
+    result = python("-m", "conncomp", "--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"conncomp {VERSION}\n", "")
+    result = python("-m", "conncomp", "label", tmp_path / "image.npy", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["components"] == 1
+    (script,) = importlib.metadata.entry_points(group="console_scripts", name="conncomp")
+    assert script.value == "conncomp.cli:main"
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
+def test_progress_goes_to_a_terminal_only(tmp_path):
+    reader, terminal = os.openpty()
+    found = subprocess.run(
+        [sys.executable, "-m", "conncomp", "graph", tmp_path / "arcs.txt", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        env=os.environ | {"TERM": "xterm"},
+        timeout=60,
+    )
+    os.close(terminal)
+    shown = os.read(reader, 1 << 16)
+    os.close(reader)
+    assert b"reading" in shown
+    assert b"labelling" in shown
+    assert json.loads(found.stdout)["components"] == 1
+
+
+@pytest.mark.parametrize("library", ["click", "rich"])
+def test_without_the_extra(library):
+    code = f"import sys; sys.modules[{library!r}] = None; from conncomp.cli import main; main()"
+    result = python("-c", code)
+    line = f"conncomp: this command needs {library}; pip install 'conncomp[cli]'\n"
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", line)
+
+
+def test_without_matplotlib(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    line = check_failure(run("graph", "arcs.txt", "--histogram", "out.png"))
+    assert line == "conncomp: this command needs matplotlib; pip install 'conncomp[cli]'"
+    assert run("graph", "arcs.txt").exit_code == 0
+
+
+def test_info(run, report):
+    assert report("info") == config()
+    lines = dict(line.split(maxsplit=1) for line in run("info").stdout.splitlines())
+    assert lines["conncomp"].strip() == VERSION
+
+
+@pytest.mark.parametrize("arguments", ["--help", "label --help", "graph -h", "info --help"])
+def test_help(run, arguments):
+    result = run(*arguments.split())
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Usage: ")

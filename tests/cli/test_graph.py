@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import conncomp
+
+# 3 <-> 5, 5 -> 9, 20 -> 21 -> 22 -> 20
+ARCS = "# a comment\n3 5\n5 3\n5 9\n20 21\n21 22\n22 20\n"
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def _arcs(tmp_path):
+    (tmp_path / "arcs.txt").write_text(ARCS)
+
+
+def test_report_is_what_the_library_says(report):
+    found = report("graph", "arcs.txt", "-o", "o.npy", "--threads", 1, "--top", 2)
+    graph = conncomp.Graph.read("arcs.txt")
+    count, labels = conncomp.connected_components(graph)
+    np.testing.assert_array_equal(np.load("o.npy"), labels)
+    assert (found["vertices"], found["arcs"]) == (graph.num_vertices, graph.num_arcs)
+    assert (found["components"], found["threads"], found["connection"]) == (count, 1, "weak")
+    assert found["largest"] == [
+        {"label": labels[3], "size": 3},
+        {"label": labels[20], "size": 3},
+    ]
+    assert found["sizes"] == [{"from": 1, "to": 9, "components": count, "elements": len(labels)}]
+    assert found["arcs_per_second"] == graph.num_arcs / found["seconds"]["labelling"]
+
+
+def test_strong(report):
+    found = report("graph", "arcs.txt", "--strong", "--compact-ids")
+    assert (found["components"], found["connection"]) == (3, "strong")
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_text(report, compact):
+    options = ("--compact-ids",) if compact else ()
+    for name in ("o.txt", "o.csv"):
+        report("graph", "arcs.txt", *options, "-o", name)
+    lines = Path("o.csv").read_text().splitlines()
+    assert lines[0] == "vertex,label"
+    assert [line.replace(",", " ") for line in lines[1:]] == Path("o.txt").read_text().splitlines()
+    vertices, labels = np.loadtxt("o.txt", dtype=int).T
+    if compact:
+        assert vertices.tolist() == [3, 5, 9, 20, 21, 22]
+        assert labels.tolist() == [0, 0, 0, 1, 1, 1]
+    else:
+        expected = conncomp.connected_components(conncomp.Graph.read("arcs.txt"))[1]
+        assert vertices.tolist() == list(range(23))
+        assert labels.tolist() == expected.tolist()
+
+
+def test_npz_keeps_ids(report):
+    report("graph", "arcs.txt", "--compact-ids", "-o", "o.NPZ")
+    with np.load("o.NPZ") as found:
+        assert found["ids"].tolist() == [3, 5, 9, 20, 21, 22]
+        assert found["labels"].tolist() == [0, 0, 0, 1, 1, 1]
+    report("graph", "arcs.txt", "-o", "plain.npz")
+    with np.load("plain.npz") as found:
+        assert list(found) == ["labels"]
+
+
+def test_histogram(report):
+    report("graph", "arcs.txt", "--histogram", "h.png")
+    assert conncomp.read_image("h.png").shape[:2] == (675, 1050)
+
+
+def test_empty_graph(report, run):
+    Path("empty.txt").write_text("# no arcs\n")
+    found = report("graph", "empty.txt", "--histogram", "h.png", "-o", "o.csv")
+    assert (found["vertices"], found["components"], found["largest"]) == (0, 0, [])
+    assert run("graph", "empty.txt").exit_code == 0
+
+
+def test_table(run):
+    result = run("graph", "arcs.txt", "--compact-ids", "--threads", 2)
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert {
+        "vertices 6",
+        "arcs 6",
+        "components 2 (weak)",
+        "largest label 0: 3 vertices, 50 % of all",
+        "label vertices share",
+        "1 3 50 %",
+        "1 to 9 2 6 100 %",
+    } <= set(lines)
+    assert any(line.endswith("arcs/s with 2 threads") for line in lines)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data is absent")
+@pytest.mark.parametrize(
+    ("name", "options", "components"),
+    [
+        ("wiki-Vote.txt.gz", (), 1207),
+        ("wiki-Vote.txt.gz", ("--compact-ids",), 24),
+        ("wiki-Vote.txt.gz", ("--compact-ids", "--strong"), 5816),
+        ("hep-th.graph", (), 1332),
+        ("power.graph", (), 1),
+    ],
+)
+def test_known_graphs(report, name, options, components):
+    assert report("graph", DATA / name, *options)["components"] == components

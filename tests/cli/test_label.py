@@ -1,0 +1,222 @@
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from skimage.filters import threshold_otsu
+
+import conncomp
+from conncomp.cli.label import _otsu
+
+IMAGE = np.random.default_rng(1).integers(0, 3, (9, 11, 13)).astype(np.uint8)
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def _image(tmp_path):
+    conncomp.write_image(tmp_path / "image.npy", IMAGE)
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.npz", "out.tif"])
+def test_writes_labels(report, name):
+    found = report("label", "image.npy", "-o", name)
+    labels, count = conncomp.label(IMAGE, return_num=True)
+    np.testing.assert_array_equal(conncomp.read_image(name), labels)
+    assert found["components"] == count
+    assert found["written"]["labels"] == name
+
+
+def test_report_is_what_the_library_says(report):
+    found = report("label", "image.npy", "--connectivity", 1, "--threads", 1)
+    labels, count = conncomp.label(IMAGE, return_num=True, connectivity=1)
+    sizes = conncomp.component_sizes(labels)
+    assert found["input"] == {"path": "image.npy", "shape": [9, 11, 13], "dtype": "uint8"}
+    assert (found["connectivity"], found["components"], found["threads"]) == (1, count, 1)
+    assert found["periodic"] == [False] * 3
+    assert found["largest"] == [{"label": int(sizes.argmax()), "size": int(sizes.max())}]
+    assert found["foreground"] == sizes.sum() == np.count_nonzero(IMAGE)
+    assert found["elements_per_second"] == IMAGE.size / found["seconds"]["labelling"]
+    for part in found["sizes"]:
+        inside = sizes[(sizes >= part["from"]) & (sizes <= part["to"])]
+        assert (part["components"], part["elements"]) == (len(inside), inside.sum())
+    assert sum(part["components"] for part in found["sizes"]) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "axes"),
+    [
+        ("all", True),
+        ("none", False),
+        ("0,2", (True, False, True)),
+        ("1", (False, True, False)),
+        ("-1", (False, False, True)),
+        ("true, false, True", (True, False, True)),
+    ],
+)
+def test_periodic(report, text, axes):
+    found = report("label", "image.npy", "--periodic", text, "--connectivity", 1)
+    count = conncomp.label(IMAGE, periodic=axes, connectivity=1, return_num=True)[1]
+    assert found["components"] == count
+    assert found["periodic"] == list(np.broadcast_to(axes, 3))
+
+
+@pytest.mark.parametrize("background", ["1", "-1", "2.0"])
+def test_background(report, background):
+    found = report("label", "image.npy", "--background", background)
+    count = conncomp.label(IMAGE, background=float(background), return_num=True)[1]
+    assert found["components"] == count
+
+
+def test_nan_can_be_background(report):
+    conncomp.write_image("nan.npy", np.array([1.0, np.nan, 1.0]))
+    found = report("label", "nan.npy", "--background", "nan")
+    assert (found["components"], found["background"]) == (2, "nan")
+
+
+def test_top_and_min_size_keep_labels(report):
+    labels = conncomp.label(IMAGE, connectivity=1)
+    kept = conncomp.largest_components(conncomp.remove_small_components(labels, 3), 4)
+    found = report(
+        "label", "image.npy", "--connectivity", 1, "--top", 4, "--min-size", 3, "-o", "o.npy"
+    )
+    np.testing.assert_array_equal(conncomp.read_image("o.npy"), kept)
+    assert found["components"] == labels.max()
+    assert found["kept"] == {"components": 4, "elements": np.count_nonzero(kept)}
+    sizes = conncomp.component_sizes(kept)
+    assert [row["size"] for row in found["largest"]] == sorted(sizes, reverse=True)[:4]
+    assert all(sizes[row["label"]] == row["size"] for row in found["largest"])
+
+
+@pytest.mark.parametrize("options", [(), ("--top", 3), ("--min-size", 10**6)])
+def test_statistics(report, options):
+    report("label", "image.npy", "--connectivity", 1, *options, "--stats", "s.csv", "-o", "o.npy")
+    stats = conncomp.component_statistics(conncomp.read_image("o.npy"))
+    with open("s.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+        file.seek(0)
+        header = next(csv.reader(file))
+    assert header[:5] == ["label", "size", "begin_0", "begin_1", "begin_2"]
+    assert len(header) == 2 + 2 * 3 + 3 + 6
+    assert len(rows) == len(stats.labels)
+    for k, row in enumerate(rows):
+        assert int(row["label"]) == stats.labels[k]
+        assert int(row["size"]) == stats.sizes[k]
+        for axis in range(3):
+            begin, end = stats.bounding_boxes[k, axis]
+            assert (int(row[f"begin_{axis}"]), int(row[f"end_{axis}"])) == (begin, end)
+            assert float(row[f"centroid_{axis}"]) == stats.centroids[k, axis]
+            for other in range(axis, 3):
+                assert float(row[f"moment_{axis}_{other}"]) == stats.moments[k, axis, other]
+
+
+def test_threshold(report):
+    count = conncomp.label(IMAGE > 1, return_num=True)[1]
+    assert report("label", "image.npy", "--threshold", "1")["components"] == count
+    dark = conncomp.label(IMAGE <= 1, return_num=True)[1]
+    found = report("label", "image.npy", "--threshold", "1.5", "--background", "1")
+    assert (found["components"], found["threshold"]) == (dark, 1.5)
+
+
+def test_threshold_of_large_integers_is_exact(report):
+    conncomp.write_image("large.npy", np.array([2**60, 0, 2**60 + 1]))
+    assert report("label", "large.npy", "--threshold", 2**60)["components"] == 1
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16])
+def test_otsu_agrees_with_skimage(report, dtype):
+    rng = np.random.default_rng(2)
+    image = np.concatenate([rng.normal(60, 20, 3000), rng.normal(160, 30, 2000)])
+    image = image.clip(0, 255).astype(dtype).reshape(50, 100)
+    assert _otsu(image) == threshold_otsu(image)
+    conncomp.write_image("grey.tif", image)
+    found = report("label", "grey.tif", "--threshold", "otsu")
+    assert found["threshold"] == threshold_otsu(image)
+    assert found["components"] == conncomp.label(image > found["threshold"], return_num=True)[1]
+
+
+def test_otsu_of_floats_is_exact():
+    values = np.random.default_rng(3).random(60).astype(np.float32)
+
+    def between(threshold):
+        low, high = values[values <= threshold], values[values > threshold]
+        return len(low) * len(high) * (low.mean(dtype=float) - high.mean(dtype=float)) ** 2
+
+    best = max(np.sort(values)[:-1], key=between)
+    assert _otsu(np.append(values, [np.nan, np.inf])) == best
+    assert _otsu(np.full(5, 7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("shape", "shown", "size"),
+    [
+        ((30, 40), [], (30, 40)),
+        ((5, 30, 40), [2], (30, 40)),
+        ((4, 5, 6, 7), [2, 2], (6, 7)),
+        ((50,), [], (32, 50)),
+        ((3, 4001), [], (1, 1334)),
+    ],
+)
+def test_picture(report, shape, shown, size):
+    image = np.random.default_rng(4).random(shape) < 0.4
+    conncomp.write_image("i.npy", image)
+    found = report("label", "i.npy", "--connectivity", 1, "--picture", "p.png", "-o", "o.npy")
+    picture = conncomp.read_image("p.png")
+    assert picture.shape == (*size, 3)
+    assert found["written"]["picture"]["slice"] == shown
+    step = found["written"]["picture"]["step"]
+    plane = conncomp.read_image("o.npy")[tuple(shown)]
+    plane = np.broadcast_to(plane[(slice(None, None, step),) * plane.ndim], size)
+    np.testing.assert_array_equal(picture.any(axis=2), plane > 0)
+    for there, here in ((plane[:, 2:], plane[:, :-2]), (plane[2:], plane[:-2])):
+        along = 1 if there.shape[1] < plane.shape[1] else 0
+        a, b = (np.take(picture, np.arange(n, n + here.shape[along]), along) for n in (2, 0))
+        apart = (there != here) & (there > 0) & (here > 0)
+        assert (a != b).any(axis=2)[apart].all()
+
+
+def test_picture_of_a_slice_without_background_or_with_nothing_else(report):
+    for value in (0, 1):
+        conncomp.write_image("i.npy", np.full((3, 3), value, np.uint8))
+        report("label", "i.npy", "--picture", "p.png")
+        assert conncomp.read_image("p.png").any() == value
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 2)])
+def test_nothing_to_label(report, run, shape):
+    conncomp.write_image("empty.npy", np.zeros(shape, np.uint8))
+    found = report("label", "empty.npy", "-o", "o.npy", "--stats", "s.csv")
+    assert (found["components"], found["largest"], found["sizes"]) == (0, [], [])
+    assert len(Path("s.csv").read_text().splitlines()) == 1
+    assert "largest       none" in run("label", "empty.npy").stdout
+
+
+def test_key(report):
+    np.savez("two.npz", a=IMAGE, b=IMAGE > 1)
+    found = report("label", "two.npz", "--key", "b")
+    assert found["components"] == conncomp.label(IMAGE > 1, return_num=True)[1]
+
+
+def test_table(run):
+    result = run(
+        *("label", "image.npy", "--top", 2, "--connectivity", 1, "--periodic", "0,2"),
+        *("--picture", "[red]p.png", "--threshold", "0", "--threads", 1),
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = {" ".join(line.split()) for line in result.stdout.splitlines()}
+    assert {
+        "input image.npy",
+        "shape 9 x 11 x 13, uint8",
+        "connectivity 1 (6 neighbours)",
+        "periodic axes 0, 2",
+        "threshold above 0",
+        "picture [red]p.png (index 4 of axis 0)",
+        "size components elements share",
+    } <= lines
+    assert any(line.startswith("kept 2 with") for line in lines)
+    assert any(line.endswith("elements/s with 1 thread") for line in lines)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data is absent")
+def test_brain_tissue(report):
+    found = report("label", DATA / "connectomics-512x512x256.npz", "--connectivity", 2)
+    assert found["components"] == 1619

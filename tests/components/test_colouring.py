@@ -1,0 +1,79 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.components.colouring import COMMON, _oklab, palette
+
+
+def close_pairs(shape):
+    """All pairs of elements at most 2 apart along every axis."""
+    for here in np.ndindex(shape):
+        for step in product(range(-2, 3), repeat=len(shape)):
+            there = tuple(a + b for a, b in zip(here, step, strict=True))
+            if all(0 <= k < n for k, n in zip(there, shape, strict=True)):
+                yield here, there
+
+
+def check(labels, background=0):
+    colours = conncomp.colour_components(labels, background=background)
+    assert colours.shape == (*labels.shape, 3)
+    assert colours.dtype == np.uint8
+    np.testing.assert_array_equal(colours.any(axis=-1), labels != background)
+    found = {}
+    for place in np.ndindex(labels.shape):
+        assert found.setdefault(labels[place], tuple(colours[place])) == tuple(colours[place])
+    for here, there in close_pairs(labels.shape):
+        if labels[here] != labels[there]:
+            assert tuple(colours[here]) != tuple(colours[there])
+    return found
+
+
+@pytest.mark.parametrize("density", [0.2, 0.35, 0.5, 1.0])
+@pytest.mark.parametrize("shape", [(24, 31), (1, 40), (40, 1), (40,), (6, 7, 8), (3, 2, 4, 3)])
+def test_neighbours_differ(shape, density):
+    image = np.random.default_rng(1).random(shape)
+    check(conncomp.label(image < density, connectivity=1))
+
+
+def test_many_components():
+    check(np.random.default_rng(2).permutation(40 * 50).reshape(40, 50))
+
+
+def test_other_backgrounds():
+    labels = np.random.default_rng(3).integers(-1, 30, (15, 15))
+    check(labels, background=-1)
+    check(labels + 1, background=None)
+
+
+def test_more_colours_than_the_common_ones():
+    labels = np.concatenate([[a, b] for a in range(1, 31) for b in range(1, 31)])
+    assert len(set(check(labels).values())) == 30
+
+
+def test_same_labels_same_colours():
+    labels = conncomp.label(np.random.default_rng(4).random((50, 50)) < 0.4)
+    first, again = (conncomp.colour_components(labels) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_palette_is_well_separated():
+    seen = _oklab(np.concatenate([np.zeros((1, 3), np.uint8), palette(COMMON)]))
+    apart = np.linalg.norm(seen[:, None] - seen, axis=-1)
+    assert apart[np.triu_indices(COMMON + 1, 1)].min() > 0.15
+    assert len(np.unique(palette(3000), axis=0)) == 3000
+    with pytest.raises(ValueError, match="100000 colours"):
+        palette(100_000)
+
+
+def test_nothing():
+    assert conncomp.colour_components(np.zeros((0, 3), int)).shape == (0, 3, 3)
+    assert not conncomp.colour_components(np.zeros((2, 3), int)).any()
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="scalar"):
+        conncomp.colour_components(3)
+    with pytest.raises(TypeError, match="float64"):
+        conncomp.colour_components([0.5])

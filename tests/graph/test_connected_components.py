@@ -1,0 +1,379 @@
+"""`connected_components` and `Graph` against SciPy, NetworkX and a plain search."""
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import csgraph
+
+import conncomp
+from conncomp import Graph, connected_components
+from reference import components_by_search, consecutive, roots_of_labels
+
+INDEX_DTYPES = ["i4", "i8", "u1", "u2", "u4", "u8", "i2", ">i4", ">i8"]
+
+
+@st.composite
+def arc_lists(draw):
+    """Return a number of vertices and arcs between them: loops and multiple arcs too."""
+    num_vertices = draw(st.integers(0, 30))
+    vertex = st.integers(0, max(num_vertices - 1, 0))
+    arcs = draw(st.lists(st.tuples(vertex, vertex), max_size=40 if num_vertices else 0))
+    return num_vertices, arcs
+
+
+def to_csr(num_vertices, src, dst):
+    """Return indptr and indices, multiple arcs kept."""
+    order = np.argsort(src, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=num_vertices))])
+    return indptr.astype(np.int64), np.asarray(dst)[order]
+
+
+def both_ways(src, dst):
+    return np.concatenate([src, dst]), np.concatenate([dst, src])
+
+
+@given(
+    graph=arc_lists(),
+    indptr_dtype=st.sampled_from(["i4", "i8"]),
+    dtypes=st.tuples(st.sampled_from(INDEX_DTYPES), st.sampled_from(INDEX_DTYPES)),
+    out_dtype=st.sampled_from([None, np.int32, np.int64]),
+    symmetric=st.booleans(),
+)
+@settings(max_examples=400)
+def test_equals_search(graph, indptr_dtype, dtypes, out_dtype, symmetric):
+    num_vertices, arcs = graph
+    if symmetric:
+        arcs = arcs + [(w, v) for v, w in arcs]
+    src, dst = np.array(arcs, np.int64).reshape(-1, 2).T
+    weak = components_by_search(num_vertices, arcs)
+    strong = components_by_search(num_vertices, arcs, strong=True)
+    indptr, indices = to_csr(num_vertices, src, dst)
+    made = [
+        Graph.from_edges(src.astype(dtypes[0]), dst.astype(dtypes[1]), num_vertices),
+        Graph.from_csr(indptr.astype(indptr_dtype), indices.astype(dtypes[0])),
+    ]
+    is_symmetric = {(v, w) for v, w in arcs} == {(w, v) for v, w in arcs}
+    for graph in made:
+        for _ in range(2):  # before its symmetry is known, and after
+            roots = connected_components(graph, numbering="roots", dtype=out_dtype)[1]
+            assert roots.dtype == (out_dtype or np.int32)
+            np.testing.assert_array_equal(roots, weak)
+            count, labels = connected_components(graph, dtype=out_dtype)
+            assert labels.dtype == (out_dtype or np.int32)
+            np.testing.assert_array_equal(labels, consecutive(weak, first=0))
+            assert count == len(np.unique(weak))
+            assert graph.is_symmetric() == is_symmetric
+        count, roots = connected_components(graph, connection="strong", numbering="roots")
+        np.testing.assert_array_equal(roots, strong)
+        assert count == len(np.unique(strong))
+        roots = connected_components(graph, False, "strong", numbering="roots")[1]
+        np.testing.assert_array_equal(roots, weak)
+        assert (graph.num_vertices, graph.num_arcs) == (num_vertices, len(arcs))
+        np.testing.assert_array_equal(graph.indptr, indptr)
+        np.testing.assert_array_equal(graph.indices, indices)
+
+
+@given(arc_lists(), st.booleans(), st.sampled_from(["weak", "strong"]))
+@settings(max_examples=200)
+def test_equals_scipy(graph, directed, connection):
+    num_vertices, arcs = graph
+    src, dst = np.array(arcs, np.int64).reshape(-1, 2).T
+    matrix = sparse.csr_array((np.ones(len(src)), (src, dst)), shape=(num_vertices, num_vertices))
+    expected = csgraph.connected_components(matrix, directed, connection)
+    count, labels = connected_components(matrix, directed, connection)
+    assert count == expected[0]
+    np.testing.assert_array_equal(labels, expected[1])
+    assert connected_components(matrix, directed, connection, return_labels=False) == count
+    assert connected_components(matrix, directed, connection, False) == count
+
+
+# The graphs below have enough vertices or arcs that several threads have parts of them.
+
+
+def star(n, hub, rng):
+    leaves = np.delete(np.arange(n), hub)
+    return np.full(n - 1, hub), rng.permutation(leaves)
+
+
+def line(n, order):
+    return order[:-1], order[1:]
+
+
+def grid(n):
+    at = np.arange(n * n).reshape(n, n)
+    src = np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()])
+    dst = np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])
+    return src, dst
+
+
+def caterpillar(n, legs):
+    spine = np.arange(0, n, legs + 1)
+    feet = np.delete(np.arange(n), spine)
+    src = np.concatenate([spine[:-1], feet // (legs + 1) * (legs + 1)])
+    return src, np.concatenate([spine[1:], feet])
+
+
+def separate(n, parts, rng):
+    """Return random arcs that stay within the residues modulo `parts`."""
+    src = rng.integers(0, n, 2 * n)
+    dst = src % parts + parts * rng.integers(0, n // parts, 2 * n)
+    return src, dst
+
+
+N = 150_000
+
+
+LARGE = {
+    "star with its hub first": lambda rng: star(N, 0, rng),
+    "star with its hub last": lambda rng: star(N, N - 1, rng),
+    "star with its hub inside": lambda rng: star(N, N // 3, rng),
+    "line": lambda rng: line(N, np.arange(N)),
+    "reversed line": lambda rng: line(N, np.arange(N)[::-1]),
+    "shuffled line": lambda rng: line(N, rng.permutation(N)),
+    "two shuffled lines": lambda rng: line(N, rng.permutation(N).repeat(2)[N // 2 :: 2]),
+    "grid": lambda rng: grid(380),
+    "caterpillar": lambda rng: caterpillar(N, 5),
+    "caterpillar of long legs": lambda rng: caterpillar(N, 3000),
+    "few random arcs": lambda rng: rng.integers(0, N, (2, N // 2)),
+    "random arcs": lambda rng: rng.integers(0, N, (2, 2 * N)),
+    "many random arcs": lambda rng: rng.integers(0, N, (2, 1_000_000)),
+    "many arcs of few vertices": lambda rng: rng.integers(0, 1000, (2, 300_000)),
+    "100 components": lambda rng: separate(N, 100, rng),
+    "loops": lambda rng: (np.arange(N), np.arange(N)),
+    "no arcs": lambda rng: np.zeros((2, 0), np.int64),
+}
+
+
+def large_graph(name):
+    """Return the ends of the arcs of a graph of N vertices or a few less."""
+    return LARGE[name](np.random.default_rng(11))
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.usefixtures("restore_threads")
+def test_large_graphs_equal_scipy(name, symmetric):
+    src, dst = large_graph(name)
+    if symmetric:
+        src, dst = both_ways(src, dst)
+    ones = np.ones(len(src), np.int8)
+    matrix = sparse.csr_array((ones, (src, dst)), shape=(N, N))
+    expected_count, expected = csgraph.connected_components(matrix)
+    expected_roots = roots_of_labels(expected)
+    indptr, indices = to_csr(N, src, dst)
+    arcs = Graph.from_edges(src, dst, N)
+    rows = Graph.from_csr(indptr, indices.astype(np.int32))
+    known = Graph.from_csr(indptr.astype(np.int32), indices)
+    assert known.is_symmetric() == (symmetric or name in ("loops", "no arcs"))
+    for threads in (1, 2, 8):
+        conncomp.set_num_threads(threads)
+        for graph in (arcs, rows, known):
+            count, labels = connected_components(graph)
+            assert count == expected_count
+            np.testing.assert_array_equal(labels, expected)
+            roots = connected_components(graph, numbering="roots")[1]
+            np.testing.assert_array_equal(roots, expected_roots)
+    np.testing.assert_array_equal(arcs.indptr, indptr)
+    np.testing.assert_array_equal(arcs.indices, indices)
+
+
+@pytest.mark.parametrize("name", ["line", "grid", "random arcs", "many random arcs", "no arcs"])
+def test_large_strong_components_equal_scipy(name):
+    src, dst = large_graph(name)
+    matrix = sparse.csr_array((np.ones(len(src), np.int8), (src, dst)), shape=(N, N))
+    expected = csgraph.connected_components(matrix, connection="strong")
+    count, labels = connected_components(matrix, connection="strong")
+    assert count == expected[0]
+    np.testing.assert_array_equal(labels, expected[1])
+    count, roots = connected_components(matrix, connection="STRONG", numbering="roots")
+    assert count == expected[0]
+    np.testing.assert_array_equal(roots, roots_of_labels(expected[1]))
+
+
+def explicit_zeros():
+    """Return a matrix of stored ones and zeros, in COO form."""
+    rng = np.random.default_rng(2)
+    src, dst = rng.integers(0, 40, (2, 25))
+    matrix = sparse.csr_array((np.ones(25), (src, dst)), shape=(40, 40))
+    matrix.data[::2] = 0
+    return matrix
+
+
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_sparse_formats_equal_scipy(kind, form, dtype, connection):
+    matrix = explicit_zeros().astype(dtype)
+    matrix = getattr(sparse, f"{form}_{kind}")(matrix)
+    expected = csgraph.connected_components(matrix, connection=connection)
+    count, labels = connected_components(matrix, connection=connection)
+    assert count == expected[0]
+    np.testing.assert_array_equal(labels, expected[1])
+    if connection == "weak":
+        np.testing.assert_array_equal(connected_components(Graph.from_scipy(matrix))[1], labels)
+
+
+def test_stored_zeros_are_arcs():
+    matrix = sparse.csr_array((np.zeros(1), ([0], [1])), shape=(3, 3))
+    assert connected_components(matrix, return_labels=False) == 2
+    assert Graph.from_scipy(matrix).num_arcs == 1
+
+
+def test_unsorted_and_repeated_entries():
+    matrix = sparse.csr_array(([1, 1, 1], [2, 0, 2], [0, 3, 3, 3]), shape=(3, 3))
+    indices = matrix.indices.copy()
+    assert connected_components(matrix)[1].tolist() == [0, 1, 0]
+    assert connected_components(matrix, connection="strong", return_labels=False) == 3
+    np.testing.assert_array_equal(matrix.indices, indices)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0]],
+        np.array([[0, 1, np.nan], [0, 0, np.inf], [-np.inf, 0, 0]]),
+        np.array([[0, -1, 0], [0, 0, 0], [0, 0, 0]], np.float32),
+        np.array([[False, True], [False, False]]),
+        np.zeros((3, 3)),
+        np.asfortranarray(np.eye(5, k=2)),
+        np.ma.masked_array(np.ones((3, 3)), mask=1 - np.eye(3)),
+        np.ma.masked_equal([[5, 7, 0], [0, 5, 5], [0, 0, 5]], 7),
+    ],
+    ids=["list", "nan and inf", "negative", "bool", "zeros", "fortran", "masked", "masked values"],
+)
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_dense_equals_scipy(matrix, connection):
+    # SciPy takes no lists.
+    expected = csgraph.connected_components(np.asanyarray(matrix), connection=connection)
+    count, labels = connected_components(matrix, connection=connection)
+    assert count == expected[0]
+    np.testing.assert_array_equal(labels, expected[1])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph],
+)
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_equals_networkx(kind, connection):
+    rng = np.random.default_rng(4)
+    nodes = ["a", "b", (1, 2), 3.5, frozenset(), *"cdefghijkl", -7, 10**20]
+    for num_edges in (0, 5, 12, 30):
+        graph = kind()
+        graph.add_nodes_from(nodes)
+        ends = rng.integers(0, len(nodes), (num_edges, 2))
+        graph.add_edges_from((nodes[v], nodes[w]) for v, w in ends)
+        graph.add_edges_from([("a", "a"), ("a", "b"), ("a", "b")])
+        if not graph.is_directed():
+            components = networkx.connected_components(graph)
+        elif connection == "weak":
+            components = networkx.weakly_connected_components(graph)
+        else:
+            components = networkx.strongly_connected_components(graph)
+        number = {node: i for i, node in enumerate(graph)}
+        expected = np.empty(len(nodes), np.int64)
+        for component in components:
+            members = [number[node] for node in component]
+            expected[members] = min(members)
+        count, roots = connected_components(graph, connection=connection, numbering="roots")
+        np.testing.assert_array_equal(roots, expected)
+        assert count == len(np.unique(expected))
+
+
+def test_arcs_of_networkx_graphs():
+    edges = [("a", "b"), ("a", "b"), ("b", "b"), ("c", "a")]
+    undirected = Graph.from_networkx(networkx.Graph(edges))
+    assert undirected.indptr.tolist() == [0, 2, 4, 5]
+    assert undirected.indices.tolist() == [1, 2, 0, 1, 0]
+    assert undirected.is_symmetric()
+    multiple = Graph.from_networkx(networkx.MultiGraph(edges))
+    assert multiple.indices.tolist() == [1, 1, 2, 0, 0, 1, 0]
+    directed = Graph.from_networkx(networkx.MultiDiGraph(edges))
+    assert directed.indptr.tolist() == [0, 2, 3, 4]
+    assert directed.indices.tolist() == [1, 1, 1, 0]
+    assert not directed.is_symmetric()
+    assert Graph.from_networkx(networkx.Graph()).num_vertices == 0
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_out(dtype, numbering, connection):
+    graph = Graph.from_edges([4, 1, 3], [3, 4, 1], num_vertices=6)
+    out = np.full(6, 77, dtype)
+    count, labels = connected_components(graph, connection=connection, numbering=numbering, out=out)
+    assert labels is out
+    expected = connected_components(graph, connection=connection, numbering=numbering)
+    assert count == expected[0] == 4
+    np.testing.assert_array_equal(out, expected[1])
+    assert expected[1].dtype == np.int32
+    assert connected_components(graph, connection=connection, dtype=dtype)[1].dtype == dtype
+
+
+def test_input_is_never_changed():
+    src, dst = large_graph("random arcs")
+    indptr, indices = to_csr(N, src, dst)
+    arrays = src, dst, indptr, indices
+    before = [array.copy() for array in arrays]
+    for array in arrays:
+        array.flags.writeable = False
+    for graph in (Graph.from_edges(src, dst, N), Graph.from_csr(indptr, indices)):
+        for connection in ("weak", "strong"):
+            connected_components(graph, connection=connection)
+        graph.is_symmetric()
+    for array, was in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, was)
+
+
+def test_arrays_are_kept_without_a_copy():
+    src, dst = np.array([0, 1], np.int32), np.array([1, 2], np.int32)
+    assert all(a is b for a, b in zip(Graph.from_edges(src, dst).arrays, (src, dst), strict=True))
+    indptr, indices = np.array([0, 1, 1]), np.array([1], np.int32)
+    rows = Graph.from_csr(indptr, indices)
+    assert rows.indptr is indptr
+    assert rows.indices is indices
+
+
+def test_strided_and_misaligned_ends():
+    arcs = np.random.default_rng(1).integers(0, 50, (30, 2))
+    records = np.zeros(30, np.dtype([("pad", "u1"), ("src", "i8"), ("dst", "i4")]))
+    records["src"], records["dst"] = arcs.T
+    expected = components_by_search(50, arcs.tolist())
+    for src, dst in [arcs.T, arcs[::-1].T, (records["src"], records["dst"]), arcs.T.tolist()]:
+        graph = Graph.from_edges(src, dst, 50)
+        np.testing.assert_array_equal(
+            connected_components(graph, numbering="roots")[1],
+            expected,
+        )
+
+
+def test_default_number_of_vertices():
+    assert Graph.from_edges([], []).num_vertices == 0
+    assert Graph.from_edges([0], [0]).num_vertices == 1
+    assert Graph.from_edges([2, 0], [1, 5]).num_vertices == 6
+    assert Graph.from_edges([2, 7], [1, 5]).num_vertices == 8
+
+
+@pytest.mark.parametrize("num_vertices", [0, 1, 5])
+def test_no_arcs(num_vertices):
+    graphs = [
+        Graph.from_edges([], [], num_vertices),
+        Graph.from_csr(np.zeros(num_vertices + 1, np.int32), []),
+        np.zeros((num_vertices, num_vertices)),
+        sparse.csr_array((num_vertices, num_vertices)),
+        networkx.empty_graph(num_vertices),
+    ]
+    for graph in graphs:
+        for connection in ("weak", "strong"):
+            count, labels = connected_components(graph, connection=connection)
+            assert count == num_vertices
+            assert sorted(labels) == list(range(num_vertices))
+            assert labels.dtype == np.int32
+
+
+def test_repr():
+    assert repr(Graph.from_edges([0], [2])) == "Graph(num_vertices=3, num_arcs=1)"

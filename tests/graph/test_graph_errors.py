@@ -1,0 +1,181 @@
+"""Every way to call `connected_components` and `Graph` wrongly: the error's type and message."""
+
+import networkx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from conncomp import Graph, connected_components
+
+GRAPH = Graph.from_edges([0, 1], [1, 2], 4)
+
+
+class OnGPU:
+    __cuda_array_interface__ = {"shape": (2,), "typestr": "<i4", "data": (0, False), "version": 3}  # noqa: RUF012
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "error", "message"),
+    [
+        ([0, 2, 1, 2], [0, 1], ValueError, "indptr decreases from 2 to 1 at position 2"),
+        ([0, 3, 2], [0, 1], ValueError, "indptr decreases from 3 to 2 at position 2"),
+        ([0, -1, 2], [0, 1], ValueError, "indptr decreases from 0 to -1 at position 1"),
+        ([1, 2], [0, 0], ValueError, "indptr starts with 1"),
+        ([-1, 2], [0, 0], ValueError, "indptr starts with -1"),
+        ([], [], ValueError, "indptr is empty"),
+        ([0, 1], [0, 0], ValueError, "indptr ends with 1, but indices has 2 entries"),
+        ([0, 3], [0, 0], ValueError, "indptr ends with 3, but indices has 2 entries"),
+        ([0], [0], ValueError, "indptr ends with 0, but indices has 1 entries"),
+        ([0, 1, 2], [0, 2], ValueError, r"indices\[1\] is 2; .* from 0 to 1"),
+        ([0, 1, 2], [-1, 0], ValueError, r"indices\[0\] is -1"),
+        ([0, 1], [2**63], ValueError, "indices holds 9223372036854775808"),
+        ([0.0, 1.0], [0], TypeError, "indptr is of dtype float64"),
+        ([0, 1], [0.5], TypeError, "indices is of dtype float64"),
+        ([0, 1], [True], TypeError, "indices is of dtype bool"),
+        ([0, 1], ["0"], TypeError, "indices is of dtype <U1"),
+        ([0, 1], [[0]], ValueError, r"indices has shape \(1, 1\)"),
+        ([[0, 1]], [0], ValueError, r"indptr has shape \(1, 2\)"),
+        (0, [0], ValueError, r"indptr has shape \(\)"),
+        (OnGPU(), [0], TypeError, "indptr lies in GPU memory"),
+        ([0, 1], OnGPU(), TypeError, "indices lies in GPU memory"),
+    ],
+)
+def test_from_csr(indptr, indices, error, message):
+    with pytest.raises(error, match=message):
+        Graph.from_csr(indptr, indices)
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "num_vertices", "error", "message"),
+    [
+        ([0, 1], [1], None, ValueError, "src has 2 entries and dst has 1"),
+        ([0, 3], [1, 2], 3, ValueError, r"src\[1\] is 3; .* from 0 to 2"),
+        ([0, 1], [1, 3], 3, ValueError, r"dst\[1\] is 3; .* from 0 to 2"),
+        ([0, 1], [1, 3], 0, ValueError, r"src\[1\] is 1|src\[0\] is 0"),
+        ([0, -1], [1, 3], None, ValueError, r"src\[1\] is -1"),
+        ([0, 1], [-2, 3], 9, ValueError, r"dst\[0\] is -2"),
+        ([-1], [-1], None, ValueError, r"src\[0\] is -1"),
+        ([0], [2**63], None, ValueError, "dst holds 9223372036854775808"),
+        ([0], [1], -1, ValueError, "num_vertices=-1"),
+        ([], [], -1, ValueError, "num_vertices=-1"),
+        ([0], [1], 2.0, TypeError, "num_vertices=2.0"),
+        ([0], [1], "2", TypeError, "num_vertices='2'"),
+        ([0.0], [1], None, TypeError, "src is of dtype float64"),
+        ([0], [1j], None, TypeError, "dst is of dtype complex128"),
+        ([0], [None], None, TypeError, "dst is of dtype object"),
+        ([[0]], [1], None, ValueError, r"src has shape \(1, 1\)"),
+        (0, 1, None, ValueError, r"src has shape \(\)"),
+        (OnGPU(), [1], None, TypeError, "src lies in GPU memory"),
+    ],
+)
+def test_from_edges(src, dst, num_vertices, error, message):
+    with pytest.raises(error, match=message):
+        Graph.from_edges(src, dst, num_vertices)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "error", "message"),
+    [
+        (sparse.csr_array((2, 3)), ValueError, r"matrix has shape \(2, 3\)"),
+        (sparse.coo_array(np.ones(3)), ValueError, r"matrix has shape \(3,\)"),
+        (np.eye(3), TypeError, "matrix is a ndarray"),
+        (None, TypeError, "matrix is a NoneType"),
+    ],
+)
+def test_from_scipy(matrix, error, message):
+    with pytest.raises(error, match=message):
+        Graph.from_scipy(matrix)
+
+
+@pytest.mark.parametrize(
+    ("graph", "error", "message"),
+    [
+        (np.ones((2, 3)), ValueError, r"graph has shape \(2, 3\)"),
+        (np.ones(4), ValueError, r"graph has shape \(4,\)"),
+        (np.ones((2, 2, 2)), ValueError, r"graph has shape \(2, 2, 2\)"),
+        (5, ValueError, r"graph has shape \(\)"),
+        ([], ValueError, r"graph has shape \(0,\)"),
+        (sparse.csr_matrix((2, 3)), ValueError, r"graph has shape \(2, 3\)"),
+        (sparse.coo_array(np.ones(3)), ValueError, r"graph has shape \(3,\)"),
+        (sparse.eye_array(3, dtype=complex), TypeError, "graph is of dtype complex128"),
+        (np.eye(2, dtype=complex), TypeError, "graph is a ndarray of dtype complex128"),
+        (np.zeros((2, 2), object), TypeError, "graph is a ndarray of dtype object"),
+        (np.zeros((2, 2), "M8[s]"), TypeError, "graph is a ndarray of dtype datetime64"),
+        ([["a", "b"], ["c", "d"]], TypeError, "graph is a list of dtype <U1"),
+        ("graph", TypeError, "graph is a str of dtype <U5"),
+        (None, TypeError, "graph is a NoneType of dtype object"),
+        ({0: [1]}, TypeError, "graph is a dict of dtype object"),
+        (OnGPU(), TypeError, "graph lies in GPU memory .*OnGPU"),
+    ],
+)
+def test_graph(graph, error, message):
+    with pytest.raises(error, match=message):
+        connected_components(graph)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"connection": "week"}, ValueError, "connection='week'"),
+        ({"connection": None}, ValueError, "connection=None"),
+        ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
+        ({"algorithm": "ecl2"}, ValueError, "algorithm='ecl2' .*'afforest'"),
+        ({"dtype": np.int16}, ValueError, "dtype is int16"),
+        ({"dtype": np.uint64}, ValueError, "dtype is uint64"),
+        ({"dtype": float}, TypeError, "dtype is float64"),
+        ({"out": [0] * 4}, TypeError, "out must be a NumPy array, not list"),
+        ({"out": np.zeros(3, np.int32)}, ValueError, r"out has shape \(3,\).*\(4,\)"),
+        ({"out": np.zeros((4, 1), np.int32)}, ValueError, r"out has shape \(4, 1\)"),
+        ({"out": np.zeros(8, np.int32)[::2]}, ValueError, "out must be .*C-contiguous"),
+        ({"out": np.zeros(4, np.int16)}, ValueError, "out is int16"),
+        ({"out": np.zeros(4)}, TypeError, "out is float64"),
+        ({"out": np.zeros(4, np.int32), "dtype": np.int64}, ValueError, "out .*int32.*int64"),
+        ({"out": np.broadcast_to(np.int32(0), 4)}, ValueError, "out must be writeable"),
+    ],
+)
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_other_arguments(arguments, error, message, connection):
+    with pytest.raises(error, match=message):
+        connected_components(GRAPH, **{"connection": connection, **arguments})
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [GRAPH, sparse.eye_array(3), np.eye(3), networkx.path_graph(3)],
+    ids=["Graph", "sparse", "dense", "networkx"],
+)
+def test_device(graph):
+    with pytest.raises(NotImplementedError, match="device='cuda'"):
+        connected_components(graph, device="cuda")
+    with pytest.raises(ValueError, match="device='tpu'"):
+        connected_components(graph, device="tpu")
+    connected_components(graph, device="cpu")
+
+
+def overlapping():
+    """Return graphs, and arrays that overlap with what they are made of."""
+    src, dst = np.arange(4), np.array([1, 2, 3, 0])
+    yield Graph.from_edges(src, dst), src
+    yield Graph.from_edges(src, dst), dst
+    rows = Graph.from_csr(np.arange(5), dst)
+    yield rows, rows.indices
+    yield rows, rows.indptr[1:]
+    dense = np.eye(4, dtype=np.int64)
+    yield dense, dense[2]
+    yield np.ma.masked_equal(dense, 0, copy=False), dense[2]
+    csr = sparse.csr_array((np.ones(4, np.int32), (src, dst)))
+    yield csr, csr.data
+    yield csr, csr.indices
+    for form in ("csc", "coo", "bsr"):
+        matrix = csr.asformat(form)
+        yield matrix, matrix.data.reshape(-1)
+    yield (coo := csr.tocoo()), coo.row
+    yield (csc := csr.tocsc()), csc.indices
+
+
+@pytest.mark.parametrize(("graph", "out"), list(overlapping()))
+def test_out_that_overlaps_the_graph(graph, out):
+    before = out.copy()
+    with pytest.raises(ValueError, match="out shares memory with the input"):
+        connected_components(graph, out=out)
+    np.testing.assert_array_equal(out, before)

@@ -1,0 +1,440 @@
+"""`label` against a flood fill, SciPy, scikit-image and cc3d."""
+
+import math
+from itertools import product
+
+import cc3d
+import numpy as np
+import pytest
+import skimage.measure
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import ndimage
+
+import conncomp
+from conncomp import label
+from reference import (
+    consecutive,
+    label_by_flood_fill,
+    label_by_neighbour_pairs,
+    roots_of_labels,
+)
+
+INTEGERS = ["b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">u4", ">i8"]
+FLOATS = ["f2", "f4", "f8", "g", ">f2", ">f4", ">f8"]
+
+# Rows are packed into words of 64 bits: lengths around their ends.
+WORDS = [1, 2, 3, 7, 31, 32, 33, 62, 63, 64, 65, 66, 127, 128, 129, 191, 192, 193, 257]
+
+
+def small_shapes(ndim):
+    longest = [0, 60, 14, 7, 4, 3][ndim]
+    axis = st.one_of(st.integers(1, 3), st.integers(1, longest))
+    return st.tuples(*[axis] * ndim)
+
+
+@st.composite
+def word_shapes(draw):
+    ndim = draw(st.integers(1, 3))
+    shape = [draw(st.integers(1, 4)) for _ in range(ndim)]
+    shape[draw(st.integers(0, ndim - 1))] = draw(st.sampled_from(WORDS))
+    return tuple(shape)
+
+
+shapes = st.one_of(word_shapes(), st.integers(1, 5).flatmap(small_shapes))
+
+
+def value_pool(dtype, rng, size):
+    """Return `size` values of `dtype` whose comparison might go wrong, 0 among them."""
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind == "f":
+        tiny = np.finfo(dtype).smallest_subnormal
+        one_ulp_off = np.nextafter(dtype.newbyteorder("=").type(1), 2)
+        pool = [-0.0, 1, one_ulp_off, 0.25, 0.75, math.nan, math.inf, -math.inf, tiny, -1]
+    else:
+        info = np.iinfo(dtype)
+        pool = [info.max, info.min, 1, 2, info.max - 1, info.min + 1, info.max // 2 + 1, 3]
+    chosen = rng.choice(len(pool), min(size - 1, len(pool)), replace=False)
+    return np.array([0, *(pool[k] for k in chosen)], dtype)
+
+
+def lay_out(values, layout):
+    """Return an array equal to `values`, lying in memory as `layout` says."""
+    if layout == "fortran":
+        return np.asfortranarray(values)
+    if layout == "steps":
+        wide = np.zeros([3 * n for n in values.shape], values.dtype)
+        view = wide[(slice(1, None, 3),) * values.ndim]
+        view[...] = values
+        return view
+    if layout == "reversed":
+        backwards = (slice(None, None, -1),) * values.ndim
+        return values[backwards].copy()[backwards]
+    if layout == "rotated axes":
+        axes = [*range(1, values.ndim), 0]
+        return values.transpose(axes).copy().transpose(np.argsort(axes))
+    if layout == "read-only":
+        values.flags.writeable = False
+        return values
+    if layout == "misaligned":
+        records = np.zeros(values.shape, np.dtype([("pad", "u1"), ("value", values.dtype)]))
+        records["value"] = values
+        return records["value"]
+    if layout.startswith("broadcast"):
+        axis = 0 if layout == "broadcast first axis" else values.ndim - 1
+        return np.broadcast_to(values.take([0], axis), values.shape)
+    return values
+
+
+LAYOUTS = [
+    "as it is",
+    "fortran",
+    "steps",
+    "reversed",
+    "rotated axes",
+    "read-only",
+    "misaligned",
+    "broadcast first axis",
+    "broadcast last axis",
+]
+
+
+@st.composite
+def images(draw, dtypes=(*INTEGERS, *FLOATS)):
+    dtype = np.dtype(draw(st.sampled_from(dtypes)))
+    shape = draw(shapes)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    pool = value_pool(dtype, rng, draw(st.sampled_from([2, 2, 3, 6])))
+    zeros = draw(st.sampled_from([0, 0.05, 0.4, 0.6, 0.95]))
+    values = np.where(rng.random(shape) < zeros, pool[0], rng.choice(pool, shape))
+    return lay_out(values.astype(dtype), draw(st.sampled_from(LAYOUTS)))
+
+
+BACKGROUNDS = [None, 0, -1, 1, 2, 0.25, 0.5, True, math.nan, math.inf, -math.inf]
+UNREPRESENTABLE = [256, 2**63, 2**64, -(2**63) - 1, 1e300, 10**30, 10**400, -(10**400)]
+
+
+@given(
+    image=images(),
+    background=st.one_of(st.none(), st.sampled_from(BACKGROUNDS + UNREPRESENTABLE)),
+    axes=st.lists(st.booleans(), min_size=5, max_size=5),
+    reach=st.integers(1, 5),
+    dtype=st.sampled_from([None, np.int32, np.int64]),
+    threads=st.sampled_from([1, 2, 3, 8]),
+)
+@settings(max_examples=1000)
+@pytest.mark.usefixtures("restore_threads")
+def test_equals_flood_fill(image, background, axes, reach, dtype, threads):
+    periodic, connectivity = axes[: image.ndim], min(reach, image.ndim)
+    before = image.copy()
+    conncomp.set_num_threads(threads)
+    options = {"connectivity": connectivity, "periodic": periodic, "dtype": dtype}
+    roots = label(image, background, numbering="roots", **options)
+    expected = label_by_flood_fill(image, background, connectivity, periodic)
+    np.testing.assert_array_equal(roots, expected)
+    assert roots.dtype == (dtype or np.int32)
+    labels, num = label(image, background, return_num=True, **options)
+    np.testing.assert_array_equal(labels, consecutive(expected, first=1))
+    assert labels.dtype == (dtype or np.int32)
+    assert num == labels.max(initial=0)
+    np.testing.assert_array_equal(image, before)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    before=st.lists(st.integers(1, 3), max_size=1),
+    length=st.integers(60, 200),
+    after=st.lists(st.integers(1, 3), max_size=2),
+    density=st.sampled_from([0.1, 0.5, 0.9]),
+    reach=st.integers(1, 4),
+    periodic=st.booleans(),
+)
+@settings(max_examples=100)
+def test_longest_axis_anywhere(seed, before, length, after, density, reach, periodic):
+    image = np.random.default_rng(seed).random((*before, length, *after)) < density
+    connectivity = min(reach, image.ndim)
+    np.testing.assert_array_equal(
+        label(image, connectivity=connectivity, periodic=periodic, numbering="roots"),
+        label_by_flood_fill(image, None, connectivity, periodic),
+    )
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3, 4])
+def test_every_connectivity_and_periodicity(ndim):
+    shape = [(130,), (6, 67), (4, 5, 6), (3, 4, 3, 5)][ndim - 1]
+    rng = np.random.default_rng(ndim)
+    for density, *periodic in product([0.2, 0.5], *[[False, True]] * ndim):
+        image = rng.random(shape) < density
+        for connectivity in range(1, ndim + 1):
+            np.testing.assert_array_equal(
+                label(image, None, connectivity=connectivity, periodic=periodic, numbering="roots"),
+                label_by_flood_fill(image, None, connectivity, periodic),
+            )
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (1, 2, 3)])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_every_binary_image_of_few_elements(shape, periodic):
+    for bits in product([False, True], repeat=math.prod(shape)):
+        image = np.array(bits).reshape(shape)
+        for connectivity in range(1, image.ndim + 1):
+            np.testing.assert_array_equal(
+                label(image, connectivity=connectivity, periodic=periodic, numbering="roots"),
+                label_by_flood_fill(image, None, connectivity, periodic),
+            )
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])
+def test_all_different(dtype):
+    image = np.arange(100).astype(dtype).reshape(4, 25)
+    expected = label_by_flood_fill(image)
+    np.testing.assert_array_equal(label(image, numbering="roots"), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_out(dtype, numbering):
+    image = np.random.default_rng(3).integers(0, 3, (5, 70))
+    out = np.full(image.shape, 77, dtype)
+    labels, num = label(image, return_num=True, numbering=numbering, out=out)
+    assert labels is out
+    roots = label_by_flood_fill(image)
+    np.testing.assert_array_equal(out, roots if numbering == "roots" else consecutive(roots, 1))
+    assert num == len(np.unique(roots)) - 1
+    assert label(image, dtype=dtype, out=out) is out
+
+
+def test_default_connectivity_is_all_neighbours():
+    assert label([[1, 0], [0, 1]], return_num=True)[1] == 1
+    assert label([[1, 0], [0, 1]], return_num=True, connectivity=1)[1] == 2
+    assert label([[1, 0], [0, 1]], return_num=True, connectivity=np.int8(1))[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("image", "background", "expected"),
+    [
+        (np.array([1, -1, 1], np.int8), -1, [1, 0, 2]),
+        (np.array([1, 255, 1], np.uint8), -1, [1, 2, 3]),
+        (np.array([1, 255, 1], np.uint8), 255.0, [1, 0, 2]),
+        (np.array([1, 255, 1], np.uint8), np.uint8(1), [0, 1, 0]),
+        (np.array([1, -128, 1], np.int8), np.int8(-128), [1, 0, 2]),
+        (np.array([1, 1, 0], np.int8), 0.5, [1, 1, 2]),
+        (np.array([-(2**63), 1, 2**63 - 1]), np.float64(2**63), [1, 2, 3]),
+        (np.array([-(2**63), 1, 2**63 - 1]), -(2**63), [0, 1, 2]),
+        (np.array([2**53, 2**53 + 1, 5]), 2.0**53, [0, 1, 2]),
+        (np.array([1, 0], np.uint64), np.float64(2**64), [1, 2]),
+        (np.array([True, False]), True, [0, 1]),
+        (np.array([True, False]), 2, [1, 2]),
+        (np.array([0.0, -0.0, 1.0]), 0, [0, 0, 1]),
+        (np.array([0.0, -0.0, 1.0]), -0.0, [0, 0, 1]),
+        (np.array([0.0, -0.0, 1.0]), 1, [1, 1, 0]),
+        (np.array([math.nan, math.nan, 0.0]), 0, [1, 2, 0]),
+        (np.array([math.nan, math.nan, 0.0]), math.nan, [0, 0, 1]),
+        (np.array([math.nan, math.nan, 0.0], np.longdouble), math.nan, [0, 0, 1]),
+        (np.array([math.inf, math.inf, 1.0], np.float16), 1e6, [1, 1, 2]),
+        (np.array([math.inf, math.inf, 1.0], np.float32), 1e300, [1, 1, 2]),
+        (np.array([math.inf, -math.inf, 1.0]), 10**400, [1, 2, 3]),
+        (np.array([math.inf, -math.inf, 1.0]), -(10**400), [1, 2, 3]),
+        (np.array([math.inf, -math.inf, 1.0]), math.inf, [0, 1, 2]),
+        (np.array([0.1, 0.2], np.float32), 0.1, [0, 1]),
+    ],
+)
+def test_background(image, background, expected):
+    np.testing.assert_array_equal(label(image, background), expected)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 4)])
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_no_elements(shape, numbering):
+    labels, num = label(np.zeros(shape), return_num=True, numbering=numbering, periodic=True)
+    assert labels.shape == shape
+    assert labels.dtype == np.int32
+    assert num == 0
+
+
+def test_lists():
+    np.testing.assert_array_equal(label([1, 1, 0, 2]), [1, 1, 0, 2])
+    np.testing.assert_array_equal(label([[1.5, 1.25]]), [[1, 2]])
+
+
+# The images below have more than 65,536 elements, so that several threads have parts to join.
+
+
+def spiral(turns):
+    """Return a wall one element thick that winds outwards."""
+    image = np.ones((1, 1), bool)
+    for _ in range(turns):
+        image = np.pad(image, ((2, 0), (0, 0)))
+        image[0] = True
+        image[1, 0] = True
+        image = np.rot90(image)
+    return image
+
+
+def comb(shape, axis):
+    """Return teeth along `axis` that only a spine at its far end joins."""
+    image = np.zeros(shape, bool)
+    teeth = np.moveaxis(image, axis, 1)
+    teeth[::2] = True
+    teeth[:, -1] = True
+    return image
+
+
+def rings(shape):
+    """Return nested rings around the middle."""
+    distance = [np.abs(np.arange(n) - n // 2) for n in shape]
+    return np.maximum.reduce(np.meshgrid(*distance, indexing="ij")) % 2 == 0
+
+
+def checkerboard(shape):
+    return sum(np.ogrid[tuple(slice(n) for n in shape)]) % 2 == 0
+
+
+def far_corner(shape):
+    image = np.zeros(shape, bool)
+    image[(-1,) * len(shape)] = True
+    return image
+
+
+LARGE_SHAPES = [(300, 400), (40, 50, 60), (70000, 3), (3, 70000), (20, 20, 20, 20), (140000,)]
+
+LARGE = {
+    **{
+        f"{density:.0%} of {'x'.join(map(str, shape))}": np.random.default_rng(7).random(shape)
+        < density
+        for shape in LARGE_SHAPES
+        for density in (0.1, 0.3, 0.6, 0.95)
+    },
+    "spiral": spiral(300),
+    "spiral, the other way round": spiral(300)[::-1, ::-1],
+    "comb along rows": comb((300, 300), 1),
+    "comb along columns": comb((300, 300), 0),
+    "rings": rings((280, 300)),
+    "shells": rings((45, 45, 45)),
+    "checkerboard": checkerboard((300, 300)),
+    "checkerboard in 3-D": checkerboard((41, 42, 43)),
+    "all equal": np.ones((40, 50, 60), bool),
+    "all background": np.zeros((40, 50, 60), bool),
+    "far corner": far_corner((300, 400)),
+    "far corner in 3-D": far_corner((40, 50, 60)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.usefixtures("restore_threads")
+def test_large_binary_images_equal_scipy(name):
+    image = LARGE[name]
+    for connectivity in range(1, image.ndim + 1):
+        structure = ndimage.generate_binary_structure(image.ndim, connectivity)
+        expected, expected_num = ndimage.label(image, structure)
+        roots = roots_of_labels(expected, background=0)
+        expected = consecutive(roots, first=1)
+        for threads in (1, 2, 3, 8):
+            conncomp.set_num_threads(threads)
+            labels, num = label(image, return_num=True, connectivity=connectivity)
+            np.testing.assert_array_equal(labels, expected)
+            assert num == expected_num
+            labels = label(image, connectivity=connectivity, numbering="roots")
+            np.testing.assert_array_equal(labels, roots)
+
+
+@pytest.mark.parametrize("name", [name for name in LARGE if not name.startswith(("30%", "95%"))])
+@pytest.mark.usefixtures("restore_threads")
+def test_large_periodic_images_equal_neighbour_pairs(name):
+    image = LARGE[name]
+    every, first, last = [True] * image.ndim, [True], [False] * (image.ndim - 1)
+    for connectivity, periodic in [
+        (1, every),
+        (image.ndim, every),
+        (image.ndim, first + last),
+        (image.ndim, last + first),
+    ]:
+        expected = label_by_neighbour_pairs(image, None, connectivity, periodic)
+        for threads in (1, 2, 8):
+            conncomp.set_num_threads(threads)
+            roots = label(image, connectivity=connectivity, periodic=periodic, numbering="roots")
+            np.testing.assert_array_equal(roots, expected)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f2", "f4", "f8", "g", ">i4"])
+@pytest.mark.parametrize("shape", [(300, 250), (30, 40, 63), (25000, 3)])
+@pytest.mark.parametrize("values", [2, 3, 50])
+@pytest.mark.usefixtures("restore_threads")
+def test_large_images_of_several_values(dtype, shape, values):
+    image = np.random.default_rng(values).integers(0, values, shape).astype(dtype)
+    for background in (None, -1):
+        for connectivity in {1, len(shape)}:
+            expected = label_by_neighbour_pairs(image, background, connectivity)
+            for threads in (1, 2, 8):
+                conncomp.set_num_threads(threads)
+                roots = label(image, background, connectivity=connectivity, numbering="roots")
+                np.testing.assert_array_equal(roots, expected)
+
+
+# More than 131,072 runs or words of 64 elements: then they are numbered in several parts too.
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize("layout", ["C", "F"])
+@pytest.mark.usefixtures("restore_threads")
+def test_many_runs(dtype, layout):
+    image = np.arange(1, 600 * 600 + 1, dtype=dtype).reshape((600, 600), order=layout)
+    raster = np.arange(600 * 600).reshape(600, 600)
+    for threads in (1, 2, 8):
+        conncomp.set_num_threads(threads)
+        np.testing.assert_array_equal(label(image), raster + 1)
+        np.testing.assert_array_equal(label(image, numbering="roots"), raster)
+
+
+@pytest.mark.usefixtures("restore_threads")
+def test_many_words():
+    image = np.random.default_rng(8).random((3000, 3100)) < 0.4
+    for connectivity in (1, 2):
+        structure = ndimage.generate_binary_structure(2, connectivity)
+        roots = roots_of_labels(ndimage.label(image, structure)[0], background=0)
+        expected = consecutive(roots, first=1)
+        for threads in (1, 8):
+            conncomp.set_num_threads(threads)
+            np.testing.assert_array_equal(label(image, connectivity=connectivity), expected)
+
+
+@pytest.mark.parametrize("shape", [(300, 400), (40, 50, 60), (1, 70000), (300, 1, 300)])
+@pytest.mark.parametrize("background", [0, -1, 2])
+def test_equals_scikit_image(shape, background):
+    image = np.random.default_rng(5).integers(0, 4, shape)
+    for connectivity in range(1, len(shape) + 1):
+        expected = skimage.measure.label(image, background, connectivity=connectivity)
+        if 1 in shape:  # there scikit-image numbers in another order
+            expected = consecutive(roots_of_labels(expected, background=0), first=1)
+        labels = label(image, background, connectivity=connectivity)
+        np.testing.assert_array_equal(labels, expected)
+
+
+def test_floats_are_not_truncated_as_by_scikit_image():
+    image = np.random.default_rng(5).integers(1, 4, (30, 40)) / 4
+    expected = skimage.measure.label((4 * image).astype(int))
+    np.testing.assert_array_equal(label(image), expected)
+
+
+@pytest.mark.parametrize(("connectivity", "name"), [(1, 6), (2, 18), (3, 26)])
+@pytest.mark.parametrize("values", [2, 5, 60000])
+def test_equals_cc3d(connectivity, name, values):
+    image = np.random.default_rng(values).integers(0, values, (50, 60, 70)).astype(np.uint16)
+    expected = cc3d.connected_components(image, connectivity=name)
+    np.testing.assert_array_equal(
+        label(image, connectivity=connectivity, numbering="roots"),
+        roots_of_labels(expected, background=0),
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_large_images_of_every_layout(layout):
+    values = np.random.default_rng(6).integers(0, 3, (90, 20, 65)).astype(np.int16)
+    image = lay_out(values.copy(), layout)
+    plain = image.copy(order="C")
+    for periodic in (False, (True, False, True)):
+        np.testing.assert_array_equal(
+            label(image, periodic=periodic, numbering="roots"),
+            label_by_neighbour_pairs(plain, None, None, periodic),
+        )

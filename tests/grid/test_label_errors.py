@@ -1,0 +1,150 @@
+"""Every way to call `label` wrongly: the error's type, and that it names argument and value."""
+
+import numpy as np
+import pytest
+
+from conncomp import label
+
+IMAGE = np.eye(3, 4)
+
+
+class OnGPU:
+    __cuda_array_interface__ = {"shape": (2,), "typestr": "<i4", "data": (0, False), "version": 3}  # noqa: RUF012
+
+
+class OnGPUByDLPack:
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+def huge(*shape):
+    """Return an array of any size that takes one byte."""
+    return np.broadcast_to(np.uint8(1), shape)
+
+
+@pytest.mark.parametrize(
+    ("image", "error", "message"),
+    [
+        (np.zeros(3, complex), TypeError, "image is of dtype complex128"),
+        (np.zeros(3, object), TypeError, "image is of dtype object"),
+        (None, TypeError, "image is of dtype object"),
+        (["a", "b"], TypeError, "image is of dtype <U1"),
+        (np.zeros(3, "S2"), TypeError, r"image is of dtype \|S2"),
+        (np.zeros(3, "M8[s]"), TypeError, r"image is of dtype datetime64\[s\]"),
+        (np.zeros(3, "m8[s]"), TypeError, r"image is of dtype timedelta64\[s\]"),
+        (np.zeros(3, [("x", "i4")]), TypeError, "image is of dtype"),
+        (5, ValueError, "image is a scalar"),
+        (np.float32(5), ValueError, "image is a scalar"),
+        (np.array(5), ValueError, "image is a scalar"),
+        (OnGPU(), TypeError, "image lies in GPU memory .*OnGPU"),
+        (OnGPUByDLPack(), TypeError, "image lies in GPU memory .*OnGPUByDLPack"),
+    ],
+)
+def test_image(image, error, message):
+    with pytest.raises(error, match=message):
+        label(image)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"connectivity": 0}, ValueError, "connectivity=0"),
+        ({"connectivity": -1}, ValueError, "connectivity=-1"),
+        ({"connectivity": 3}, ValueError, "connectivity=3 .* 2"),
+        ({"connectivity": 1.0}, TypeError, "connectivity=1.0"),
+        ({"connectivity": "1"}, TypeError, "connectivity='1'"),
+        ({"periodic": [True]}, ValueError, r"periodic=\[True\] has 1 entries; image has 2 axes"),
+        ({"periodic": (True, False, True)}, ValueError, "periodic=.* has 3 entries"),
+        ({"periodic": ()}, ValueError, r"periodic=\(\) has 0 entries"),
+        ({"periodic": (1, 0)}, TypeError, r"periodic=\(1, 0\)"),
+        ({"periodic": ("yes", "no")}, TypeError, "periodic=.*yes"),
+        ({"periodic": [[True, False]] * 2}, TypeError, "periodic="),
+        ({"periodic": 1}, (TypeError, ValueError), "periodic=1"),
+        ({"periodic": None}, (TypeError, ValueError), "periodic=None"),
+        ({"background": "0"}, TypeError, "background='0'"),
+        ({"background": 1j}, TypeError, "background=1j"),
+        ({"background": [0]}, TypeError, r"background=\[0\]"),
+        ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
+        ({"numbering": None}, ValueError, "numbering=None"),
+        ({"algorithm": "runz"}, ValueError, "algorithm='runz' .*'runs'"),
+        ({"device": "cuda"}, NotImplementedError, "device='cuda'"),
+        ({"device": "tpu"}, ValueError, "device='tpu'"),
+        ({"dtype": np.uint32}, ValueError, "dtype is uint32"),
+        ({"dtype": np.int8}, ValueError, "dtype is int8"),
+        ({"dtype": ">i4"}, ValueError, "dtype is >i4"),
+        ({"dtype": float}, TypeError, "dtype is float64"),
+        ({"dtype": bool}, TypeError, "dtype is bool"),
+        ({"dtype": "whole"}, TypeError, "whole"),
+        ({"out": [[0] * 4] * 3}, TypeError, "out must be a NumPy array, not list"),
+        ({"out": np.zeros((4, 3), np.int32)}, ValueError, r"out has shape \(4, 3\).*\(3, 4\)"),
+        ({"out": np.zeros(12, np.int32)}, ValueError, r"out has shape \(12,\)"),
+        ({"out": np.zeros((3, 4), np.uint32)}, ValueError, "out is uint32"),
+        ({"out": np.zeros((3, 4))}, TypeError, "out is float64"),
+        ({"out": np.zeros((3, 4), ">i4")}, ValueError, "out is >i4"),
+        ({"out": np.zeros((3, 4), np.int32, "F")}, ValueError, "out must be .*C-contiguous"),
+        ({"out": np.zeros((3, 8), np.int32)[:, ::2]}, ValueError, "out must be .*C-contiguous"),
+        ({"out": np.zeros((3, 4), np.int32), "dtype": np.int64}, ValueError, "out .*int32.*int64"),
+    ],
+)
+def test_other_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        label(IMAGE, **arguments)
+
+
+def test_read_only_out():
+    out = np.zeros(IMAGE.shape, np.int32)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="out must be writeable"):
+        label(IMAGE, out=out)
+
+
+def test_misaligned_out():
+    out = np.zeros(IMAGE.size * 4 + 1, np.uint8)[1:].view(np.int32).reshape(IMAGE.shape)
+    with pytest.raises(ValueError, match=r"out must be .*aligned"):
+        label(IMAGE, out=out)
+
+
+@pytest.mark.parametrize(
+    "image_and_out",
+    [
+        lambda: [np.ones((3, 4), np.int32)] * 2,
+        lambda: [(image := np.ones((6, 4), np.int32))[:3], image[2:5]],
+        lambda: [(image := np.ones((4, 4), np.int32)).T, image],
+        lambda: [(image := np.ones((3, 4), np.int32)).view(">i4"), image],
+        lambda: [
+            (image := np.ones((3, 4), np.longdouble)),
+            image.view(np.int32).ravel()[:12].reshape(3, 4),
+        ],
+        lambda: [
+            (memory := np.ones(49, np.uint8))[1:].view(np.int32),
+            memory[:48].view(np.int32),
+        ],
+    ],
+    ids=["same", "overlapping rows", "transposed", "swapped bytes", "long double", "misaligned"],
+)
+def test_out_that_overlaps_the_image(image_and_out):
+    image, out = image_and_out()
+    before = image.copy()
+    with pytest.raises(ValueError, match="out shares memory with the input"):
+        label(image, out=out)
+    np.testing.assert_array_equal(image, before)
+
+
+def test_out_and_image_side_by_side():
+    memory = np.ones((6, 4), np.int32)
+    label(memory[:3], out=memory[3:])
+
+
+def test_int32_is_too_small_for_two_to_the_31_elements():
+    image = huge(2**16, 2**15 + 1)
+    with pytest.raises(ValueError, match=f"int32 is too small for labels up to {image.size}"):
+        label(image, dtype=np.int32)
+    with pytest.raises(ValueError, match="numbering='other'"):
+        label(image, numbering="other")
+
+
+def test_out_is_untouched_after_an_error():
+    out = np.full(IMAGE.shape, 7, np.int32)
+    with pytest.raises(ValueError, match="connectivity=9"):
+        label(IMAGE, connectivity=9, out=out)
+    assert (out == 7).all()

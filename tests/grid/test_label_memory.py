@@ -1,0 +1,48 @@
+"""What `label` needs beyond its input and its output."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
+
+# Input and output exist, touched, before the call, and a small call has loaded everything. The
+# difference between what is resident then and the peak afterwards is what the call itself took.
+# (getrusage would not do: its peak includes that of the process that started this one.)
+SCRIPT = """
+import numpy as np
+import conncomp
+
+def memory(name):
+    with open("/proc/self/status") as status:
+        return next(1024 * int(line.split()[1]) for line in status if line.startswith(name))
+
+size = 1 << 24
+shape = (256, 256, 256)
+image = {image}
+out = np.full(shape, -7, np.int32)
+conncomp.label(np.ones((70, 70, 70), image.dtype))
+before = memory("VmRSS")
+conncomp.label(image, periodic=True, connectivity={connectivity}, out=out)
+print((memory("VmHWM") - before) / size)
+"""
+
+
+@pytest.mark.parametrize("connectivity", [1, 3])
+@pytest.mark.parametrize(
+    "image",
+    [
+        "np.random.default_rng(0).integers(0, 2, shape, np.uint8)",
+        "np.random.default_rng(0).integers(0, 9, shape, np.uint8)",
+        "np.arange(size, dtype=np.float64).reshape(shape)",
+        "np.arange(size, dtype=np.float64).reshape(shape).T",
+    ],
+    ids=["random bits", "random values", "all different", "all different, transposed"],
+)
+def test_less_than_eight_bytes_an_element(image, connectivity):
+    script = SCRIPT.format(image=image, connectivity=connectivity)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 8

@@ -1,0 +1,186 @@
+"""Importing, threads, builds and configuration: mostly in interpreters of their own."""
+
+import os
+import resource
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import conncomp
+
+OPTIONAL = [
+    "networkx",
+    "skimage",
+    "cupy",
+    "imageio",
+    "tifffile",
+    "PIL",
+    "click",
+    "rich",
+    "matplotlib",
+    "cc3d",
+    "scipy.sparse",
+]
+
+
+def run(script, **environment):
+    """Return what `script` prints in a new interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_import_is_quick():
+    """At most 0.3 s of processor time, which others on the machine do not change, beyond Python."""
+
+    def seconds(script):
+        def used():
+            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return usage.ru_utime + usage.ru_stime
+
+        best = float("inf")
+        for _ in range(5):
+            before = used()
+            run(script)
+            best = min(best, used() - before)
+        return best
+
+    assert seconds("import conncomp") - seconds("pass") < 0.3
+
+
+def test_import_takes_nothing_optional():
+    loaded = run("import sys, conncomp; print(*sys.modules)").split()
+    assert not set(OPTIONAL) & set(loaded)
+
+
+def test_all_names_exist():
+    for name in conncomp.__all__:
+        assert hasattr(conncomp, name)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_omp_num_threads(threads):
+    script = "import conncomp; print(conncomp.get_num_threads())"
+    assert run(script, OMP_NUM_THREADS=threads) == threads
+
+
+def test_set_num_threads_overrides_omp_num_threads():
+    script = "import conncomp as c; c.set_num_threads(5); print(c.get_num_threads())"
+    assert run(script, OMP_NUM_THREADS="3") == "5"
+
+
+@pytest.mark.usefixtures("restore_threads")
+def test_set_num_threads():
+    for n in (1, 7, np.int64(2), 4096):
+        conncomp.set_num_threads(n)
+        assert conncomp.get_num_threads() == n
+
+
+@pytest.mark.parametrize(
+    ("n", "error", "message"),
+    [
+        (0, ValueError, "n=0 threads"),
+        (-1, ValueError, "n=-1 threads"),
+        (4097, ValueError, "n=4097 threads"),
+        (2**70, ValueError, f"n={2**70} threads"),
+        (2.0, TypeError, "n=2.0 threads"),
+        ("2", TypeError, "n='2' threads"),
+        (None, TypeError, "n=None threads"),
+    ],
+)
+def test_bad_numbers_of_threads(n, error, message):
+    before = conncomp.get_num_threads()
+    with pytest.raises(error, match=message):
+        conncomp.set_num_threads(n)
+    assert conncomp.get_num_threads() == before
+
+
+BUILD = """
+import hashlib
+import numpy as np
+import conncomp
+from conncomp._core import instruction_set
+
+rng = np.random.default_rng(0)
+results = hashlib.sha256()
+for shape in [(300, 401), (40, 50, 67), (9, 8, 7, 66), (70001,), (70001, 3)]:
+    for dtype in "?BHed":
+        for values in (2, 5):
+            image = rng.integers(0, values, shape).astype(dtype)
+            for connectivity in (1, len(shape)):
+                for background in (0, -1):
+                    labels = conncomp.label(image, background, connectivity=connectivity)
+                    results.update(labels)
+for arcs in (1000, 50_000, 300_000):
+    src, dst = rng.integers(0, 60_000, (2, arcs))
+    results.update(conncomp.connected_components(conncomp.Graph.from_edges(src, dst))[1])
+print(instruction_set, results.hexdigest())
+"""
+
+
+def test_generic_build_gives_the_same():
+    best, generic = run(BUILD).split(), run(BUILD, CONNCOMP_CPU="generic").split()
+    assert generic[0] == "generic"
+    assert best[1] == generic[1]
+
+
+def test_several_python_threads_at_once():
+    rng = np.random.default_rng(1)
+    images = [rng.random((300, 400)) < density for density in np.linspace(0.2, 0.9, 12)]
+    src, dst = rng.integers(0, 100_000, (2, 120_000))
+    graph = conncomp.Graph.from_edges(src, dst, 100_000)
+
+    def work(image):
+        return conncomp.label(image, connectivity=1), conncomp.connected_components(graph)[1]
+
+    expected = [work(image) for image in images]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            for found, right in zip(pool.map(work, images), expected, strict=True):
+                np.testing.assert_array_equal(found[0], right[0])
+                np.testing.assert_array_equal(found[1], right[1])
+
+
+FORK = """
+import multiprocessing
+import numpy as np
+import conncomp
+
+def child(queue):
+    queue.put((conncomp.get_num_threads(), bool((conncomp.label(image) == labels).all())))
+
+conncomp.set_num_threads(2)
+image = np.random.default_rng(0).random((500, 500)) < 0.5
+labels = conncomp.label(image)
+context = multiprocessing.get_context("fork")
+queue = context.Queue()
+process = context.Process(target=child, args=(queue,))
+process.start()
+process.join(20)
+if process.exitcode is None:
+    process.kill()
+    raise SystemExit("the child hangs")
+print(*queue.get(), conncomp.get_num_threads())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forked_child():
+    assert run(FORK) == "1 True 2"
+
+
+def test_show_config(capsys):
+    conncomp.show_config()
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert shown["numpy"] == np.__version__
+    assert shown["threads"] == str(conncomp.get_num_threads())
+    assert shown["networkx"] != "not installed"
