@@ -12,7 +12,16 @@ OPTIONAL = {
     "cuda": ("cupy",),
     "io": ("imageio", "pillow", "tifffile"),
     "cli": ("click", "rich", "matplotlib"),
-    "peers": ("networkx", "scikit-image", "connected-components-3d"),
+    "peers": (
+        "networkx",
+        "scikit-image",
+        "connected-components-3d",
+        "opencv-python-headless",
+        "igraph",
+        "rustworkx",
+        "networkit",
+        "kornia-rs",
+    ),
 }
 
 

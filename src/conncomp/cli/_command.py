@@ -7,6 +7,7 @@ import importlib.metadata
 import click
 
 from conncomp.cli._errors import OneLineErrors
+from conncomp.cli.bench import bench
 from conncomp.cli.graph import graph
 from conncomp.cli.info import info
 from conncomp.cli.label import label
@@ -22,5 +23,5 @@ def command() -> None:
     """Find the connected components of images, volumes and graphs."""
 
 
-for subcommand in (label, graph, info):
+for subcommand in (label, graph, bench, info):
     command.add_command(subcommand)
