@@ -175,7 +175,7 @@ print(*queue.get(), conncomp.get_num_threads())
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forked_child():
-    assert run(FORK) == "1 True 2"
+    assert run(FORK) == "2 True 2"
 
 
 def test_show_config(capsys):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 
 from conncomp._arrays import as_integer
@@ -23,7 +22,7 @@ def set_num_threads(n: int) -> None:
     ----------
     n : int
         At least 1. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
-        decides; in a forked child, 1.
+        decides.
 
     Raises
     ------
@@ -45,11 +44,6 @@ def set_num_threads(n: int) -> None:
     if not 1 <= count <= 4096:
         raise ValueError(f"n={count} threads; use a number from 1 to 4096")
     native.set_num_threads(count)
-
-
-if hasattr(os, "register_at_fork"):
-    # OpenMP's threads do not survive a fork, and a child that waits for them hangs.
-    os.register_at_fork(after_in_child=lambda: native.set_num_threads(1))
 
 
 def get_num_threads() -> int:

@@ -188,7 +188,7 @@ void test_graph() {
 int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
   for (int round = 0; round < rounds; ++round) {
-    requested_threads = draw(1, 5);
+    wanted_threads = draw(1, 5);
     test_grid<uint8_t, int32_t>();
     test_grid<uint64_t, int64_t>();
     test_grid<Half, int32_t>();
