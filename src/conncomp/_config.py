@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from operator import index
 
+from conncomp._arrays import as_integer
 from conncomp._core import instruction_set, native
 
 OPTIONAL = {
@@ -41,10 +41,7 @@ def set_num_threads(n: int) -> None:
     2
     >>> conncomp.set_num_threads(before)
     """
-    try:
-        count = index(n)
-    except TypeError:
-        raise TypeError(f"n={n!r} threads must be an integer") from None
+    count = as_integer("n", n)
     if not 1 <= count <= 4096:
         raise ValueError(f"n={count} threads; use a number from 1 to 4096")
     native.set_num_threads(count)
