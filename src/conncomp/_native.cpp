@@ -245,7 +245,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("sort_by_size", [](Vector<const int64_t> sizes, Vector<int64_t> order) {
     sort_by_size(sizes.data(), int64_t(sizes.size()), order.data());
   });
-  m.def("set_num_threads", [](int threads) { requested_threads = threads; });
+  m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("compiler", [] { return __VERSION__; });
   m.def("supports_x86_64_v3", [] {

@@ -255,6 +255,7 @@ def test_barabasi_albert(d):
 def test_watts_strogatz():
     n, k, p = 20_000, 10, 0.1
     ring = edges(generate.watts_strogatz(n, k, 0))
+    assert set(np.bincount(ring.ravel())) == {k}
     assert set(((ring[:, 1] - ring[:, 0]) % n).tolist()) == set(range(1, k // 2 + 1))
     graph = generate.watts_strogatz(n, k, p)
     assert graph.num_arcs == n * k
