@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,14 @@ def output_array(
     if largest > np.iinfo(wanted).max:
         raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
     return np.empty(shape, wanted) if out is None else out
+
+
+def as_integer(name: str, value: Any) -> int:
+    """Return `value` as an int; a TypeError names the argument."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r} must be an integer") from None
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import platform
-from operator import index
 
+from conncomp._arrays import as_integer
 from conncomp._core import instruction_set, native
 
 OPTIONAL = {
     "cuda": ("cupy",),
     "io": ("imageio", "pillow", "tifffile"),
     "cli": ("click", "rich", "matplotlib"),
-    "peers": ("networkx", "scikit-image", "connected-components-3d"),
+    "peers": (
+        "networkx",
+        "scikit-image",
+        "connected-components-3d",
+        "opencv-python-headless",
+        "igraph",
+        "rustworkx",
+        "networkit",
+        "kornia-rs",
+    ),
 }
 
 
@@ -23,7 +31,7 @@ def set_num_threads(n: int) -> None:
     ----------
     n : int
         At least 1. Until this is called, ``OMP_NUM_THREADS`` or else the number of processors
-        decides; in a forked child, 1.
+        decides.
 
     Raises
     ------
@@ -41,18 +49,10 @@ def set_num_threads(n: int) -> None:
     2
     >>> conncomp.set_num_threads(before)
     """
-    try:
-        count = index(n)
-    except TypeError:
-        raise TypeError(f"n={n!r} threads must be an integer") from None
+    count = as_integer("n", n)
     if not 1 <= count <= 4096:
         raise ValueError(f"n={count} threads; use a number from 1 to 4096")
     native.set_num_threads(count)
-
-
-if hasattr(os, "register_at_fork"):
-    # OpenMP's threads do not survive a fork, and a child that waits for them hangs.
-    os.register_at_fork(after_in_child=lambda: native.set_num_threads(1))
 
 
 def get_num_threads() -> int:

@@ -1,6 +1,7 @@
 // nanobind bindings, and nothing but bindings. Arguments arrive checked by Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -10,6 +11,9 @@
 #include "core/counting_sort.h"
 #include "core/half.h"
 #include "core/parallel.h"
+#include "core/philox.h"
+#include "generate/fill.h"
+#include "generate/rmat.h"
 #include "graph/afforest.h"
 #include "grid/runs.h"
 #include "io/compact.h"
@@ -170,6 +174,46 @@ void define_components(nb::module_& m) {
   m.def("replace_labels", &replace<Label>);
 }
 
+template <class Bits>
+void random_bits(uint64_t seed, uint32_t purpose, int64_t start, Vector<Bits> out) {
+  const nb::gil_scoped_release release;
+  using Drawn = std::conditional_t<sizeof(Bits) == 4, Bits32, Bits64>;
+  fill_random<Drawn>(seed, purpose, start, int64_t(out.size()), out.data(),
+                     [](Drawn bits, int64_t) { return bits; });
+}
+
+template <class Bits, class Real>
+void random_uniform(uint64_t seed, uint32_t purpose, int64_t start, Vector<Real> out) {
+  const nb::gil_scoped_release release;
+  fill_random<Bits>(seed, purpose, start, int64_t(out.size()), out.data(),
+                    [](Bits bits, int64_t) { return unit_interval(bits); });
+}
+
+// `high` has an entry for each of `out`, or one for all.
+template <class Integer>
+void random_below(uint64_t seed, uint32_t purpose, int64_t start, Vector<const int64_t> high,
+                  Vector<Integer> out) {
+  const nb::gil_scoped_release release;
+  const int64_t* highs = high.data();
+  const int64_t step = high.size() > 1;
+  fill_random<Bits64>(seed, purpose, start, int64_t(out.size()), out.data(),
+                      [&](Bits64 bits, int64_t k) { return below(bits, Bits64(highs[k * step])); });
+}
+
+template <class Vertex>
+void rmat_edges(uint64_t seed, uint32_t purpose, int scale, std::array<uint64_t, 3> thresholds,
+                Vector<Vertex> src, Vector<Vertex> dst) {
+  const nb::gil_scoped_release release;
+  const Bits64 below[] = {thresholds[0], thresholds[1], thresholds[2]};
+  rmat(seed, purpose, scale, below, int64_t(src.size()), src.data(), dst.data());
+}
+
+template <class Index>
+void define_generators(nb::module_& m) {
+  m.def("random_below", &random_below<Index>);
+  m.def("rmat_edges", &rmat_edges<Index>);
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -188,10 +232,20 @@ NB_MODULE(CONNCOMP_MODULE, m) {
       .def_prop_ro("loops", &NeighbourReader::loops);
   define_components<int32_t>(m);
   define_components<int64_t>(m);
+  define_generators<int32_t>(m);
+  define_generators<int64_t>(m);
+  m.def("philox", [](uint64_t seed, std::array<uint32_t, 4> counter) {
+    const auto [w] = philox(seed, PhiloxBlock{{counter[0], counter[1], counter[2], counter[3]}});
+    return std::array<uint32_t, 4>{w[0], w[1], w[2], w[3]};
+  });
+  m.def("random_bits", &random_bits<uint32_t>);
+  m.def("random_bits", &random_bits<uint64_t>);
+  m.def("random_uniform", &random_uniform<Bits32, float>);
+  m.def("random_uniform", &random_uniform<Bits64, double>);
   m.def("sort_by_size", [](Vector<const int64_t> sizes, Vector<int64_t> order) {
     sort_by_size(sizes.data(), int64_t(sizes.size()), order.data());
   });
-  m.def("set_num_threads", [](int threads) { requested_threads = threads; });
+  m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("compiler", [] { return __VERSION__; });
   m.def("supports_x86_64_v3", [] {

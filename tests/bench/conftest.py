@@ -5,13 +5,28 @@ from pathlib import Path
 import click.testing
 import pytest
 
+import conncomp
+from conncomp.bench import machine
 from conncomp.bench.results import GraphResult, GraphRow, GridResult, GridRow, Machine, Run
 from conncomp.cli._command import command
 
 
+@pytest.fixture(autouse=True)
+def _same_threads():
+    threads = conncomp.get_num_threads()
+    yield
+    conncomp.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def _small_cache(monkeypatch):
+    """Measure the copy rate on little memory."""
+    monkeypatch.setattr(machine, "_last_level_cache", lambda: 1 << 20)
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run the command in an empty folder, in this process."""
+    """Run `conncomp bench` in an empty folder, in this process."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments):

@@ -1,10 +1,11 @@
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from conncomp.bench.report import find_curves, render
-from conncomp.bench.results import save
+from conncomp.bench.results import load, save
 
 VOID = {"meta"}
 
@@ -155,3 +156,18 @@ def test_command_on_bad_input(run, sweep, write, arguments):
     assert len(result.stderr.splitlines()) == 1
     assert sorted(Path().iterdir()) == before
     assert Path("r.html").read_text() == "before"
+
+
+def test_of_what_was_measured(run):
+    arguments = ("graph", "--suite", "wang", "--size", "tiny", "--algorithm", "auto")
+    assert run(*arguments, "--algorithm", "scipy", "-o", "a.json").exit_code == 0
+    assert run("report", "a.json", "-o", "r.html").exit_code == 0
+    page = Page(Path("r.html").read_text())
+    for row in load("a.json").rows:
+        assert row.input in page.text
+    # By vertices and by components, and relative to ours.
+    assert page.tags.count("svg") == 2
+    assert "vertices-…m" in page.text
+    assert "components-…" in page.text
+    result = run("compare", "a.json", "a.json", "--json")
+    assert {change["verdict"] for change in json.loads(result.stdout)["changes"]} == {"same"}

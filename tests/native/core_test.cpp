@@ -7,6 +7,8 @@
 
 #include "components/tables.h"
 #include "core/half.h"
+#include "generate/fill.h"
+#include "generate/rmat.h"
 #include "graph/afforest.h"
 #include "grid/runs.h"
 
@@ -183,18 +185,44 @@ void test_graph() {
   }
 }
 
+void test_random() {
+  const int64_t start = draw(0, 9), count = draw(0, 900);
+  std::vector<Bits32> words(count);
+  fill_random<Bits32>(7, 8, start, count, words.data(), [](Bits32 bits, int64_t) { return bits; });
+  std::vector<double> numbers(count);
+  fill_random<Bits64>(7, 8, start, count, numbers.data(),
+                      [](Bits64 bits, int64_t) { return unit_interval(bits); });
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t i = start + k;
+    check(words[k] == philox(7, Bits64(i / 4), 0, 8).word[i % 4], "32 random bits");
+    const PhiloxBlock block = philox(7, Bits64(i / 2), 0, 8);
+    const Bits64 bits = block.word[i % 2 * 2] | Bits64(block.word[i % 2 * 2 + 1]) << 32;
+    check(numbers[k] == double(bits >> 11) / double(Bits64(1) << 53), "a number in [0, 1)");
+  }
+  const int scale = draw(0, 31);
+  const Bits64 all_upper_left[] = {Bits64(1) << 32, Bits64(1) << 32, Bits64(1) << 32};
+  const Bits64 all_lower_right[] = {0, 0, 0};
+  std::vector<int32_t> src(count), dst(count);
+  rmat(7, 8, scale, all_upper_left, count, src.data(), dst.data());
+  for (int64_t k = 0; k < count; ++k) check(src[k] == 0 && dst[k] == 0, "an edge at the first vertex");
+  rmat(7, 8, scale, all_lower_right, count, src.data(), dst.data());
+  const int32_t last = int32_t((int64_t(1) << scale) - 1);
+  for (int64_t k = 0; k < count; ++k) check(src[k] == last && dst[k] == last, "an edge at the last vertex");
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
   for (int round = 0; round < rounds; ++round) {
-    requested_threads = draw(1, 5);
+    wanted_threads = draw(1, 5);
     test_grid<uint8_t, int32_t>();
     test_grid<uint64_t, int64_t>();
     test_grid<Half, int32_t>();
     test_grid<float, int32_t>();
     test_graph<int32_t>();
     test_graph<int64_t>();
+    test_random();
   }
   std::printf("%d rounds\n", rounds);
 }

@@ -1,1 +1,1 @@
-"""Measurements: what was run, how long it took, and what that says."""
+"""Measuring: inputs in suites, other libraries, and a runner that checks before it times."""

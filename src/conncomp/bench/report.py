@@ -17,10 +17,17 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import LogLocator
 
 from conncomp.bench.compare import geometric_mean
 from conncomp.bench.results import GraphRow, Result, Row
-from conncomp.bench.units import format_bytes, format_rate, format_ratio, format_seconds
+from conncomp.bench.units import (
+    format_bytes,
+    format_rate,
+    format_ratio,
+    format_seconds,
+    format_tick,
+)
 
 # Told apart by the colour-blind too, and seen on white and on black (Okabe and Ito 2008).
 COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#999999")
@@ -258,7 +265,6 @@ def _draw_bars(
             )
             axes.tick_params(axis="x", length=0)
             axes.set_ylabel("time, ours = 1")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         _add_legend(figure, panels)
         return _svg(figure, "Time relative to ours")
 
@@ -304,10 +310,13 @@ def _svg(figure: Figure, title: str) -> Markup:
         text.set_parse_math(False)
     for axes in figure.axes:
         axes.grid(axis="x", visible=axes.get_xscale() == "log")
-        # Powers of ten are set as mathematics, which was just turned off.
+        # Powers of ten would be set as mathematics, which was just turned off.
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log":
-                axis.set_major_formatter(lambda value, _: f"{value:.6g}")
+                low, high = sorted(axis.get_view_interval())
+                if high < 50 * low:  # too short for powers of ten alone
+                    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                axis.set_major_formatter(lambda value, _: format_tick(value))
                 axis.set_minor_formatter(lambda value, _: "")
     target = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -316,5 +325,7 @@ def _svg(figure: Figure, title: str) -> Markup:
     drawing = drawing[drawing.index("<svg") :].replace(INK, "currentColor")
     # Several drawings on a page: only what is referred to keeps its name, which is a hash.
     drawing = re.sub(r' id="[A-Za-z]+[0-9.]*_[0-9]+"', "", drawing)
-    drawing = drawing.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans', sans-serif")
-    return Markup(drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
+    # Letters no larger than those of the page.
+    width = f"{figure.get_figwidth() * 110:.0f}px"
+    start = f'<svg role="img" aria-label="{title}" style="max-width: {width}"'
+    return Markup(drawing.replace("<svg", start, 1))

@@ -66,7 +66,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["ours", "peer"]
     threads: Threads
     status: Literal["ok", "wrong", "failed"]
-    reason: Text | None
+    reason: Annotated[str, Meta(max_length=1 << 16)] | None
     seconds: tuple[Seconds, ...]
 
     def __post_init__(self) -> None:

@@ -56,6 +56,21 @@ def format_bytes(value: float) -> str:
     return f"{value:,.0f} bytes"
 
 
+def format_tick(value: float) -> str:
+    """Return a number at an axis: a small one as it is, others as powers of ten.
+
+    Examples
+    --------
+    >>> format_tick(0.1), format_tick(1000.0), format_tick(1e-6), format_tick(2e7)
+    ('0.1', '1000', '10⁻⁶', '2·10⁷')
+    """
+    if 1e-2 <= value <= 1e3:
+        return f"{value:g}"
+    factor, power = f"{value:e}".split("e")
+    digits = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{digits}" if float(factor) == 1 else f"{float(factor):g}·10{digits}"
+
+
 def _three_digits(value: float) -> str:
     decimals = 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.1 else 4
     return f"{value:,.{decimals}f}"

@@ -18,6 +18,7 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -26,6 +27,20 @@ from rich.progress import (
 from rich.table import Table
 
 Row = tuple[str, ...]
+
+
+def progress_display(*columns: ProgressColumn) -> Progress:
+    """Return a display of progress on standard error, which is silent but on a terminal."""
+    silent = not sys.stderr.isatty()
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        *columns,
+        # Older versions of rich end even a disabled display with an empty line.
+        console=Console(stderr=True, quiet=silent),
+        transient=True,
+        disable=silent,
+    )
 
 
 class Stages:
@@ -43,16 +58,7 @@ class Stages:
     def __call__(self, name: str, *, counts: bool = False) -> Iterator[Callable[[int, int], None]]:
         """Run a stage; with `counts`, it yields a function to tell the bytes done and in total."""
         counters = (BarColumn(), DownloadColumn(), TimeRemainingColumn()) if counts else ()
-        silent = not sys.stderr.isatty()
-        with Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            *(counters or (TimeElapsedColumn(),)),
-            # Older versions of rich end even a disabled display with an empty line.
-            console=Console(stderr=True, quiet=silent),
-            transient=True,
-            disable=silent,
-        ) as progress:
+        with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:
             task = progress.add_task(name, total=None)
             start = perf_counter()
             yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -92,7 +98,11 @@ def describe_sizes(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
 
 
 def show(
-    report: dict[str, Any], facts: Sequence[Row], *tables: Sequence[Row], as_json: bool
+    report: dict[str, Any],
+    facts: Sequence[Row],
+    *tables: Sequence[Row],
+    as_json: bool,
+    names: int = 0,
 ) -> None:
     """Print a report on standard output, as JSON or as tables.
 
@@ -103,6 +113,8 @@ def show(
     *tables : sequence of rows
         Each begins with its header; those without rows are left out.
     as_json : bool
+    names : int, optional
+        So many columns, the first of each table, begin at the left; others end at the right.
     """
     if as_json:
         click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
@@ -119,8 +131,8 @@ def show(
     console.print(table)
     for header, *rows in filter(None, tables):
         table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        for column in table.columns:
-            column.justify, column.no_wrap = "right", True
+        for number, column in enumerate(table.columns):
+            column.justify, column.no_wrap = "left" if number < names else "right", True
         for row in rows:
             table.add_row(*row)
         console.print()

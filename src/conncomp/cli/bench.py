@@ -2,15 +2,285 @@
 
 from __future__ import annotations
 
-import click
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+
+import conncomp
+from conncomp._arrays import as_numpy
+from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
+from conncomp.bench.peers import ALGORITHMS, PEERS, Contender, Ours
+from conncomp.bench.runner import measure
+from conncomp.bench.suites import SUITES, Kind
+from conncomp.cli._output import output_file
+from conncomp.cli._report import Row, progress_display, show
 from conncomp.cli.bench_report import compare, report
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def bench() -> None:
-    """Compare measurements, and make pages of them."""
+    """Measure how fast components are found."""
 
 
 for subcommand in (compare, report):
     bench.add_command(subcommand)
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that both kinds share."""
+    for option in reversed(
+        (
+            click.option(
+                "--suite", "suites", metavar="NAME", multiple=True, help="Default: all suites."
+            ),
+            click.option(
+                "--input", "inputs", metavar="NAME", multiple=True, help="Default: the whole suite."
+            ),
+            click.option(
+                "--algorithm",
+                "algorithms",
+                metavar="NAME",
+                multiple=True,
+                help="One of ours or another library. Default: all of ours.",
+            ),
+            click.option("--peers", is_flag=True, help="Measure other libraries too."),
+            click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu"),
+            click.option("--threads", metavar="N", type=click.IntRange(1, 4096)),
+            click.option(
+                "--size",
+                metavar="[small|medium|full]",
+                type=click.Choice(SIZES),
+                default="small",
+                show_default=True,
+                help="full is as published.",
+            ),
+            click.option(
+                "--transfers",
+                is_flag=True,
+                help="With --device cuda: include the way to the GPU and back.",
+            ),
+            click.option(
+                "--data",
+                metavar="DIR",
+                type=click.Path(exists=True, file_okay=False, path_type=Path),
+                help="Where published graphs are, such as amazon0601.txt.gz or europa_osm.mtx, to "
+                "be used, at any size, instead of what stands in for them.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                metavar="RESULT.json",
+                callback=output_file(".json"),
+                help="Write the result; it is there, and grows, from the first input on.",
+            ),
+            click.option(
+                "--list", "only_list", is_flag=True, help="List suites and inputs, and stop."
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@bench.command()
+@_options
+def graph(**options: Any) -> None:
+    """Measure the components of graphs.
+
+    Every answer is compared with SciPy's first, and only right ones are timed.
+    """
+    _bench("graph", **options)
+
+
+@bench.command()
+@_options
+def grid(**options: Any) -> None:
+    """Measure the labelling of images and volumes.
+
+    Every answer is compared with scikit-image's first, and only right ones are timed.
+    """
+    _bench("grid", **options)
+
+
+def _bench(
+    kind: Kind,
+    suites: Sequence[str],
+    inputs: Sequence[str],
+    algorithms: Sequence[str],
+    peers: bool,
+    device: str,
+    threads: int | None,
+    size: str,
+    transfers: bool,
+    data: Path | None,
+    output: Path | None,
+    only_list: bool,
+) -> None:
+    try:
+        as_numpy((), "input", device)
+    except NotImplementedError as error:
+        raise click.UsageError(f"{error}.") from None
+    if transfers:
+        raise click.UsageError("--transfers is for --device cuda.")
+    chosen = _choose_inputs(kind, suites, inputs, size, data)
+    if only_list:
+        show({}, (), _list(chosen), as_json=False, names=4)
+        return
+    if threads is not None:
+        conncomp.set_num_threads(threads)
+    contenders = _choose_contenders(kind, algorithms, peers)
+    if kind == "grid" and find_spec("skimage") is None:
+        raise click.ClickException(
+            "to check labels, this command needs scikit-image; pip install 'conncomp[bench]'"
+        )
+    check_memory(entry for _, entry in chosen)
+    result: dict[str, Any] = {"rows": []}
+    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    try:
+        with progress_display(*columns) as progress:
+            task = progress.add_task("copy rate", total=len(chosen) * (2 + len(contenders)))
+            done = 0
+
+            def notify(step: str) -> None:
+                nonlocal done
+                progress.update(task, description=step, completed=done)
+                done += 1
+
+            for result in measure(
+                kind,
+                chosen,
+                contenders,
+                size=size,
+                threads=conncomp.get_num_threads(),
+                output=output,
+                notify=notify,
+            ):
+                done = len(result["rows"]) * (2 + len(contenders))
+    finally:  # after an interrupt, too
+        if result["rows"]:
+            show({}, _summary(result, output), _table(result), as_json=False, names=2)
+
+
+def _choose_inputs(
+    kind: Kind, suites: Sequence[str], inputs: Sequence[str], size: str, data: Path | None
+) -> list[tuple[str, Input]]:
+    """Return the inputs asked for, each with the name of its suite."""
+    _check_names("--suite", suites, SUITES[kind])
+    entries = [
+        (suite, entry)
+        for suite, make in SUITES[kind].items()
+        if suite in suites or not suites
+        for entry in make(size, data)
+    ]
+    _check_names("--input", inputs, dict.fromkeys(entry.name for _, entry in entries))
+    return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
+
+
+def _choose_contenders(kind: Kind, algorithms: Sequence[str], peers: bool) -> list[Contender]:
+    """Return the algorithms and libraries asked for; say which libraries are not installed."""
+    _check_names("--algorithm", algorithms, (*ALGORITHMS[kind], *PEERS[kind]))
+    chosen: list[Contender] = [
+        Ours(kind, name) for name in ALGORITHMS[kind] if name in algorithms or not algorithms
+    ]
+    missing = []
+    for name, peer in PEERS[kind].items():
+        if not peers and name not in algorithms:
+            continue
+        try:
+            chosen.append(peer(conncomp.get_num_threads()))
+        except ImportError:
+            missing.append(name)
+    if not chosen:
+        raise click.ClickException(f"not installed: {', '.join(missing)}")
+    if missing:
+        click.echo(f"conncomp: not installed, skipped: {', '.join(missing)}", err=True)
+    return chosen
+
+
+def _check_names(option: str, names: Iterable[str], there_are: Iterable[str]) -> None:
+    known = tuple(there_are)
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"{option}: there is no {name!r}; there are {', '.join(known)}.")
+
+
+def _list(entries: Sequence[tuple[str, Input]]) -> list[Row]:
+    rows = [
+        (
+            suite,
+            entry.name,
+            in_bytes(entry.num_bytes),
+            entry.description + (" (stand-in)" if entry.stand_in else ""),
+        )
+        for suite, entry in entries
+    ]
+    return [("suite", "input", "memory", "description"), *rows]
+
+
+def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
+    machine, threads = result["machine"], result["threads"]
+    rate = in_bytes(result["copy_bytes_per_second"])
+    rows: list[Row] = [
+        ("machine", f"{machine['cpu']}, {machine['cores']} cores"),
+        ("threads", str(threads)),
+        ("copy rate", f"{rate}/s, read and written"),
+        ("versions", ", ".join(" ".join(pair) for pair in result["versions"].items())),
+    ]
+    return [*rows, ("result", str(output))] if output else rows
+
+
+def _table(result: dict[str, Any]) -> list[Row]:
+    """Return a row for each input and algorithm of ours, or library if there are only those.
+
+    Columns of libraries tell how many times as long they take.
+    """
+    things = "elements" if result["kind"] == "grid" else "arcs"
+    runs = [(row, run) for row in result["rows"] for run in row["runs"]]
+    peers = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
+    shown = [(row, run) for row, run in runs if run["kind"] == "ours"] or runs
+    header = ("input", "algorithm", "ms", "quartiles", f"M{things}/s", "/ floor")
+    return [
+        (*header, *(f"{peer} /" for peer in peers)),
+        *(
+            _line(row, run, row[things], peers, result["copy_bytes_per_second"])
+            for row, run in shown
+        ),
+    ]
+
+
+def _line(
+    row: dict[str, Any], run: dict[str, Any], count: int, peers: Sequence[str], copy_rate: float
+) -> Row:
+    """Return the cells on a run: its figures, and how those of peers compare."""
+    name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")
+    if run["status"] != "ok":
+        return name, run["name"], run["status"], str(run["reason"])
+    median = statistics.median(run["seconds"])
+    low, _, high = (
+        statistics.quantiles(run["seconds"], method="inclusive")
+        if len(run["seconds"]) > 1
+        else (median,) * 3
+    )
+    return (
+        name,
+        run["name"],
+        f"{1e3 * median:.3g}",
+        f"{1e3 * low:.3g} to {1e3 * high:.3g}",
+        f"{count / median / 1e6:,.3g}",
+        f"{median * copy_rate / row['floor_bytes']:.3g}" if row["floor_bytes"] else "",
+        *(_ratio(row, peer, median) for peer in peers),
+    )
+
+
+def _ratio(row: dict[str, Any], name: str, median: float) -> str:
+    for run in row["runs"]:
+        if run["name"] == name:
+            if run["status"] != "ok":
+                return str(run["status"])
+            return f"{statistics.median(run['seconds']) / median:.3g}"
+    return ""

@@ -27,7 +27,7 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
 
     Returns
     -------
-    ndarray of uint8, shape (*labels.shape, 3)
+    ndarray of uint8, shape ``(*labels.shape, 3)``
         Red, green and blue. The background is black, each component of one colour, and
         components with elements at most 2 apart along every axis differ.
 

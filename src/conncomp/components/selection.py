@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from operator import index
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arrays import as_integer
 from conncomp._core import native
 from conncomp.components._labels import Labels, check_labels
 from conncomp.components.sizes import count_rows
@@ -32,6 +31,8 @@ def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0)
 
     Raises
     ------
+    TypeError
+        If `k` is not an integer, or `labels` not of integers.
     ValueError
         If `k` is negative, or a label is.
 
@@ -41,11 +42,12 @@ def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0)
     >>> conncomp.largest_components([1, 1, 0, 2, 0, 3, 3], 2)
     array([1, 1, 0, 0, 0, 3, 3])
     """
-    if index(k) < 0:
-        raise ValueError(f"k={k} components; use 0 or more")
+    most = as_integer("k", k)
+    if most < 0:
+        raise ValueError(f"k={most} components; use 0 or more")
     array, ground, rows = check_labels(labels, background)
     kept = np.zeros(rows, bool)
-    kept[_largest_first(count_rows(array, ground, rows))[: index(k)]] = True
+    kept[_largest_first(count_rows(array, ground, rows))[:most]] = True
     return _keep(array, ground, kept)
 
 
@@ -72,7 +74,7 @@ def remove_small_components(
     >>> conncomp.remove_small_components([1, 1, 0, 2, 0, 3, 3], 2)
     array([1, 1, 0, 0, 0, 3, 3])
     """
-    least = index(min_size)
+    least = as_integer("min_size", min_size)
     array, ground, rows = check_labels(labels, background)
     return _keep(array, ground, count_rows(array, ground, rows) >= least)
 

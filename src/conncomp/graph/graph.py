@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import as_numpy
+from conncomp._arrays import as_integer, as_numpy
 from conncomp._core import native
 
 if TYPE_CHECKING:
@@ -380,10 +379,7 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
 
 
 def _check_num_vertices(num_vertices: int) -> int:
-    try:
-        count = index(num_vertices)
-    except TypeError:
-        raise TypeError(f"num_vertices={num_vertices!r} must be an integer") from None
+    count = as_integer("num_vertices", num_vertices)
     if count < 0:
         raise ValueError(f"num_vertices={count} must not be negative")
     return count

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arrays import as_numpy, check_choice, native_layout, output_array
+from conncomp._arrays import as_integer, as_numpy, check_choice, native_layout, output_array
 from conncomp._core import native
 
 Numbering = Literal["consecutive", "roots"]
@@ -203,10 +202,7 @@ def _check_connectivity(connectivity: int | None, ndim: int) -> int:
         raise ValueError("image is a scalar; it must have one dimension or more")
     if connectivity is None:
         return ndim
-    try:
-        reach = index(connectivity)
-    except TypeError:
-        raise TypeError(f"connectivity={connectivity!r} must be an integer") from None
+    reach = as_integer("connectivity", connectivity)
     if not 1 <= reach <= ndim:
         raise ValueError(f"connectivity={reach} must be from 1 to the number of axes, {ndim}")
     return reach

@@ -1,32 +1,27 @@
-// Runs independent pieces of work on the threads of the machine, with OpenMP, or with std::thread
-// where CONNCOMP_STD_THREADS is defined: ThreadSanitizer understands the latter only.
+// Runs independent pieces of work on the threads of the machine.
 #pragma once
-
-#ifndef CONNCOMP_STD_THREADS
-#include <omp.h>
-#endif
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <thread>
-#include <vector>
+
+#include "core/team.h"
 
 namespace conncomp {
 
-// 0 leaves the choice to OpenMP, which honours OMP_NUM_THREADS.
-inline std::atomic<int> requested_threads{0};
-
-inline int num_threads() {
-  const int requested = requested_threads.load(std::memory_order_relaxed);
-  if (requested > 0) return requested;
-#ifdef CONNCOMP_STD_THREADS
-  return int(std::thread::hardware_concurrency());
-#else
-  return omp_get_max_threads();
-#endif
+// OMP_NUM_THREADS, by which users of numerical software set it, or else the processors there are.
+inline int default_threads() {
+  const char* wanted = std::getenv("OMP_NUM_THREADS");
+  const int threads = wanted ? std::atoi(wanted) : 0;
+  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
 }
+
+inline std::atomic<int> wanted_threads{default_threads()};
+
+inline int num_threads() { return wanted_threads.load(std::memory_order_relaxed); }
 
 // What is worth a thread's while, in elements; tests set it so low that small inputs come in many parts.
 #ifdef CONNCOMP_GRAIN
@@ -43,28 +38,18 @@ void parallel_for(int64_t count, Body&& body) {
     for (int64_t i = 0; i < count; ++i) body(i);
     return;
   }
-  std::exception_ptr failure;
+  std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
-  const auto guarded = [&](int64_t i) {
-    if (failed.load(std::memory_order_relaxed)) return;
+  std::exception_ptr failure;
+  const auto work = [&] {
     try {
-      body(i);
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) body(i);
     } catch (...) {
+      next = count;
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
-#ifdef CONNCOMP_STD_THREADS
-  std::atomic<int64_t> next{0};
-  std::vector<std::thread> team;
-  for (int t = 0; t < threads; ++t)
-    team.emplace_back([&] {
-      for (int64_t i; (i = next.fetch_add(1)) < count;) guarded(i);
-    });
-  for (std::thread& thread : team) thread.join();
-#else
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int64_t i = 0; i < count; ++i) guarded(i);
-#endif
+  Team::get().run(threads - 1, work);
   if (failure) std::rethrow_exception(failure);
 }
 

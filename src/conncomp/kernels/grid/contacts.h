@@ -105,7 +105,7 @@ class EqualValues {
     found.here = where(pairs, 0, end, [&](int p) { return x[p] == y[p]; });
     if (detour_ && found.here) {
       const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
-      found.here &= ~where(found.here, 0, end, [&](int p) { return (x[p] == a[p]) & (x[p] == b[p]); });
+      found.here &= ~where(found.here, 0, end, [&](int p) { return int(x[p] == a[p]) & int(x[p] == b[p]); });
     }
     if (!diagonal) return found;
     found.next = where(mask & ~on.g_right & ~on.h_right, 0, right, [&](int p) { return x[p] == y[p + 1]; });

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "core/bits.h"
@@ -57,7 +58,8 @@ class Runs {
   }
 
   // Writes the label of every element; returns the number of components.
-  int64_t label(bool consecutive, Index* labels) {
+  template <class Label>
+  int64_t label(bool consecutive, Label* labels) {
     flatten(parent_, runs_);
     const int64_t count = bundles_.in_order && !bundles_.folded && consecutive
                               ? number_roots(parent_, runs_, Index(1))
@@ -207,19 +209,22 @@ class Runs {
 
   // ---- labels ---------------------------------------------------------------------------------------
 
-  void write_row(int64_t row, int64_t bundle, Index* out, Index background) const {
+  template <class Label>
+  void write_row(int64_t row, int64_t bundle, Label* out, Index background) const {
     const int64_t stride = bundles_.along.index_stride, first_word = bundle * bundles_.words;
     for (int64_t w = 0; w < bundles_.words; ++w) {
       const uint64_t foreground = masks_.row(row)[w], start = masks_.start[first_word + w];
       const Index* before = parent_ + rank_[first_word + w] - 1;
       const int count = masks_.covered(w);
-      if (count == kWord && stride == 1) {
-        expand(foreground, start, before, background, out + w * kWord);
-      } else {
-        Index word[kWord];
-        expand(foreground, start, before, background, word);
-        for (int p = 0; p < count; ++p) out[(w * kWord + p) * stride] = word[p];
+      if constexpr (std::is_same_v<Label, Index>) {
+        if (count == kWord && stride == 1) {
+          expand(foreground, start, before, background, out + w * kWord);
+          continue;
+        }
       }
+      Index word[kWord];
+      expand(foreground, start, before, background, word);
+      for (int p = 0; p < count; ++p) out[(w * kWord + p) * stride] = word[p];
     }
   }
 
@@ -231,27 +236,34 @@ class Runs {
   int64_t runs_;
 };
 
+template <class Finder, class Label>
+int64_t label_masks(const Masks& masks, const void* data, bool consecutive, Label* labels) {
+  const auto label = [&](auto&& runs) {
+    runs.template link<Finder>(data);
+    return runs.label(consecutive, labels);
+  };
+  // Indices are as narrow as the array allows, whatever its labels are.
+  if constexpr (sizeof(Label) > sizeof(int32_t))
+    if (masks.bundles.elements > std::numeric_limits<int32_t>::max()) return label(Runs<int64_t>(masks));
+  return label(Runs<int32_t>(masks));
+}
+
 // Writes the label of every element to `labels`, and returns the number of components. Elements equal to
 // `background` are background (for a NaN, elements that are NaN). For `axes` see Bundles; neighbours
 // differ along at most `connectivity` axes, from 1 to the number of axes.
-template <class T, class Index>
+template <class T, class Label>
 int64_t label_runs(const void* data, std::optional<T> background, const std::vector<Axis>& axes,
-                   int connectivity, bool consecutive, Index* labels) {
+                   int connectivity, bool consecutive, Label* labels) {
   if (background && *background == *background) {
     const Bundles bundles(axes, connectivity, connectivity == int(axes.size()));
     Masks masks(bundles);
-    if (masks.read_one_value(data, *background)) {
-      Runs<Index> runs(masks);
-      runs.template link<OneValue>(data);
-      return runs.label(consecutive, labels);
-    }
+    if (masks.read_one_value(data, *background))
+      return label_masks<OneValue>(masks, data, consecutive, labels);
   }
   const Bundles rows(axes, connectivity, false);
   Masks masks(rows);
   masks.read_values(data, background);
-  Runs<Index> runs(masks);
-  runs.template link<EqualValues<T>>(data);
-  return runs.label(consecutive, labels);
+  return label_masks<EqualValues<T>>(masks, data, consecutive, labels);
 }
 
 }  // namespace conncomp

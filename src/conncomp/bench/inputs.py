@@ -1,0 +1,95 @@
+"""An input to measure on: what it is, how it is made, and how much memory that takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from conncomp.graph import Graph
+
+# The first is for tests: whole suites of it run in seconds.
+SIZES = ("tiny", "small", "medium", "full")
+
+# Memory at the peak, which is that of the generators or that of SciPy's float64 copies of a graph.
+ARC_BYTES, VERTEX_BYTES, ELEMENT_BYTES = 44, 64, 48
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a suite.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its suite, and the same at every size.
+    description : str
+    num_bytes : int
+        An estimate of the memory needed to make it and to label it.
+    make : callable
+        Returns the graph or the array.
+    stand_in : bool
+        Whether it stands in for data that others published.
+    connectivity : int
+        As for `conncomp.label`; 0 for a graph.
+    """
+
+    name: str
+    description: str
+    num_bytes: int
+    make: Callable[[], Graph | NDArray[Any]]
+    stand_in: bool = False
+    connectivity: int = 0
+
+
+def available_memory() -> int | None:
+    """Return how many bytes of memory are free or can be made free; None if nobody knows."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return _memory("SC_AVPHYS_PAGES")
+
+
+def total_memory() -> int:
+    """Return how many bytes of memory the machine has; 0 if nobody knows."""
+    return _memory("SC_PHYS_PAGES") or 0
+
+
+def _memory(pages: str) -> int | None:
+    try:
+        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not on this system
+        return None
+
+
+def check_memory(inputs: Iterable[Input]) -> None:
+    """Raise MemoryError if there is an input that there is too little memory for."""
+    free = available_memory()
+    for entry in inputs:
+        if free is not None and entry.num_bytes > free:
+            raise MemoryError(
+                f"{entry.name} needs some {in_bytes(entry.num_bytes)}, and {in_bytes(free)} are "
+                "available; choose others with --input, or a smaller --size"
+            )
+
+
+def in_bytes(count: float) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> in_bytes(4_200_000_000)
+    '4.2 GB'
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"

@@ -1,0 +1,92 @@
+"""The machine that is measured on: what it is, and how fast it copies."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import conncomp
+from conncomp.bench.inputs import available_memory, total_memory
+
+
+def machine() -> dict[str, Any]:
+    """Return the processor, its cores, the memory and the system."""
+    return {
+        "cpu": _processor(),
+        "cores": os.cpu_count() or 1,
+        "memory_bytes": total_memory(),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def commit() -> tuple[str | None, bool | None]:
+    """Return the commit of this library and whether files differ from it; None if installed."""
+    folder = Path(conncomp.__file__).parent
+
+    def git(*arguments: str) -> str:
+        found = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+        )
+        return found.stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")  # not just inside someone's repository
+        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "-uno"))
+    except (OSError, subprocess.CalledProcessError):
+        return None, None
+
+
+def copy_rate(threads: int) -> float:
+    """Measure how fast memory is copied.
+
+    Parameters
+    ----------
+    threads : int
+        How many copy at once.
+
+    Returns
+    -------
+    float
+        Bytes read plus bytes written in a second, the median of several copies of an array that is
+        several times as large as the last-level cache.
+    """
+    size = max(4 * _last_level_cache(), 1 << 26)
+    if free := available_memory():
+        size = min(size, free // 8)
+    source, target = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
+    seconds = []
+    with ThreadPoolExecutor(threads) as crew:
+        for _ in range(8):
+            start = perf_counter()
+            list(crew.map(lambda part: np.copyto(*part), parts))
+            seconds.append(perf_counter() - start)
+    return 2 * size / statistics.median(seconds[1:])
+
+
+def _last_level_cache() -> int:
+    """Return the size of the largest cache, or a usual one."""
+    sizes = []
+    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        digits = path.read_text().strip()
+        sizes.append(int(digits.removesuffix("K")) << 10 if digits.endswith("K") else 0)
+    return max(sizes, default=0) or 32 << 20

@@ -1,0 +1,273 @@
+"""Suites of graphs.
+
+References
+----------
+.. [H] K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and
+   CUDA", Parallel Computing 36, 2010.
+.. [J] J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for
+   GPUs", HPDC 2018.
+.. [W] Y. Wang, "Connected components on GPU", project report, 2013.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from conncomp import generate
+from conncomp.bench.inputs import ARC_BYTES, VERTEX_BYTES, Input
+from conncomp.generate._edges import graph_of_edges
+from conncomp.graph import Graph
+
+Make = Callable[[], Graph]
+
+# As published data are named; each may also end in .gz.
+SUFFIXES = (".egr", ".gr", ".mtx", ".graph", ".txt")
+
+
+def _input(
+    name: str, description: str, vertices: float, arcs: float, make: Make, stand_in: bool = False
+) -> Input:
+    num_bytes = round(arcs * ARC_BYTES + vertices * VERTEX_BYTES)
+    return Input(name, description, num_bytes, make, stand_in)
+
+
+def hawick(size: str, data: Path | None = None) -> list[Input]:
+    """List the graphs of [H]_, Table 3; names hold the published numbers, in millions."""
+    part = {"tiny": 5000, "small": 500, "medium": 10, "full": 1}[size]
+    million = 10**6 // part
+    inputs = []
+
+    def disjoint(name: str, n: int, m: int, k: int) -> Input:
+        text = f"{n:,} vertices in {k:,} sets, {m:,} edges inside them"
+        return _input(name, text, n, 2 * m, partial(generate.disjoint, n, m, k))
+
+    for n in (2, 4, 8, 16):
+        inputs.append(disjoint(f"disjoint1-{n}m", n * million, 50 * million, 100))
+    for m in (10, 30, 60):
+        inputs.append(disjoint(f"disjoint2-{m}m", million, m * million, 100))
+    for power in range(7):
+        sets = round(million ** (power / 6))
+        inputs.append(disjoint(f"disjoint3-1e{power}", 5 * million, 60 * million, sets))
+    # Small as published: nearly so at medium size already.
+    for tenths in (2, 10):
+        n = max(tenths * 10**5 // math.isqrt(part), 2)
+        text = f"a line of {n:,} vertices"
+        inputs.append(_input(f"line-{tenths / 10:g}m", text, n, 2 * n, partial(generate.line, n)))
+    for millions in (1, 3, 5):
+        n = millions * million
+        make = partial(generate.barabasi_albert, n, 5)
+        text = f"Barabási-Albert, {n:,} vertices with 5 edges each"
+        inputs.append(_input(f"scale-free-{millions}m", text, n, 10 * n, make))
+    for p in (0.01, 0.1, 1.0):
+        for millions in (2, 8, 14):
+            n = millions * million
+            make = partial(generate.watts_strogatz, n, 10, p)
+            text = f"Watts-Strogatz, {n:,} vertices of degree 10, p = {p:g}"
+            inputs.append(_input(f"watts-strogatz-{p:g}-{millions}m", text, n, 10 * n, make))
+    return inputs
+
+
+class Published(NamedTuple):
+    """A row of [J]_, Table 2, and how to make a graph like it of about so many vertices."""
+
+    name: str
+    kind: str
+    vertices: int
+    arcs: int
+    make: Callable[[int], Graph]
+    stand_in: bool = True
+
+
+def _square(vertices: float) -> tuple[int, int]:
+    side = max(round(math.sqrt(vertices)), 2)
+    return side, side
+
+
+def _rmat(n: int) -> Graph:
+    return generate.rmat(round(math.log2(n)), 8, a=0.45, b=0.15, c=0.15, simple=True)
+
+
+def _kronecker(n: int) -> Graph:
+    return generate.rmat(round(math.log2(n)), 48, simple=True, shuffle=True)
+
+
+def _web(links: int, copying: float, window: int | None = None) -> Callable[[int], Graph]:
+    return lambda n: generate.web_like(n, links, copying, window=window)
+
+
+def _roads(keep: float, segments: int = 1) -> Callable[[int], Graph]:
+    # For each junction there are 2 keep roads, of (segments - 1) / 2 inner vertices on average.
+    inner = keep * (segments - 1)
+    return lambda n: generate.road_like(
+        _square(n / (1 + inner)), keep, segments=segments, connected=True
+    )
+
+
+# Those from generators are made as published. The others are stand-ins of the same kind, mean
+# degree and local order; what their generators leave to choose is set by the largest degree.
+ECL = (
+    Published(
+        "2d-2e20.sym", "grid", 1_048_576, 4_190_208, lambda n: generate.grid(_square(n)), False
+    ),
+    Published("amazon0601", "co-purchases", 403_394, 4_886_816, _web(6, 0.35, 10_000)),
+    Published("as-skitter", "Internet topology", 1_696_415, 22_190_596, _web(7, 0.6)),
+    Published(
+        "citationCiteseer",
+        "publication citations",
+        268_495,
+        2_313_294,
+        lambda n: generate.barabasi_albert(n, 4, shuffle=True),
+    ),
+    Published("cit-Patents", "patent citations", 3_774_768, 33_037_894, _web(4, 0.3, 100_000)),
+    Published(
+        "coPapersDBLP",
+        "co-authors",
+        540_486,
+        30_491_458,
+        lambda n: generate.overlapping_cliques(n, 150, exponent=1.5),
+    ),
+    Published(
+        "delaunay_n24",
+        "triangulation",
+        16_777_216,
+        100_663_202,
+        lambda n: generate.delaunay(n, "strip"),
+        False,
+    ),
+    Published("europa_osm", "road map", 50_912_018, 108_109_320, _roads(0.55, 5)),
+    Published("in-2004", "web links", 1_382_908, 27_182_946, _web(10, 0.65, 1000)),
+    Published(
+        "internet",
+        "Internet topology",
+        124_651,
+        387_240,
+        lambda n: generate.overlapping_cliques(n, 3, exponent=0.7),
+    ),
+    Published("kron_g500-logn21", "Kronecker", 2_097_152, 182_081_864, _kronecker, False),
+    Published(
+        "r4-2e23.sym",
+        "random",
+        8_388_608,
+        67_108_846,
+        lambda n: generate.random_neighbours(n, 4),
+        False,
+    ),
+    Published("rmat16.sym", "RMAT", 65_536, 967_866, _rmat, False),
+    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, _rmat, False),
+    Published("soc-LiveJournal1", "journal community", 4_847_571, 85_702_474, _web(9, 0.5)),
+    Published("uk-2002", "web links", 18_520_486, 523_574_516, _web(14, 0.65, 1000)),
+    Published("USA-road-d.NY", "road map", 264_346, 730_100, _roads(0.7)),
+    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, _roads(0.6)),
+)
+
+
+def ecl(size: str, data: Path | None = None) -> list[Input]:
+    """List the graphs of [J]_, Table 2; published ones are read from files in `data`, at any size.
+
+    Those of size small have some 200,000 arcs, of medium, 5 million, or what was published.
+    """
+    largest = {"tiny": 3000, "small": 200_000, "medium": 5_000_000, "full": math.inf}[size]
+    inputs = []
+    for row in ECL:
+        if path := _find(data, row.name):
+            text = f"{row.kind}, from {path.name}"
+            make = partial(_read, path)
+            inputs.append(_input(row.name, text, row.vertices, row.arcs, make))
+            continue
+        share = min(1, largest / row.arcs)
+        n, m = round(row.vertices * share), round(row.arcs * share)
+        text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
+        inputs.append(_input(row.name, text, n, m, partial(row.make, n), row.stand_in))
+    return inputs
+
+
+def _find(data: Path | None, name: str) -> Path | None:
+    if data is None:
+        return None
+    candidates = (data / (name + suffix + zipped) for suffix in SUFFIXES for zipped in ("", ".gz"))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _read(path: Path) -> Graph:
+    """Read a graph, and make it as [J]_ did: without loops, multiple arcs and one-way arcs."""
+    has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
+    graph = Graph.read(path, compact_ids=True)[0] if has_gaps else Graph.read(path)
+    vertices = np.arange(graph.num_vertices, dtype=graph.indices.dtype)
+    sources = np.repeat(vertices, np.diff(graph.indptr))
+    return graph_of_edges(graph.num_vertices, sources, graph.indices, simple=True)
+
+
+def wang(size: str, data: Path | None = None) -> list[Input]:
+    """List the graphs of [W]_: as many edges as vertices, by number of vertices and components."""
+    part = {"tiny": 500, "small": 20, "medium": 3, "full": 1}[size]
+    million = 10**6 // part
+    inputs = []
+
+    def graph(name: str, n: int, k: int) -> None:
+        text = f"{n:,} vertices, as many edges, {k:,} components"
+        make = partial(generate.wang, n, n, k, shuffle=True)
+        inputs.append(_input(name, text, n, 2 * n, make))
+
+    for millions in (1, 3, 5, 7, 9):
+        graph(f"vertices-{millions}m", millions * million, 5000 // part)
+    for power in range(6):
+        graph(f"components-1e{power}", million, round((million / 10) ** (power / 5)))
+    return inputs
+
+
+def hard(size: str, data: Path | None = None) -> list[Input]:
+    """List graphs that are each the worst for some way to find components."""
+    n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
+    rows: tuple[tuple[str, str, int, Make], ...] = (
+        ("line", "the longest chain of parents", 2, partial(generate.line, n)),
+        (
+            "line-shuffled",
+            "the largest diameter, without locality",
+            2,
+            partial(generate.line, n, shuffle=True),
+        ),
+        ("star-first", "one hub, vertex 0", 2, partial(generate.star, n)),
+        ("star-last", "one hub, the last vertex", 2, partial(generate.star, n, -1)),
+        ("grid", "no edges to spare, local order", 4, partial(generate.grid, _square(n))),
+        (
+            "grid-shuffled",
+            "no edges to spare, without locality",
+            4,
+            partial(generate.grid, _square(n), shuffle=True),
+        ),
+        ("roads", "degrees near 2, many components", 3, partial(generate.road_like, _square(n))),
+        (
+            "random-critical",
+            "where a giant component is about to form",
+            1,
+            partial(generate.uniform_random, n, n // 2),
+        ),
+        (
+            "kronecker-ordered",
+            "hubs first",
+            64,
+            partial(generate.rmat, n.bit_length() - 3, 32),
+        ),
+        (
+            "small-world",
+            "a ring with a few far edges",
+            4,
+            partial(generate.watts_strogatz, n, 4, 0.01),
+        ),
+        (
+            "sets",
+            "a million, or a quarter of the vertices, components of equal size",
+            6,
+            partial(generate.wang, n, 3 * n, min(n // 4, 10**6), shuffle=True),
+        ),
+    )
+    return [
+        _input(name, f"{text}; some {n:,} vertices", n, degree * n, make)
+        for name, text, degree, make in rows
+    ]

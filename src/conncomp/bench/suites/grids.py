@@ -1,0 +1,152 @@
+"""Suites of images, volumes and fields.
+
+References
+----------
+.. [H] K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and
+   CUDA", Parallel Computing 36, 2010.
+.. [M] D. Maddix, "Connected components", project report, 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp import generate
+from conncomp.bench.inputs import ELEMENT_BYTES, Input
+
+Make = Callable[[], NDArray[Any]]
+
+
+def _input(
+    name: str,
+    description: str,
+    shape: tuple[int, ...],
+    connectivity: int,
+    make: Make,
+    stand_in: bool = False,
+) -> Input:
+    num_bytes = math.prod(shape) * ELEMENT_BYTES
+    return Input(name, description, num_bytes, make, stand_in, connectivity)
+
+
+def hawick(size: str, data: Path | None = None) -> list[Input]:
+    """List the fields of [H]_, section 6.3: every element has a value, faces connect.
+
+    The published fields come from a Cahn–Hilliard simulation; smooth ones stand in for them.
+    """
+    sides = {"tiny": (32, 64), "small": (256, 512, 1024), "medium": (256, 512, 1024, 2048)}
+    inputs = []
+    for n in sides.get(size, (256, 512, 1024, 2048, 4096)):
+        shape = n, n
+        text = f"two arms one pixel wide, {n} x {n}"
+        inputs.append(_input(f"spiral-{n}", text, shape, 1, partial(generate.spiral, n)))
+        text = f"two phases with smooth borders, {n} x {n}"
+        inputs.append(_input(f"phases-{n}", text, shape, 1, partial(_phases, shape), True))
+    return inputs
+
+
+def _phases(shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    return generate.blobs(shape, sigma=4) + np.uint8(1)
+
+
+def maddix(size: str, data: Path | None = None) -> list[Input]:
+    """List images like those of the table of [M]_, which were not published; faces connect.
+
+    The report gives the size of the first; those of the others are in proportion to the times of
+    its fastest kernel.
+    """
+    part = {"tiny": 40, "small": 4, "medium": 2, "full": 1}[size]
+    rows: tuple[tuple[str, str, tuple[int, int], Callable[[tuple[int, int]], Any]], ...] = (
+        ("maze", "a maze", (2400, 2380), generate.maze),
+        ("maze2", "a maze", (1850, 1850), partial(generate.maze, seed=1)),
+        ("simple", "large shapes", (1000, 1000), partial(generate.blobs, sigma=40)),
+        ("simple2", "large shapes", (1200, 1200), partial(generate.blobs, sigma=30, seed=1)),
+        ("smallballs", "round spots", (850, 850), partial(generate.blobs, sigma=12, density=0.1)),
+        ("smallcrosses", "small spots", (550, 550), partial(generate.blobs, sigma=3, density=0.1)),
+        ("smallstanford", "a photograph", (500, 500), partial(generate.photograph, seed=1)),
+        ("stanford", "a photograph", (1850, 1850), generate.photograph),
+    )
+    inputs = []
+    for name, text, (height, width), make in rows:
+        shape = height // part, width // part
+        text = f"{text}, {shape[0]} x {shape[1]}"
+        inputs.append(_input(name, text, shape, 1, partial(make, shape), True))
+    return inputs
+
+
+def images(size: str, data: Path | None = None) -> list[Input]:
+    """List square images: noise of several densities, blobs, rings."""
+    n = {"tiny": 64, "small": 2048, "medium": 4096, "full": 16384}[size]
+    shape = n, n
+    inputs = []
+    for percent in (10, 50, 60, 90):
+        make = partial(generate.random_array, shape, percent / 100)
+        text = f"{percent} % set at random, {n} x {n}"
+        inputs.append(_input(f"random-{percent}", text, shape, 2, make))
+    make = partial(generate.random_array, shape, 0.5)
+    text = f"50 % set at random, faces connect, {n} x {n}"
+    inputs.append(_input("random-50-faces", text, shape, 1, make))
+    text = f"smooth blobs, {n} x {n}"
+    inputs.append(_input("blobs", text, shape, 2, partial(generate.blobs, shape)))
+    text = f"concentric rings one pixel wide, {n} x {n}"
+    inputs.append(_input("rings", text, shape, 2, partial(generate.rings, shape)))
+    return inputs
+
+
+def volumes(size: str, data: Path | None = None) -> list[Input]:
+    """List cubes: noise of several densities, blocks of several values, blobs."""
+    n = {"tiny": 16, "small": 128, "medium": 256, "full": 512}[size]
+    shape = n, n, n
+    inputs = []
+    for percent in (5, 10, 30, 50, 90):
+        make = partial(generate.random_array, shape, percent / 100)
+        text = f"{percent} % set at random, {n}³"
+        inputs.append(_input(f"random-{percent}", text, shape, 3, make))
+    make = partial(generate.random_array, shape, 0.5)
+    text = f"50 % set at random, faces connect, {n}³"
+    inputs.append(_input("random-50-faces", text, shape, 1, make))
+    for name, text, connectivity in (
+        ("values", "blocks of 8³ of 8 values", 3),
+        ("values-faces", "blocks of 8³ of 8 values, faces connect", 1),
+    ):
+        make = partial(generate.random_array, shape, 1, values=8, block=8)
+        inputs.append(_input(name, f"{text}, {n}³", shape, connectivity, make))
+    text = f"smooth blobs, {n}³"
+    inputs.append(_input("blobs", text, shape, 3, partial(generate.blobs, shape)))
+    return inputs
+
+
+def hard(size: str, data: Path | None = None) -> list[Input]:
+    """List images that are each the worst for some way to label."""
+    order = {"tiny": 5, "small": 9, "medium": 11, "full": 13}[size]
+    n = 2 << order
+    shape = n, n
+    rows: tuple[tuple[str, str, int, Make], ...] = (
+        ("spiral", "two arms one pixel wide", 2, partial(generate.spiral, n)),
+        ("maze", "a tree of ways", 1, partial(generate.maze, shape)),
+        (
+            "percolation",
+            "clusters wind most",
+            1,
+            partial(generate.random_array, shape, 0.592746),
+        ),
+        ("comb", "teeth meet in the last row", 2, partial(generate.comb, shape)),
+        ("checkerboard", "most runs, one component", 2, partial(generate.checkerboard, shape)),
+        ("points", "most runs, most components", 1, partial(generate.checkerboard, shape)),
+        ("hilbert", "a curve through everything", 1, partial(generate.hilbert_curve, order)),
+        ("all-equal", "one component of everything", 2, partial(generate.all_equal, shape)),
+        ("empty", "no component", 2, partial(generate.all_equal, shape, 0)),
+        ("cells", "many values, no background", 2, partial(generate.voronoi, shape, n)),
+        ("photograph", "nearly every pixel a run", 2, partial(generate.photograph, shape)),
+    )
+    return [
+        _input(name, f"{text}, {n} x {n}", shape, connectivity, make)
+        for name, text, connectivity, make in rows
+    ]

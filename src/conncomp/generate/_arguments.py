@@ -1,0 +1,54 @@
+"""Checks of arguments that the generators share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from conncomp._arrays import INT32_MAX
+
+
+def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
+    """Return `value` as an int; raise unless it is an integer from `low` to `high`."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r} must be an integer") from None
+    if number < low or (high is not None and number > high):
+        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name}={number} must be {wanted}")
+    return number
+
+
+def check_real(name: str, value: float, low: float, high: float = math.inf) -> float:
+    """Return `value` as a float; raise unless it lies in [low, high]."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}={value!r} must be a number") from None
+    if not (low <= number <= high and math.isfinite(number)):
+        wanted = f"at least {low}" if high == math.inf else f"from {low} to {high}"
+        raise ValueError(f"{name}={number} must be {wanted}")
+    return number
+
+
+def check_shape(
+    shape: int | Sequence[int], ndim: int | None = None, shortest: int = 1
+) -> tuple[int, ...]:
+    """Return `shape` as a tuple; raise unless it has `ndim` lengths of at least `shortest`."""
+    lengths = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+    if not lengths or (ndim is not None and len(lengths) != ndim):
+        wanted = "at least one length" if ndim is None else f"{ndim} lengths"
+        raise ValueError(f"shape={shape!r} must have {wanted}")
+    return tuple(
+        check_int(f"shape[{axis}]", length, shortest) for axis, length in enumerate(lengths)
+    )
+
+
+def index_dtype(count: int) -> np.dtype[Any]:
+    """Return int32 where indices below `count` fit, as everywhere in the library, or int64."""
+    return np.dtype(np.int32 if count - 1 <= INT32_MAX else np.int64)

@@ -1,0 +1,18 @@
+"""The Hilbert curve."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def hilbert_path(order: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the coordinates of the ``4**order`` points of the Hilbert curve, in its order."""
+    x = y = np.zeros(1, np.int32)
+    for level in range(order):
+        side = np.int32(1 << level)
+        x, y = (
+            np.concatenate([y, x, x + side, 2 * side - 1 - y]),
+            np.concatenate([x, y + side, y + side, side - 1 - x]),
+        )
+    return x, y

@@ -1,0 +1,277 @@
+"""Graphs with a place in space: lines, stars, grids, roads, triangulations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import check_choice
+from conncomp.generate._arguments import check_int, check_real, check_shape, index_dtype
+from conncomp.generate._edges import graph_of_edges, lattice_edges, spanning_tree
+from conncomp.generate._hilbert import hilbert_path
+from conncomp.generate.random import Purpose, integers, uniform
+from conncomp.graph import Graph
+
+
+def line(num_vertices: int, *, shuffle: bool = False, seed: int = 0) -> Graph:
+    """Make a line: every vertex is connected to the one before and the one after.
+
+    Hard for whatever passes labels from neighbour to neighbour: no connected graph has a larger
+    diameter. In order it makes long chains of parents; shuffled, every access is far away.
+
+    Parameters
+    ----------
+    num_vertices : int
+    shuffle : bool, optional
+        Whether to give the vertices new names at random.
+    seed : int, optional
+
+    Returns
+    -------
+    Graph
+        One component, ``num_vertices - 1`` edges.
+
+    References
+    ----------
+    K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and CUDA",
+    Parallel Computing 36, 2010: "Line" in Table 3.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.line(4).indices
+    array([1, 0, 2, 1, 3, 2], dtype=int32)
+    """
+    n = check_int("num_vertices", num_vertices, 1)
+    ids = np.arange(n, dtype=index_dtype(n))
+    return graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed)
+
+
+def star(num_vertices: int, hub: int = 0) -> Graph:
+    """Make a star: one hub, connected to all other vertices.
+
+    Hard for whatever gives a vertex's arcs to one thread. With the hub at the end, smallest labels
+    start at the rim.
+
+    Parameters
+    ----------
+    num_vertices : int
+    hub : int, optional
+        Which vertex is the hub; ``-1`` is the last one.
+
+    Returns
+    -------
+    Graph
+        One component, ``num_vertices - 1`` edges.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.star(4, hub=2).indptr
+    array([0, 1, 2, 5, 6])
+    """
+    n = check_int("num_vertices", num_vertices, 1)
+    centre = check_int("hub", hub, -n, n - 1) % n
+    ids = np.arange(n, dtype=index_dtype(n))
+    rim = np.delete(ids, centre)
+    return graph_of_edges(n, np.full_like(rim, centre), rim)
+
+
+def grid(
+    shape: int | Sequence[int],
+    periodic: bool | Sequence[bool] = False,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a grid: vertices at the points of an array, connected along every axis.
+
+    Hard for sampling, which needs edges to spare, and for whatever needs as many rounds as the
+    diameter.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Vertices are numbered in C order.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves. An axis shorter than 3 is closed already.
+    shuffle, seed
+        As for `line`.
+
+    Returns
+    -------
+    Graph
+        One component.
+
+    References
+    ----------
+    J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
+    HPDC 2018: 2d-2e20.sym in Table 2 is ``grid((1024, 1024))``.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.grid((3, 4)).num_arcs
+    34
+    >>> generate.grid((3, 4), periodic=(True, False)).num_arcs
+    42
+    """
+    lengths = check_shape(shape)
+    closed = tuple(periodic) if isinstance(periodic, Sequence) else (periodic,) * len(lengths)
+    if len(closed) != len(lengths):
+        raise ValueError(
+            f"periodic={periodic!r} must be one answer, or one for each of {len(lengths)} axes"
+        )
+    n = math.prod(lengths)
+    ids = np.arange(n, dtype=index_dtype(n)).reshape(lengths)
+    u, v = [], []
+    for axis, length in enumerate(lengths):
+        along = np.moveaxis(ids, axis, 0)
+        u.append(along[:-1].ravel())
+        v.append(along[1:].ravel())
+        if closed[axis] and length > 2:
+            u.append(along[-1].ravel())
+            v.append(along[0].ravel())
+    return graph_of_edges(n, np.concatenate(u), np.concatenate(v), shuffle=shuffle, seed=seed)
+
+
+def road_like(
+    shape: Sequence[int],
+    keep: float = 0.6,
+    *,
+    segments: int = 1,
+    connected: bool = False,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a road network: a square lattice with some of its edges, each a chain of segments.
+
+    Hard because it has degrees near 2, no giant component to skip to, and a large diameter.
+
+    Parameters
+    ----------
+    shape : sequence of two int
+        Rows and columns of junctions.
+    keep : float, optional
+        The probability that a road exists.
+    segments : int, optional
+        A road consists of 1 to `segments` edges, each number equally likely.
+    connected : bool, optional
+        Whether to keep the roads of a random spanning tree first, and then as many others as give
+        the share `keep`, or none.
+    shuffle, seed
+        As for `line`. In order, a junction is followed by the vertices of its roads to the right
+        and down.
+
+    Returns
+    -------
+    Graph
+
+    Notes
+    -----
+    A generic stand-in for the road maps of Jaiganesh and Burtscher's Table 2 (see `grid`), which
+    have mean degrees from 2.1 (europa_osm) to 2.8 (USA-road-d.NY) and one component.
+
+    Examples
+    --------
+    >>> from conncomp import connected_components, generate
+    >>> roads = generate.road_like((50, 60), 0.55, segments=5, connected=True)
+    >>> connected_components(roads, return_labels=False)
+    1
+    >>> round(roads.num_arcs / roads.num_vertices, 1)
+    2.1
+    """
+    rows, columns = check_shape(shape, 2)
+    share = check_real("keep", keep, 0, 1)
+    longest = check_int("segments", segments, 1)
+    u, v, kept = lattice_edges(rows, columns)
+    if connected:
+        tree = spanning_tree(rows, columns, seed)
+        total, inside = kept.sum(), tree.sum()
+        share = (share * total - inside) / max(total - inside, 1)
+    kept &= (uniform(u.size, seed=seed, purpose=Purpose.KEEP) < share).reshape(u.shape)
+    if connected:
+        kept |= tree
+    u, v = u[kept], v[kept]  # in the order of u
+
+    # Junction j is renamed past the vertices inside the roads of junctions before it.
+    length = integers(len(u), longest, seed=seed, purpose=Purpose.SIZE) + 1
+    before = np.append(0, np.cumsum(length - 1))  # vertices inside the roads before each one
+    names = np.arange(rows * columns) + before[np.searchsorted(u, np.arange(rows * columns))]
+    n = rows * columns + int(before[-1])
+    road = np.repeat(np.arange(len(u)), length)
+    start = np.cumsum(length) - length
+    position = np.arange(len(road)) - start[road]  # of an edge along its road
+    inner = u[road] + before[road] + position  # the vertex before the edge, unless it is the first
+    src = np.where(position == 0, names[u[road]], inner)
+    dst = np.where(position == length[road] - 1, names[v[road]], inner + 1)
+    dtype = index_dtype(n)
+    return graph_of_edges(n, src.astype(dtype), dst.astype(dtype), shuffle=shuffle, seed=seed)
+
+
+def delaunay(
+    num_vertices: int, order: Literal["random", "strip", "hilbert"] = "random", *, seed: int = 0
+) -> Graph:
+    """Make the Delaunay triangulation of random points in the unit square.
+
+    A mesh: mean degree just below 6, no hubs, a diameter of the order of the square root of the
+    size. Its order decides how far apart neighbours lie in memory.
+
+    Parameters
+    ----------
+    num_vertices : int
+        At least 4.
+    order : {"random", "strip", "hilbert"}, optional
+        How the points are numbered: at random, along horizontal strips a few points high, or along
+        a Hilbert curve.
+    seed : int, optional
+
+    Returns
+    -------
+    Graph
+        One component.
+
+    Notes
+    -----
+    By Qhull, at some 6 microseconds a point: by far the slowest generator here.
+
+    References
+    ----------
+    J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
+    HPDC 2018: delaunay_n24 in Table 2.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> mesh = generate.delaunay(1000, "strip")
+    >>> round(mesh.num_arcs / mesh.num_vertices, 1)
+    6.0
+    """
+    from scipy.spatial import Delaunay
+
+    n = check_int("num_vertices", num_vertices, 4)
+    check_choice("order", order, ("random", "strip", "hilbert"))
+    points = uniform(2 * n, seed=seed, purpose=Purpose.POINT).reshape(n, 2)
+    if order == "strip":
+        strip = (points[:, 0] * math.isqrt(n // 4)).astype(np.int64)
+        points = points[np.lexsort((points[:, 1], strip))]
+    elif order == "hilbert":
+        points = points[np.argsort(_hilbert_index(points), kind="stable")]
+    indptr, indices = Delaunay(points).vertex_neighbor_vertices
+    dtype = index_dtype(n)
+    csr = indptr.astype(np.int64), indices.astype(dtype, copy=False)
+    return Graph(n, csr=csr, symmetric=True)
+
+
+def _hilbert_index(points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return how far along a Hilbert curve, with a few points a cell at most, each point lies."""
+    order = math.ceil(math.log2(len(points)) / 2)
+    x, y = hilbert_path(order)
+    position = np.empty((1 << order, 1 << order), np.int64)
+    position[x, y] = np.arange(len(x))
+    cell = (points * (1 << order)).astype(np.int64)
+    return position[cell[:, 0], cell[:, 1]]

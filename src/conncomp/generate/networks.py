@@ -1,0 +1,555 @@
+"""Random graphs: uniform, in given components, and the models of real networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.generate._arguments import check_int, check_real, index_dtype
+from conncomp.generate._edges import Vertices, graph_of_edges
+from conncomp.generate.random import Purpose, integers, uniform
+from conncomp.graph import Graph
+
+
+def uniform_random(num_vertices: int, num_edges: int, *, seed: int = 0) -> Graph:
+    """Make a graph of edges between pairs of vertices that are drawn uniformly.
+
+    Hard for caches: there is no locality at all. Below one edge for two vertices it falls into
+    small components; above, a giant one grows.
+
+    Parameters
+    ----------
+    num_vertices, num_edges : int
+    seed : int, optional
+
+    Returns
+    -------
+    Graph
+        Without loops, with the few multiple edges that come about.
+
+    References
+    ----------
+    P. Erdős, A. Rényi, "On random graphs I", Publicationes Mathematicae 6, 1959.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.uniform_random(1000, 4000)
+    Graph(num_vertices=1000, num_arcs=8000)
+    """
+    n = check_int("num_vertices", num_vertices, 0)
+    m = check_int("num_edges", num_edges, 0)
+    if m and n < 2:
+        raise ValueError(f"num_edges={m} must be 0 for num_vertices={n}")
+    u = integers(m, max(n, 1), seed=seed, purpose=Purpose.SOURCE, dtype=index_dtype(n))
+    return graph_of_edges(n, u, _others(u, n, seed))
+
+
+def random_neighbours(num_vertices: int, degree: int, *, seed: int = 0) -> Graph:
+    """Make a graph in which every vertex picks `degree` others uniformly.
+
+    Like `uniform_random` hard for caches, but without isolated vertices: from two picks a vertex
+    on, it is one component with high probability.
+
+    Parameters
+    ----------
+    num_vertices : int
+        At least 2.
+    degree : int
+        How many edges each vertex adds; the mean degree is twice that.
+    seed : int, optional
+
+    Returns
+    -------
+    Graph
+        Without loops, with the few multiple edges that come about.
+
+    References
+    ----------
+    J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",
+    HPDC 2018: r4-2e23.sym in Table 2 is like ``random_neighbours(2**23, 4)``.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> int(np.diff(generate.random_neighbours(1000, 4).indptr).min())
+    4
+    """
+    n = check_int("num_vertices", num_vertices, 2)
+    u = np.repeat(np.arange(n, dtype=index_dtype(n)), check_int("degree", degree, 0))
+    return graph_of_edges(n, u, _others(u, n, seed))
+
+
+def _others(u: Vertices, num_vertices: int, seed: int) -> Vertices:
+    """Draw a vertex other than u for each u."""
+    v = integers(len(u), max(num_vertices - 1, 1), seed=seed, purpose=Purpose.TARGET, dtype=u.dtype)
+    v += v >= u
+    return v
+
+
+def disjoint(
+    num_vertices: int,
+    num_edges: int,
+    num_components: int,
+    *,
+    connected: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make Hawick's Disjoint graphs: random graphs in sets that vertices are dealt to at random.
+
+    Hard for whatever bets on one giant component, and for caches, as members of a set lie anywhere.
+
+    Parameters
+    ----------
+    num_vertices, num_edges : int
+    num_components : int
+        The number of sets. Each gets one vertex, and the others are dealt to sets drawn uniformly.
+        An edge joins two vertices, drawn uniformly with replacement, of a set drawn uniformly.
+    connected : bool, optional
+        Whether the first ``num_vertices - num_components`` edges make every set connected, by a
+        random recursive tree. Otherwise there are components beyond `num_components`, most of them
+        isolated vertices, if edges are few.
+    seed : int, optional
+
+    Returns
+    -------
+    Graph
+        At least `num_components` components. It may have loops and multiple edges.
+
+    See Also
+    --------
+    wang : Sets of equal size, and exact numbers.
+
+    Notes
+    -----
+    The paper leaves open how sets and edges are drawn. So drawn, the graph of 16 million vertices,
+    50 million edges and 100 sets has 31,106 components, where Table 3 says 31,044.
+
+    References
+    ----------
+    K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and CUDA",
+    Parallel Computing 36, 2010, section 6.1 and Table 3.
+
+    Examples
+    --------
+    >>> from conncomp import connected_components, generate
+    >>> graph = generate.disjoint(10_000, 60_000, 100, connected=True)
+    >>> connected_components(graph, return_labels=False)
+    100
+    """
+    n, m, k = _check_components(num_vertices, num_edges, num_components, connected)
+    dtype = index_dtype(n)
+    dealt = integers(n - k, max(k, 1), seed=seed, purpose=Purpose.SIZE, dtype=dtype)
+    size = (1 + np.bincount(dealt, minlength=k)).astype(dtype)
+    begin = np.cumsum(size, dtype=dtype) - size
+    tree = _trees(begin, size, seed) if connected else (np.empty(0, dtype),) * 2
+    extra = m - len(tree[0])
+    chosen = integers(extra, max(k, 1), seed=seed, purpose=Purpose.OTHER, dtype=dtype)
+    ends = [
+        begin[chosen] + integers(extra, size[chosen], seed=seed, purpose=purpose, dtype=dtype)
+        for purpose in (Purpose.SOURCE, Purpose.TARGET)
+    ]
+    u, v = (np.concatenate(pair) for pair in zip(tree, ends, strict=True))
+    return graph_of_edges(n, u, v, shuffle=True, seed=seed)
+
+
+def wang(
+    num_vertices: int,
+    num_edges: int,
+    num_components: int,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a graph of given numbers of vertices, edges and components.
+
+    What a sweep over the number of components at a fixed size needs.
+
+    Parameters
+    ----------
+    num_vertices, num_edges, num_components : int
+        The components have equal sizes, up to one vertex; each is a random recursive tree and
+        random edges besides. `num_edges` is at least ``num_vertices - num_components``.
+    shuffle : bool, optional
+        Whether to give the vertices new names at random. In order, the members of a component are
+        consecutive.
+    seed : int, optional
+
+    Returns
+    -------
+    Graph
+        Exactly `num_components` components. Without loops, with the few multiple edges that come
+        about.
+
+    References
+    ----------
+    Y. Wang, "Connected components on GPU", project report, 2013, after J. Soman, K. Kothapalli,
+    P. J. Narayanan, "A fast GPU algorithm for graph connectivity", IPDPS workshops 2010. The report
+    says what numbers its data have, not how they were made.
+
+    Examples
+    --------
+    >>> from conncomp import connected_components, generate
+    >>> graph = generate.wang(10_000, 30_000, 500)
+    >>> graph.num_arcs, connected_components(graph, return_labels=False)
+    (60000, 500)
+    """
+    n, m, k = _check_components(num_vertices, num_edges, num_components, connected=True)
+    dtype = index_dtype(n)
+    size = np.full(k, n // max(k, 1), dtype)
+    size[: n % max(k, 1)] += 1
+    begin = np.cumsum(size, dtype=dtype) - size
+    tree = _trees(begin, size, seed)
+    extra = m - len(tree[0])
+    joinable = int(size[size > 1].sum())  # those come first
+    if extra and not joinable:
+        raise ValueError(f"num_edges={m} must be 0 where all components are single vertices")
+    u = integers(extra, max(joinable, 1), seed=seed, purpose=Purpose.SOURCE, dtype=dtype)
+    home = np.repeat(np.arange(k, dtype=dtype), size)[u]
+    v = integers(extra, size[home] - 1, seed=seed, purpose=Purpose.TARGET, dtype=dtype)
+    v += begin[home]
+    v += v >= u
+    u, v = (np.concatenate(pair) for pair in zip(tree, (u, v), strict=True))
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+
+
+def _check_components(
+    num_vertices: int, num_edges: int, num_components: int, connected: bool
+) -> tuple[int, int, int]:
+    """Return the numbers as ints; raise unless there are such graphs."""
+    n = check_int("num_vertices", num_vertices, 0)
+    k = check_int("num_components", num_components, min(n, 1), n)
+    m = check_int("num_edges", num_edges, n - k if connected else 0)
+    if m and not n:
+        raise ValueError(f"num_edges={m} must be 0 for num_vertices=0")
+    return n, m, k
+
+
+def _trees(begin: NDArray[Any], size: NDArray[Any], seed: int) -> tuple[Vertices, Vertices]:
+    """Return the edges of random recursive trees that connect consecutive vertices.
+
+    Every vertex but the first of its tree joins one drawn uniformly from those before it.
+    """
+    vertex = np.arange(size.sum(), dtype=size.dtype)
+    home = np.repeat(begin, size)
+    later = vertex != home
+    vertex, home = vertex[later], home[later]
+    earlier = integers(
+        len(vertex), vertex - home, seed=seed, purpose=Purpose.TREE, dtype=vertex.dtype
+    )
+    return home + earlier, vertex
+
+
+def barabasi_albert(
+    num_vertices: int, edges_per_vertex: int, *, shuffle: bool = False, seed: int = 0
+) -> Graph:
+    """Make a scale-free network by preferential attachment.
+
+    Hard for load balance: degrees fall off with exponent 3, up to hubs of the order of the square
+    root of the size. One component of small diameter.
+
+    Parameters
+    ----------
+    num_vertices : int
+        More than `edges_per_vertex`.
+    edges_per_vertex : int
+        How many edges each new vertex brings; the mean degree is twice that.
+    shuffle, seed
+        As for `line`. In order, hubs come first.
+
+    Returns
+    -------
+    Graph
+        One component, ``(num_vertices - edges_per_vertex) * edges_per_vertex`` edges. Without
+        loops, with the few multiple edges that come about.
+
+    Notes
+    -----
+    It grows from a star of ``edges_per_vertex + 1`` vertices. To pick a vertex in proportion to its
+    degree is to copy an end of an edge drawn uniformly [2]_; ends that are copies themselves are
+    resolved by pointer jumping [3]_, all at once.
+
+    References
+    ----------
+    .. [1] A.-L. Barabási, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
+    .. [2] V. Batagelj, U. Brandes, "Efficient generation of large random networks", Physical
+       Review E 71, 2005.
+    .. [3] P. Sanders, C. Schulz, "Scalable generation of scale-free graphs", Information Processing
+       Letters 116, 2016.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.barabasi_albert(1000, 5)
+    Graph(num_vertices=1000, num_arcs=9950)
+    """
+    d = check_int("edges_per_vertex", edges_per_vertex, 1)
+    n = check_int("num_vertices", num_vertices, d + 1)
+    # Edge e joins u[e] and v[e], which are the ends 2 e and 2 e + 1. Edges of the star come first.
+    edge = np.arange((n - d) * d, dtype=index_dtype(2 * (n - d) * d))
+    u = np.where(edge < d, edge.dtype.type(0), edge // d + d)
+    born = d * (edge[d:] // d)  # edges before those of the new vertex
+    end = integers(len(born), 2 * born, seed=seed, purpose=Purpose.TARGET, dtype=edge.dtype)
+    v = np.empty_like(edge)
+    v[:d] = edge[:d] + 1
+    v[d:] = np.where(end % 2 == 0, u[end >> 1], ~(end >> 1))
+    _resolve(v)
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+
+
+def _resolve(entries: NDArray[Any]) -> None:
+    """Replace every entry ~i, which stands for a copy of entry i, by what it stands for."""
+    open_ = np.flatnonzero(entries < 0)
+    while len(open_):
+        entries[open_] = entries[~entries[open_]]
+        open_ = open_[entries[open_] < 0]
+
+
+def watts_strogatz(
+    num_vertices: int,
+    degree: int,
+    probability: float,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a small-world network: a ring of near neighbours, with some edges rewired.
+
+    With `probability` it goes from a long ring, hard for whatever needs as many rounds as the
+    diameter, to a random graph, hard for caches.
+
+    Parameters
+    ----------
+    num_vertices : int
+        More than `degree`.
+    degree : int
+        Even: every vertex is connected to ``degree / 2`` neighbours on either side.
+    probability : float
+        That an edge (u, v) is rewired: v is replaced by a vertex other than u, drawn uniformly.
+    shuffle, seed
+        As for `line`.
+
+    Returns
+    -------
+    Graph
+        ``num_vertices * degree / 2`` edges. Without loops, with the few multiple edges that come
+        about.
+
+    References
+    ----------
+    D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.watts_strogatz(1000, 10, 0.1)
+    Graph(num_vertices=1000, num_arcs=10000)
+    """
+    k = check_int("degree", degree, 0)
+    if k % 2:
+        raise ValueError(f"degree={k} must be even")
+    n = check_int("num_vertices", num_vertices, k + 1)
+    p = check_real("probability", probability, 0, 1)
+    u = np.repeat(np.arange(n, dtype=index_dtype(n + k)), k // 2)
+    v = u + np.tile(np.arange(1, k // 2 + 1, dtype=u.dtype), n)
+    v[v >= n] -= n
+    rewired = uniform(len(u), seed=seed, purpose=Purpose.KEEP) < p
+    v[rewired] = _others(u, n, seed)[rewired]
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+
+
+def rmat(
+    scale: int,
+    edges_per_vertex: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    simple: bool = False,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a recursive-matrix (R-MAT, stochastic Kronecker) graph.
+
+    Hard for load balance: degrees are heavily skewed. There are a giant component, many isolated
+    vertices and little between.
+
+    Parameters
+    ----------
+    scale : int
+        For ``2**scale`` vertices; 0 to 31.
+    edges_per_vertex : int, optional
+        For ``2**scale * edges_per_vertex`` edges.
+    a, b, c : float, optional
+        The probabilities of the upper left, upper right and lower left quadrant of the adjacency
+        matrix; by default those of Graph500.
+    simple : bool, optional
+        Whether to leave out loops and all but one of multiple edges.
+    shuffle, seed
+        As for `line`. In order, vertices with few bits set have the largest degrees.
+
+    Returns
+    -------
+    Graph
+
+    References
+    ----------
+    D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.rmat(10, 8, a=0.45, b=0.15, c=0.15)
+    Graph(num_vertices=1024, num_arcs=16384)
+    """
+    n = 1 << check_int("scale", scale, 0, 31)
+    m = n * check_int("edges_per_vertex", edges_per_vertex, 0)
+    check_int("seed", seed, 0, 2**64 - 1)
+    shares = [check_real(name, share, 0, 1) for name, share in (("a", a), ("b", b), ("c", c))]
+    if sum(shares) > 1 + 1e-9:
+        raise ValueError(f"a + b + c = {sum(shares)} must be at most 1")
+    thresholds = [min(round(total * 2**32), 2**32) for total in np.cumsum(shares).tolist()]
+    u = np.empty(m, index_dtype(n))
+    v = np.empty_like(u)
+    native.rmat_edges(seed, Purpose.TARGET, scale, thresholds, u, v)
+    return graph_of_edges(n, u, v, simple=simple, shuffle=shuffle, seed=seed)
+
+
+def web_like(
+    num_vertices: int,
+    links_per_vertex: int,
+    copying: float = 0.5,
+    *,
+    window: int | None = None,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a network like the web by the copying model: a new page copies links of an older one.
+
+    Hard for load balance: without a `window`, degrees fall off with exponent
+    ``(2 - copying) / (1 - copying)``, which makes larger hubs than `barabasi_albert` does for
+    `copying` above 0.5.
+
+    Parameters
+    ----------
+    num_vertices, links_per_vertex : int
+        Each page but the first has `links_per_vertex` links to pages before it.
+    copying : float, optional
+        The probability that the j-th link of a page is that of its prototype; otherwise it leads
+        to a page drawn uniformly from those before it.
+    window : int, optional
+        Half of the prototypes are drawn from so many pages just before, and not from all. A small
+        window gives near pages similar links, as crawls in the order of addresses have.
+    shuffle, seed
+        As for `line`.
+
+    Returns
+    -------
+    Graph
+        One component, ``(num_vertices - 1) * links_per_vertex`` edges. Without loops, with multiple
+        edges.
+
+    References
+    ----------
+    R. Kumar, P. Raghavan, S. Rajagopalan, D. Sivakumar, A. Tomkins, E. Upfal, "Stochastic models
+    for the web graph", FOCS 2000.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.web_like(1000, 7, window=50)
+    Graph(num_vertices=1000, num_arcs=13986)
+    """
+    n = check_int("num_vertices", num_vertices, 1)
+    d = check_int("links_per_vertex", links_per_vertex, 1)
+    share = check_real("copying", copying, 0, 1)
+    reach = n if window is None else check_int("window", window, 1)
+    near = uniform(n - 1, seed=seed, purpose=Purpose.KEEP) < 0.5
+    page = np.arange(1, n, dtype=index_dtype(n * d))
+    # The first page has no links, so it is no prototype, and the second has none to copy.
+    reachable = np.maximum(page - 1, 1)
+    reachable[near] = np.minimum(reachable[near], reach)
+    prototype = page - 1 - integers(n - 1, reachable, seed=seed, purpose=Purpose.PROTOTYPE)
+    u = np.repeat(page, d)
+    v = integers(len(u), u, seed=seed, purpose=Purpose.TARGET, dtype=u.dtype)
+    copied = uniform(len(u), seed=seed, purpose=Purpose.COPY) < share
+    copied[:d] = False
+    link = np.flatnonzero(copied)
+    v[link] = ~((prototype[link // d] - 1) * d + link % d)
+    _resolve(v)
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+
+
+def overlapping_cliques(
+    num_vertices: int,
+    max_size: int = 50,
+    *,
+    exponent: float = 2.5,
+    shared: int = 1,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Graph:
+    """Make a network of cliques, as co-authors of papers form them.
+
+    Hard for whatever visits every edge: nearly all are spare. Degrees vary widely.
+
+    Parameters
+    ----------
+    num_vertices : int
+    max_size : int, optional
+        The vertices are cut into groups of 1 to `max_size`; at least 1.
+    exponent : float, optional
+        The probability of a size falls off with its power.
+    shared : int, optional
+        Every group, together with so many earlier vertices drawn uniformly, forms a clique.
+    shuffle, seed
+        As for `line`. In order, a group is consecutive.
+
+    Returns
+    -------
+    Graph
+        One component, or one a group if `shared` is 0. Without loops, with the few multiple edges
+        that come about.
+
+    Notes
+    -----
+    A generic stand-in for co-authorship networks such as coPapersDBLP.
+
+    Examples
+    --------
+    >>> from conncomp import connected_components, generate
+    >>> graph = generate.overlapping_cliques(1000, shared=2)
+    >>> connected_components(graph, return_labels=False)
+    1
+    """
+    n = check_int("num_vertices", num_vertices, 1)
+    top = check_int("max_size", max_size, 1)
+    guests = check_int("shared", shared, 0)
+    weights = np.arange(1, top + 1) ** -check_real("exponent", exponent, 0)
+    bounds = np.cumsum(weights) / weights.sum()
+    drawn = uniform(n, seed=seed, purpose=Purpose.SIZE)
+    size = 1 + np.minimum(np.searchsorted(bounds, drawn, side="right"), top - 1)
+    end = np.cumsum(size)
+    groups = int(np.searchsorted(end, n)) + 1  # as many as it takes; the last one is cut
+    size = size[:groups]
+    size[-1] -= end[groups - 1] - n
+    begin = np.cumsum(size) - size
+    # The first group has no earlier vertices; its guests are its own first vertex.
+    older = np.repeat(np.maximum(begin, 1), guests)
+    guest = integers(len(older), older, seed=seed, purpose=Purpose.TARGET).reshape(groups, guests)
+    u, v = [], []
+    for own in np.unique(size):
+        of = np.flatnonzero(size == own)
+        members = np.concatenate([begin[of, None] + np.arange(own), guest[of]], axis=1)
+        first, second = np.triu_indices(own + guests, 1)
+        u.append(members[:, first].ravel())
+        v.append(members[:, second].ravel())
+    src, dst = np.concatenate(u), np.concatenate(v)
+    distinct = src != dst
+    dtype = index_dtype(n)
+    return graph_of_edges(
+        n, src[distinct].astype(dtype), dst[distinct].astype(dtype), shuffle=shuffle, seed=seed
+    )

@@ -1,0 +1,286 @@
+"""The one random generator: Philox 4x32-10, keyed by seed and counted by index and purpose.
+
+The i-th number drawn for a purpose is a function of (seed, purpose, i) alone: it does not depend on
+how many are drawn, on the number of threads, or on the device. Numbers for different purposes are
+independent of each other.
+
+References
+----------
+J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+SC 2011.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from conncomp._core import native
+from conncomp.generate._arguments import check_int, index_dtype
+
+__all__ = ["Purpose", "integers", "permutation", "uniform", "uniform_bits"]
+
+MASK = 0xFFFFFFFF
+
+
+class Purpose(IntEnum):
+    """What the generators of this package draw numbers for."""
+
+    OTHER = 0
+    SHUFFLE = 1
+    SOURCE = 2
+    TARGET = 3
+    TREE = 4
+    SIZE = 5
+    KEEP = 6
+    COPY = 7
+    PROTOTYPE = 8
+    POINT = 9
+    VALUE = 10
+
+
+def uniform_bits(
+    count: int,
+    *,
+    seed: int = 0,
+    purpose: int = Purpose.OTHER,
+    start: int = 0,
+    dtype: DTypeLike = np.uint64,
+    device: str | None = None,
+) -> NDArray[Any]:
+    """Draw random bits.
+
+    Parameters
+    ----------
+    count : int
+        How many numbers.
+    seed : int, optional
+        From 0 to 2**64 - 1.
+    purpose : int, optional
+        From 0 to 2**32 - 1; see `Purpose`.
+    start : int, optional
+        The index of the first number: ``start=k`` leaves out the first k.
+    dtype : {uint64, uint32}, optional
+        The two are cut from the same blocks of 128 bits, so they are not independent.
+    device : {None, "cpu", "cuda"}, optional
+        "cuda" gives a CuPy array, of the same numbers.
+
+    Returns
+    -------
+    ndarray, shape (count,)
+
+    Examples
+    --------
+    >>> from conncomp.generate import random
+    >>> [hex(bits) for bits in random.uniform_bits(2)]
+    ['0xe169c58d6627e8d5', '0x9b00dbd8bc57ac4c']
+    >>> random.uniform_bits(3, start=1)[0] == random.uniform_bits(2)[1]
+    np.True_
+    """
+    wanted = _check_dtype(dtype, np.uint64, np.uint32)
+    where = _check_draw(count, seed, purpose, start)
+    if xp := _array_library(device):
+        return _array_bits(xp, count, *where, wanted)
+    out = np.empty(count, wanted)
+    native.random_bits(*where, out)
+    return out
+
+
+def uniform(
+    count: int,
+    *,
+    seed: int = 0,
+    purpose: int = Purpose.OTHER,
+    start: int = 0,
+    dtype: DTypeLike = np.float64,
+    device: str | None = None,
+) -> NDArray[Any]:
+    """Draw numbers uniformly from [0, 1).
+
+    Parameters
+    ----------
+    count, seed, purpose, start, device
+        As for `uniform_bits`.
+    dtype : {float64, float32}, optional
+        Multiples of 2**-53 or of 2**-24.
+
+    Returns
+    -------
+    ndarray, shape (count,)
+
+    Examples
+    --------
+    >>> from conncomp.generate import random
+    >>> random.uniform(3, seed=1).round(3)
+    array([0.895, 0.711, 0.874])
+    """
+    wanted = _check_dtype(dtype, np.float64, np.float32)
+    where = _check_draw(count, seed, purpose, start)
+    if xp := _array_library(device):
+        if wanted == np.float64:
+            return (_array_bits(xp, count, *where, np.dtype(np.uint64)) >> 11) * 2.0**-53
+        bits = _array_bits(xp, count, *where, np.dtype(np.uint32)) >> 8
+        return bits.astype(np.float32) * np.float32(2.0**-24)
+    out = np.empty(count, wanted)
+    native.random_uniform(*where, out)
+    return out
+
+
+def integers(
+    count: int,
+    high: ArrayLike,
+    *,
+    seed: int = 0,
+    purpose: int = Purpose.OTHER,
+    start: int = 0,
+    dtype: DTypeLike = np.int64,
+    device: str | None = None,
+) -> NDArray[Any]:
+    """Draw integers uniformly from 0 to ``high - 1``.
+
+    Parameters
+    ----------
+    count, seed, purpose, start, device
+        As for `uniform_bits`.
+    high : int, or array_like of int, shape (count,)
+        At least 1. The probabilities of two results differ by 2**-64 at most.
+    dtype : {int64, int32}, optional
+
+    Returns
+    -------
+    ndarray, shape (count,)
+
+    Examples
+    --------
+    >>> from conncomp.generate import random
+    >>> random.integers(8, 6, seed=1)
+    array([5, 4, 5, 3, 3, 5, 0, 0])
+    """
+    wanted = _check_dtype(dtype, np.int64, np.int32)
+    where = _check_draw(count, seed, purpose, start)
+    xp = _array_library(device)
+    highs = (xp or np).asarray(high)
+    if highs.dtype.kind not in "iu":
+        raise TypeError(f"high is of dtype {highs.dtype}; it must be of integers")
+    if highs.shape not in ((), (count,)):
+        raise ValueError(f"high has shape {highs.shape}; it must be one number or {count} of them")
+    if highs.size:
+        low, top = int(highs.min()), int(highs.max())
+        if low < 1 or top - 1 > np.iinfo(wanted).max:
+            bad = low if low < 1 else top
+            raise ValueError(f"high={bad} must be from 1 to {np.iinfo(wanted).max + 1}")
+    if xp:
+        bits = _array_bits(xp, count, *where, np.dtype(np.uint64))
+        return _multiply_high(bits, highs.astype(np.uint64)).astype(wanted)
+    out = np.empty(count, wanted)
+    native.random_below(*where, np.ascontiguousarray(highs.reshape(-1), np.int64), out)
+    return out
+
+
+def permutation(
+    count: int,
+    *,
+    seed: int = 0,
+    purpose: int = Purpose.SHUFFLE,
+    device: str | None = None,
+) -> NDArray[Any]:
+    """Draw a permutation of 0, 1, ..., ``count - 1``.
+
+    Parameters
+    ----------
+    count, seed, purpose, device
+        As for `uniform_bits`.
+
+    Returns
+    -------
+    ndarray of int32 or int64, shape (count,)
+        int32 where it fits. Unlike the other functions', its first entries depend on `count`.
+
+    Examples
+    --------
+    >>> from conncomp.generate import random
+    >>> random.permutation(6, seed=1)
+    array([1, 0, 5, 4, 2, 3], dtype=int32)
+    """
+    keys = uniform_bits(count, seed=seed, purpose=purpose, device=device)
+    # Each number rides in the low bits of its random key: no two are equal, and a plain sort,
+    # which is several times faster than argsort, is all it takes.
+    low = max(count - 1, 0).bit_length()
+    keys >>= low
+    keys <<= low
+    keys |= (_array_library(device) or np).arange(count, dtype=np.uint64)
+    keys.sort()
+    keys &= (1 << low) - 1
+    return keys.astype(index_dtype(count))
+
+
+def _array_library(device: str | None) -> Any:
+    """Return CuPy for "cuda", None for the CPU."""
+    if device not in (None, "cpu", "cuda"):
+        raise ValueError(f"device={device!r} is none of None, 'cpu', 'cuda'")
+    if device != "cuda":
+        return None
+    import cupy
+
+    return cupy
+
+
+def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
+    wanted = np.dtype(dtype)
+    if wanted not in choices:
+        names = " or ".join(choice.__name__ for choice in choices)
+        raise ValueError(f"dtype={wanted} must be {names}")
+    return wanted
+
+
+def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, int, int]:
+    """Check where numbers are drawn from; return seed, purpose and start."""
+    check_int("count", count, 0)
+    return (
+        check_int("seed", seed, 0, 2**64 - 1),
+        check_int("purpose", purpose, 0, 2**32 - 1),
+        check_int("start", start, 0, 2**62),
+    )
+
+
+def _philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
+    """Return what Philox makes of words below 2**32, which are ints or arrays of uint64.
+
+    The same as ``philox`` in ``kernels/core/philox.h``.
+    """
+    a, b, c, d = counter
+    low, high = seed & MASK, seed >> 32
+    for _ in range(10):
+        first, second = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = (
+            (second >> 32) ^ b ^ low,
+            second & MASK,
+            (first >> 32) ^ d ^ high,
+            first & MASK,
+        )
+        low, high = (low + 0x9E3779B9) & MASK, (high + 0xBB67AE85) & MASK
+    return a, b, c, d
+
+
+def _array_bits(
+    xp: Any, count: int, seed: int, purpose: int, start: int, dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Draw bits by arithmetic on arrays of the library `xp`."""
+    numbers = 16 // dtype.itemsize  # in a block
+    blocks = xp.arange(start // numbers, -(-(start + count) // numbers), dtype=np.uint64)
+    a, b, c, d = _philox(seed, (blocks & MASK, blocks >> 32, 0, purpose))
+    words = (a, b, c, d) if numbers == 4 else (a | b << 32, c | d << 32)
+    flat: NDArray[Any] = xp.stack(words, axis=1).astype(dtype).reshape(-1)
+    return flat[start % numbers :][:count]
+
+
+def _multiply_high(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    """Return the upper halves of 128-bit products of arrays of uint64."""
+    x_low, x_high, y_low, y_high = x & MASK, x >> 32, y & MASK, y >> 32
+    middle = x_high * y_low + (x_low * y_low >> 32)
+    high: NDArray[Any] = x_high * y_high + (middle >> 32)
+    high += x_low * y_high + (middle & MASK) >> 32
+    return high

@@ -1,0 +1,103 @@
+// The threads that help with parallel loops.
+//
+// Why not OpenMP: its loops end when every thread has come, so on a machine that is busy with something
+// else each of them waits, spinning, for a thread that is not running. (Labelling 1024 x 1024 elements with
+// two threads, beside two busy processes on two cores, takes GNU OpenMP 40 ms, this team 2.1 ms; with the
+// cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
+// every compiler has it.
+// Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
+// left. If the team is busy with another caller, the caller works alone.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace conncomp {
+
+class Team {
+ public:
+  // The one team of this process; a forked child, which has lost its threads, gets a new one. Its threads
+  // wait until the process ends, so it is never destroyed.
+  static Team& get() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] { team() = new Team; });
+    (void)registered;
+    return *team();
+  }
+
+  // Runs work() on this thread and on up to `helpers` others at once, which have all returned at the end.
+  void run(int helpers, const std::function<void()>& work) {
+    if (busy_.test_and_set()) return work();
+    {
+      const std::lock_guard lock(mutex_);
+      try {
+        for (; size_ < helpers; ++size_) std::thread([this] { serve(); }).detach();
+      } catch (const std::system_error&) {  // no more threads to be had: fewer will do
+      }
+      work_ = &work;
+      places_ = helpers;
+      ++generation_;
+    }
+    wake_.notify_all();
+    work();
+    std::unique_lock lock(mutex_);
+    places_ = 0;
+    const auto over = [this] { return working_ == 0; };
+    look_out(lock, over);
+    done_.wait(lock, over);
+    lock.unlock();
+    busy_.clear();
+  }
+
+ private:
+  static Team*& team() {
+    static Team* team = new Team;
+    return team;
+  }
+
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (places_ > 0) {
+        --places_;
+        ++working_;
+        lock.unlock();
+        (*work_)();
+        lock.lock();
+        if (--working_ == 0) done_.notify_one();
+      }
+      const auto wanted = [this, seen = generation_.load()] { return generation_ != seen; };
+      look_out(lock, wanted);
+      wake_.wait(lock, wanted);
+    }
+  }
+
+  // One loop often follows the other at once: looks out for what is awaited before going to sleep.
+  template <class Condition>
+  static void look_out(std::unique_lock<std::mutex>& lock, Condition&& condition) {
+    constexpr int kTimes = 1000;  // some ten microseconds
+    lock.unlock();
+    for (int i = 0; i < kTimes && !condition(); ++i) {
+#ifdef __x86_64__
+      __builtin_ia32_pause();
+#endif
+    }
+    lock.lock();
+  }
+
+  std::atomic_flag busy_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int> working_{0};  // helpers at work
+  int size_ = 0, places_ = 0;    // helpers there are, and still wanted
+  const std::function<void()>* work_ = nullptr;
+};
+
+}  // namespace conncomp

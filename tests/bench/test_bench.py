@@ -1,0 +1,271 @@
+"""``conncomp bench``: what it measures, what it writes, and how it fails."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.bench import inputs, machine, peers, runner
+
+IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
+
+
+def check_failure(result, *words, status=2):
+    assert result.exit_code == status, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("conncomp: ")
+    for word in words:
+        assert word in line
+
+
+def runs_of(path, name):
+    rows = json.loads(Path(path).read_text())["rows"]
+    return [run for row in rows for run in row["runs"] if run["name"] == name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own"),
+    [
+        (
+            IMAGE,
+            {
+                "suite": "images",
+                "input": "blobs",
+                "description": "smooth blobs, 64 x 64",
+                "elements": 4096,
+                "shape": [64, 64],
+                "dtype": "uint8",
+                "connectivity": 2,
+                "floor_bytes": 5 * 4096,
+            },
+        ),
+        (
+            ("graph", "--size", "tiny", "--suite", "hard", "--input", "line"),
+            {
+                "suite": "hard",
+                "input": "line",
+                "description": "the longest chain of parents; some 1,024 vertices",
+                "vertices": 1024,
+                "arcs": 2046,
+                "components": 1,
+                "floor_bytes": 8 * 1025 + 4 * 2046 + 4 * 1024,
+            },
+        ),
+    ],
+)
+def test_result(run, arguments, own):
+    found = run(*arguments, "--threads", 2, "--peers", "-o", "out.json")
+    assert found.exit_code == 0, found.stderr
+    assert found.stderr == "" or found.stderr.startswith("conncomp: not installed, skipped: ")
+    result = json.loads(Path("out.json").read_text())
+    assert list(result) == [
+        *("format", "version", "kind", "created", "commit", "dirty", "machine", "versions"),
+        *("device", "threads", "size", "copy_bytes_per_second", "rows"),
+    ]
+    assert (result["format"], result["version"]) == ("conncomp-bench", 1)
+    assert (result["kind"], result["device"], result["size"]) == (arguments[0], "cpu", "tiny")
+    assert result["threads"] == 2
+    assert list(result["machine"]) == ["cpu", "cores", "memory_bytes", "system"]
+    assert {"conncomp", "numpy", "scipy"} <= set(result["versions"])
+    (row,) = result["rows"]
+    measured = row.pop("runs")
+    assert row == own | {"stand_in": False, "components": row["components"]}
+    assert {run["kind"] for run in measured} == {"ours", "peer"}
+    for run_ in measured:
+        assert list(run_) == ["name", "kind", "threads", "status", "reason", "seconds"]
+        assert (run_["status"], run_["reason"]) == ("ok", None)
+        assert len(run_["seconds"]) >= 5
+        assert all(0 < second < 10 for second in run_["seconds"])
+    threads = {run["name"]: run["threads"] for run in measured}
+    assert threads["auto"] == 2
+    assert threads["scipy"] == 1
+    lines = found.stdout.splitlines()
+    header = next(line for line in lines if line.startswith("input "))
+    assert "scipy /" in header
+    assert sum(line.startswith(f"{own['suite']}/{own['input']}") for line in lines) == 2
+
+
+def test_peers_alone(run):
+    found = run(*IMAGE, "--algorithm", "scipy", "-o", "out.json")
+    assert found.exit_code == 0
+    assert [run["name"] for run in json.loads(Path("out.json").read_text())["rows"][0]["runs"]] == [
+        "scipy"
+    ]
+    assert "images/blobs  scipy" in found.stdout
+
+
+def test_a_wrong_algorithm_is_not_timed(run, monkeypatch):
+    def wrong(*arguments, **options):
+        labels = label(*arguments, **options)
+        labels[labels == 2] = 1
+        return labels
+
+    label = conncomp.label
+    monkeypatch.setattr(conncomp, "label", wrong)
+    found = run(*IMAGE, "--algorithm", "auto", "--algorithm", "scipy", "-o", "out.json")
+    assert found.exit_code == 0
+    (ours,) = runs_of("out.json", "auto")
+    assert (ours["status"], ours["seconds"]) == ("wrong", [])
+    assert ours["reason"].startswith("label 1 instead of 2 at (")
+    assert runs_of("out.json", "scipy")[0]["status"] == "ok"
+    assert "wrong  label 1 instead of 2 at (" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MemoryError("no room"), "MemoryError: no room"), (KeyError("a\nb"), r"KeyError: 'a\nb'")],
+)
+def test_a_peer_that_fails(run, monkeypatch, error, reason):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(peers.PEERS["grid"]["scipy"], "run", fail)
+    found = run(*IMAGE, "--algorithm", "auto", "--algorithm", "scipy", "-o", "out.json")
+    assert found.exit_code == 0
+    (failed,) = runs_of("out.json", "scipy")
+    assert (failed["status"], failed["reason"], failed["seconds"]) == ("failed", reason, [])
+    assert found.stdout.splitlines()[-1].endswith("failed")
+
+
+def test_a_wrong_peer(run, monkeypatch):
+    monkeypatch.setattr(
+        peers.PEERS["grid"]["scipy"], "run", lambda self, prepared: np.ones((64, 64), int)
+    )
+    assert run(*IMAGE, "--algorithm", "scipy", "-o", "out.json").exit_code == 0
+    (wrong,) = runs_of("out.json", "scipy")
+    assert (wrong["status"], wrong["reason"]) == ("wrong", "background labelled 1")
+
+
+def test_missing_peers_are_named_once(run, monkeypatch):
+    for peer in peers.PEERS["grid"].values():
+        if peer.name != "scipy":
+            monkeypatch.setattr(peer, "module", "no_such_library_" + peer.module)
+    found = run("grid", "--size", "tiny", "--suite", "maddix", "--peers")
+    assert found.exit_code == 0
+    assert found.stderr == "conncomp: not installed, skipped: scikit-image, cv2, cc3d, kornia-rs\n"
+    check_failure(run(*IMAGE, "--algorithm", "cv2"), "not installed: cv2")
+
+
+def test_without_the_reference(run, monkeypatch):
+    monkeypatch.setattr("conncomp.cli.bench.find_spec", lambda name: None)
+    check_failure(run(*IMAGE), "needs scikit-image; pip install 'conncomp[bench]'")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), ["Missing command"]),
+        (("bogus",), ["'bogus'"]),
+        (("grid", "--suite", "ecl-18"), ["--suite", "'ecl-18'", "hawick-arrays, maddix, images"]),
+        (("graph", "--suite", "images"), ["'images'", "hawick-graphs, ecl-18, wang, hard"]),
+        ((*IMAGE, "--input", "star"), ["--input", "'star'", "random-10, random-50"]),
+        ((*IMAGE, "--algorithm", "fast"), ["--algorithm", "'fast'", "auto, runs, scipy"]),
+        ((*IMAGE, "--algorithm", "igraph"), ["--algorithm", "'igraph'"]),
+        ((*IMAGE, "--size", "huge"), ["'huge'"]),
+        ((*IMAGE, "--threads", "0"), ["--threads"]),
+        ((*IMAGE, "--device", "cuda"), ["device='cuda': this version has no GPU kernels"]),
+        ((*IMAGE, "--device", "tpu"), ["'tpu'"]),
+        ((*IMAGE, "--transfers"), ["--transfers is for --device cuda"]),
+        ((*IMAGE, "--data", "nowhere"), ["'nowhere' does not exist"]),
+        ((*IMAGE, "-o", "out.txt"), ["'out.txt' does not end in .json"]),
+        ((*IMAGE, "-o", "nowhere/out.json"), ["there is no directory 'nowhere'"]),
+    ],
+)
+def test_bad_input_is_one_line(run, arguments, words):
+    check_failure(run(*arguments), *words)
+    assert not list(Path().iterdir())
+
+
+def test_memory_is_checked_first(run, monkeypatch):
+    made = []
+    monkeypatch.setattr(conncomp.generate, "blobs", lambda *a, **k: made.append(a))
+    monkeypatch.setattr(inputs, "available_memory", lambda: 100_000)
+    check_failure(
+        run("grid", "--size", "tiny", "--suite", "images", "-o", "out.json"),
+        "out of memory: random-10 needs some 197 kB, and 100 kB are available",
+    )
+    assert not made
+    assert not Path("out.json").exists()
+    monkeypatch.setattr(inputs, "available_memory", lambda: None)
+    inputs.check_memory([inputs.Input("x", "", 1 << 60, list)])
+
+
+def test_available_memory(monkeypatch):
+    known = inputs.available_memory()
+    assert 1 << 20 < known <= inputs.total_memory()
+    monkeypatch.setattr(Path, "read_text", lambda path: "MemTotal: 1 kB\n")
+    assert 1 << 20 < inputs.available_memory() <= inputs.total_memory()
+    monkeypatch.delattr("os.sysconf")
+    assert inputs.available_memory() is None
+
+
+def test_interrupt_keeps_rows(run, monkeypatch):
+    def interrupt(self, prepared):
+        if prepared[0].any():
+            return label(self, prepared)
+        raise KeyboardInterrupt
+
+    label = peers.Ours.run
+    monkeypatch.setattr(peers.Ours, "run", interrupt)
+    names = [option for name in ("hilbert", "empty") for option in ("--input", name)]
+    found = run("grid", "--size", "tiny", "--suite", "hard", *names, "-o", "out.json")
+    assert (found.exit_code, found.stderr) == (130, "conncomp: interrupted\n")
+    (row,) = json.loads(Path("out.json").read_text())["rows"]
+    assert row["input"] == "hilbert"
+    assert "hard/hilbert" in found.stdout
+    assert [path.name for path in Path().iterdir()] == ["out.json"]
+
+
+def test_list(run):
+    found = run("graph", "--list", "--size", "full", "-o", "out.json")
+    assert found.exit_code == 0
+    assert not Path("out.json").exists()
+    lines = {tuple(line.split()[:2]): line for line in found.stdout.splitlines()}
+    assert lines["ecl-18", "europa_osm"].split()[2:4] == ["8.02", "GB"]
+    assert lines["ecl-18", "europa_osm"].rstrip().endswith("(stand-in)")
+    assert "stand-in" not in lines["ecl-18", "rmat16.sym"]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_copy_rate(threads):
+    assert 1e8 < machine.copy_rate(threads) < 1e13
+
+
+def test_machine(monkeypatch):
+    found = machine.machine()
+    assert found["cpu"]
+    assert found["cores"] >= 1
+    assert found["memory_bytes"] > 1 << 28
+    monkeypatch.setattr(Path, "read_text", lambda path: "")
+    assert machine.machine()["cpu"]
+
+
+def test_commit(monkeypatch, tmp_path):
+    revision, dirty = machine.commit()
+    assert (revision is None and dirty is None) or (len(revision) == 40 and dirty in (True, False))
+    monkeypatch.setattr(conncomp, "__file__", str(tmp_path / "__init__.py"))
+    assert machine.commit() == (None, None)
+
+
+def test_repetitions(monkeypatch):
+    class Clock:
+        def __init__(self, step):
+            self.now, self.step = 0, step
+
+        def __call__(self):
+            self.now += self.step
+            return self.now
+
+    class Nothing(peers.Contender):
+        def run(self, prepared):
+            pass
+
+    for step, count in ((1e-6, 100), (0.01, 20), (0.1, 5), (0.3, 4), (2, 2)):
+        monkeypatch.setattr(runner, "perf_counter", Clock(step))
+        seconds = runner._repeat(Nothing(), None)
+        assert len(seconds) in (count, count + 1)
+        assert math.isclose(np.median(seconds), step, rel_tol=1e-6)

@@ -1,0 +1,145 @@
+"""The suites: every input of every suite is what it says, and every contender labels it right."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.bench.inputs import SIZES
+from conncomp.bench.peers import ALGORITHMS, PEERS, Ours
+from conncomp.bench.runner import Reference, measure, reference
+from conncomp.bench.suites import SUITES, graphs
+from reference import components_by_search, consecutive, label_by_flood_fill
+
+NAMES = [(kind, suite) for kind in SUITES for suite in SUITES[kind]]
+GENERATED = {
+    "2d-2e20.sym",
+    "delaunay_n24",
+    "kron_g500-logn21",
+    "r4-2e23.sym",
+    "rmat16.sym",
+    "rmat22.sym",
+}
+
+
+@pytest.mark.parametrize(("kind", "suite"), NAMES)
+def test_every_contender_agrees_on_every_input(kind, suite, monkeypatch):
+    monkeypatch.setattr("conncomp.bench.runner.SHORTEST", 0)
+    contenders = [Ours(kind, name) for name in ALGORITHMS[kind]]
+    for peer in PEERS[kind].values():
+        try:
+            contenders.append(peer(2))
+        except ImportError:
+            continue
+    inputs = [(suite, entry) for entry in SUITES[kind][suite]("tiny", None)]
+    *_, result = measure(kind, inputs, contenders, size="tiny", threads=1)
+    assert len(result["rows"]) == len(inputs)
+    for row in result["rows"]:
+        bad = [run for run in row["runs"] if run["status"] != "ok"]
+        assert not bad, row["input"]
+        assert {run["name"] for run in row["runs"]} >= set(ALGORITHMS[kind])
+
+
+@pytest.mark.parametrize(("kind", "suite"), NAMES)
+def test_names_stay_and_sizes_grow(kind, suite):
+    listed = [SUITES[kind][suite](size, None) for size in SIZES]
+    names = [[entry.name for entry in entries] for entries in listed]
+    assert all(len(set(found)) == len(found) for found in names)
+    if suite != "hawick-arrays":  # whose names are its sizes
+        assert names == [names[0]] * len(SIZES)
+    bytes_ = [sum(entry.num_bytes for entry in entries) for entries in listed]
+    assert bytes_ == sorted(set(bytes_))
+
+
+def test_the_eighteen_graphs():
+    entries = graphs.ecl("full")
+    assert len(entries) == 18
+    assert {entry.name for entry in entries if not entry.stand_in} == GENERATED
+    for entry, row in zip(graphs.ecl("small"), graphs.ECL, strict=True):
+        graph = entry.make()
+        assert 50_000 < graph.num_arcs < 300_000, entry.name
+        if not entry.name.startswith("kron"):  # thinned out by multiple edges when so small
+            published = row.arcs / row.vertices
+            assert graph.num_arcs / graph.num_vertices == pytest.approx(published, rel=0.16)
+
+
+def test_hawick_as_published():
+    wanted = {entry.name: entry.description for entry in graphs.hawick("full")}
+    assert (
+        wanted["disjoint1-16m"] == "16,000,000 vertices in 100 sets, 50,000,000 edges inside them"
+    )
+    assert wanted["disjoint3-1e6"].startswith("5,000,000 vertices in 1,000,000 sets")
+    assert wanted["line-1m"] == "a line of 1,000,000 vertices"
+
+
+@pytest.mark.parametrize("name", ["amazon0601.txt", "amazon0601.txt.gz"])
+def test_published_graph(tmp_path, name):
+    # Ids with gaps, a loop, an arc and its opposite, a multiple arc.
+    text = b"# from to\n5 7\n7 5\n9 9\n7 9\n7 9\n"
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    (entry,) = [entry for entry in graphs.ecl("tiny", tmp_path) if entry.name == "amazon0601"]
+    assert not entry.stand_in
+    assert entry.description == f"co-purchases, from {name}"
+    assert entry.num_bytes > 4_886_816
+    graph = entry.make()
+    assert graph.indptr.tolist() == [0, 1, 3, 4]
+    assert graph.indices.tolist() == [1, 0, 2, 1]
+
+
+@pytest.mark.parametrize("connectivity", [1, 2])
+def test_reference_of_an_array(connectivity):
+    image = conncomp.generate.random_array((9, 13), 0.8, values=2)
+    right = reference(image, connectivity)
+    expected = consecutive(label_by_flood_fill(image, 0, connectivity), 1)
+    np.testing.assert_array_equal(right.labels, expected)
+    assert right.components == expected.max()
+
+
+def test_reference_of_a_graph():
+    graph = conncomp.generate.uniform_random(60, 40)
+    sources = np.repeat(np.arange(60), np.diff(graph.indptr))
+    arcs = zip(sources.tolist(), graph.indices.tolist(), strict=True)
+    right = reference(graph, 0)
+    np.testing.assert_array_equal(right.labels, consecutive(components_by_search(60, arcs), 0))
+
+
+@pytest.mark.parametrize(
+    ("labels", "exact", "reason"),
+    [
+        ([0, 1, 1, 2], True, None),
+        ([0, 1, 1, 2], False, None),
+        ([0, 7, 7, 3], False, None),
+        ([0, -1, -1, 3], False, None),
+        ([0, 7, 7, 3], True, "label 7 instead of 1 at 1"),
+        ([0, 1, 1, 1], True, "label 1 instead of 2 at 3"),
+        ([0, 1, 1, 1], False, "different components have the same label"),
+        ([0, 1, 3, 2], False, "label 1 instead of 3 at 1"),
+        ([5, 1, 1, 2], False, "background labelled 5"),
+        ([0, 0, 0, 2], False, "different components have the same label"),
+        ([0, 1, 1], False, "labels of shape (3,) instead of (4,)"),
+    ],
+)
+def test_comparison(labels, exact, reason):
+    right = Reference(np.array([0, 1, 1, 2]), 2, background=True)
+    assert right.disagreement(np.array(labels), exact) == reason
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ([3, 3, 0], None),
+        ([4, 3, 0], "label 4 instead of 3 at 0"),
+        ([2, 2, 2], "different components have the same label"),
+    ],
+)
+def test_comparison_without_background(labels, reason):
+    right = Reference(np.array([0, 0, 1]), 2, background=False)
+    assert right.disagreement(np.array(labels), exact=False) == reason
+
+
+def test_comparison_of_planes_and_of_nothing():
+    right = Reference(np.array([[0, 1], [0, 0]]), 1, background=True)
+    assert right.disagreement(np.array([[0, 9], [9, 0]]), False) == "label 9 instead of 0 at (1, 0)"
+    empty = Reference(np.zeros(0, int), 0, background=False)
+    assert empty.disagreement(np.zeros(0, int), exact=False) is None

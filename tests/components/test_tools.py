@@ -1,0 +1,176 @@
+"""Sizes, members, histogram, selection and statistics, against plain NumPy and scikit-image."""
+
+import cc3d
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from skimage.measure import regionprops
+
+import conncomp
+
+LABELS = hnp.arrays(
+    st.sampled_from(["u1", "i2", "i4", "u4", "i8", "u8", ">i4"]),
+    hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=7),
+    elements=st.integers(0, 9),
+)
+BACKGROUND = st.sampled_from([0, None])
+
+
+def rows_of(labels, background):
+    """Return the flat indices of each label that is a component."""
+    found = np.unique(labels)
+    return {int(k): np.flatnonzero(labels == k) for k in found if background is None or k != 0}
+
+
+@given(LABELS, BACKGROUND)
+def test_sizes_members_histogram(labels, background):
+    rows = rows_of(labels, background)
+    sizes = conncomp.component_sizes(labels, background=background)
+    assert len(sizes) == (labels.max() + 1 if labels.size else 0)
+    assert {k: int(n) for k, n in enumerate(sizes) if n} == {k: len(r) for k, r in rows.items()}
+
+    indptr, indices = conncomp.component_members(labels, background=background)
+    assert len(indptr) == len(sizes) + 1
+    for k in range(len(sizes)):
+        np.testing.assert_array_equal(indices[indptr[k] : indptr[k + 1]], rows.get(k, []))
+
+    values, counts = conncomp.size_histogram(labels, background=background)
+    expected = np.unique([len(r) for r in rows.values()], return_counts=True)
+    np.testing.assert_array_equal(values, expected[0])
+    np.testing.assert_array_equal(counts, expected[1])
+
+
+@given(LABELS, BACKGROUND, st.integers(0, 12))
+def test_selection(labels, background, k):
+    rows = rows_of(labels, background)
+    empty = 0 if background == 0 else -1
+    order = sorted(rows, key=lambda label: (-len(rows[label]), label))
+
+    largest = conncomp.largest_components(labels, k, background=background)
+    kept = np.isin(labels, order[:k])
+    np.testing.assert_array_equal(largest, np.where(kept, labels.astype(int), empty))
+
+    pruned = conncomp.remove_small_components(labels, k, background=background)
+    kept = np.isin(labels, [label for label in order if len(rows[label]) >= k])
+    np.testing.assert_array_equal(pruned, np.where(kept, labels.astype(int), empty))
+
+    expected = np.full(labels.shape, empty)
+    for number, label in enumerate(order, start=background == 0):
+        expected[labels == label] = number
+    np.testing.assert_array_equal(conncomp.sort_by_size(labels, background=background), expected)
+
+
+@given(LABELS, BACKGROUND)
+def test_statistics(labels, background):
+    rows = rows_of(labels, background)
+    found = conncomp.component_statistics(labels, background=background)
+    np.testing.assert_array_equal(found.labels, list(rows))
+    for i, members in enumerate(rows.values()):
+        at = np.stack(np.unravel_index(members, labels.shape), axis=1)
+        assert found.sizes[i] == len(at)
+        np.testing.assert_array_equal(found.bounding_boxes[i].T, [at.min(0), at.max(0) + 1])
+        np.testing.assert_allclose(found.centroids[i], at.mean(0))
+        covariance = np.cov(at.T, bias=True).reshape(labels.ndim, labels.ndim)
+        np.testing.assert_allclose(found.moments[i], covariance, atol=1e-12)
+        box = labels[found.slices(i)]
+        assert np.count_nonzero(box == found.labels[i]) == len(at)
+
+
+def test_statistics_against_others(restore_threads):
+    volume = np.random.default_rng(0).random((60, 70, 80)) < 0.2
+    labels = conncomp.label(volume, connectivity=1)
+    found = conncomp.component_statistics(labels)
+    other = cc3d.statistics(labels.astype(np.uint32))
+    np.testing.assert_array_equal(found.sizes, other["voxel_counts"][1:])
+    np.testing.assert_allclose(found.centroids, other["centroids"][1:], rtol=1e-6)
+    for i, region in enumerate(regionprops(labels)[:200]):
+        box = np.array(region.bbox).reshape(2, 3).T
+        np.testing.assert_array_equal(found.bounding_boxes[i], box)
+    for threads in (1, 3):
+        conncomp.set_num_threads(threads)
+        again = conncomp.component_statistics(labels)
+        np.testing.assert_array_equal(again.moments, found.moments)
+        np.testing.assert_array_equal(
+            conncomp.component_sizes(labels), np.r_[0, found.sizes], strict=True
+        )
+
+
+def test_moments_are_exact():
+    """The variance of 0 ... n - 1 is (n² - 1) / 12; float64 sums of squares would lose digits."""
+    n = 3_000_001
+    found = conncomp.component_statistics(np.ones(n, np.uint8))
+    assert found.moments[0, 0, 0] == (n**2 - 1) / 12
+    assert found.centroids[0, 0] == (n - 1) / 2
+
+
+def test_large_sizes():
+    labels = np.repeat([1, 2, 3, 4], [70_000, 70_000, 2, 300_000])
+    assert list(conncomp.component_sizes(labels)) == [0, 70_000, 70_000, 2, 300_000]
+    sizes, counts = conncomp.size_histogram(labels)
+    assert (list(sizes), list(counts)) == ([2, 70_000, 300_000], [1, 2, 1])
+    ranks = conncomp.sort_by_size(labels)
+    assert [int(ranks[i]) for i in (0, 70_000, 140_000, 140_002)] == [2, 3, 4, 1]
+
+
+def test_labels_of_roots_and_graphs():
+    image = np.array([[1, 0, 1], [0, 0, 1]])
+    roots = conncomp.label(image, numbering="roots")
+    assert list(conncomp.component_sizes(roots, background=-1)) == [1, 0, 2]
+    assert conncomp.sort_by_size(roots, background=-1).tolist() == [[1, -1, 0], [-1, -1, 0]]
+    _, labels = conncomp.connected_components(conncomp.Graph.from_edges([0], [2], 3))
+    assert list(conncomp.component_sizes(labels, background=None)) == [2, 1]
+
+
+def test_layouts():
+    labels = np.arange(24).reshape(4, 6)
+    for view in (labels[::-1, ::2], labels.T, np.asfortranarray(labels)):
+        expected = conncomp.component_sizes(view.copy())
+        np.testing.assert_array_equal(conncomp.component_sizes(view), expected)
+        plain = conncomp.component_statistics(np.ascontiguousarray(view))
+        np.testing.assert_array_equal(
+            conncomp.component_statistics(view).centroids, plain.centroids
+        )
+
+
+EVERY = [
+    conncomp.component_sizes,
+    conncomp.component_members,
+    conncomp.size_histogram,
+    conncomp.component_statistics,
+    conncomp.sort_by_size,
+    lambda labels, **options: conncomp.largest_components(labels, 1, **options),
+    lambda labels, **options: conncomp.remove_small_components(labels, 1, **options),
+]
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize(
+    ("labels", "options", "error", "message"),
+    [
+        ([1.5, 2.0], {}, TypeError, "labels is of dtype float64"),
+        ([True, False], {}, TypeError, "labels is of dtype bool"),
+        (["a"], {}, TypeError, "labels is of dtype"),
+        ([1, -2], {}, ValueError, "labels holds -2"),
+        ([1, -2], {"background": -1}, ValueError, "labels holds -2"),
+        ([1, 10**15], {}, ValueError, "labels holds 1000000000000000"),
+        (np.array([2**64 - 1], np.uint64), {}, ValueError, "labels holds 18446744073709551615"),
+        ([1, 2], {"background": 5}, ValueError, "background=5"),
+        ([1, 2], {"background": True}, ValueError, "background=True"),
+    ],
+)
+def test_bad_labels(function, labels, options, error, message):
+    with pytest.raises(error, match=message):
+        function(labels, **options)
+
+
+def test_bad_numbers():
+    with pytest.raises(ValueError, match="k=-1"):
+        conncomp.largest_components([1, 2], -1)
+    with pytest.raises(TypeError, match=r"k=1\.5"):
+        conncomp.largest_components([1, 2], 1.5)
+    with pytest.raises(TypeError, match=r"min_size=1\.5"):
+        conncomp.remove_small_components([1, 2], 1.5)
+    with pytest.raises(ValueError, match="labels is a scalar"):
+        conncomp.component_statistics(np.int64(3))
