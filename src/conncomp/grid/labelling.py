@@ -259,11 +259,10 @@ def _describe_axes(
     itemsize = image.dtype.itemsize
     axes = [k for k in range(image.ndim) if image.shape[k] > 1] or [image.ndim - 1]
 
-    # Values are read several times and labels are written once, so rows should be contiguous in the
-    # image; but gathering bytes, 64 rows of which share cache lines, costs less than scattering labels.
+    # Values are read several times and labels are written once: rows should be contiguous in the
+    # image rather than among the labels.
     def cost(k: int) -> tuple[int, int, int]:
-        apart = 0 if itemsize == 1 else max(abs(image.strides[k]), itemsize)
-        return -min(image.shape[k], SHORT_ROW), apart, -k
+        return -min(image.shape[k], SHORT_ROW), max(abs(image.strides[k]), itemsize), -k
 
     rows = min(axes, key=cost)
     axes.remove(rows)
