@@ -225,7 +225,7 @@ def test_list(run):
     assert found.exit_code == 0
     assert not Path("out.json").exists()
     lines = {tuple(line.split()[:2]): line for line in found.stdout.splitlines()}
-    assert lines["ecl-18", "europa_osm"].split()[2:4] == ["8.02", "GB"]
+    assert lines["ecl-18", "europa_osm"].split()[2:4] == ["10.2", "GB"]
     assert lines["ecl-18", "europa_osm"].rstrip().endswith("(stand-in)")
     assert "stand-in" not in lines["ecl-18", "rmat16.sym"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.graph.labelling import ALGORITHMS as GRAPH_ALGORITHMS
@@ -216,7 +217,7 @@ class _NetworKit(_NetworKitSerial):
 
 class _RustworkX(Peer):
     name, module = "rustworkx", "rustworkx"
-    most_arcs: ClassVar = 1 << 24  # its edges pass through Python objects
+    most_arcs: ClassVar = MOST_OBJECTS  # its edges pass through Python objects
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         if data.num_arcs > self.most_arcs:
@@ -236,7 +237,7 @@ class _RustworkX(Peer):
 
 class _NetworkX(_RustworkX):
     name, module = "networkx", "networkx"
-    most_arcs = 1 << 21  # some 250 bytes each
+    most_arcs = MOST_OBJECTS // 4
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         if data.num_arcs > self.most_arcs:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
 from conncomp._arrays import as_numpy
-from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
+from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
 from conncomp.bench.peers import ALGORITHMS, PEERS, Contender, Ours
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
@@ -24,7 +24,11 @@ from conncomp.cli.bench_report import compare, report
 
 @click.group(no_args_is_help=False)
 def bench() -> None:
-    """Measure how fast components are found."""
+    """Measure how fast components are found.
+
+    In the tables, "/ floor" is the time over that of a copy of the bytes that must move at least
+    once, and "NAME /" is the time of another library over that of the algorithm.
+    """
 
 
 for subcommand in (compare, report):
@@ -129,7 +133,9 @@ def _bench(
         raise click.UsageError("--transfers is for --device cuda.")
     chosen = _choose_inputs(kind, suites, inputs, size, data)
     if only_list:
-        show({}, (), _list(chosen), as_json=False, names=4)
+        free = available_memory()
+        facts = ("size", size), ("memory available", in_bytes(free) if free else "unknown")
+        show({}, facts, _list(chosen), as_json=False, names=4)
         return
     if threads is not None:
         conncomp.set_num_threads(threads)
@@ -241,7 +247,8 @@ def _table(result: dict[str, Any]) -> list[Row]:
     """
     things = "elements" if result["kind"] == "grid" else "arcs"
     runs = [(row, run) for row in result["rows"] for run in row["runs"]]
-    peers = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
+    names = {run["name"] for _, run in runs}
+    peers = [name for name in PEERS[result["kind"]] if name in names]
     shown = [(row, run) for row, run in runs if run["kind"] == "ours"] or runs
     header = ("input", "algorithm", "ms", "quartiles", f"M{things}/s", "/ floor")
     return [
@@ -260,19 +267,14 @@ def _line(
     name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")
     if run["status"] != "ok":
         return name, run["name"], run["status"], str(run["reason"])
-    median = statistics.median(run["seconds"])
-    low, _, high = (
-        statistics.quantiles(run["seconds"], method="inclusive")
-        if len(run["seconds"]) > 1
-        else (median,) * 3
-    )
+    low, median, high = statistics.quantiles(run["seconds"], method="inclusive")
     return (
         name,
         run["name"],
         f"{1e3 * median:.3g}",
         f"{1e3 * low:.3g} to {1e3 * high:.3g}",
         f"{count / median / 1e6:,.3g}",
-        f"{median * copy_rate / row['floor_bytes']:.3g}" if row["floor_bytes"] else "",
+        f"{median * copy_rate / row['floor_bytes']:.3g}",
         *(_ratio(row, peer, median) for peer in peers),
     )
 

@@ -14,7 +14,7 @@ from conncomp._core import native
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
 
-# Shorter rows leave most of a 64-bit word empty; a longer axis is taken instead if there is one.
+# Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
 
 # Every algorithm takes what `_describe` returns, and fills `out`.
@@ -256,11 +256,17 @@ def _describe_axes(
 
     Axes of length 1 connect nothing and are left out.
     """
+    itemsize = image.dtype.itemsize
     axes = [k for k in range(image.ndim) if image.shape[k] > 1] or [image.ndim - 1]
-    if image.shape[axes[-1]] < SHORT_ROW:
-        longest = max(axes, key=lambda k: (image.shape[k], k))
-        axes.remove(longest)
-        axes.append(longest)
+
+    # Values are read several times and labels are written once: rows should be contiguous in the
+    # image rather than among the labels.
+    def cost(k: int) -> tuple[int, int, int]:
+        return -min(image.shape[k], SHORT_ROW), max(abs(image.strides[k]), itemsize), -k
+
+    rows = min(axes, key=cost)
+    axes.remove(rows)
+    axes.append(rows)
     index_strides = [1] * image.ndim
     for k in range(image.ndim - 1, 0, -1):
         index_strides[k - 1] = index_strides[k] * image.shape[k]

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from conncomp import generate
-from conncomp.bench.inputs import ARC_BYTES, VERTEX_BYTES, Input
+from conncomp.bench.inputs import ARC_BYTES, MOST_OBJECTS, OBJECT_BYTES, VERTEX_BYTES, Input
 from conncomp.generate._edges import graph_of_edges
 from conncomp.graph import Graph
 
@@ -31,9 +31,16 @@ SUFFIXES = (".egr", ".gr", ".mtx", ".graph", ".txt")
 
 
 def _input(
-    name: str, description: str, vertices: float, arcs: float, make: Make, stand_in: bool = False
+    name: str,
+    description: str,
+    vertices: int,
+    arcs: int,
+    make: Make,
+    stand_in: bool = False,
+    vertex_bytes: int = VERTEX_BYTES,
 ) -> Input:
-    num_bytes = round(arcs * ARC_BYTES + vertices * VERTEX_BYTES)
+    objects = min(arcs, MOST_OBJECTS)
+    num_bytes = arcs * ARC_BYTES + objects * OBJECT_BYTES + vertices * vertex_bytes
     return Input(name, description, num_bytes, make, stand_in)
 
 
@@ -82,6 +89,7 @@ class Published(NamedTuple):
     arcs: int
     make: Callable[[int], Graph]
     stand_in: bool = True
+    vertex_bytes: int = VERTEX_BYTES
 
 
 def _square(vertices: float) -> tuple[int, int]:
@@ -89,8 +97,10 @@ def _square(vertices: float) -> tuple[int, int]:
     return side, side
 
 
-def _rmat(n: int) -> Graph:
-    return generate.rmat(round(math.log2(n)), 8, a=0.45, b=0.15, c=0.15, simple=True)
+def _rmat(seed: int) -> Callable[[int], Graph]:
+    return lambda n: generate.rmat(
+        round(math.log2(n)), 8, a=0.45, b=0.15, c=0.15, simple=True, seed=seed
+    )
 
 
 def _kronecker(n: int) -> Graph:
@@ -139,6 +149,7 @@ ECL = (
         100_663_202,
         lambda n: generate.delaunay(n, "strip"),
         False,
+        600,  # for Qhull
     ),
     Published("europa_osm", "road map", 50_912_018, 108_109_320, _roads(0.55, 5)),
     Published("in-2004", "web links", 1_382_908, 27_182_946, _web(10, 0.65, 1000)),
@@ -158,8 +169,8 @@ ECL = (
         lambda n: generate.random_neighbours(n, 4),
         False,
     ),
-    Published("rmat16.sym", "RMAT", 65_536, 967_866, _rmat, False),
-    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, _rmat, False),
+    Published("rmat16.sym", "RMAT", 65_536, 967_866, _rmat(16), False),
+    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, _rmat(22), False),
     Published("soc-LiveJournal1", "journal community", 4_847_571, 85_702_474, _web(9, 0.5)),
     Published("uk-2002", "web links", 18_520_486, 523_574_516, _web(14, 0.65, 1000)),
     Published("USA-road-d.NY", "road map", 264_346, 730_100, _roads(0.7)),
@@ -183,7 +194,8 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
         share = min(1, largest / row.arcs)
         n, m = round(row.vertices * share), round(row.arcs * share)
         text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
-        inputs.append(_input(row.name, text, n, m, partial(row.make, n), row.stand_in))
+        make = partial(row.make, n)
+        inputs.append(_input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes))
     return inputs
 
 
@@ -205,7 +217,7 @@ def _read(path: Path) -> Graph:
 
 def wang(size: str, data: Path | None = None) -> list[Input]:
     """List the graphs of [W]_: as many edges as vertices, by number of vertices and components."""
-    part = {"tiny": 500, "small": 20, "medium": 3, "full": 1}[size]
+    part = {"tiny": 500, "small": 50, "medium": 3, "full": 1}[size]
     million = 10**6 // part
     inputs = []
 

@@ -31,8 +31,9 @@ def _input(
     connectivity: int,
     make: Make,
     stand_in: bool = False,
+    element_bytes: int = ELEMENT_BYTES,
 ) -> Input:
-    num_bytes = math.prod(shape) * ELEMENT_BYTES
+    num_bytes = math.prod(shape) * element_bytes
     return Input(name, description, num_bytes, make, stand_in, connectivity)
 
 
@@ -128,25 +129,25 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
     order = {"tiny": 5, "small": 9, "medium": 11, "full": 13}[size]
     n = 2 << order
     shape = n, n
-    rows: tuple[tuple[str, str, int, Make], ...] = (
-        ("spiral", "two arms one pixel wide", 2, partial(generate.spiral, n)),
-        ("maze", "a tree of ways", 1, partial(generate.maze, shape)),
-        (
-            "percolation",
-            "clusters wind most",
-            1,
-            partial(generate.random_array, shape, 0.592746),
-        ),
-        ("comb", "teeth meet in the last row", 2, partial(generate.comb, shape)),
-        ("checkerboard", "most runs, one component", 2, partial(generate.checkerboard, shape)),
-        ("points", "most runs, most components", 1, partial(generate.checkerboard, shape)),
-        ("hilbert", "a curve through everything", 1, partial(generate.hilbert_curve, order)),
-        ("all-equal", "one component of everything", 2, partial(generate.all_equal, shape)),
-        ("empty", "no component", 2, partial(generate.all_equal, shape, 0)),
-        ("cells", "many values, no background", 2, partial(generate.voronoi, shape, n)),
-        ("photograph", "nearly every pixel a run", 2, partial(generate.photograph, shape)),
-    )
-    return [
-        _input(name, f"{text}, {n} x {n}", shape, connectivity, make)
-        for name, text, connectivity, make in rows
-    ]
+    inputs = []
+
+    def image(
+        name: str, text: str, connectivity: int, make: Make, element_bytes: int = ELEMENT_BYTES
+    ) -> None:
+        text = f"{text}, {n} x {n}"
+        inputs.append(_input(name, text, shape, connectivity, make, False, element_bytes))
+
+    image("spiral", "two arms one pixel wide", 2, partial(generate.spiral, n))
+    image("maze", "a tree of ways", 1, partial(generate.maze, shape))
+    noise = partial(generate.random_array, shape, 0.592746)
+    image("percolation", "clusters wind most", 1, noise)
+    image("comb", "teeth meet in the last row", 2, partial(generate.comb, shape))
+    image("checkerboard", "most runs, one component", 2, partial(generate.checkerboard, shape))
+    image("points", "most runs, most components", 1, partial(generate.checkerboard, shape))
+    image("hilbert", "a curve through everything", 1, partial(generate.hilbert_curve, order))
+    image("all-equal", "one component of everything", 2, partial(generate.all_equal, shape))
+    image("empty", "no component", 2, partial(generate.all_equal, shape, 0))
+    image("cells", "many values, no background", 2, partial(generate.voronoi, shape, n))
+    photograph = partial(generate.photograph, shape)
+    image("photograph", "nearly every pixel a run", 2, photograph, element_bytes=80)
+    return inputs
