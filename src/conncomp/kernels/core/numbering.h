@@ -56,37 +56,20 @@ int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
       [&](int64_t w, int64_t before) { rank[w] = Index(before); });
 }
 
-// Lets every entry point to its root. In ascending order the parent of an entry is mostly flat already,
-// so two steps reach the root, and the loop's branch is well predicted.
+// Lets an entry point to its root, which it returns. In ascending order the parent of an entry is mostly
+// flat already, so two steps reach the root, and the loop's branch is well predicted.
+template <class Index>
+Index flatten_entry(Index* parent, int64_t i) {
+  Index root = Shared::load(parent + Shared::load(parent + i));
+  for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
+  Shared::store(parent + i, root);
+  return root;
+}
+
+// Lets every entry point to its root.
 template <class Index>
 void flatten(Index* parent, int64_t count) {
-  for_each_index(count, [&](int64_t i) {
-    Index root = Shared::load(parent + Shared::load(parent + i));
-    for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
-    Shared::store(parent + i, root);
-  });
-}
-
-// Gives every entry of a flat forest the complemented label that its root holds.
-template <class Index>
-void spread_labels(Index* parent, int64_t count) {
-  for_each_index(count, [&](int64_t i) {
-    const Index root = Shared::load(parent + i);
-    Shared::store(parent + i, Shared::load(parent + (root < 0 ? Index(i) : root)));
-  });
-}
-
-// Gives every entry of a flat forest the complemented number of its root, from `first` on in the order of
-// the roots; returns the number of roots.
-template <class Index>
-int64_t number_roots(Index* parent, int64_t count, Index first) {
-  const int64_t roots = scan(
-      count, [&](int64_t i) { return parent[i] == Index(i); },
-      [&](int64_t i, int64_t before) {
-        parent[i] = parent[i] == Index(i) ? ~Index(first + before) : parent[i];
-      });
-  spread_labels(parent, count);
-  return roots;
+  for_each_index(count, [&](int64_t i) { flatten_entry(parent, i); });
 }
 
 // Turns a flat forest into labels 0, 1, ... in the order of the roots, or into roots, which it already
@@ -95,7 +78,13 @@ template <class Index>
 int64_t label_roots(Index* parent, int64_t count, bool consecutive) {
   if (!consecutive)
     return scan(count, [&](int64_t i) { return parent[i] == Index(i); }, [](int64_t, int64_t) {});
-  const int64_t components = number_roots(parent, count, Index(0));
+  const int64_t components = scan(
+      count, [&](int64_t i) { return parent[i] == Index(i); },
+      [&](int64_t i, int64_t before) { parent[i] = parent[i] == Index(i) ? ~Index(before) : parent[i]; });
+  for_each_index(count, [&](int64_t i) {
+    const Index root = Shared::load(parent + i);
+    Shared::store(parent + i, Shared::load(parent + (root < 0 ? Index(i) : root)));
+  });
   for_each_index(count, [&](int64_t i) { parent[i] = ~parent[i]; });
   return components;
 }

@@ -33,6 +33,28 @@
 
 namespace conncomp {
 
+// The roots of a forest, which it flattens, as bit masks.
+struct Roots {
+  int64_t words;
+  Buffer<uint64_t> masks;
+
+  template <class Index>
+  Roots(Index* parent, int64_t count) : words((count + kWord - 1) / kWord), masks(words) {
+    for_each_index(words, [&](int64_t w) {
+      uint64_t mask = 0;
+      for (int64_t i = w * kWord, end = std::min(i + kWord, count); i < end; ++i)
+        mask |= uint64_t(flatten_entry(parent, i) == Index(i)) << i % kWord;
+      masks[w] = mask;
+    });
+  }
+
+  // Calls body(i) for every root i, in parallel.
+  template <class Body>
+  void for_each(Body&& body) const {
+    for_each_index(words, [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); });
+  }
+};
+
 template <class Index>
 class Runs {
  public:
@@ -41,18 +63,19 @@ class Runs {
     const int64_t words = bundles_.count * bundles_.words;
     rank_ = Buffer<Index>(words);
     runs_ = rank_words(masks_.start.data(), words, rank_.data());
-    storage_ = Buffer<Index>(1 + runs_ + kSlack);
-    parent_ = storage_.data() + 1;
-    parent_[-1] = 0;
-    std::fill_n(parent_ + runs_, kSlack, Index(0));
-    for_each_index(runs_, [&](int64_t i) { parent_[i] = Index(i); });
+    parent_ = Buffer<Index>(runs_);
   }
 
   // Unites the runs that touch; Finder is OneValue or EqualValues.
   template <class Finder>
   void link(const void* data) {
     const int64_t parts = bundles_.parts.parts;
-    parallel_for(parts, [&](int64_t part) { link_part<Exclusive>(Finder(masks_, data), part, true); });
+    parallel_for(parts, [&](int64_t part) {
+      const Index end = runs_before(bundles_.parts.end(part) * bundles_.words);
+      for (Index run = runs_before(bundles_.parts.begin(part) * bundles_.words); run < end; ++run)
+        parent_[run] = run;
+      link_part<Exclusive>(Finder(masks_, data), part, true);
+    });
     if (parts > 1)
       parallel_for(parts, [&](int64_t part) { link_part<Shared>(Finder(masks_, data), part, false); });
   }
@@ -60,17 +83,16 @@ class Runs {
   // Writes the label of every element; returns the number of components.
   template <class Label>
   int64_t label(bool consecutive, Label* labels) {
-    flatten(parent_, runs_);
+    const Roots roots(parent_.data(), runs_);
     const int64_t count = bundles_.in_order && !bundles_.folded && consecutive
-                              ? number_roots(parent_, runs_, Index(1))
-                              : number_by_index(consecutive);
+                              ? number_in_order(roots)
+                              : number_by_index(roots, consecutive);
     const Index background = consecutive ? 0 : -1;
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       std::vector<int64_t> rows;
       bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
         bundles_.members(at, rows);
-        for (int64_t row : rows)
-          write_row(row, bundle, labels + bundles_.origin(row, &Axis::index_stride), background);
+        write_bundle(bundle, rows, labels, background);
       });
     });
     return count;
@@ -89,7 +111,7 @@ class Runs {
     bundles_.for_each(part, [&](int64_t g, const Coordinates& at) {
       if (inside && bundles_.along.periodic) {
         finder.face(g, g, at, at, nowhere);
-        if (finder.touch(last, 0)) unite<Access>(parent_, run_at(g, last), run_at(g, 0));
+        if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
       }
       for (const Offset& offset : bundles_.neighbours) {
         const int64_t h = bundles_.neighbour(at, offset, there);
@@ -98,8 +120,8 @@ class Runs {
         finder.face(g, h, at, there, offset);
         link_bundles<Access>(finder, g, h, diagonal);
         if (!bundles_.along.periodic || !diagonal) continue;
-        if (finder.touch(last, 0)) unite<Access>(parent_, run_at(g, last), run_at(h, 0));
-        if (finder.touch(0, last)) unite<Access>(parent_, run_at(g, 0), run_at(h, last));
+        if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(h, 0));
+        if (finder.touch(0, last)) unite<Access>(parent_.data(), run_at(g, 0), run_at(h, last));
       }
     });
   }
@@ -114,20 +136,25 @@ class Runs {
       Contacts found = finder.contacts(w, on, diagonal);
       while (found.here) {
         const int p = std::countr_zero(found.here);
-        unite<Access>(parent_, run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
         // The pair stays the same up to the next place where either run breaks.
         const uint64_t breaks = ~(on.g & on.h) & ~up_to(p), first = breaks & (0 - breaks);
         found.here &= 0 - first;
       }
       for_each_bit(found.next, [&](int p) {
-        unite<Access>(parent_, run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
       });
       for_each_bit(found.previous, [&](int p) {
-        unite<Access>(parent_, run_in(g_word, up_to(p)), run_in(h_word, below(p)));
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
       });
       g_on = g_after;
       h_on = h_after;
     }
+  }
+
+  // The number of runs before a word, of the words of all bundles; the word after the last has all before it.
+  Index runs_before(int64_t word) const {
+    return word < bundles_.count * bundles_.words ? rank_[word] : Index(runs_);
   }
 
   // The last run that starts before a word or at one of the bits of it that are given.
@@ -140,11 +167,20 @@ class Runs {
 
   // ---- numbering ------------------------------------------------------------------------------------
 
-  // Leaves in every run's entry the complemented label of its component; returns the number of components.
-  int64_t number_by_index(bool consecutive) {
+  // Numbering leaves in every root's entry the complement of its component's label, and returns the number
+  // of components. Where runs are in the order of indices, so are roots.
+  int64_t number_in_order(const Roots& roots) {
+    Buffer<Index> rank(roots.words);
+    const int64_t count = rank_words(roots.masks.data(), roots.words, rank.data());
+    roots.for_each([&](int64_t i) {
+      parent_[i] = ~Index(rank[i / kWord] + std::popcount(roots.masks[i / kWord] & up_to(i % kWord)));
+    });
+    return count;
+  }
+
+  int64_t number_by_index(const Roots& roots, bool consecutive) {
     // A root first claims no index at all: any is smaller.
-    constexpr Index kNone = std::numeric_limits<Index>::min();
-    for_each_index(runs_, [&](int64_t i) { parent_[i] = parent_[i] == Index(i) ? kNone : parent_[i]; });
+    roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       bundles_.layers_whole ? claim_indices<Exclusive>(part) : claim_indices<Shared>(part);
     });
@@ -152,17 +188,16 @@ class Runs {
     Buffer<uint64_t> claimed(words);
     Buffer<Index> rank(words);
     for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
-    for_each_index(runs_, [&](int64_t i) {
+    roots.for_each([&](int64_t i) {
       const Index index = ~parent_[i];
-      if (index >= 0) Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
+      Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
     });
     const int64_t count = rank_words(claimed.data(), words, rank.data());
     if (consecutive)
-      for_each_index(runs_, [&](int64_t i) {
+      roots.for_each([&](int64_t i) {
         const Index index = ~parent_[i], word = index / kWord;
-        if (index >= 0) parent_[i] = ~Index(rank[word] + std::popcount(claimed[word] & up_to(index % kWord)));
+        parent_[i] = ~Index(rank[word] + std::popcount(claimed[word] & up_to(index % kWord)));
       });
-    spread_labels(parent_, runs_);
     return count;
   }
 
@@ -182,14 +217,14 @@ class Runs {
       for (int64_t w = 0; w < bundles_.words; ++w) {
         Index run = rank_[first_word + w] - 1;
         for_each_bit(masks_.start[first_word + w], [&](int bit) {
-          const Index parent = Access::load(parent_ + ++run), root = parent < 0 ? run : parent;
+          const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
           if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
           int64_t smallest = bundles_.elements;
           for (size_t i = 0; i < rows.size(); ++i) {
             const int64_t p = bundles_.folded ? first_in_run(rows[i], bundle, w, bit) : w * kWord + bit;
             if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
           }
-          Access::fetch_max(parent_ + root, Index(~smallest));
+          Access::fetch_max(&parent_[root], Index(~smallest));
         });
       }
     });
@@ -209,30 +244,48 @@ class Runs {
 
   // ---- labels ---------------------------------------------------------------------------------------
 
+  // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, from the one
+  // before on, then those of its elements.
   template <class Label>
-  void write_row(int64_t row, int64_t bundle, Label* out, Index background) const {
-    const int64_t stride = bundles_.along.index_stride, first_word = bundle * bundles_.words;
-    for (int64_t w = 0; w < bundles_.words; ++w) {
-      const uint64_t foreground = masks_.row(row)[w], start = masks_.start[first_word + w];
-      const Index* before = parent_ + rank_[first_word + w] - 1;
-      const int count = masks_.covered(w);
-      if constexpr (std::is_same_v<Label, Index>) {
-        if (count == kWord && stride == 1) {
-          expand(foreground, start, before, background, out + w * kWord);
-          continue;
-        }
+  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows, Label* labels, Index background) const {
+    constexpr int64_t kBlock = 32;
+    Index of_runs[kBlock * kWord + 1 + kSlack];
+    const int64_t first_word = bundle * bundles_.words;
+    for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, bundles_.words);
+      const Index before = rank_[first_word + begin] - 1, after = runs_before(first_word + end);
+      of_runs[0] = 0;
+      for (Index run = std::max<Index>(before, 0); run < after; ++run) {
+        const Index root = parent_[run];
+        of_runs[run - before] = parent_[root < 0 ? run : root];
       }
-      Index word[kWord];
-      expand(foreground, start, before, background, word);
-      for (int p = 0; p < count; ++p) out[(w * kWord + p) * stride] = word[p];
+      std::fill_n(of_runs + (after - before), kSlack, Index(0));
+      for (int64_t row : rows) {
+        Label* out = labels + bundles_.origin(row, &Axis::index_stride);
+        for (int64_t w = begin; w < end; ++w)
+          write_word(row, w, masks_.start[first_word + w], of_runs + rank_[first_word + w] - 1 - before,
+                     background, out + w * kWord * bundles_.along.index_stride);
+      }
     }
+  }
+
+  template <class Label>
+  void write_word(int64_t row, int64_t w, uint64_t start, const Index* of_runs, Index background,
+                  Label* out) const {
+    const uint64_t foreground = masks_.row(row)[w];
+    const int64_t stride = bundles_.along.index_stride;
+    const int count = masks_.covered(w);
+    if constexpr (std::is_same_v<Label, Index>)
+      if (count == kWord && stride == 1) return expand(foreground, start, of_runs, background, out);
+    Index word[kWord];
+    expand(foreground, start, of_runs, background, word);
+    for (int p = 0; p < count; ++p) out[p * stride] = word[p];
   }
 
   const Masks& masks_;
   const Bundles& bundles_;
-  Buffer<Index> rank_;  // by bundle and word: the number of runs before
-  Buffer<Index> storage_;
-  Index* parent_;  // by run
+  Buffer<Index> rank_;    // by bundle and word: the number of runs before
+  Buffer<Index> parent_;  // by run
   int64_t runs_;
 };
 
