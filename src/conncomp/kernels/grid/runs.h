@@ -210,19 +210,22 @@ class Runs {
     std::vector<int64_t> rows, origins;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
       bundles_.members(at, rows);
+      std::sort(rows.begin(), rows.end());
       origins.clear();
       for (int64_t row : rows) origins.push_back(bundles_.origin(row, &Axis::index_stride));
       const int64_t first_word = bundle * bundles_.words;
       const Index layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
       for (int64_t w = 0; w < bundles_.words; ++w) {
+        const uint64_t on = masks_.continued(bundle, w);
         Index run = rank_[first_word + w] - 1;
         for_each_bit(masks_.start[first_word + w], [&](int bit) {
           const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
           if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
           int64_t smallest = bundles_.elements;
           for (size_t i = 0; i < rows.size(); ++i) {
-            const int64_t p = bundles_.folded ? first_in_run(rows[i], bundle, w, bit) : w * kWord + bit;
+            const int64_t p = first_in_run(rows[i], bundle, w, bit, on);
             if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
+            if (p >= 0 && bundles_.in_order) break;
           }
           Access::fetch_max(&parent_[root], Index(~smallest));
         });
@@ -230,11 +233,13 @@ class Runs {
     });
   }
 
-  // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, or -1.
-  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit) const {
-    uint64_t found = masks_.row(row)[w] & ~below(bit), breaks = ~masks_.continued(bundle, w) & ~up_to(bit);
+  // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
+  // on at `on`; or -1.
+  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t on) const {
+    const uint64_t* foreground = masks_.row(row);
+    uint64_t found = foreground[w] & ~below(bit), breaks = ~on & ~up_to(bit);
     while (!breaks && !found && ++w < bundles_.words) {
-      found = masks_.row(row)[w];
+      found = foreground[w];
       breaks = ~masks_.continued(bundle, w);
     }
     // The lowest bit found counts, unless the run breaks before it.
