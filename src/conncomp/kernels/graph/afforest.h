@@ -40,29 +40,41 @@ Index frequent_root(const Index* parent, int64_t count) {
   return best;
 }
 
+// Calls work(Access()) with Shared access, or, where one thread does it all, with Exclusive.
+template <class Work>
+void with_access(int64_t vertices, int64_t arcs, Work&& work) {
+  if (num_threads() == 1 || Parts(std::max(vertices, arcs), kGrain).parts == 1)
+    work(Exclusive());
+  else
+    work(Shared());
+}
+
 // Fills roots[v], for a graph in CSR form, with the smallest vertex of v's component.
 template <class Pointer, class Vertex, class Index>
 void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, bool symmetric,
                 Index* roots) {
   if (vertices == 0) return;
-  for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
-  for (int k = 0; k < kSampledNeighbours; ++k)
-    for_each_index(vertices, [&](int64_t v) {
-      if (indptr[v] + k < indptr[v + 1]) unite<Shared>(roots, Index(v), Index(indices[indptr[v] + k]));
+  const int64_t arcs = indptr[vertices];
+  with_access(vertices, arcs, [&]<class Access>(Access) {
+    for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
+    for (int k = 0; k < kSampledNeighbours; ++k)
+      for_each_index(vertices, [&](int64_t v) {
+        if (indptr[v] + k < indptr[v + 1]) unite<Access>(roots, Index(v), Index(indices[indptr[v] + k]));
+      });
+    flatten(roots, vertices);
+    const Index giant = symmetric ? frequent_root(roots, vertices) : Index(-1);
+    // Parts are of equal numbers of arcs, so that a hub is everybody's work.
+    const Parts parts(arcs, kGrain);
+    parallel_for(parts.parts, [&](int64_t part) {
+      const int64_t begin = parts.begin(part), end = parts.end(part);
+      int64_t v = std::upper_bound(indptr, indptr + vertices + 1, Pointer(begin)) - indptr - 1;
+      for (; v < vertices && int64_t(indptr[v]) < end; ++v) {
+        if (Access::load(roots + v) == giant) continue;
+        int64_t arc = std::max(begin, int64_t(indptr[v]) + kSampledNeighbours);
+        for (const int64_t last = std::min(end, int64_t(indptr[v + 1])); arc < last; ++arc)
+          unite<Access>(roots, Index(v), Index(indices[arc]));
+      }
     });
-  flatten(roots, vertices);
-  const Index giant = symmetric ? frequent_root(roots, vertices) : Index(-1);
-  // Parts are of equal numbers of arcs, so that a hub is everybody's work.
-  const Parts parts(indptr[vertices], kGrain);
-  parallel_for(parts.parts, [&](int64_t part) {
-    const int64_t begin = parts.begin(part), end = parts.end(part);
-    int64_t v = std::upper_bound(indptr, indptr + vertices + 1, Pointer(begin)) - indptr - 1;
-    for (; v < vertices && int64_t(indptr[v]) < end; ++v) {
-      if (Shared::load(roots + v) == giant) continue;
-      int64_t arc = std::max(begin, int64_t(indptr[v]) + kSampledNeighbours);
-      for (const int64_t last = std::min(end, int64_t(indptr[v + 1])); arc < last; ++arc)
-        unite<Shared>(roots, Index(v), Index(indices[arc]));
-    }
   });
   flatten(roots, vertices);
 }
@@ -71,7 +83,9 @@ void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, 
 template <class Vertex, class Index>
 void find_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* roots) {
   for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
-  for_each_index(arcs, [&](int64_t i) { unite<Shared>(roots, Index(src[i]), Index(dst[i])); });
+  with_access(vertices, arcs, [&]<class Access>(Access) {
+    for_each_index(arcs, [&](int64_t i) { unite<Access>(roots, Index(src[i]), Index(dst[i])); });
+  });
   flatten(roots, vertices);
 }
 
