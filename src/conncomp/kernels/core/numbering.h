@@ -76,11 +76,11 @@ void flatten(Index* parent, int64_t count) {
 // is; returns the number of components.
 template <class Index>
 int64_t label_roots(Index* parent, int64_t count, bool consecutive) {
-  if (!consecutive)
-    return scan(count, [&](int64_t i) { return parent[i] == Index(i); }, [](int64_t, int64_t) {});
-  const int64_t components = scan(
-      count, [&](int64_t i) { return parent[i] == Index(i); },
-      [&](int64_t i, int64_t before) { parent[i] = parent[i] == Index(i) ? ~Index(before) : parent[i]; });
+  const auto is_root = [&](int64_t i) { return parent[i] == Index(i); };
+  if (!consecutive) return scan(count, is_root, [](int64_t, int64_t) {});
+  const int64_t components = scan(count, is_root, [&](int64_t i, int64_t before) {
+    parent[i] = is_root(i) ? ~Index(before) : parent[i];
+  });
   for_each_index(count, [&](int64_t i) {
     const Index root = Shared::load(parent + i);
     Shared::store(parent + i, Shared::load(parent + (root < 0 ? Index(i) : root)));

@@ -40,10 +40,11 @@ Index frequent_root(const Index* parent, int64_t count) {
   return best;
 }
 
-// Calls work(Access()) with Shared access, or, where one thread does it all, with Exclusive.
+// Calls work(Access()) with Shared access, or with Exclusive where there is too little for a second thread.
+// (The number of threads wanted does not tell: another caller may change it meanwhile.)
 template <class Work>
 void with_access(int64_t vertices, int64_t arcs, Work&& work) {
-  if (num_threads() == 1 || Parts(std::max(vertices, arcs), kGrain).parts == 1)
+  if (Parts(std::max(vertices, arcs), kGrain).parts == 1)
     work(Exclusive());
   else
     work(Shared());
