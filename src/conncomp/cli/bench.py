@@ -17,6 +17,7 @@ from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, 
 from conncomp.bench.peers import ALGORITHMS, PEERS, Contender, Ours
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
+from conncomp.cli._options import threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, progress_display, show
 from conncomp.cli.bench_report import compare, report
@@ -54,7 +55,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option("--peers", is_flag=True, help="Measure other libraries too."),
             click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu"),
-            click.option("--threads", metavar="N", type=click.IntRange(1, 4096)),
+            threads_option,
             click.option(
                 "--size",
                 metavar="[small|medium|full]",
@@ -118,7 +119,6 @@ def _bench(
     algorithms: Sequence[str],
     peers: bool,
     device: str,
-    threads: int | None,
     size: str,
     transfers: bool,
     data: Path | None,
@@ -137,8 +137,6 @@ def _bench(
         facts = ("size", size), ("memory available", in_bytes(free) if free else "unknown")
         show({}, facts, _list(chosen), as_json=False, names=4)
         return
-    if threads is not None:
-        conncomp.set_num_threads(threads)
     contenders = _choose_contenders(kind, algorithms, peers)
     if kind == "grid" and find_spec("skimage") is None:
         raise click.ClickException(

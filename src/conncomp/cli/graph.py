@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp.cli._options import input_argument, json_option, threads_option
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import need_matplotlib, plot_sizes
 from conncomp.cli._report import (
@@ -28,7 +29,7 @@ from conncomp.io import atomic_path
 
 
 @click.command()
-@click.argument("input", metavar="IN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@input_argument
 @click.option(
     "-o",
     "--output",
@@ -59,8 +60,8 @@ from conncomp.io import atomic_path
     callback=output_file(".png"),
     help="Plot how many components there are of each size.",
 )
-@click.option("--threads", metavar="N", type=click.IntRange(1, 4096), help="Default: all.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+@threads_option
+@json_option
 def graph(
     input: Path,
     output: Path | None,
@@ -68,7 +69,6 @@ def graph(
     compact_ids: bool,
     top: int,
     histogram: Path | None,
-    threads: int | None,
     as_json: bool,
 ) -> None:
     """Label the connected components of the graph in the file IN.
@@ -81,8 +81,6 @@ def graph(
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
     if histogram is not None:
         need_matplotlib()
-    if threads is not None:
-        conncomp.set_num_threads(threads)
     stage = Stages()
     ids: NDArray[np.int64] | None = None
     with stage("reading", counts=True) as progress:

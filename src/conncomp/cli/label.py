@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp.cli._options import input_argument, json_option, threads_option
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import (
@@ -81,7 +82,7 @@ def _parse_periodic(
 
 
 @click.command()
-@click.argument("input", metavar="IN", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@input_argument
 @click.option(
     "-o",
     "--output",
@@ -144,8 +145,8 @@ def _parse_periodic(
     "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
     "second, third, ... of them.",
 )
-@click.option("--threads", metavar="N", type=click.IntRange(1, 4096), help="Default: all.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+@threads_option
+@json_option
 def label(
     input: Path,
     output: Path | None,
@@ -158,7 +159,6 @@ def label(
     min_size: int | None,
     stats: Path | None,
     picture: Path | None,
-    threads: int | None,
     as_json: bool,
 ) -> None:
     """Label the connected components of the image or volume IN.
@@ -167,8 +167,6 @@ def label(
     keep their labels.
     """
     check_distinct((input, output, stats, picture))
-    if threads is not None:
-        conncomp.set_num_threads(threads)
     stage = Stages()
     with stage("reading"):
         image = _read(input, key)
