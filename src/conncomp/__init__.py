@@ -15,10 +15,12 @@ from conncomp.components import (
 from conncomp.graph import Graph, connected_components
 from conncomp.grid import label
 from conncomp.io import read_image, write_image
+from conncomp.kernels.launcher import Workspace
 
 __all__ = [
     "ComponentStatistics",
     "Graph",
+    "Workspace",
     "colour_components",
     "component_members",
     "component_sizes",

@@ -3,51 +3,133 @@
 // algorithms need each entry to be read and written whole, never an order between entries.
 #pragma once
 
+#include "core/platform.h"
+
 namespace conncomp {
 
 struct Exclusive {
   template <class T>
-  static T load(const T* at) {
+  CONNCOMP_ANYWHERE static T load(const T* at) {
     return *at;
   }
   template <class T>
-  static void store(T* at, T value) {
+  CONNCOMP_ANYWHERE static void store(T* at, T value) {
     *at = value;
   }
-  // Replaces `expected` by `desired`; false when the entry holds something else by now.
+  // Replaces `expected` by `desired`; returns what the entry held before, which differs from `expected`
+  // if it was not replaced.
   template <class T>
-  static bool replace(T* at, T expected, T desired) {
-    if (*at != expected) return false;
-    *at = desired;
-    return true;
+  CONNCOMP_ANYWHERE static T compare_exchange(T* at, T expected, T desired) {
+    const T seen = *at;
+    if (seen == expected) *at = desired;
+    return seen;
   }
   template <class T>
-  static void fetch_max(T* at, T value) {
+  CONNCOMP_ANYWHERE static void fetch_max(T* at, T value) {
     if (*at < value) *at = value;
   }
 };
 
+#ifdef __CUDACC__
+
+// CUDA's atomic functions exist for some of the types of four and eight bytes.
+template <int bytes>
+struct AtomicTypes {
+  using Signed = int;
+  using Unsigned = unsigned int;
+};
+template <>
+struct AtomicTypes<8> {
+  using Signed = long long;
+  using Unsigned = unsigned long long;
+};
+
+struct Shared {
+  template <class T>
+  using Signed = typename AtomicTypes<sizeof(T)>::Signed;
+  template <class T>
+  using Unsigned = typename AtomicTypes<sizeof(T)>::Unsigned;
+
+  // A volatile access is a relaxed one, says the memory model of PTX.
+  template <class T>
+  __device__ static T load(const T* at) {
+    return *const_cast<const volatile T*>(at);
+  }
+  template <class T>
+  __device__ static void store(T* at, T value) {
+    *const_cast<volatile T*>(at) = value;
+  }
+  template <class T>
+  __device__ static T compare_exchange(T* at, T expected, T desired) {
+    return T(atomicCAS(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(expected), Unsigned<T>(desired)));
+  }
+  template <class T>
+  __device__ static T fetch_add(T* at, T value) {
+    return T(atomicAdd(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
+  }
+  template <class T>
+  __device__ static T fetch_or(T* at, T bits) {
+    return T(atomicOr(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(bits)));
+  }
+  template <class T>
+  __device__ static T fetch_min(T* at, T value) {
+    if constexpr (T(-1) < T(0))
+      return T(atomicMin(reinterpret_cast<Signed<T>*>(at), Signed<T>(value)));
+    else
+      return T(atomicMin(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
+  }
+  template <class T>
+  __device__ static T fetch_max(T* at, T value) {
+    if constexpr (T(-1) < T(0))
+      return T(atomicMax(reinterpret_cast<Signed<T>*>(at), Signed<T>(value)));
+    else
+      return T(atomicMax(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
+  }
+};
+
+#else
+
 struct Shared {
   template <class T>
   static T load(const T* at) {
+    CONNCOMP_INTERLEAVE();
     return __atomic_load_n(at, __ATOMIC_RELAXED);
   }
   template <class T>
   static void store(T* at, T value) {
+    CONNCOMP_INTERLEAVE();
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
   }
   template <class T>
-  static bool replace(T* at, T expected, T desired) {
-    return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  static T compare_exchange(T* at, T expected, T desired) {
+    CONNCOMP_INTERLEAVE();
+    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
   }
   template <class T>
-  static void fetch_or(T* at, T bits) {
-    __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
+  static T fetch_add(T* at, T value) {
+    CONNCOMP_INTERLEAVE();
+    return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
   }
   template <class T>
-  static void fetch_max(T* at, T value) {
-    for (T seen = load(at); seen < value && !replace(at, seen, value);) seen = load(at);
+  static T fetch_or(T* at, T bits) {
+    CONNCOMP_INTERLEAVE();
+    return __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
+  }
+  template <class T>
+  static T fetch_min(T* at, T value) {
+    T seen = load(at);
+    for (T held; value < seen && (held = compare_exchange(at, seen, value)) != seen;) seen = held;
+    return seen;
+  }
+  template <class T>
+  static T fetch_max(T* at, T value) {
+    T seen = load(at);
+    for (T held; seen < value && (held = compare_exchange(at, seen, value)) != seen;) seen = held;
+    return seen;
   }
 };
+
+#endif
 
 }  // namespace conncomp

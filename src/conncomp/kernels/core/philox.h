@@ -5,11 +5,7 @@
 // J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
-#ifdef __CUDACC__
-#define CONNCOMP_ANYWHERE __host__ __device__
-#else
-#define CONNCOMP_ANYWHERE
-#endif
+#include "core/platform.h"
 
 namespace conncomp {
 

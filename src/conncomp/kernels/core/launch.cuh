@@ -1,0 +1,18 @@
+// The few words that every CUDA kernel here uses: where a thread is.
+#pragma once
+
+#include "core/platform.h"
+
+namespace conncomp {
+
+constexpr int kWarp = 32;
+constexpr unsigned int kAllLanes = 0xffffffffu;
+
+__device__ inline int lane() { return int(threadIdx.x) % kWarp; }
+
+// The number of this thread among all of a one-dimensional grid, and how many there are: kernels go
+// through their work in steps of the latter, so that every grid does all of it.
+__device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * blockDim.x; }
+
+}  // namespace conncomp

@@ -1,0 +1,30 @@
+// What lets one source serve the C++ compiler, NVCC and NVRTC (which has no standard library), and the
+// host executor of the tests, which runs CUDA kernels on the CPU.
+#pragma once
+
+#ifdef __CUDACC_RTC__
+using int8_t = signed char;
+using int16_t = short;
+using int32_t = int;
+using int64_t = long long;
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long long;
+#else
+#include <cstdint>
+#endif
+
+#ifdef __CUDACC__
+#define CONNCOMP_ANYWHERE __device__
+// Declares `name`, a T* to the shared memory whose size is given at the launch.
+#define CONNCOMP_DYNAMIC_SHARED(T, name)                         \
+  extern __shared__ __align__(16) unsigned char name##_memory[]; \
+  T* const name = reinterpret_cast<T*>(name##_memory)
+#else
+#define CONNCOMP_ANYWHERE
+// Where threads meet: the host executor switches to another thread here now and then.
+#ifndef CONNCOMP_INTERLEAVE
+#define CONNCOMP_INTERLEAVE()
+#endif
+#endif

@@ -1,0 +1,175 @@
+"""Compile the CUDA kernels of this package for the GPU at hand, and launch them.
+
+A kernel file is compiled by NVRTC when it is first used, for the templates that are asked for. CuPy
+keeps what was compiled, in memory and on disk. A driver, the Python beside a kernel file, sees the GPU
+only through `Gpu`, so that the tests can put the host executor in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+SOURCES = Path(__file__).parent
+
+# Called as CuPy's kernels are: kernel(grid, block, arguments, shared_mem=0). Arguments are arrays, None,
+# NumPy scalars, or Python integers, which arrive as int64_t.
+Kernel = Callable[..., None]
+
+
+def ctype(dtype: Any) -> str:
+    """Return the C++ name of a NumPy dtype of integers, such as ``"int32_t"``."""
+    return f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}_t"
+
+
+def source(file: str) -> str:
+    """Return the text to compile for a kernel file, given relative to this folder."""
+    return f'#include "{file}"\n'
+
+
+@cache
+def compile_options() -> tuple[str, ...]:
+    """Return the options of NVRTC.
+
+    CuPy finds compiled kernels by source text and options, and the text only includes the files: a hash
+    of them all makes sure that a changed file is compiled anew.
+    """
+    digest = sha256()
+    for path in sorted((*SOURCES.rglob("*.cuh"), *SOURCES.rglob("*.h"))):
+        digest.update(path.read_bytes())
+    return ("-std=c++17", f"-I{SOURCES}", f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}")
+
+
+class Gpu:
+    """One CUDA device, through CuPy.
+
+    Attributes
+    ----------
+    xp : module
+        The array library: CuPy.
+    """
+
+    def __init__(self, cupy: Any, device: int) -> None:
+        self.xp = cupy
+        self._attributes = cupy.cuda.Device(device).attributes
+        self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many there are."""
+        return int(self._attributes["MultiProcessorCount"])
+
+    @cached_property
+    def resident_threads(self) -> int:
+        """How many threads run at once on the whole device."""
+        return self.multiprocessors * int(self._attributes["MaxThreadsPerMultiProcessor"])
+
+    def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
+        """Return kernels of a file, such as ``load("graph/ecl.cuh", ("ecl_init<int32_t>",))``.
+
+        Parameters
+        ----------
+        file : str
+            Relative to the folder of the kernels.
+        names : tuple of str
+            In namespace conncomp, with template arguments. They are compiled together, so a driver
+            asks for all that it needs at once.
+        """
+        key = file, names
+        if key not in self._kernels:
+            module = self.xp.RawModule(
+                code=source(file),
+                options=compile_options(),
+                name_expressions=[f"conncomp::{name}" for name in names],
+            )
+            self._kernels[key] = tuple(module.get_function(f"conncomp::{name}") for name in names)
+        return self._kernels[key]
+
+    def blocks(self, count: int, threads: int) -> int:
+        """Return how many blocks of `threads` to launch for `count` pieces of work.
+
+        One thread a piece, but no more threads than run at once: kernels go on in steps of the grid.
+        """
+        return max(1, min(-(-count // threads), self.resident_threads // threads))
+
+
+@cache
+def _gpu(device: int) -> Gpu:
+    return Gpu(import_cupy(), device)
+
+
+def current_gpu() -> Gpu:
+    """Return the current CUDA device.
+
+    Raises
+    ------
+    ImportError
+        If CuPy is not installed.
+    RuntimeError
+        If there is no GPU that CUDA can use.
+    """
+    return _gpu(import_cupy().cuda.runtime.getDevice())
+
+
+@cache
+def import_cupy() -> Any:
+    """Import CuPy and find a GPU; raise ImportError or RuntimeError, which say what is missing."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise ImportError(
+            "work on a GPU needs CuPy, which is not installed: pip install 'conncomp[cuda13]', or "
+            "'conncomp[cuda12]' for drivers of CUDA 12"
+        ) from error
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(
+            f"there is no GPU that CUDA can use ({error}); install NVIDIA's driver, or work with "
+            "NumPy arrays and device=None"
+        ) from error
+    return cupy
+
+
+class Workspace:
+    """Device memory that calls reuse instead of allocating their own.
+
+    Give the same workspace to calls one after another on one stream. It grows when a call needs more,
+    which is an allocation: to capture calls in a CUDA graph, make one before, and keep the workspace as
+    long as the graph.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> workspace = conncomp.Workspace()
+    >>> workspace.nbytes
+    0
+    """
+
+    def __init__(self) -> None:
+        self._memory: Any = None
+        self._parts: tuple[tuple[int, Any], ...] = ()
+        self._views: tuple[Any, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """The memory held, in bytes."""
+        return 0 if self._memory is None else int(self._memory.nbytes)
+
+    def take(self, gpu: Any, *parts: tuple[int, Any]) -> tuple[Any, ...]:
+        """Return an uninitialised array for each (count, dtype) of `parts`."""
+        if parts != self._parts:
+            sizes = [-(-count * dtype.itemsize // 256) * 256 for count, dtype in parts]
+            if self._memory is None or sum(sizes) > self.nbytes:
+                self._memory = None  # freed before more is asked for
+                self._memory = gpu.xp.empty(sum(sizes), "u1")
+            views, start = [], 0
+            for (count, dtype), size in zip(parts, sizes, strict=True):
+                used = self._memory[start : start + count * dtype.itemsize]
+                views.append(used.view(dtype))
+                start += size
+            self._parts, self._views = parts, tuple(views)
+        return self._views
