@@ -15,7 +15,7 @@ from conncomp.components import (
 from conncomp.graph import Graph, connected_components
 from conncomp.grid import label
 from conncomp.io import read_image, write_image
-from conncomp.kernels.launcher import Workspace
+from conncomp.kernels.launcher import Workspace, kernel_times
 
 __all__ = [
     "ComponentStatistics",
@@ -27,6 +27,7 @@ __all__ = [
     "component_statistics",
     "connected_components",
     "get_num_threads",
+    "kernel_times",
     "label",
     "largest_components",
     "read_image",

@@ -2,17 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from operator import index
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conncomp.kernels.launcher import INDEX_TYPES, import_cupy
+
 INT32_MAX = np.iinfo(np.int32).max
 
 
-def as_numpy(array: ArrayLike, name: str, device: str | None = None) -> NDArray[Any]:
-    """Return `array` as a NumPy array, without a copy where it is one; refuse GPU work.
+def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal["cpu", "cuda"]:
+    """Return where to work: where the data lies, unless it is to be moved to the GPU.
+
+    Parameters
+    ----------
+    device : {None, "cpu", "cuda"}
+        What the user wants.
+    arrays_on_gpu : bool
+        Whether the argument called `name` lies in GPU memory.
+    name : str
+    """
+    check_choice("device", device, (None, "cpu", "cuda"))
+    if arrays_on_gpu and device == "cpu":
+        raise ValueError(
+            f"device='cpu', but {name} lies in GPU memory; copy it to a NumPy array first"
+        )
+    return "cuda" if arrays_on_gpu or device == "cuda" else "cpu"
+
+
+def on_gpu(array: object) -> bool:
+    """Whether `array` lies in the memory of a CUDA device, whatever its library."""
+    where = getattr(array, "__dlpack_device__", None)
+    if where is not None:
+        return where()[0] in (_DLPACK_CUDA, _DLPACK_CUDA_MANAGED)
+    return hasattr(array, "__cuda_array_interface__")
+
+
+_DLPACK_CUDA, _DLPACK_CUDA_MANAGED = 2, 13
+
+
+def library_of(array: object) -> str:
+    """Return the name of the library that an array is of, such as ``"cupy"`` or ``"torch"``."""
+    name = type(array).__module__.partition(".")[0]
+    return {"jaxlib": "jax"}.get(name, name)
+
+
+def as_cupy(array: Any) -> Any:
+    """Return an array in GPU memory as a CuPy array, without a copy."""
+    cupy = import_cupy()
+    if isinstance(array, cupy.ndarray):
+        return array
+    if hasattr(array, "__dlpack__"):
+        # PyTorch does not export what it may have to differentiate.
+        return cupy.from_dlpack(array.detach() if hasattr(array, "detach") else array)
+    return cupy.asarray(array)
+
+
+def from_cupy(array: Any, library: str) -> Any:
+    """Return a CuPy array as one of `library`, without a copy; as it is if that is not known."""
+    if library == "torch":
+        import torch
+
+        return torch.from_dlpack(array)
+    if library == "jax":
+        import jax
+
+        return jax.dlpack.from_dlpack(array)
+    if library == "numba":
+        from numba import cuda
+
+        return cuda.as_cuda_array(array)
+    return array
+
+
+@contextmanager
+def caller_stream(library: str, device: int) -> Iterator[None]:
+    """Let CuPy work on a device, and on the stream that is current in the caller's library."""
+    cupy = import_cupy()
+    with ExitStack() as stack:
+        if device != cupy.cuda.runtime.getDevice():
+            stack.enter_context(cupy.cuda.Device(device))
+        if library == "torch":
+            import torch
+
+            stream = torch.cuda.current_stream(device).cuda_stream
+            stack.enter_context(cupy.cuda.ExternalStream(stream, device))
+        yield
+
+
+def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `array` as a NumPy array, without a copy where it is one; refuse GPU memory.
 
     Parameters
     ----------
@@ -20,29 +103,13 @@ def as_numpy(array: ArrayLike, name: str, device: str | None = None) -> NDArray[
         What the user passed.
     name : str
         The argument's name, for the error.
-    device : {None, "cpu"}, optional
-        Where the user wants the work done.
     """
-    if device not in (None, "cpu"):
-        known = device == "cuda"
-        reason = "this version has no GPU kernels" if known else "unknown device"
-        raise (NotImplementedError if known else ValueError)(
-            f"device={device!r}: {reason}; use device=None or device='cpu'"
-        )
-    if not isinstance(array, np.ndarray) and (
-        hasattr(array, "__cuda_array_interface__") or _on_gpu(array)
-    ):
+    if not isinstance(array, np.ndarray) and on_gpu(array):
         raise TypeError(
-            f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), and "
-            "this version has no GPU kernels; copy it to a NumPy array first"
+            f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
+            "where this function does not work; copy it to a NumPy array first"
         )
     return np.asarray(array)
-
-
-def _on_gpu(array: object) -> bool:
-    """Whether DLPack places `array` on a device other than the CPU."""
-    where = getattr(array, "__dlpack_device__", None)
-    return where is not None and where()[0] != 1
 
 
 def native_layout(array: NDArray[Any]) -> NDArray[Any]:
@@ -56,50 +123,66 @@ def output_array(
     shape: tuple[int, ...],
     largest: int,
     dtype: DTypeLike | None,
-    out: NDArray[Any] | None,
-    inputs: tuple[NDArray[Any], ...],
-) -> NDArray[Any]:
+    out: Any,
+    inputs: tuple[Any, ...],
+    xp: Any = np,
+) -> Any:
     """Return `out`, checked, or a new array of `shape` for labels up to `largest`.
 
-    Labels are int32 where every index fits and int64 beyond; `dtype` forces either.
+    Labels are int32 where every index fits and int64 beyond; `dtype` forces either. The array is of
+    `xp`, which is NumPy or CuPy, as `inputs` are; `out` may be of another library on the GPU.
     """
     wanted = None if dtype is None else np.dtype(dtype)
     if out is not None:
-        if not isinstance(out, np.ndarray):
-            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
-        if out.shape != shape:
-            raise ValueError(f"out has shape {out.shape}; the labels have shape {shape}")
-        if wanted is not None and wanted != out.dtype:
-            raise ValueError(f"out is of dtype {out.dtype}, but dtype={wanted} was asked for")
+        out = _check_output(out, shape, wanted, inputs, xp)
         wanted = out.dtype
-        if not (out.flags.c_contiguous and out.flags.writeable and out.flags.aligned):
-            raise ValueError(
-                "out must be writeable, aligned and C-contiguous; "
-                f"its strides are {out.strides} and writeable is {out.flags.writeable}"
-            )
-        if any(np.may_share_memory(out, array) for array in inputs):
-            raise ValueError("out shares memory with the input, which is never changed; copy one")
     if wanted is None:
-        wanted = np.dtype(np.int32 if largest <= INT32_MAX else np.int64)
-    if wanted not in (np.dtype(np.int32), np.dtype(np.int64)):
+        wanted = INDEX_TYPES[largest > INT32_MAX]
+    if wanted not in INDEX_TYPES:
         name = "out" if out is not None else "dtype"
         raise (ValueError if wanted.kind in "iu" else TypeError)(
             f"{name} is {wanted}; labels are int32 or int64"
         )
     if largest > np.iinfo(wanted).max:
         raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
-    return np.empty(shape, wanted) if out is None else out
+    return xp.empty(shape, wanted) if out is None else out
+
+
+def _check_output(
+    out: Any, shape: tuple[int, ...], wanted: np.dtype[Any] | None, inputs: tuple[Any, ...], xp: Any
+) -> Any:
+    if xp is np:
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
+        usable = out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
+    else:
+        if not on_gpu(out):
+            raise TypeError(f"out must lie in GPU memory, as the input does: {type(out).__name__}")
+        out = as_cupy(out)
+        usable = out.flags.c_contiguous
+    if out.shape != shape:
+        raise ValueError(f"out has shape {out.shape}; the labels have shape {shape}")
+    if wanted is not None and wanted != out.dtype:
+        raise ValueError(f"out is of dtype {out.dtype}, but dtype={wanted} was asked for")
+    if not usable:
+        raise ValueError(
+            "out must be writeable, aligned and C-contiguous; its strides are "
+            f"{out.strides} and writeable is {getattr(out.flags, 'writeable', True)}"
+        )
+    if any(xp.may_share_memory(out, array) for array in inputs):
+        raise ValueError("out shares memory with the input, which is never changed; copy one")
+    return out
 
 
 def as_integer(name: str, value: Any) -> int:
     """Return `value` as an int; a TypeError names the argument."""
     try:
-        return index(value)
+        return int(index(value))
     except TypeError:
         raise TypeError(f"{name}={value!r} must be an integer") from None
 
 
-def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Raise unless `value` is one of `choices`."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")

@@ -6,9 +6,10 @@ import platform
 
 from conncomp._arrays import as_integer
 from conncomp._core import instruction_set, native
+from conncomp.kernels.launcher import import_cupy
 
 OPTIONAL = {
-    "cuda": ("cupy",),
+    "cuda": ("cupy-cuda12x", "cupy-cuda13x"),
     "io": ("imageio", "pillow", "tifffile"),
     "cli": ("click", "rich", "matplotlib"),
     "peers": (
@@ -83,7 +84,7 @@ def config() -> dict[str, object]:
         "compiler": native.compiler(),
         "instruction set": instruction_set,
         "threads": get_num_threads(),
-        "gpu": "no GPU kernels in this version",
+        "gpu": gpu_name(),
     }
     for package in ("numpy", "scipy", *(p for group in OPTIONAL.values() for p in group)):
         try:
@@ -91,6 +92,16 @@ def config() -> dict[str, object]:
         except importlib.metadata.PackageNotFoundError:
             found[package] = None
     return found
+
+
+def gpu_name() -> str:
+    """Return the name of the current CUDA device, or what is missing to use one."""
+    try:
+        cupy = import_cupy()
+        device = cupy.cuda.runtime.getDevice()
+        return str(cupy.cuda.runtime.getDeviceProperties(device)["name"].decode())
+    except (ImportError, RuntimeError) as error:
+        return str(error)
 
 
 def show_config() -> None:

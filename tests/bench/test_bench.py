@@ -167,7 +167,7 @@ def test_without_the_reference(run, monkeypatch):
         ((*IMAGE, "--algorithm", "igraph"), ["--algorithm", "'igraph'"]),
         ((*IMAGE, "--size", "huge"), ["'huge'"]),
         ((*IMAGE, "--threads", "0"), ["--threads"]),
-        ((*IMAGE, "--device", "cuda"), ["device='cuda': this version has no GPU kernels"]),
+        ((*IMAGE, "--device", "cuda"), ["--device cuda"]),
         ((*IMAGE, "--device", "tpu"), ["'tpu'"]),
         ((*IMAGE, "--transfers"), ["--transfers is for --device cuda"]),
         ((*IMAGE, "--data", "nowhere"), ["'nowhere' does not exist"]),

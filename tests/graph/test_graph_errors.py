@@ -105,7 +105,6 @@ def test_from_scipy(matrix, error, message):
         ("graph", TypeError, "graph is a str of dtype <U5"),
         (None, TypeError, "graph is a NoneType of dtype object"),
         ({0: [1]}, TypeError, "graph is a dict of dtype object"),
-        (OnGPU(), TypeError, "graph lies in GPU memory .*OnGPU"),
     ],
 )
 def test_graph(graph, error, message):
@@ -145,8 +144,6 @@ def test_other_arguments(arguments, error, message, connection):
     ids=["Graph", "sparse", "dense", "networkx"],
 )
 def test_device(graph):
-    with pytest.raises(NotImplementedError, match="device='cuda'"):
-        connected_components(graph, device="cuda")
     with pytest.raises(ValueError, match="device='tpu'"):
         connected_components(graph, device="tpu")
     connected_components(graph, device="cpu")

@@ -67,7 +67,7 @@ def test_image(image, error, message):
         ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
         ({"numbering": None}, ValueError, "numbering=None"),
         ({"algorithm": "runz"}, ValueError, "algorithm='runz' .*'runs'"),
-        ({"device": "cuda"}, NotImplementedError, "device='cuda'"),
+        ({"device": "cuda"}, NotImplementedError, "device='cpu'"),
         ({"device": "tpu"}, ValueError, "device='tpu'"),
         ({"dtype": np.uint32}, ValueError, "dtype is uint32"),
         ({"dtype": np.int8}, ValueError, "dtype is int8"),

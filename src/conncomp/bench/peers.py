@@ -13,8 +13,8 @@ import conncomp
 from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
-from conncomp.graph.labelling import ALGORITHMS as GRAPH_ALGORITHMS
-from conncomp.grid.labelling import ALGORITHMS as GRID_ALGORITHMS
+from conncomp.graph.labelling import algorithms as graph_algorithms
+from conncomp.grid.labelling import algorithms as grid_algorithms
 
 Labels = NDArray[Any]
 
@@ -260,8 +260,8 @@ PEERS: dict[Kind, dict[str, type[Peer]]] = {
 }
 
 ALGORITHMS: dict[Kind, tuple[str, ...]] = {
-    "graph": GRAPH_ALGORITHMS,
-    "grid": tuple(sorted(GRID_ALGORITHMS)),
+    "graph": graph_algorithms("cpu"),
+    "grid": tuple(sorted(grid_algorithms("cpu"))),
 }
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import as_integer, as_numpy
+from conncomp._arrays import (
+    INT32_MAX,
+    as_cupy,
+    as_integer,
+    as_numpy,
+    check_choice,
+    library_of,
+    on_gpu,
+)
 from conncomp._core import native
+from conncomp.kernels.graph.check import check_rows
+from conncomp.kernels.launcher import INDEX_TYPES, current_gpu
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,14 +34,18 @@ class Graph:
     Made by `from_edges`, `from_csr`, `from_scipy`, `from_networkx` or `read`, which check their
     input. It keeps the arrays it was given, without a copy where they are of int32 or int64, and
     makes the other form when it is asked for. An undirected edge is two arcs; multiple arcs and
-    loops are kept.
+    loops are kept. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
+    ``__cuda_array_interface__``, stay there.
 
     Attributes
     ----------
     num_vertices : int
     num_arcs : int
+    device : {"cpu", "cuda"}
+        Where the arrays lie.
     indptr, indices : ndarray of int32 or int64
-        Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``.
+        Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Of CuPy
+        if the graph lies on a GPU.
 
     Examples
     --------
@@ -50,12 +64,15 @@ class Graph:
         arcs: tuple[Indices, Indices] | None = None,
         csr: tuple[Indices, Indices] | None = None,
         symmetric: bool | None = None,
+        library: str = "numpy",
     ) -> None:
-        # Arguments are trusted here; the from_... methods check theirs.
+        # Arguments are trusted here; the from_... methods check theirs. `library` is that of the
+        # arrays the user gave; those on a GPU are kept as CuPy's.
         self._num_vertices = num_vertices
         self._arcs = arcs
         self._csr = csr
         self._symmetric = symmetric
+        self._library = library
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -83,6 +100,7 @@ class Graph:
         >>> Graph.from_edges([0, 1], [1, 0], num_vertices=4)
         Graph(num_vertices=4, num_arcs=2)
         """
+        library = _library_of(src=src, dst=dst)
         src, dst = _as_indices(src, "src"), _as_indices(dst, "dst")
         if len(src) != len(dst):
             raise ValueError(f"src has {len(src)} entries and dst has {len(dst)}")
@@ -96,7 +114,7 @@ class Graph:
             num_vertices = _check_num_vertices(num_vertices)
         _check_range(src, "src", num_vertices)
         _check_range(dst, "dst", num_vertices)
-        return cls(num_vertices, arcs=(src, dst))
+        return cls(num_vertices, arcs=(src, dst), library=library)
 
     @classmethod
     def from_csr(cls, indptr: ArrayLike, indices: ArrayLike) -> Graph:
@@ -122,30 +140,25 @@ class Graph:
         >>> Graph.from_csr([0, 1, 2, 2], [1, 0])
         Graph(num_vertices=3, num_arcs=2)
         """
+        library = _library_of(indptr=indptr, indices=indices)
         indptr, indices = _as_indices(indptr, "indptr"), _as_indices(indices, "indices")
-        if len(indptr) == 0 or indptr[0] != 0:
-            first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
-            raise ValueError(f"indptr {first}; it must start with 0")
-        falls = indptr[1:] < indptr[:-1]
-        if falls.any():
-            at = int(falls.argmax())
-            raise ValueError(
-                f"indptr decreases from {indptr[at]} to {indptr[at + 1]} at position {at + 1}"
-            )
-        if indptr[-1] != len(indices):
-            raise ValueError(
-                f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries"
-            )
-        _check_range(indices, "indices", len(indptr) - 1)
-        return cls(len(indptr) - 1, csr=(indptr, indices))
+        symmetric = None
+        if library == "numpy" or len(indptr) == 0:
+            _check_rows(indptr, indices)
+        else:
+            found = check_rows(current_gpu(), indptr, indices)
+            symmetric = found.symmetric
+            if found.wrong:
+                _check_rows(indptr, indices)  # which says what is wrong
+        return cls(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric, library=library)
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Graph:
-        """Make a graph of a square SciPy sparse matrix or array: every stored entry is an arc.
+        """Make a graph of a square sparse matrix or array: every stored entry is an arc.
 
         Parameters
         ----------
-        matrix : scipy.sparse matrix or array, shape (num_vertices, num_vertices)
+        matrix : sparse matrix or array of SciPy or CuPy, shape (num_vertices, num_vertices)
             Row numbers are sources, column numbers targets. As in `scipy.sparse.csgraph`, an
             explicitly stored zero is an arc too.
 
@@ -154,7 +167,7 @@ class Graph:
         ValueError
             If the matrix is not square.
         TypeError
-            If it is not a SciPy sparse matrix.
+            If it is not a sparse matrix.
 
         Examples
         --------
@@ -162,10 +175,8 @@ class Graph:
         >>> Graph.from_scipy(scipy.sparse.eye_array(3))
         Graph(num_vertices=3, num_arcs=3)
         """
-        from scipy import sparse
-
-        if not sparse.issparse(matrix):
-            raise TypeError(f"matrix is a {type(matrix).__name__}, not a SciPy sparse matrix")
+        if not type(matrix).__module__.startswith(("scipy.sparse", "cupyx.scipy.sparse")):
+            raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
         _check_square(matrix.shape, "matrix")
         rows = matrix.tocsr()
         return cls.from_csr(rows.indptr, rows.indices)
@@ -290,6 +301,62 @@ class Graph:
 
         return read_graph(path, compact_ids, format, progress)
 
+    def to(self, device: Literal["cpu", "cuda"]) -> Graph:
+        """Return the graph on a device: itself if it lies there, else a copy.
+
+        Parameters
+        ----------
+        device : {"cpu", "cuda"}
+            "cuda" is the current CUDA device.
+
+        Raises
+        ------
+        ImportError, RuntimeError
+            If CuPy is not installed, or there is no GPU.
+
+        Examples
+        --------
+        >>> Graph.from_edges([0, 1], [1, 2]).to("cpu").device
+        'cpu'
+        """
+        check_choice("device", device, ("cpu", "cuda"))
+        if device == self.device:
+            return self
+        cupy = current_gpu().xp
+        move, library = (cupy.asarray, "cupy") if device == "cuda" else (cupy.asnumpy, "numpy")
+        return Graph(
+            self.num_vertices,
+            arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),
+            csr=self._csr and (move(self._csr[0]), move(self._csr[1])),
+            symmetric=self._symmetric,
+            library=library,
+        )
+
+    @property
+    def device(self) -> Literal["cpu", "cuda"]:
+        """Where the arrays lie."""
+        return "cpu" if self._library == "numpy" else "cuda"
+
+    @property
+    def library(self) -> str:
+        """The name of the library of the arrays that the graph was made of."""
+        return self._library
+
+    @property
+    def arcs(self) -> tuple[Indices, Indices] | None:
+        """Sources and targets, if the graph keeps them."""
+        return self._arcs
+
+    @property
+    def csr(self) -> tuple[Indices, Indices] | None:
+        """`indptr` and `indices`, if the graph keeps them."""
+        return self._csr
+
+    @property
+    def symmetric(self) -> bool | None:
+        """What `is_symmetric` would return, if that is known."""
+        return self._symmetric
+
     @property
     def arrays(self) -> tuple[Indices, ...]:
         """The arrays that the graph keeps."""
@@ -319,9 +386,12 @@ class Graph:
         if self._csr is None:
             assert self._arcs is not None
             src, dst = self._arcs
-            indptr, indices = np.empty(self.num_vertices + 1, np.int64), np.empty_like(dst)
-            native.csr_of_arcs(src, dst, indptr, indices)
-            self._csr = indptr, indices
+            if self.device == "cuda":
+                self._csr = _rows_on_gpu(src, dst, self.num_vertices)
+            else:
+                indptr, indices = np.empty(self.num_vertices + 1, np.int64), np.empty_like(dst)
+                native.csr_of_arcs(src, dst, indptr, indices)
+                self._csr = indptr, indices
         return self._csr
 
     def is_symmetric(self) -> bool:
@@ -330,14 +400,18 @@ class Graph:
         Returns
         -------
         bool
-            Multiplicities do not matter. Found once, then remembered.
+            Multiplicities do not matter, except on a GPU, where it is False if they differ. Found
+            once, then remembered; when the graph is made of compressed sparse rows on a GPU, at
+            once.
 
         Examples
         --------
         >>> Graph.from_edges([0, 1], [1, 2]).is_symmetric()
         False
         """
-        if self._symmetric is None:
+        if self._symmetric is None and self.device == "cuda":
+            self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
+        elif self._symmetric is None:
             matrix = self._pattern()
             self._symmetric = (matrix != matrix.T).nnz == 0
         return self._symmetric
@@ -362,9 +436,26 @@ class Graph:
         return int(native.components_of_arcs(*self._arcs, consecutive, labels))
 
 
+def _rows_on_gpu(src: Any, dst: Any, num_vertices: int) -> tuple[Any, Any]:
+    xp = current_gpu().xp
+    order = xp.argsort(src)
+    starts = xp.arange(num_vertices + 1, dtype=src.dtype)
+    indptr = xp.searchsorted(src[order], starts)
+    return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
+
+
+def _library_of(**arrays: Any) -> str:
+    """Return the library of the arrays if they lie on a GPU, or "numpy" if none does."""
+    places = {name: on_gpu(array) for name, array in arrays.items()}
+    if len(set(places.values())) > 1:
+        there, here = sorted(places, key=places.__getitem__, reverse=True)
+        raise TypeError(f"{there} lies in GPU memory, but {here} does not; move one")
+    return library_of(next(iter(arrays.values()))) if any(places.values()) else "numpy"
+
+
 def _as_indices(values: ArrayLike, name: str) -> Indices:
     """Return `values` as a contiguous vector of int32 or int64, without a copy if it is one."""
-    array = as_numpy(values, name)
+    array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, name)
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1:
@@ -373,9 +464,13 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
         raise TypeError(f"{name} is of dtype {array.dtype}; it must be of integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
-    if array.dtype not in (np.dtype(np.int32), np.dtype(np.int64)):
+    if array.dtype not in INDEX_TYPES:
         array = array.astype(np.int64)
-    return np.require(array, requirements=["C", "A"])
+    if not isinstance(array, np.ndarray):
+        array = array if array.flags.c_contiguous else array.copy()
+        return cast(Indices, array)
+    contiguous: Indices = np.require(array, requirements=["C", "A"])
+    return contiguous
 
 
 def _check_num_vertices(num_vertices: int) -> int:
@@ -383,6 +478,21 @@ def _check_num_vertices(num_vertices: int) -> int:
     if count < 0:
         raise ValueError(f"num_vertices={count} must not be negative")
     return count
+
+
+def _check_rows(indptr: Indices, indices: Indices) -> None:
+    if len(indptr) == 0 or indptr[0] != 0:
+        first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
+        raise ValueError(f"indptr {first}; it must start with 0")
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        at = int(falls.argmax())
+        raise ValueError(
+            f"indptr decreases from {indptr[at]} to {indptr[at + 1]} at position {at + 1}"
+        )
+    if indptr[-1] != len(indices):
+        raise ValueError(f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries")
+    _check_range(indices, "indices", len(indptr) - 1)
 
 
 def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from conncomp._arrays import as_numpy, check_choice, output_array
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy,
+    caller_stream,
+    check_choice,
+    choose_device,
+    from_cupy,
+    library_of,
+    on_gpu,
+    output_array,
+)
 from conncomp.graph.graph import Graph, _check_square
+from conncomp.kernels.core.numbering import number_roots
+from conncomp.kernels.graph import ecl
+from conncomp.kernels.launcher import Workspace, current_gpu
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
 
-ALGORITHMS = ("auto", "afforest")
+# Each fills the roots and returns the number of components, on the GPU as an array of one.
+ON_CPU = ("auto", "afforest")
+ON_GPU: dict[str, Callable[..., Any]] = {"auto": ecl.fill_roots, "ecl": ecl.fill_roots}
+
+
+def algorithms(device: str) -> tuple[str, ...]:
+    """Return the names of the algorithms on a device, "cpu" or "cuda"."""
+    return tuple(ON_GPU) if device == "cuda" else ON_CPU
 
 
 @overload
@@ -28,6 +49,8 @@ def connected_components(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> tuple[int, Labels]: ...
 
 
@@ -43,6 +66,8 @@ def connected_components(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> int: ...
 
 
@@ -58,6 +83,8 @@ def connected_components(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> int: ...
 
 
@@ -72,6 +99,8 @@ def connected_components(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> int | tuple[int, Labels]:
     """Find the connected components of a graph.
 
@@ -80,10 +109,10 @@ def connected_components(
 
     Parameters
     ----------
-    graph : Graph, SciPy sparse matrix or array, dense adjacency matrix, or NetworkX graph
+    graph : Graph, sparse matrix or array, dense adjacency matrix, or NetworkX graph
         It need not be symmetric. In a dense matrix, entries other than 0, NaN and infinity are
-        arcs; in a masked one, all that are not masked; in a sparse one, all that are stored. Nodes
-        of a NetworkX graph are numbered in their order.
+        arcs; in a masked one, all that are not masked; in a sparse one, of SciPy or CuPy, all that
+        are stored. Nodes of a NetworkX graph are numbered in their order.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional
@@ -94,28 +123,42 @@ def connected_components(
     numbering : {"consecutive", "roots"}, optional
         "consecutive": labels 0, 1, ... in the order of the components' smallest vertices (strong
         components: in SciPy's order). "roots": the smallest vertex of the component.
-    algorithm : {"auto", "afforest"}, optional
-        For weak connection; all give the same labels. Strong components are found by SciPy.
+    algorithm : str, optional
+        For weak connection; all give the same labels. On the CPU "auto" or "afforest", on a GPU
+        "auto" or "ecl". Strong components are found by SciPy, on the CPU only.
     dtype : {int32, int64}, optional
         Of the labels; by default int32 where every vertex number fits.
     out : ndarray, optional
-        A C-contiguous array of shape (num_vertices,) to write the labels to.
-    device : {None, "cpu"}, optional
-        Where to work.
+        A C-contiguous array of shape (num_vertices,) to write the labels to, where the graph is.
+    device : {None, "cpu", "cuda"}, optional
+        Where to work: by default where `graph` lies. "cuda" moves a graph in main memory to the
+        current GPU, and the labels back.
+    workspace : Workspace, optional
+        Memory on the GPU to use again.
+    **options
+        Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl".
 
     Returns
     -------
     n_components : int
+        For a graph on a GPU and ``numbering="roots"`` an array without axes on the GPU, so that the
+        call does not wait for the result; it lies in `workspace`, until that is used again.
     labels : ndarray of int32 or int64, shape (num_vertices,)
-        Only if `return_labels`; `out` if that was given.
+        Only if `return_labels`; `out` if that was given. Of the library that the graph's arrays are
+        of.
 
     Raises
     ------
     TypeError
-        If `graph` is of none of the kinds above, or complex or of objects.
+        If `graph` is of none of the kinds above, or complex or of objects, or `options` has a name
+        that the algorithm does not know.
     ValueError
         If it is not square or refers to vertices that it does not have, or another argument does
         not fit.
+    ImportError, RuntimeError
+        If the GPU is to be used, and CuPy is not installed or there is none.
+    MemoryError
+        If there is too little memory, on the GPU too; the next call works.
 
     See Also
     --------
@@ -123,7 +166,11 @@ def connected_components(
 
     Notes
     -----
-    Subgraph sampling [1]_ over the union-find of [2]_. No memory beyond the labels.
+    On the CPU, subgraph sampling [1]_ over the union-find of [2]_, without memory beyond the
+    labels; on a GPU [2]_, with as much again. Calls on a GPU run on the stream that is current in
+    the library of the graph's arrays. With ``numbering="roots"``, `out` and a `workspace` that was
+    used for as large a graph before they neither allocate nor wait, and can be captured in a CUDA
+    graph.
 
     References
     ----------
@@ -143,43 +190,105 @@ def connected_components(
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={connection!r} is neither 'weak' nor 'strong'")
     check_choice("numbering", numbering, ("consecutive", "roots"))
-    check_choice("algorithm", algorithm, ALGORITHMS)
-    arcs = as_graph(graph, device)
-    largest = max(arcs.num_vertices - 1, 0)
+    where = choose_device(device, _lies_on_gpu(graph), "graph")
+    check_choice("algorithm", algorithm, algorithms(where))
+    _check_options(where, algorithm, options)
+    arcs = as_graph(graph)
+    strong = directed and connection.lower() == "strong"
+    if where == "cuda":
+        if strong:
+            raise ValueError(
+                "connection='strong' is not for the GPU; copy the graph to main memory, for "
+                "example by Graph.to('cpu')"
+            )
+        if arcs.device == "cuda":
+            count, labels = _label_on_gpu(
+                arcs, numbering, algorithm, dtype, out, workspace, **options
+            )
+            return (count, labels) if return_labels else int(count)
     inputs = (*arcs.arrays, *_arrays_of(graph))
+    largest = max(arcs.num_vertices - 1, 0)
     labels = output_array((arcs.num_vertices,), largest, dtype, out, inputs)
-    if directed and connection.lower() == "strong":
+    if where == "cuda":
+        moved = arcs.to("cuda")
+        count, found = _label_on_gpu(
+            moved, numbering, algorithm, labels.dtype, None, workspace, **options
+        )
+        found.get(out=labels)
+        count = int(count)
+    elif strong:
         count = _fill_strong(arcs, labels, numbering)
     else:
         count = arcs.fill_labels(labels, numbering == "consecutive")
     return (count, labels) if return_labels else count
 
 
-def as_graph(graph: Any, device: str | None = None) -> Graph:
+def _label_on_gpu(
+    graph: Graph,
+    numbering: Numbering,
+    algorithm: str,
+    dtype: DTypeLike | None,
+    out: Any,
+    workspace: Workspace | None,
+    **options: Any,
+) -> tuple[Any, Any]:
+    """Label a graph that lies on a GPU; return the number of components and the labels."""
+    some_array: Any = graph.arrays[0]
+    with caller_stream(graph.library, some_array.device.id):
+        gpu = current_gpu()
+        largest = max(graph.num_vertices - 1, 0)
+        labels = output_array((graph.num_vertices,), largest, dtype, out, graph.arrays, gpu.xp)
+        memory = Workspace() if workspace is None else workspace
+        count = ON_GPU[algorithm](gpu, graph, labels, memory, **options)
+        result = from_cupy(labels, graph.library) if out is None else out
+        if numbering == "consecutive":
+            return int(number_roots(gpu, labels, 0, memory)[0]), result
+        return from_cupy(count.reshape(()), graph.library), result
+
+
+def _check_options(device: str, algorithm: str, options: dict[str, Any]) -> None:
+    known = ON_GPU[algorithm].__kwdefaults__ or {} if device == "cuda" else {}
+    for name in options:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise TypeError(f"algorithm={algorithm!r} has no option {name!r}; {has}")
+
+
+def _lies_on_gpu(graph: Any) -> bool:
+    if isinstance(graph, Graph):
+        return graph.device == "cuda"
+    return type(graph).__module__.startswith("cupyx.scipy.sparse") or on_gpu(graph)
+
+
+def as_graph(graph: Any) -> Graph:
     """Return `graph`, of any kind that `connected_components` takes, as a `Graph`."""
-    as_numpy((), "graph", device)
     if isinstance(graph, Graph):
         return graph
-    if type(graph).__module__.startswith("scipy.sparse"):
+    if type(graph).__module__.startswith(("scipy.sparse", "cupyx.scipy.sparse")):
         if graph.dtype.kind not in "biuf":
             raise TypeError(f"graph is of dtype {graph.dtype}; it must be of real numbers")
         _check_square(graph.shape, "graph")
         return Graph.from_scipy(graph)
     if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
         return Graph.from_networkx(graph)
-    matrix = as_numpy(graph, "graph")
+    on_device = on_gpu(graph)
+    xp = current_gpu().xp if on_device else np
+    matrix = as_cupy(graph) if on_device else as_numpy(graph, "graph")
     if matrix.dtype.kind not in "biuf":
         raise TypeError(
             f"graph is a {type(graph).__name__} of dtype {matrix.dtype}; it must be a Graph, a "
-            "SciPy sparse matrix, a dense matrix of real numbers, or a NetworkX graph"
+            "sparse matrix of SciPy or CuPy, a dense matrix of real numbers, or a NetworkX graph"
         )
     _check_square(matrix.shape, "graph")
     if isinstance(graph, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(graph)
     else:
-        present = (matrix != 0) & np.isfinite(matrix)
-    src, dst = np.nonzero(present)
-    return Graph.from_edges(src, dst, len(matrix))
+        present = (matrix != 0) & xp.isfinite(matrix)
+    src, dst = xp.nonzero(present)
+    made = Graph.from_edges(src, dst, len(matrix))
+    if made.device == "cuda":
+        made._library = library_of(graph)
+    return made
 
 
 def _arrays_of(graph: Any) -> list[Labels]:

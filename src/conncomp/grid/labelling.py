@@ -8,7 +8,15 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arrays import as_integer, as_numpy, check_choice, native_layout, output_array
+from conncomp._arrays import (
+    as_integer,
+    as_numpy,
+    check_choice,
+    choose_device,
+    native_layout,
+    on_gpu,
+    output_array,
+)
 from conncomp._core import native
 
 Numbering = Literal["consecutive", "roots"]
@@ -17,11 +25,13 @@ Labels = NDArray[Any]
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
 
-# Every algorithm takes what `_describe` returns, and fills `out`.
-ALGORITHMS: dict[str, Callable[..., int]] = {
-    "runs": native.label_runs,
-}
-ALGORITHMS["auto"] = ALGORITHMS["runs"]
+# Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.
+ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": native.label_runs}
+
+
+def algorithms(device: str) -> tuple[str, ...]:
+    """Return the names of the algorithms on a device, "cpu" or "cuda"."""
+    return () if device == "cuda" else tuple(ON_CPU)
 
 
 @overload
@@ -166,16 +176,18 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    given = as_numpy(image, "image", device)
+    if choose_device(device, on_gpu(image), "image") == "cuda":
+        raise NotImplementedError("arrays cannot be labelled on a GPU yet; use device='cpu'")
+    given = as_numpy(image, "image")
     axes = _check_periodic(periodic, given.ndim)
     check_choice("numbering", numbering, ("consecutive", "roots"))
-    check_choice("algorithm", algorithm, tuple(ALGORITHMS))
+    check_choice("algorithm", algorithm, algorithms("cpu"))
     values, value_type, ground = _describe_values(given, 0 if background is None else background)
     reach = _check_connectivity(connectivity, values.ndim)
     labels = output_array(values.shape, values.size, dtype, out, (given,))
     num = 0
     if values.size:
-        num = ALGORITHMS[algorithm](
+        num = ON_CPU[algorithm](
             values.__array_interface__["data"][0],
             value_type,
             ground,

@@ -1,1 +1,1 @@
-"""The kernels, as C++ and CUDA C++ sources, and beside each CUDA kernel the Python that drives it."""
+"""The kernels in C++ and CUDA C++, and beside each CUDA kernel the Python that drives it."""

@@ -1,23 +1,101 @@
 """Compile the CUDA kernels of this package for the GPU at hand, and launch them.
 
 A kernel file is compiled by NVRTC when it is first used, for the templates that are asked for. CuPy
-keeps what was compiled, in memory and on disk. A driver, the Python beside a kernel file, sees the GPU
-only through `Gpu`, so that the tests can put the host executor in its place.
+keeps what was compiled, in memory and on disk. A driver, the Python beside a kernel file, sees the
+GPU only through `Gpu`, so that the tests can put the host executor in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 SOURCES = Path(__file__).parent
 
-# Called as CuPy's kernels are: kernel(grid, block, arguments, shared_mem=0). Arguments are arrays, None,
-# NumPy scalars, or Python integers, which arrive as int64_t.
-Kernel = Callable[..., None]
+WARP = 32
+INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+COUNT = np.dtype(np.int64)
+
+
+class Kernel(NamedTuple):
+    """A compiled kernel.
+
+    Attributes
+    ----------
+    name : str
+        Of the template, without its arguments.
+    function : callable
+        ``function(grid, block, arguments, shared_mem=0)``, as CuPy's are called.
+    """
+
+    name: str
+    function: Callable[..., None]
+
+
+# Where `kernel_times` notes (name, first event, last event); None when it is not at work.
+_recorded: list[tuple[str, Any, Any]] | None = None
+
+
+def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
+    """Launch `kernel` on the current stream.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    grid : tuple of int
+        The number of blocks, and of threads in a block.
+    *arguments
+        Arrays, None, NumPy scalars, or Python integers, which arrive as int64_t.
+    shared : int, optional
+        The bytes of dynamic shared memory of a block.
+    """
+    if _recorded is None:
+        kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
+        return
+    cupy = import_cupy()
+    first, last = cupy.cuda.Event(), cupy.cuda.Event()
+    first.record()
+    kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
+    last.record()
+    _recorded.append((kernel.name, first, last))
+
+
+@contextmanager
+def kernel_times() -> Iterator[dict[str, float]]:
+    """Measure how long each kernel takes on the GPU.
+
+    Yields
+    ------
+    dict
+        Filled when the context ends: seconds by name of kernel, in the order of first launches.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> with conncomp.kernel_times() as times:
+    ...     pass  # conncomp.connected_components(graph_on_gpu, algorithm="ecl")
+    >>> times
+    {}
+    """
+    global _recorded
+    if _recorded is not None:
+        raise RuntimeError("kernel_times is at work already; it does not nest")
+    times: dict[str, float] = {}
+    _recorded = []
+    try:
+        yield times
+        for name, first, last in _recorded:
+            last.synchronize()
+            elapsed = import_cupy().cuda.get_elapsed_time(first, last) / 1e3
+            times[name] = times.get(name, 0.0) + elapsed
+    finally:
+        _recorded = None
 
 
 def ctype(dtype: Any) -> str:
@@ -34,8 +112,8 @@ def source(file: str) -> str:
 def compile_options() -> tuple[str, ...]:
     """Return the options of NVRTC.
 
-    CuPy finds compiled kernels by source text and options, and the text only includes the files: a hash
-    of them all makes sure that a changed file is compiled anew.
+    CuPy finds compiled kernels by source text and options, and the text only includes the files: a
+    hash of them all makes sure that a changed file is compiled anew.
     """
     digest = sha256()
     for path in sorted((*SOURCES.rglob("*.cuh"), *SOURCES.rglob("*.h"))):
@@ -80,18 +158,25 @@ class Gpu:
         """
         key = file, names
         if key not in self._kernels:
-            module = self.xp.RawModule(
-                code=source(file),
-                options=compile_options(),
-                name_expressions=[f"conncomp::{name}" for name in names],
+            functions = self._compile(file, names)
+            self._kernels[key] = tuple(
+                Kernel(name.partition("<")[0], function)
+                for name, function in zip(names, functions, strict=True)
             )
-            self._kernels[key] = tuple(module.get_function(f"conncomp::{name}") for name in names)
         return self._kernels[key]
+
+    def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
+        expressions = [f"conncomp::{name}" for name in names]
+        module = self.xp.RawModule(
+            code=source(file), options=compile_options(), name_expressions=expressions
+        )
+        return [module.get_function(expression) for expression in expressions]
 
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.
 
-        One thread a piece, but no more threads than run at once: kernels go on in steps of the grid.
+        One thread a piece, but no more threads than run at once: kernels go on in steps of the
+        grid.
         """
         return max(1, min(-(-count // threads), self.resident_threads // threads))
 
@@ -137,9 +222,9 @@ def import_cupy() -> Any:
 class Workspace:
     """Device memory that calls reuse instead of allocating their own.
 
-    Give the same workspace to calls one after another on one stream. It grows when a call needs more,
-    which is an allocation: to capture calls in a CUDA graph, make one before, and keep the workspace as
-    long as the graph.
+    Give the same workspace to calls one after another on one stream. It grows when a call needs
+    more, which is an allocation: to capture calls in a CUDA graph, make one before, and keep the
+    workspace as long as the graph.
 
     Examples
     --------
@@ -151,8 +236,7 @@ class Workspace:
 
     def __init__(self) -> None:
         self._memory: Any = None
-        self._parts: tuple[tuple[int, Any], ...] = ()
-        self._views: tuple[Any, ...] = ()
+        self._views: dict[tuple[tuple[int, Any], ...], tuple[Any, ...]] = {}
 
     @property
     def nbytes(self) -> int:
@@ -161,15 +245,14 @@ class Workspace:
 
     def take(self, gpu: Any, *parts: tuple[int, Any]) -> tuple[Any, ...]:
         """Return an uninitialised array for each (count, dtype) of `parts`."""
-        if parts != self._parts:
+        if parts not in self._views:
             sizes = [-(-count * dtype.itemsize // 256) * 256 for count, dtype in parts]
             if self._memory is None or sum(sizes) > self.nbytes:
-                self._memory = None  # freed before more is asked for
+                self._memory, self._views = None, {}  # freed before more is asked for
                 self._memory = gpu.xp.empty(sum(sizes), "u1")
             views, start = [], 0
             for (count, dtype), size in zip(parts, sizes, strict=True):
-                used = self._memory[start : start + count * dtype.itemsize]
-                views.append(used.view(dtype))
+                views.append(self._memory[start : start + count * dtype.itemsize].view(dtype))
                 start += size
-            self._parts, self._views = parts, tuple(views)
-        return self._views
+            self._views[parts] = tuple(views)
+        return self._views[parts]

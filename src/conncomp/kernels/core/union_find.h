@@ -18,16 +18,19 @@ namespace conncomp {
 // one skips the next.
 enum class Jump { kMultiple = 1, kSingle, kNone, kIntermediate };
 
-// Told of every step along a path, and counts none.
+// Told of every path and of every step along it; this one counts none.
 struct Uncounted {
+  CONNCOMP_ANYWHERE void start() {}
   CONNCOMP_ANYWHERE void step() {}
 };
 
 template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
 CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()) {
+  path.start();
   Index current = Access::load(parent + v);
   if (current == v) return v;
   path.step();
+  const Index first = current;
   for (Index previous = v;;) {
     const Index next = Access::load(parent + current);
     if (next == current) break;
@@ -38,7 +41,8 @@ CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()
     }
     current = next;
   }
-  if constexpr (jump == Jump::kSingle) Access::store(parent + v, current);
+  if constexpr (jump == Jump::kSingle)
+    if (current != first) Access::store(parent + v, current);
   if constexpr (jump == Jump::kMultiple)
     // Others may have shortened the path meanwhile, but no entry on it has moved below `current`
     // before it points there.

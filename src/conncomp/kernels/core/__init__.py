@@ -1,0 +1,1 @@
+"""What all algorithms stand on."""

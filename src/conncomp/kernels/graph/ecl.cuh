@@ -1,0 +1,184 @@
+// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the GPU.
+//
+// What: fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list
+// of arcs. The directions of arcs are ignored. `symmetric` says that every arc is listed from both ends,
+// so that only its larger end needs to look at it.
+// How: every vertex starts under a smaller neighbour, if it has one (ecl_init). Then each arc unites its
+// ends: a vertex of at most 16 arcs is one thread's work (ecl_low), one of at most 352 a warp's
+// (ecl_mid), any other a block's (ecl_high). ecl_low puts the vertices of the other two on a worklist
+// with two sides, so that one array of `vertices` entries holds both. At last every vertex is pointed to
+// its root (ecl_finish). Variants: how to start (init = 1: alone, 2: under the smallest neighbour,
+// 3: under the first smaller one), which pointers to jump in the middle (jump, see union_find.h) and at
+// the end (finish = 1: intermediate, 2: multiple, 3: single).
+// Cost: about one read of the arcs, and a few random accesses for each. One thread searches all arcs of
+// a vertex for its start, so a hub without a smaller neighbour takes long.
+// Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+#pragma once
+
+#include "core/launch.cuh"
+#include "core/union_find.h"
+
+namespace conncomp {
+
+constexpr int kEclThreads = 256;
+constexpr int kLowDegree = 16, kMidDegree = 352;
+
+// Worklist of the vertices of middle degree, from the left, and of high degree, from the right: how many
+// were put on each side, and how many have been taken.
+struct EclWorklist {
+  int64_t mid, mid_taken, high, high_taken;
+};
+
+// Counts paths and their lengths.
+struct PathTally {
+  int64_t paths = 0, steps = 0, longest = 0, length = 0;
+  __device__ void start() { ++paths, length = 0; }
+  __device__ void step() {
+    ++steps;
+    if (++length > longest) longest = length;
+  }
+};
+
+// Adds what a thread counted to {paths, steps, longest}.
+__device__ inline void report(const Uncounted&, int64_t*) {}
+__device__ inline void report(const PathTally& tally, int64_t* total) {
+  Shared::fetch_add(total, tally.paths);
+  Shared::fetch_add(total + 1, tally.steps);
+  Shared::fetch_max(total + 2, tally.longest);
+}
+
+template <int init, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads)
+    ecl_init(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+             Index* __restrict__ parent, EclWorklist* worklist, int64_t* components) {
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    Index start = Index(v);
+    if constexpr (init > 1)
+      for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end; ++arc) {
+        const Index other = Index(indices[arc]);
+        if (other < start) start = other;
+        if (init == 3 && start != Index(v)) break;
+      }
+    parent[v] = start;
+  }
+  if (grid_thread() == 0) *worklist = EclWorklist{0, 0, 0, 0}, *components = 0;
+}
+
+// Unites v with the neighbours first, first + step, ...
+template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
+__device__ void ecl_unite(Index v, Pointer first, Pointer end, Pointer step,
+                          const Vertex* __restrict__ indices, Index* parent, Path& path) {
+  Index root = find<Shared, Jump(jump)>(parent, v, path);
+  for (Pointer arc = first; arc < end; arc += step) {
+    const Index other = Index(indices[arc]);
+    if (symmetric ? other < v : other != v)
+      root = hook<Shared, Jump(jump)>(parent, root, find<Shared, Jump(jump)>(parent, other, path), path);
+  }
+}
+
+// `started`: whether every vertex that has a smaller neighbour was started under one.
+template <int jump, bool symmetric, bool started, class Path, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads)
+    ecl_low(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+            Index* parent, Index* worklist, EclWorklist* ends, int64_t* tally) {
+  Path path;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    if (symmetric && started && Shared::load(parent + v) == Index(v)) continue;
+    const Pointer begin = indptr[v], end = indptr[v + 1];
+    if (end - begin <= kLowDegree)
+      ecl_unite<jump, symmetric>(Index(v), begin, end, Pointer(1), indices, parent, path);
+    else if (end - begin <= kMidDegree)
+      worklist[Shared::fetch_add(&ends->mid, int64_t(1))] = Index(v);
+    else
+      worklist[vertices - 1 - Shared::fetch_add(&ends->high, int64_t(1))] = Index(v);
+  }
+  report(path, tally);
+}
+
+template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads)
+    ecl_mid(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
+            const Index* __restrict__ worklist, EclWorklist* ends, int64_t* tally) {
+  Path path;
+  for (;;) {
+    int64_t taken = 0;
+    if (lane() == 0) taken = Shared::fetch_add(&ends->mid_taken, int64_t(1));
+    taken = __shfl_sync(kAllLanes, taken, 0);
+    if (taken >= ends->mid) break;
+    const Index v = worklist[taken];
+    ecl_unite<jump, symmetric>(v, Pointer(indptr[v] + lane()), indptr[v + 1], Pointer(kWarp), indices, parent,
+                               path);
+  }
+  report(path, tally);
+}
+
+template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads)
+    ecl_high(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+             Index* parent, const Index* __restrict__ worklist, EclWorklist* ends, int64_t* tally) {
+  __shared__ int64_t next;
+  Path path;
+  for (;;) {
+    if (threadIdx.x == 0) next = Shared::fetch_add(&ends->high_taken, int64_t(1));
+    __syncthreads();
+    const int64_t taken = next;
+    __syncthreads();
+    if (taken >= ends->high) break;
+    const Index v = worklist[vertices - 1 - taken];
+    ecl_unite<jump, symmetric>(v, Pointer(indptr[v] + threadIdx.x), indptr[v + 1], Pointer(blockDim.x),
+                               indices, parent, path);
+  }
+  report(path, tally);
+}
+
+// For a list of arcs, the start after ecl_init<1>: init = 2 under the smallest neighbour, 3 under the
+// first smaller one that a thread comes upon.
+template <int init, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads) ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src,
+                                                             const Vertex* __restrict__ dst, Index* parent) {
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+    const Index a = Index(src[arc]), b = Index(dst[arc]);
+    const Index low = a < b ? a : b, high = a < b ? b : a;
+    if (low == high) continue;
+    if constexpr (init == 2) {
+      if (low < Shared::load(parent + high)) Shared::fetch_min(parent + high, low);
+    } else if (Shared::load(parent + high) == high) {
+      Shared::compare_exchange(parent + high, high, low);
+    }
+  }
+}
+
+template <int jump, class Path, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads)
+    ecl_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
+             int64_t* tally) {
+  Path path;
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+    const Index a = Index(src[arc]), b = Index(dst[arc]);
+    if (a == b) continue;
+    const Index root = find<Shared, Jump(jump)>(parent, a, path);
+    hook<Shared, Jump(jump)>(parent, root, find<Shared, Jump(jump)>(parent, b, path), path);
+  }
+  report(path, tally);
+}
+
+// Points every vertex to its root, and counts the roots.
+template <int finish, class Index>
+__global__ void __launch_bounds__(kEclThreads)
+    ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
+  constexpr Jump jump = finish == 1 ? Jump::kIntermediate : finish == 2 ? Jump::kMultiple : Jump::kSingle;
+  __shared__ int roots;
+  if (threadIdx.x == 0) roots = 0;
+  __syncthreads();
+  int mine = 0;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    const Index root = find<Shared, jump>(parent, Index(v));
+    if constexpr (jump == Jump::kIntermediate) Shared::store(parent + v, root);
+    mine += root == Index(v);
+  }
+  Shared::fetch_add(&roots, mine);
+  __syncthreads();
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots));
+}
+
+}  // namespace conncomp
