@@ -8,6 +8,18 @@ namespace conncomp {
 constexpr int kWarp = 32;
 constexpr unsigned int kAllLanes = 0xffffffffu;
 
+// How many blocks of `threads` fill a multiprocessor, to be given to __launch_bounds__ where hiding latency
+// is worth more than registers.
+#ifdef __CUDA_ARCH__
+constexpr int kResidentThreads =
+    __CUDA_ARCH__ == 750
+        ? 1024
+        : (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200 ? 1536 : 2048);
+#else
+constexpr int kResidentThreads = 2048;
+#endif
+CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
+
 __device__ inline int lane() { return int(threadIdx.x) % kWarp; }
 
 // The number of this thread among all of a one-dimensional grid, and how many there are: kernels go

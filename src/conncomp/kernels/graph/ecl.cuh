@@ -23,10 +23,18 @@ namespace conncomp {
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
 
+// A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
+// to queue with them.
+template <class Index>
+struct alignas(128) EclCounter {
+  Index count;
+};
+
 // Worklist of the vertices of middle degree, from the left, and of high degree, from the right: how many
 // were put on each side, and how many have been taken.
+template <class Index>
 struct EclWorklist {
-  int64_t mid, mid_taken, high, high_taken;
+  EclCounter<Index> mid, mid_taken, high, high_taken;
 };
 
 // Counts paths and their lengths.
@@ -48,85 +56,85 @@ __device__ inline void report(const PathTally& tally, int64_t* total) {
 }
 
 template <int init, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads)
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_init(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-             Index* __restrict__ parent, EclWorklist* worklist, int64_t* components) {
+             Index* __restrict__ parent, EclWorklist<Index>* worklist, int64_t* components) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     Index start = Index(v);
     if constexpr (init > 1)
-      for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end; ++arc) {
-        const Index other = Index(indices[arc]);
-        if (other < start) start = other;
-        if (init == 3 && start != Index(v)) break;
-      }
+      for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end && (init == 2 || start == Index(v)); ++arc)
+        start = Index(indices[arc]) < start ? Index(indices[arc]) : start;
     parent[v] = start;
   }
-  if (grid_thread() == 0) *worklist = EclWorklist{0, 0, 0, 0}, *components = 0;
+  if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;
 }
 
-// Unites v with the neighbours first, first + step, ...
+// Unites v, whose parent is `above`, with the neighbours first, first + step, ...
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
-__device__ void ecl_unite(Index v, Pointer first, Pointer end, Pointer step,
+__device__ void ecl_unite(Index v, Index above, Pointer first, Pointer end, Pointer step,
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
-  Index root = find<Shared, Jump(jump)>(parent, v, path);
+  Index root = find_from<Shared, Jump(jump)>(parent, v, above, path);
   for (Pointer arc = first; arc < end; arc += step) {
     const Index other = Index(indices[arc]);
     if (symmetric ? other < v : other != v)
-      root = hook<Shared, Jump(jump)>(parent, root, find<Shared, Jump(jump)>(parent, other, path), path);
+      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, other, path));
   }
 }
 
 // `started`: whether every vertex that has a smaller neighbour was started under one.
 template <int jump, bool symmetric, bool started, class Path, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads)
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_low(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-            Index* parent, Index* worklist, EclWorklist* ends, int64_t* tally) {
+            Index* parent, Index* worklist, EclWorklist<Index>* ends, int64_t* tally) {
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    if (symmetric && started && Shared::load(parent + v) == Index(v)) continue;
+    const Index above = Shared::load(parent + v);
+    if (symmetric && started && above == Index(v)) continue;
     const Pointer begin = indptr[v], end = indptr[v + 1];
     if (end - begin <= kLowDegree)
-      ecl_unite<jump, symmetric>(Index(v), begin, end, Pointer(1), indices, parent, path);
+      ecl_unite<jump, symmetric>(Index(v), above, begin, end, Pointer(1), indices, parent, path);
     else if (end - begin <= kMidDegree)
-      worklist[Shared::fetch_add(&ends->mid, int64_t(1))] = Index(v);
+      worklist[Shared::fetch_add(&ends->mid.count, Index(1))] = Index(v);
     else
-      worklist[vertices - 1 - Shared::fetch_add(&ends->high, int64_t(1))] = Index(v);
+      worklist[vertices - 1 - Shared::fetch_add(&ends->high.count, Index(1))] = Index(v);
   }
   report(path, tally);
 }
 
 template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads)
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_mid(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
-            const Index* __restrict__ worklist, EclWorklist* ends, int64_t* tally) {
+            const Index* __restrict__ worklist, EclWorklist<Index>* ends, int64_t* tally) {
+  const Index total = ends->mid.count;
   Path path;
   for (;;) {
-    int64_t taken = 0;
-    if (lane() == 0) taken = Shared::fetch_add(&ends->mid_taken, int64_t(1));
+    Index taken = 0;
+    if (lane() == 0) taken = Shared::fetch_add(&ends->mid_taken.count, Index(1));
     taken = __shfl_sync(kAllLanes, taken, 0);
-    if (taken >= ends->mid) break;
+    if (taken >= total) break;
     const Index v = worklist[taken];
-    ecl_unite<jump, symmetric>(v, Pointer(indptr[v] + lane()), indptr[v + 1], Pointer(kWarp), indices, parent,
-                               path);
+    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), Pointer(indptr[v] + lane()), indptr[v + 1],
+                               Pointer(kWarp), indices, parent, path);
   }
   report(path, tally);
 }
 
 template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads)
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_high(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-             Index* parent, const Index* __restrict__ worklist, EclWorklist* ends, int64_t* tally) {
-  __shared__ int64_t next;
+             Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* ends, int64_t* tally) {
+  __shared__ Index next;
+  const Index total = ends->high.count;
   Path path;
   for (;;) {
-    if (threadIdx.x == 0) next = Shared::fetch_add(&ends->high_taken, int64_t(1));
+    if (threadIdx.x == 0) next = Shared::fetch_add(&ends->high_taken.count, Index(1));
     __syncthreads();
-    const int64_t taken = next;
+    const Index taken = next;
     __syncthreads();
-    if (taken >= ends->high) break;
+    if (taken >= total) break;
     const Index v = worklist[vertices - 1 - taken];
-    ecl_unite<jump, symmetric>(v, Pointer(indptr[v] + threadIdx.x), indptr[v + 1], Pointer(blockDim.x),
-                               indices, parent, path);
+    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), Pointer(indptr[v] + threadIdx.x), indptr[v + 1],
+                               Pointer(blockDim.x), indices, parent, path);
   }
   report(path, tally);
 }
@@ -134,8 +142,9 @@ __global__ void __launch_bounds__(kEclThreads)
 // For a list of arcs, the start after ecl_init<1>: init = 2 under the smallest neighbour, 3 under the
 // first smaller one that a thread comes upon.
 template <int init, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads) ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src,
-                                                             const Vertex* __restrict__ dst, Index* parent) {
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
+                  Index* parent) {
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Index a = Index(src[arc]), b = Index(dst[arc]);
     const Index low = a < b ? a : b, high = a < b ? b : a;
@@ -149,7 +158,7 @@ __global__ void __launch_bounds__(kEclThreads) ecl_init_arcs(int64_t arcs, const
 }
 
 template <int jump, class Path, class Vertex, class Index>
-__global__ void __launch_bounds__(kEclThreads)
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
              int64_t* tally) {
   Path path;
@@ -157,14 +166,14 @@ __global__ void __launch_bounds__(kEclThreads)
     const Index a = Index(src[arc]), b = Index(dst[arc]);
     if (a == b) continue;
     const Index root = find<Shared, Jump(jump)>(parent, a, path);
-    hook<Shared, Jump(jump)>(parent, root, find<Shared, Jump(jump)>(parent, b, path), path);
+    hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, b, path));
   }
   report(path, tally);
 }
 
 // Points every vertex to its root, and counts the roots.
 template <int finish, class Index>
-__global__ void __launch_bounds__(kEclThreads)
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
   constexpr Jump jump = finish == 1 ? Jump::kIntermediate : finish == 2 ? Jump::kMultiple : Jump::kSingle;
   __shared__ int roots;
@@ -176,7 +185,7 @@ __global__ void __launch_bounds__(kEclThreads)
     if constexpr (jump == Jump::kIntermediate) Shared::store(parent + v, root);
     mine += root == Index(v);
   }
-  Shared::fetch_add(&roots, mine);
+  InBlock::fetch_add(&roots, mine);
   __syncthreads();
   if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots));
 }

@@ -14,6 +14,7 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, 
 
 FILE = "graph/ecl.cuh"
 THREADS = 256
+COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
 INIT, JUMP, FINISH = (1, 2, 3), (1, 2, 3, 4), (1, 2, 3)
 
 
@@ -58,7 +59,7 @@ def fill_roots(
         src, dst = graph.arcs
         names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
         start, start_arcs, unite, end = gpu.load(FILE, names)
-        ends, components = workspace.take(gpu, (4, COUNT), (1, COUNT))
+        ends, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
         arcs = gpu.blocks(len(src), THREADS), THREADS
         launch(start, vertices, count, None, None, roots, ends, components)
         if init > 1:
@@ -71,7 +72,7 @@ def fill_roots(
             *types, bool(graph.symmetric), init, jump, finish, tally is not None
         )
         start, low, mid, high, end = gpu.load(FILE, names)
-        listed, ends, components = workspace.take(gpu, (count, roots.dtype), (4, COUNT), (1, COUNT))
+        listed, ends, components = workspace.take(gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT))
         launch(start, vertices, count, indptr, indices, roots, ends, components)
         launch(low, vertices, count, indptr, indices, roots, listed, ends, tally)
         warps = gpu.blocks(count * WARP, THREADS), THREADS
