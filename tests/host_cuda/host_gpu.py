@@ -223,7 +223,7 @@ class HostGpu(Gpu):
 
 def sanitizer_library(sanitizer: str) -> str | None:
     """Return the path of a sanitizer's runtime, or None where there is none."""
-    if COMPILER is None:
+    if COMPILER is None or "clang" in COMPILER:  # clang's are named and linked otherwise
         return None
     name = {"thread": "libtsan.so", "address": "libasan.so"}[sanitizer]
     done = subprocess.run(
@@ -253,7 +253,7 @@ def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, 
         "OPENBLAS_NUM_THREADS": "1",
         "ASAN_OPTIONS": "detect_leaks=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
-        "TSAN_OPTIONS": "history_size=4",
+        "TSAN_OPTIONS": "history_size=4 atexit_sleep_ms=0",
     }
     target = [str(script)] if Path(script).suffix == ".py" else ["-m", str(script)]
     # ThreadSanitizer's shadow memory collides with randomised addresses on recent kernels.

@@ -73,10 +73,8 @@ __global__ void atomics(T* out, const T* values) {
   atomicAnd(&out[4], value);
   atomicXor(&out[5], value);
   atomicAdd(&out[6], atomicExch(&out[7], value));
-  for (T seen = out[8]; (seen = atomicCAS(&out[8], seen, T(seen + value))), seen != T(-1);) {
-    out[9 + grid_thread()] = seen;
-    break;
-  }
+  for (T seen = Shared::load(&out[8]), held; (held = atomicCAS(&out[8], seen, seen + value)) != seen;)
+    seen = held;
 }
 
 __global__ void add_floats(float* sum, double* exact, const float* values) {
@@ -100,8 +98,8 @@ __global__ void untouched(unsigned* out) {
   __shared__ unsigned fixed[4];
   CONNCOMP_DYNAMIC_SHARED(unsigned, sized);
   for (int i = 0; i < 4; ++i) {
-    out[8 * blockIdx.x + i] = fixed[i];
-    out[8 * blockIdx.x + 4 + i] = sized[i];
+    out[8 * blockIdx.x + i] = fixed[i]++;
+    out[8 * blockIdx.x + 4 + i] = sized[i]++;
   }
 }
 
@@ -158,7 +156,7 @@ __global__ void other_collective() {
     __all_sync(kAllLanes, 1);
 }
 
-__global__ void other_mask() { __syncwarp(threadIdx.x < 16 ? kAllLanes : 0xffff0000u); }
+__global__ void other_mask() { __syncwarp(threadIdx.x < 16 ? kAllLanes : 0xffff0001u); }
 
 // ------------------------------------------- mistakes, each of which has a twin without it (right = true)
 
