@@ -133,7 +133,6 @@ void arrive([[maybe_unused]] Fiber& here, [[maybe_unused]] Fiber& from) {
 // -------------------------------------------------------------------------------------------- launches
 
 constexpr int kWarp = 32, kMaxThreads = 1024;
-constexpr auto kTimeLimit = std::chrono::seconds(100);
 
 struct Random {
   uint64_t state;
@@ -154,7 +153,8 @@ struct Launch {
   std::vector<unsigned int> order;  // of the blocks
   int workers;
   size_t tls_module = 0, tls_size = 0;  // of the kernel's library: its __shared__ variables
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::now() + kTimeLimit;
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::now() + std::chrono::seconds(shape.seconds);
   std::atomic<int> started{0};
   std::atomic<bool> failed{false}, reported{false};
 };
@@ -502,8 +502,8 @@ void interleave() {
   w.countdown = int(w.random.below(2 * w.gap));
   if (w.launch->failed) w.abandon();
   if (++w.switches % 32 == 0) sched_yield();  // lets other blocks go on where there are few processors
-  if (w.switches % (1 << 14) == 0 && std::chrono::steady_clock::now() > w.launch->deadline)
-    w.fail("is still running after %d seconds", int(kTimeLimit.count()));
+  if (w.switches % (1 << 12) == 0 && std::chrono::steady_clock::now() > w.launch->deadline)
+    w.fail("is still running after %d seconds", w.launch->shape.seconds);
   w.yield();
 }
 

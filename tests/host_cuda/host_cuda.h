@@ -68,7 +68,7 @@ namespace host_cuda {
 struct Shape {
   dim3 grid, block;
   uint64_t shared, seed;
-  int32_t workers;
+  int32_t workers, seconds;
 };
 
 constexpr int kErrorSize = 2048;

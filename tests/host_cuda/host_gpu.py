@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import ctypes
+import getpass
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,11 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.launcher import SOURCES, Gpu, Kernel, source
+from conncomp.kernels.launcher import SOURCES, Gpu, source
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{os.getuid()}"
+CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{getpass.getuser()}"
+# It finds the thread-local variables of a library as Linux lays them out.
+AVAILABLE = COMPILER is not None and sys.platform == "linux"
 
 _COMMON = ("-std=c++20", "-fPIC", "-shared", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
 # CUDA's #pragma unroll; a function of a header that a kernel file does not use.
@@ -48,6 +52,7 @@ class _Shape(ctypes.Structure):
         ("shared", ctypes.c_uint64),
         ("seed", ctypes.c_uint64),
         ("workers", ctypes.c_int32),
+        ("seconds", ctypes.c_int32),
     )
 
 
@@ -62,6 +67,8 @@ def _compile(text: bytes, dependencies: bytes, flags: tuple[str, ...]) -> Path:
     library = CACHE / f"{key.hexdigest()[:32]}.so"
     if not library.exists():
         CACHE.mkdir(mode=0o700, exist_ok=True)
+        if CACHE.stat().st_uid != os.getuid():  # what lies there would be run
+            raise RuntimeError(f"{CACHE} belongs to another user")
         with tempfile.TemporaryDirectory(dir=CACHE) as work:
             (cpp := Path(work, "kernels.cpp")).write_bytes(text)
             built = Path(work, "kernels.so")
@@ -112,7 +119,14 @@ class _HostKernel:
                 f"{self.max_dynamic_shared_size_bytes}"
             )
         seed = self._gpu.next_seed() if seed is None else seed
-        shape = _Shape((*grid, 1, 1)[:3], (*block, 1, 1)[:3], shared_mem, seed, self._gpu.workers)
+        shape = _Shape(
+            (*grid, 1, 1)[:3],
+            (*block, 1, 1)[:3],
+            shared_mem,
+            seed,
+            self._gpu.workers,
+            self._gpu.seconds,
+        )
         values = [_argument(value, f"{self.name}: argument {i}") for i, value in enumerate(args)]
         addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v, _ in values))
         sizes = (ctypes.c_int64 * len(values))(*(size for _, size in values))
@@ -147,6 +161,8 @@ class HostGpu(Gpu):
         What the device claims to have: little, so that kernels go on in steps of the grid.
     workers : int
         How many blocks run at the same time.
+    seconds : int
+        How long a kernel may take before it is given up.
     seed : int, optional
         Of the order of blocks, of the interleaving of their threads, and of what shared memory
         holds at first. Every launch has a seed of its own that follows from it. By default the
@@ -164,6 +180,7 @@ class HostGpu(Gpu):
         multiprocessors: int = 2,
         resident_threads: int = 1024,
         workers: int = 4,
+        seconds: int = 100,
         seed: int | None = None,
         sanitizer: str | None = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"),
         include: str | Path | None = None,
@@ -172,6 +189,7 @@ class HostGpu(Gpu):
         self.multiprocessors = multiprocessors
         self.resident_threads = resident_threads
         self.workers = workers
+        self.seconds = seconds
         self.sanitizer = sanitizer
         self._include = None if include is None else Path(include)
         base = int(os.environ.get("CONNCOMP_HOST_CUDA_SEED", "0")) if seed is None else seed
@@ -183,17 +201,12 @@ class HostGpu(Gpu):
         self._seed += 1
         return self._seed
 
-    def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """Return kernels of a file, as `Gpu.load` does."""
-        key = file, names
-        if key not in self._kernels:
-            library = ctypes.CDLL(str(self._library(file, names)))
-            functions = [getattr(library, f"host_cuda_launch_{i}") for i in range(len(names))]
-            self._kernels[key] = tuple(
-                _HostKernel(name, function, self)
-                for name, function in zip(names, functions, strict=True)
-            )
-        return self._kernels[key]
+    def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
+        library = ctypes.CDLL(str(self._library(file, names)))
+        return [
+            _HostKernel(name, getattr(library, f"host_cuda_launch_{i}"), self)
+            for i, name in enumerate(names)
+        ]
 
     def _library(self, file: str, names: tuple[str, ...]) -> Path:
         launches = "".join(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from conncomp.kernels.launcher import launch
 from host_cuda.host_gpu import HERE, HostGpu
 
 # Grid, block, arguments (an array of so many elements, or a scalar), bytes of shared memory.
@@ -31,7 +32,7 @@ def main(right, *wanted):
     for name in wanted:
         grid, block, arguments, shared = LAUNCHES[name]
         values = tuple(np.zeros(a, np.int32) if isinstance(a, int) else a for a in arguments)
-        kernels[f"{name}<{right}>"]((grid,), (block,), values, shared_mem=shared)
+        launch(kernels[f"{name}<{right}>"], (grid, block), *values, shared=shared)
 
 
 if __name__ == "__main__":

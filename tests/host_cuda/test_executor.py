@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from conncomp.kernels.launcher import launch
 from host_cuda.host_gpu import (
+    AVAILABLE,
     COMPILER,
     HERE,
     HostGpu,
@@ -12,7 +14,7 @@ from host_cuda.host_gpu import (
     sanitizer_library,
 )
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on PATH")
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 TYPES = {
     "int32_t": np.int32,
@@ -58,7 +60,8 @@ def gpu():
 
 @pytest.fixture(scope="module")
 def kernels(gpu):
-    return dict(zip(NAMES, gpu.load("samples.cuh", tuple(NAMES)), strict=True))
+    loaded = gpu.load("samples.cuh", tuple(NAMES))
+    return {name: kernel.function for name, kernel in zip(NAMES, loaded, strict=True)}
 
 
 def test_indices(kernels):
@@ -186,7 +189,7 @@ def test_shared_memory_begins_with_anything(kernels):
 
 
 def test_more_shared_memory_must_be_asked_for(gpu):
-    (kernel,) = gpu.load("samples.cuh", ("untouched",))
+    kernel = gpu.load("samples.cuh", ("untouched",))[0].function
     out = np.zeros((1, 8), np.uint32)
     with pytest.raises(LaunchError, match="max_dynamic_shared_size_bytes"):
         kernel((1,), (1,), (out,), shared_mem=50_000)
@@ -236,6 +239,13 @@ def test_invalid_configuration(kernels, grid, block):
 def test_blocks_overlap_in_time(kernels):
     for _ in range(20):
         kernels["meet"]((4,), (33,), (np.zeros(1, np.int32), np.int32(4)))
+
+
+def test_wait_for_a_block_that_does_not_run():
+    gpu = HostGpu(include=HERE / "kernels", workers=2, seconds=1)
+    (kernel,) = gpu.load("samples.cuh", ("meet",))
+    with pytest.raises(LaunchError, match="still running after 1 seconds"):
+        launch(kernel, (3, 1), np.zeros(1, np.int32), np.int32(3))
 
 
 def test_seeds_give_different_orders(kernels):

@@ -5,9 +5,10 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from host_cuda.host_gpu import COMPILER, HERE, HostGpu
+from conncomp.kernels.launcher import launch
+from host_cuda.host_gpu import AVAILABLE, HERE, HostGpu
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on PATH")
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 JUMPS = ["kMultiple", "kSingle", "kNone", "kIntermediate"]
 TYPES = ["int32_t", "int64_t"]
@@ -46,8 +47,8 @@ def random_edges(seed, dtype):
 
 def run(gpu, unite, find, count, edges):
     parent = np.arange(count, dtype=edges.dtype)
-    unite((gpu.blocks(len(edges), 96),), (96,), (parent, edges, len(edges)))
-    find((gpu.blocks(count, 96),), (96,), (parent, count))
+    launch(unite, (gpu.blocks(len(edges), 96), 96), parent, edges, len(edges))
+    launch(find, (gpu.blocks(count, 96), 96), parent, count)
     return parent
 
 
