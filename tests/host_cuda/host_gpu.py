@@ -1,0 +1,282 @@
+"""The host executor: CUDA kernels of this package, compiled by g++ and run on the CPU, for tests.
+
+`HostGpu` takes the place of `conncomp.kernels.launcher.Gpu`. README.md says how to use it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import getpass
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.launcher import SOURCES, Gpu, source
+
+HERE = Path(__file__).parent
+COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{getpass.getuser()}"
+# It finds the thread-local variables of a library as Linux lays them out.
+AVAILABLE = COMPILER is not None and sys.platform == "linux"
+
+_COMMON = ("-std=c++20", "-fPIC", "-shared", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
+# CUDA's #pragma unroll; a function of a header that a kernel file does not use.
+_KERNEL = ("-O1", "-Wno-unknown-pragmas", "-Wno-unused-function")
+_SANITIZERS: dict[str | None, tuple[str, ...]] = {
+    None: (),
+    "thread": ("-fsanitize=thread",),
+    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+}
+_RUNTIME = {None: (), "thread": ("-DHOST_CUDA_THREAD",), "address": ("-DHOST_CUDA_ADDRESS",)}
+
+
+class LaunchError(RuntimeError):
+    """A kernel did what CUDA forbids; the message names the block, the thread and the place."""
+
+
+class _Shape(ctypes.Structure):
+    """`host_cuda::Shape`."""
+
+    _fields_ = (
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint64),
+        ("seed", ctypes.c_uint64),
+        ("workers", ctypes.c_int32),
+        ("seconds", ctypes.c_int32),
+    )
+
+
+_ERROR_SIZE = 2048  # host_cuda::kErrorSize
+
+
+def _compile(text: bytes, dependencies: bytes, flags: tuple[str, ...]) -> Path:
+    """Compile C++ to a shared library, or find it compiled already."""
+    if COMPILER is None:
+        raise RuntimeError("the host executor needs a C++ compiler on PATH")
+    key = sha256(b"\0".join([text, dependencies, *map(os.fsencode, (COMPILER, *flags))]))
+    library = CACHE / f"{key.hexdigest()[:32]}.so"
+    if not library.exists():
+        CACHE.mkdir(mode=0o700, exist_ok=True)
+        if CACHE.stat().st_uid != os.getuid():  # what lies there would be run
+            raise RuntimeError(f"{CACHE} belongs to another user")
+        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+            (cpp := Path(work, "kernels.cpp")).write_bytes(text)
+            built = Path(work, "kernels.so")
+            done = subprocess.run(
+                [COMPILER, str(cpp), *flags, "-o", str(built)], capture_output=True, text=True
+            )
+            if done.returncode != 0:
+                raise RuntimeError(f"{COMPILER} failed:\n{done.stderr}")
+            built.replace(library)
+    return library
+
+
+@cache
+def _headers(folder: Path) -> bytes:
+    """Return the text of all headers in a folder, and below it."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.suffix in {".h", ".cuh"})
+    return b"\0".join(path.read_bytes() for path in paths)
+
+
+@cache
+def _runtime(sanitizer: str | None) -> Path:
+    """Compile the executor itself: without sanitizers, which it only informs."""
+    flags = (*_COMMON, "-O2", f"-I{HERE}", *_RUNTIME[sanitizer])
+    return _compile((HERE / "host_cuda.cpp").read_bytes(), _headers(HERE), flags)
+
+
+class _HostKernel:
+    # As CuPy's: a launch with more dynamic shared memory must have asked for it.
+    max_dynamic_shared_size_bytes = 48 << 10
+
+    def __init__(self, name: str, function: Any, gpu: HostGpu) -> None:
+        self.name = name
+        self._function = function
+        self._gpu = gpu
+
+    def __call__(
+        self,
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
+        args: tuple[Any, ...],
+        *,
+        shared_mem: int = 0,
+        seed: int | None = None,
+    ) -> None:
+        if shared_mem > self.max_dynamic_shared_size_bytes:
+            raise LaunchError(
+                f"{self.name}: shared_mem={shared_mem} is above max_dynamic_shared_size_bytes="
+                f"{self.max_dynamic_shared_size_bytes}"
+            )
+        seed = self._gpu.next_seed() if seed is None else seed
+        shape = _Shape(
+            (*grid, 1, 1)[:3],
+            (*block, 1, 1)[:3],
+            shared_mem,
+            seed,
+            self._gpu.workers,
+            self._gpu.seconds,
+        )
+        values = [_argument(value, f"{self.name}: argument {i}") for i, value in enumerate(args)]
+        addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v, _ in values))
+        sizes = (ctypes.c_int64 * len(values))(*(size for _, size in values))
+        error = ctypes.create_string_buffer(_ERROR_SIZE)
+        outcome = self._function(ctypes.byref(shape), len(values), addresses, sizes, error)
+        if outcome == 1:
+            raise LaunchError(f"{self.name}, seed {seed}: {error.value.decode()}")
+        if outcome == 2:
+            raise TypeError(f"{self.name}: {error.value.decode()}")
+
+
+def _argument(value: Any, what: str) -> tuple[Any, int]:
+    """Return a buffer with an argument of a kernel, and its size, which is -1 for a pointer."""
+    if value is None:
+        return ctypes.c_void_p(None), -1
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data), -1
+    if isinstance(value, bool | int | float):
+        value = np.array(value)[()]
+    if not isinstance(value, np.generic):
+        raise TypeError(f"{what} is of {type(value)}, which no kernel takes")
+    data = value.tobytes()
+    return ctypes.create_string_buffer(data, len(data)), len(data)
+
+
+class HostGpu(Gpu):
+    """A CUDA device that the CPU plays, with NumPy as its array library.
+
+    Parameters
+    ----------
+    multiprocessors, resident_threads : int
+        What the device claims to have: little, so that kernels go on in steps of the grid.
+    workers : int
+        How many blocks run at the same time.
+    seconds : int
+        How long a kernel may take before it is given up.
+    seed : int, optional
+        Of the order of blocks, of the interleaving of their threads, and of what shared memory
+        holds at first. Every launch has a seed of its own that follows from it. By default the
+        environment variable CONNCOMP_HOST_CUDA_SEED, or else 0.
+    sanitizer : {None, "thread", "address"}, optional
+        Which build to load. A process that uses one has to be started by `run_sanitized`, which
+        makes it the default there.
+    include : path, optional
+        One more folder in which files are looked for.
+    """
+
+    def __init__(
+        self,
+        *,
+        multiprocessors: int = 2,
+        resident_threads: int = 1024,
+        workers: int = 4,
+        seconds: int = 100,
+        seed: int | None = None,
+        sanitizer: str | None = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"),
+        include: str | Path | None = None,
+    ) -> None:
+        self.xp = np
+        self.multiprocessors = multiprocessors
+        self.resident_threads = resident_threads
+        self.workers = workers
+        self.seconds = seconds
+        self.sanitizer = sanitizer
+        self._include = None if include is None else Path(include)
+        base = int(os.environ.get("CONNCOMP_HOST_CUDA_SEED", "0")) if seed is None else seed
+        self._seed = base << 32
+        self._kernels = {}
+
+    def next_seed(self) -> int:
+        """Return the seed of the next launch."""
+        self._seed += 1
+        return self._seed
+
+    def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
+        library = ctypes.CDLL(str(self._library(file, names)))
+        return [
+            _HostKernel(name, getattr(library, f"host_cuda_launch_{i}"), self)
+            for i, name in enumerate(names)
+        ]
+
+    def _library(self, file: str, names: tuple[str, ...]) -> Path:
+        launches = "".join(
+            f'extern "C" int host_cuda_launch_{i}(const host_cuda::Shape& shape, int count,'
+            " const void* const* arguments, const int64_t* sizes, char* error) {\n"
+            f"  return host_cuda::launch(conncomp::{name},"
+            " shape, count, arguments, sizes, error);\n}\n"
+            for i, name in enumerate(names)
+        )
+        folders = [SOURCES] if self._include is None else [SOURCES, self._include]
+        # The executor is found by its path, so that each sanitizer's kernels get their own.
+        flags = (
+            *_COMMON,
+            *_KERNEL,
+            *_SANITIZERS[self.sanitizer],
+            # Each library has its own __shared__ variables, also of kernels that are in several.
+            *(["-fno-gnu-unique"] if "clang" not in str(COMPILER) else []),
+            *(f"-I{folder}" for folder in folders),
+            "-include",
+            str(HERE / "host_cuda.h"),
+            str(_runtime(self.sanitizer)),
+        )
+        text = (source(file) + launches).encode()
+        dependencies = b"\0".join(map(_headers, [HERE, *folders]))
+        return _compile(text, dependencies, flags)
+
+
+def sanitizer_library(sanitizer: str) -> str | None:
+    """Return the path of a sanitizer's runtime, or None where there is none."""
+    if COMPILER is None or "clang" in COMPILER:  # clang's are named and linked otherwise
+        return None
+    name = {"thread": "libtsan.so", "address": "libasan.so"}[sanitizer]
+    done = subprocess.run(
+        [COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+    )
+    path = Path(done.stdout.strip())
+    return str(path.resolve()) if path.is_absolute() and path.exists() else None
+
+
+def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, str]:
+    """Run a Python script, or a module by its name, in a process for a sanitizer.
+
+    There, `HostGpu` takes kernels built with that sanitizer by default.
+
+    Returns
+    -------
+    returncode : int
+        Not 0 if the sanitizer found something.
+    output : str
+        What it said, and what the script wrote.
+    """
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": str(sanitizer_library(sanitizer)),
+        "CONNCOMP_HOST_CUDA_SANITIZER": sanitizer,
+        "PYTHONMALLOC": "malloc",  # so that the ends of arrays are watched
+        "OPENBLAS_NUM_THREADS": "1",
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "TSAN_OPTIONS": "history_size=4 atexit_sleep_ms=0",
+    }
+    target = [str(script)] if Path(script).suffix == ".py" else ["-m", str(script)]
+    # ThreadSanitizer's shadow memory collides with randomised addresses on recent kernels.
+    fixed = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
+    done = subprocess.run(
+        [*fixed, sys.executable, *target, *args],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+    )
+    return done.returncode, done.stdout

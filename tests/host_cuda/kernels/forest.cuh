@@ -1,0 +1,37 @@
+// The union–find of core/union_find.h under many threads.
+#pragma once
+
+#include "core/launch.cuh"
+#include "core/union_find.h"
+
+namespace conncomp {
+
+// Unites the ends of every edge. Without `linked` it does so wrongly: between the look at a root and the
+// store that hooks it, another thread may have hooked it elsewhere, and that link is lost.
+template <class Index, Jump jump, bool linked = true>
+__global__ void unite_edges(Index* parent, const Index* edges, int64_t count) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Index a = find<Shared, jump>(parent, edges[2 * i]),
+                b = find<Shared, jump>(parent, edges[2 * i + 1]);
+    if (linked)
+      hook<Shared, jump>(parent, a, b);
+    else if (a != b && Shared::load(parent + max(a, b)) == max(a, b))
+      Shared::store(parent + max(a, b), min(a, b));
+  }
+}
+
+template <class Index>
+__global__ void unite_edges_default(Index* parent, const Index* edges, int64_t count) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads())
+    unite<Shared>(parent, edges[2 * i], edges[2 * i + 1]);
+}
+
+// Each entry is written by its own thread alone: while another one halves the path, its late store could
+// put a grandparent back where the root is already.
+template <class Index>
+__global__ void find_roots(Index* parent, int64_t count) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads())
+    Shared::store(parent + i, find<Shared, Jump::kNone>(parent, Index(i)));
+}
+
+}  // namespace conncomp

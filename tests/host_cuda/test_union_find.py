@@ -1,0 +1,76 @@
+"""`find`, `hook` and `unite` of core/union_find.h, as CUDA kernels run them, against SciPy."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from conncomp.kernels.launcher import launch
+from host_cuda.host_gpu import AVAILABLE, HERE, HostGpu
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+JUMPS = ["kMultiple", "kSingle", "kNone", "kIntermediate"]
+TYPES = ["int32_t", "int64_t"]
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    return HostGpu(include=HERE / "kernels", resident_threads=512)
+
+
+@pytest.fixture(scope="module")
+def kernels(gpu):
+    names = [f"unite_edges<{t}, conncomp::Jump::{jump}>" for t in TYPES for jump in JUMPS]
+    names += [f"{name}<{t}>" for name in ("unite_edges_default", "find_roots") for t in TYPES]
+    names += ["unite_edges<int32_t, conncomp::Jump::kNone, false>"]
+    return dict(zip(names, gpu.load("forest.cuh", tuple(names)), strict=True))
+
+
+def smallest_members(count, edges):
+    ones = np.ones(len(edges), dtype=bool)
+    matrix = coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(count, count))
+    components, labels = connected_components(matrix, directed=False)
+    smallest = np.full(components, count)
+    np.minimum.at(smallest, labels, np.arange(count))
+    return smallest[labels]
+
+
+def random_edges(seed, dtype):
+    generator = np.random.default_rng(seed)
+    count = int(generator.integers(1, 800))
+    edges = generator.integers(0, count, (int(generator.integers(0, 2 * count)), 2))
+    if seed % 2:  # long paths
+        edges[:, 1] = np.clip(edges[:, 0] + generator.integers(-2, 3, len(edges)), 0, count - 1)
+    return count, np.ascontiguousarray(edges, dtype=dtype)
+
+
+def run(gpu, unite, find, count, edges):
+    parent = np.arange(count, dtype=edges.dtype)
+    launch(unite, (gpu.blocks(len(edges), 96), 96), parent, edges, len(edges))
+    launch(find, (gpu.blocks(count, 96), 96), parent, count)
+    return parent
+
+
+@pytest.mark.parametrize("ctype", TYPES)
+@pytest.mark.parametrize("jump", [*JUMPS, None])
+def test_random_edges(gpu, kernels, jump, ctype):
+    find = kernels[f"find_roots<{ctype}>"]
+    unite = kernels[
+        f"unite_edges<{ctype}, conncomp::Jump::{jump}>" if jump else f"unite_edges_default<{ctype}>"
+    ]
+    for seed in range(60):
+        count, edges = random_edges(seed, ctype[:-2])
+        parent = run(gpu, unite, find, count, edges)
+        np.testing.assert_array_equal(parent, smallest_members(count, edges), err_msg=f"{seed=}")
+
+
+def test_lost_link_is_caught(gpu, kernels):
+    unite = kernels["unite_edges<int32_t, conncomp::Jump::kNone, false>"]
+    find = kernels["find_roots<int32_t>"]
+    wrong = 0
+    for seed in range(60):
+        count, edges = random_edges(seed, "int32")
+        parent = run(gpu, unite, find, count, edges)
+        wrong += not np.array_equal(parent, smallest_members(count, edges))
+    assert wrong > 0
