@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import generate
-from conncomp.bench.inputs import ELEMENT_BYTES, Input
+from conncomp.bench.inputs import ELEMENT_BYTES, GPU_ELEMENT_BYTES, Input
 
 Make = Callable[[], NDArray[Any]]
 
@@ -33,8 +33,9 @@ def _input(
     stand_in: bool = False,
     element_bytes: int = ELEMENT_BYTES,
 ) -> Input:
-    num_bytes = math.prod(shape) * element_bytes
-    return Input(name, description, num_bytes, make, stand_in, connectivity)
+    size = math.prod(shape)
+    num_bytes, gpu_bytes = size * element_bytes, size * GPU_ELEMENT_BYTES
+    return Input(name, description, num_bytes, make, stand_in, connectivity, gpu_bytes)
 
 
 def hawick(size: str, data: Path | None = None) -> list[Input]:
