@@ -6,9 +6,13 @@ import click.testing
 import pytest
 
 import conncomp
-from conncomp.bench import machine
+from conncomp.bench import devices, machine
 from conncomp.bench.results import GraphResult, GraphRow, GridResult, GridRow, Machine, Run
 from conncomp.cli._command import command
+from conncomp.graph import labelling as graph_labelling
+from conncomp.grid import labelling as grid_labelling
+from conncomp.kernels import launcher
+from fake_gpu import FakeGpu
 
 
 @pytest.fixture(autouse=True)
@@ -125,3 +129,24 @@ def write():
         return path
 
     return write
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """Let conncomp work on a GPU that is not there, by the algorithms "auto" and "plain"."""
+    fake = FakeGpu(conncomp.connected_components, conncomp.label)
+    monkeypatch.setattr(launcher, "import_cupy", lambda: fake)
+    monkeypatch.setattr(devices, "WARM_UP", 0)
+    monkeypatch.setattr(devices, "COPY_BYTES", 1 << 20)
+
+    def move(graph, device):
+        return fake.move_graph(graph, device)
+
+    monkeypatch.setattr(conncomp.Graph, "to", move, raising=False)
+    monkeypatch.setattr(conncomp, "connected_components", fake.connected_components)
+    monkeypatch.setattr(conncomp, "label", fake.label)
+    for labelling in (graph_labelling, grid_labelling):
+        monkeypatch.setattr(
+            labelling, "algorithms", {"cuda": ("auto", "plain")}.__getitem__, raising=False
+        )
+    return fake

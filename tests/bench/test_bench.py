@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.bench import inputs, machine, peers, runner
+from conncomp.bench import devices, inputs, machine, peers, runner
 
 IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
 
@@ -123,7 +123,7 @@ def test_a_peer_that_fails(run, monkeypatch, error, reason):
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr(peers.PEERS["grid"]["scipy"], "run", fail)
+    monkeypatch.setattr(peers.peers("grid", "cpu")["scipy"], "run", fail)
     found = run(*IMAGE, "--algorithm", "auto", "--algorithm", "scipy", "-o", "out.json")
     assert found.exit_code == 0
     (failed,) = runs_of("out.json", "scipy")
@@ -133,7 +133,9 @@ def test_a_peer_that_fails(run, monkeypatch, error, reason):
 
 def test_a_wrong_peer(run, monkeypatch):
     monkeypatch.setattr(
-        peers.PEERS["grid"]["scipy"], "run", lambda self, prepared: np.ones((64, 64), int)
+        peers.peers("grid", "cpu")["scipy"],
+        "run",
+        lambda self, prepared: np.ones((64, 64), int),
     )
     assert run(*IMAGE, "--algorithm", "scipy", "-o", "out.json").exit_code == 0
     (wrong,) = runs_of("out.json", "scipy")
@@ -141,7 +143,7 @@ def test_a_wrong_peer(run, monkeypatch):
 
 
 def test_missing_peers_are_named_once(run, monkeypatch):
-    for peer in peers.PEERS["grid"].values():
+    for peer in peers.peers("grid", "cpu").values():
         if peer.name != "scipy":
             monkeypatch.setattr(peer, "module", "no_such_library_" + peer.module)
     found = run("grid", "--size", "tiny", "--suite", "maddix", "--peers")
@@ -167,7 +169,6 @@ def test_without_the_reference(run, monkeypatch):
         ((*IMAGE, "--algorithm", "igraph"), ["--algorithm", "'igraph'"]),
         ((*IMAGE, "--size", "huge"), ["'huge'"]),
         ((*IMAGE, "--threads", "0"), ["--threads"]),
-        ((*IMAGE, "--device", "cuda"), ["--device cuda"]),
         ((*IMAGE, "--device", "tpu"), ["'tpu'"]),
         ((*IMAGE, "--transfers"), ["--transfers is for --device cuda"]),
         ((*IMAGE, "--data", "nowhere"), ["'nowhere' does not exist"]),
@@ -260,12 +261,8 @@ def test_repetitions(monkeypatch):
             self.now += self.step
             return self.now
 
-    class Nothing(peers.Contender):
-        def run(self, prepared):
-            pass
-
     for step, count in ((1e-6, 100), (0.01, 20), (0.1, 5), (0.3, 4), (2, 2)):
-        monkeypatch.setattr(runner, "perf_counter", Clock(step))
-        seconds = runner._repeat(Nothing(), None)
+        monkeypatch.setattr(devices, "perf_counter", Clock(step))
+        seconds = runner._repeat(lambda: devices.Cpu().seconds(list))
         assert len(seconds) in (count, count + 1)
         assert math.isclose(np.median(seconds), step, rel_tol=1e-6)

@@ -18,6 +18,45 @@ def test_the_agreed_format(tmp_path, raw, write):
     assert found.floor(row) == 160 / 1e10
 
 
+@pytest.fixture
+def raw_gpu(raw):
+    """Return the agreed format with all that a result from a GPU has besides."""
+    raw["device"] = "cuda"
+    gpu = {"name": "g", "memory_bytes": 1, "driver": "13.1", "runtime": "13.0"}
+    raw["machine"]["gpu"] = gpu
+    raw["rows"][0]["transfers"] = {"to_device": [0.5, 1.5], "to_host": [0.25]}
+    raw["rows"][0]["runs"][0]["captured"] = [0.1, 0.2, 0.3]
+    return raw
+
+
+def test_a_result_from_a_gpu(tmp_path, raw_gpu, write):
+    found = load(write(tmp_path / "a.json", raw_gpu))
+    assert (found.device, found.machine.gpu.name) == ("cuda", "g")
+    (row,) = found.rows
+    assert row.transfers.medians == (1.0, 0.25)
+    assert [run.captured_median for run in row.runs] == [0.2, None]
+    save(tmp_path / "b.json", found)
+    assert load(tmp_path / "b.json") == found
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda raw: raw["machine"]["gpu"].pop("driver"), "driver"),
+        (lambda raw: raw["machine"]["gpu"].update(name="\x1b[31m"), "name"),
+        (lambda raw: raw["rows"][0]["transfers"].update(to_host=[]), "to_host"),
+        (lambda raw: raw["rows"][0]["transfers"].update(to_host=[0]), "to_host"),
+        (lambda raw: raw["rows"][0]["transfers"].pop("to_device"), "to_device"),
+        (lambda raw: raw["rows"][0]["runs"][0].update(captured=[-1]), "captured"),
+        (lambda raw: raw["rows"][0]["runs"][1].update(captured=[1]), "'wrong' has `captured`"),
+    ],
+)
+def test_a_damaged_result_from_a_gpu(tmp_path, raw_gpu, write, change, reason):
+    change(raw_gpu)
+    with pytest.raises(ValueError, match=reason):
+        load(write(tmp_path / "a.json", raw_gpu))
+
+
 @pytest.mark.parametrize("graph", [False, True])
 def test_round_trip(tmp_path, make_result, make_row, make_run, graph):
     failed = make_run("x", (), "peer", status="failed", reason="out of memory")

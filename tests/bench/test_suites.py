@@ -7,7 +7,7 @@ import pytest
 
 import conncomp
 from conncomp.bench.inputs import SIZES
-from conncomp.bench.peers import ALGORITHMS, PEERS, Ours
+from conncomp.bench.peers import algorithms, peers
 from conncomp.bench.runner import Reference, measure, reference
 from conncomp.bench.suites import SUITES, graphs
 from reference import components_by_search, consecutive, label_by_flood_fill
@@ -26,8 +26,8 @@ GENERATED = {
 @pytest.mark.parametrize(("kind", "suite"), NAMES)
 def test_every_contender_agrees_on_every_input(kind, suite, monkeypatch):
     monkeypatch.setattr("conncomp.bench.runner.SHORTEST", 0)
-    contenders = [Ours(kind, name) for name in ALGORITHMS[kind]]
-    for peer in PEERS[kind].values():
+    contenders = list(algorithms(kind, "cpu").values())
+    for peer in peers(kind, "cpu").values():
         try:
             contenders.append(peer(2))
         except ImportError:
@@ -38,7 +38,7 @@ def test_every_contender_agrees_on_every_input(kind, suite, monkeypatch):
     for row in result["rows"]:
         bad = [run for run in row["runs"] if run["status"] != "ok"]
         assert not bad, row["input"]
-        assert {run["name"] for run in row["runs"]} >= set(ALGORITHMS[kind])
+        assert {run["name"] for run in row["runs"]} >= set(algorithms(kind, "cpu"))
 
 
 @pytest.mark.parametrize(("kind", "suite"), NAMES)
@@ -105,24 +105,27 @@ def test_reference_of_a_graph():
 
 
 @pytest.mark.parametrize(
-    ("labels", "exact", "reason"),
+    ("labels", "numbering", "reason"),
     [
-        ([0, 1, 1, 2], True, None),
-        ([0, 1, 1, 2], False, None),
-        ([0, 7, 7, 3], False, None),
-        ([0, -1, -1, 3], False, None),
-        ([0, 7, 7, 3], True, "label 7 instead of 1 at 1"),
-        ([0, 1, 1, 1], True, "label 1 instead of 2 at 3"),
-        ([0, 1, 1, 1], False, "different components have the same label"),
-        ([0, 1, 3, 2], False, "label 1 instead of 3 at 1"),
-        ([5, 1, 1, 2], False, "background labelled 5"),
-        ([0, 0, 0, 2], False, "different components have the same label"),
-        ([0, 1, 1], False, "labels of shape (3,) instead of (4,)"),
+        ([0, 1, 1, 2], "consecutive", None),
+        ([0, 1, 1, 2], "any", None),
+        ([0, 7, 7, 3], "any", None),
+        ([0, -1, -1, 3], "any", None),
+        ([0, 7, 7, 3], "consecutive", "label 7 instead of 1 at 1"),
+        ([0, 1, 1, 1], "consecutive", "label 1 instead of 2 at 3"),
+        ([0, 1, 1, 1], "any", "different components have the same label"),
+        ([0, 1, 3, 2], "any", "label 1 instead of 3 at 1"),
+        ([5, 1, 1, 2], "any", "background labelled 5"),
+        ([0, 0, 0, 2], "any", "different components have the same label"),
+        ([-1, 1, 1, 3], "roots", None),
+        ([0, 1, 1, 3], "roots", "label 0 instead of -1 at 0"),
+        ([-1, 1, 1, 2], "roots", "label 2 instead of 3 at 3"),
+        ([0, 1, 1], "any", "labels of shape (3,) instead of (4,)"),
     ],
 )
-def test_comparison(labels, exact, reason):
+def test_comparison(labels, numbering, reason):
     right = Reference(np.array([0, 1, 1, 2]), 2, background=True)
-    assert right.disagreement(np.array(labels), exact) == reason
+    assert right.disagreement(np.array(labels), numbering) == reason
 
 
 @pytest.mark.parametrize(
@@ -135,11 +138,16 @@ def test_comparison(labels, exact, reason):
 )
 def test_comparison_without_background(labels, reason):
     right = Reference(np.array([0, 0, 1]), 2, background=False)
-    assert right.disagreement(np.array(labels), exact=False) == reason
+    assert right.disagreement(np.array(labels)) == reason
 
 
 def test_comparison_of_planes_and_of_nothing():
+    right = Reference(np.array([[1, 1], [0, 2]]), 2, background=True)
+    assert right.disagreement(np.array([[0, 0], [-1, 3]]), "roots") is None
+    whole = Reference(np.array([0, 1, 0]), 2, background=False)
+    assert whole.disagreement(np.array([0, 1, 0]), "roots") is None
     right = Reference(np.array([[0, 1], [0, 0]]), 1, background=True)
-    assert right.disagreement(np.array([[0, 9], [9, 0]]), False) == "label 9 instead of 0 at (1, 0)"
+    assert right.disagreement(np.array([[0, 9], [9, 0]])) == "label 9 instead of 0 at (1, 0)"
     empty = Reference(np.zeros(0, int), 0, background=False)
-    assert empty.disagreement(np.zeros(0, int), exact=False) is None
+    for numbering in ("any", "consecutive", "roots"):
+        assert empty.disagreement(np.zeros(0, int), numbering) is None

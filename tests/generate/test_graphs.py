@@ -7,6 +7,7 @@ from scipy import stats
 
 import conncomp
 from conncomp import generate
+from families import GRAPHS, SHUFFLED_GRAPHS, UNSEEDED_GRAPHS
 
 
 def components(graph):
@@ -27,31 +28,6 @@ def loops(graph):
     return int((np.repeat(np.arange(graph.num_vertices), degrees(graph)) == graph.indices).sum())
 
 
-GRAPHS = {
-    "line": lambda **k: generate.line(500, **k),
-    "star": lambda: generate.star(500, 7),
-    "grid": lambda **k: generate.grid((9, 8, 7), (True, False, True), **k),
-    "road_like": lambda **k: generate.road_like((20, 30), segments=3, **k),
-    "road_like connected": lambda **k: generate.road_like((20, 30), connected=True, **k),
-    "delaunay": lambda **k: generate.delaunay(500, "hilbert", **k),
-    "uniform_random": lambda **k: generate.uniform_random(500, 2000, **k),
-    "random_neighbours": lambda **k: generate.random_neighbours(500, 3, **k),
-    "disjoint": lambda **k: generate.disjoint(500, 2000, 9, **k),
-    "wang": lambda **k: generate.wang(500, 2000, 9, **k),
-    "barabasi_albert": lambda **k: generate.barabasi_albert(500, 3, **k),
-    "watts_strogatz": lambda **k: generate.watts_strogatz(500, 6, 0.3, **k),
-    "rmat": lambda **k: generate.rmat(9, 5, **k),
-    "rmat simple": lambda **k: generate.rmat(9, 5, simple=True, **k),
-    "web_like": lambda **k: generate.web_like(500, 4, window=20, **k),
-    "overlapping_cliques": lambda **k: generate.overlapping_cliques(500, **k),
-}
-SHUFFLED = [
-    name
-    for name in GRAPHS
-    if name not in ("star", "delaunay", "uniform_random", "random_neighbours", "disjoint")
-]
-
-
 @pytest.mark.parametrize("name", GRAPHS)
 def test_graphs_are_sound(name):
     graph = GRAPHS[name]()
@@ -66,7 +42,7 @@ def test_graphs_are_sound(name):
         assert loops(graph) == 0
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPHS if name != "star"])
+@pytest.mark.parametrize("name", [name for name in GRAPHS if name not in UNSEEDED_GRAPHS])
 def test_same_for_a_seed_on_any_number_of_threads(name):
     before = conncomp.get_num_threads()
     made = []
@@ -83,7 +59,7 @@ def test_same_for_a_seed_on_any_number_of_threads(name):
         assert made[0].num_arcs != other.num_arcs or (made[0].indices != other.indices).any()
 
 
-@pytest.mark.parametrize("name", SHUFFLED)
+@pytest.mark.parametrize("name", SHUFFLED_GRAPHS)
 def test_shuffle_renames_the_vertices(name):
     plain, shuffled = GRAPHS[name](seed=3), GRAPHS[name](shuffle=True, seed=3)
     assert (edges(plain) != edges(shuffled)).any()

@@ -7,6 +7,7 @@ from scipy import ndimage, stats
 import conncomp
 from conncomp import generate
 from conncomp.generate import random
+from families import ARRAYS
 
 CROSS = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
@@ -15,27 +16,18 @@ def components(image, connectivity=None):
     return conncomp.label(image, connectivity=connectivity, return_num=True)[1]
 
 
-IMAGES = {
-    "random_array": lambda **k: generate.random_array((40, 50), 0.6, values=3, **k),
-    "maze": lambda **k: generate.maze((31, 41), **k),
-    "blobs": lambda **k: generate.blobs((60, 70), 3, **k),
-    "voronoi": lambda **k: generate.voronoi((60, 70), 40, **k),
-    "photograph": lambda **k: generate.photograph((60, 70), **k),
-}
-
-
-@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize("name", ARRAYS)
 def test_same_for_a_seed_on_any_number_of_threads(name):
     before = conncomp.get_num_threads()
     made = []
     try:
         for threads in (1, 5):
             conncomp.set_num_threads(threads)
-            made.append(IMAGES[name](seed=4))
+            made.append(ARRAYS[name](seed=4))
     finally:
         conncomp.set_num_threads(before)
     np.testing.assert_array_equal(*made)
-    assert (made[0] != IMAGES[name](seed=5)).any()
+    assert (made[0] != ARRAYS[name](seed=5)).any()
     assert made[0].dtype == (np.int32 if name == "voronoi" else np.uint8)
     assert made[0].flags.c_contiguous
 

@@ -208,6 +208,7 @@ def _notes(before: Result, after: Result) -> list[str]:
         "cores": (before.machine.cores, after.machine.cores),
         "memory": (before.machine.memory_bytes, after.machine.memory_bytes),
         "system": (before.machine.system, after.machine.system),
+        "GPU": (_gpu(before), _gpu(after)),
         "device": (before.device, after.device),
         "threads": (before.threads, after.threads),
         "size": (before.size, after.size),
@@ -215,6 +216,11 @@ def _notes(before: Result, after: Result) -> list[str]:
     for name in sorted(before.versions.keys() | after.versions.keys()):
         pairs[name] = (before.versions.get(name, "absent"), after.versions.get(name, "absent"))
     return [f"{name}: {old}, then {new}" for name, (old, new) in pairs.items() if old != new]
+
+
+def _gpu(result: Result) -> str:
+    gpu = result.machine.gpu
+    return "none" if gpu is None else f"{gpu.name}, CUDA {gpu.runtime}, driver {gpu.driver}"
 
 
 def _means(changes: Iterable[Change]) -> Iterator[Mean]:

@@ -20,6 +20,9 @@ SIZES = ("tiny", "small", "medium", "full")
 ARC_BYTES, VERTEX_BYTES, ELEMENT_BYTES = 56, 64, 48
 MOST_OBJECTS, OBJECT_BYTES = 1 << 23, 100
 
+# The same on a GPU, for what our algorithms need there: the input, the labels and a workspace.
+GPU_ARC_BYTES, GPU_VERTEX_BYTES, GPU_ELEMENT_BYTES = 16, 32, 24
+
 
 @dataclass(frozen=True)
 class Input:
@@ -38,6 +41,8 @@ class Input:
         Whether it stands in for data that others published.
     connectivity : int
         As for `conncomp.label`; 0 for a graph.
+    gpu_bytes : int
+        An estimate of the GPU's memory needed to label it there.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Input:
     make: Callable[[], Graph | NDArray[Any]]
     stand_in: bool = False
     connectivity: int = 0
+    gpu_bytes: int = 0
 
 
 def available_memory() -> int | None:
@@ -71,15 +77,26 @@ def _memory(pages: str) -> int | None:
         return None
 
 
-def check_memory(inputs: Iterable[Input]) -> None:
-    """Raise MemoryError if there is an input that there is too little memory for."""
+def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
+    """Raise MemoryError if there is an input that there is too little memory for.
+
+    Parameters
+    ----------
+    inputs : iterable of Input
+    gpu_free : int, optional
+        How many bytes are free on the GPU that it is to be labelled on.
+    """
     free = available_memory()
     for entry in inputs:
-        if free is not None and entry.num_bytes > free:
-            raise MemoryError(
-                f"{entry.name} needs some {in_bytes(entry.num_bytes)}, and {in_bytes(free)} are "
-                "available; choose others with --input, or a smaller --size"
-            )
+        for needed, there, where in (
+            (entry.num_bytes, free, ""),
+            (entry.gpu_bytes, gpu_free, " on the GPU"),
+        ):
+            if there is not None and needed > there:
+                raise MemoryError(
+                    f"{entry.name} needs some {in_bytes(needed)}{where}, and {in_bytes(there)} "
+                    "are available; choose others with --input, or a smaller --size"
+                )
 
 
 def in_bytes(count: float) -> str:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import math
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._arrays import INT32_MAX
+from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
-from conncomp.graph.labelling import algorithms as graph_algorithms
-from conncomp.grid.labelling import algorithms as grid_algorithms
+from conncomp.graph import labelling as graph_labelling
+from conncomp.grid import labelling as grid_labelling
+from conncomp.kernels import launcher
 
 Labels = NDArray[Any]
+Numbering = Literal["any", "consecutive", "roots"]
 
 
 class Contender:
@@ -28,11 +34,17 @@ class Contender:
     kind : {"ours", "peer"}
     threads : int
         How many it uses.
+    numbering : {"any", "consecutive", "roots"}
+        Of its labels.
+    captures : bool
+        Whether a run can be captured as a CUDA graph: it writes to the same array every time.
     """
 
     name: str
     kind: Literal["ours", "peer"]
     threads: int
+    numbering: Numbering = "any"
+    captures: bool = False
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return `data` as `run` takes it, or None if it cannot label such data."""
@@ -52,6 +64,7 @@ class Ours(Contender):
     """An algorithm of this library."""
 
     kind = "ours"
+    numbering: Numbering = "consecutive"
 
     def __init__(self, measured: Kind, algorithm: str) -> None:
         self.name = algorithm
@@ -66,10 +79,45 @@ class Ours(Contender):
         return conncomp.label(data, connectivity=connectivity, algorithm=self.name)
 
 
+class OursOnGpu(Contender):
+    """An algorithm of this library on the GPU; a run allocates nothing."""
+
+    kind = "ours"
+    threads = 1
+
+    def __init__(self, measured: Kind, algorithm: str, numbering: Numbering = "roots") -> None:
+        self.name = algorithm if numbering == "roots" else f"{algorithm}-{numbering}"
+        self.numbering = numbering
+        self.captures = numbering == "roots"
+        self._algorithm = algorithm
+        self._is_graph = measured == "graph"
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        """Return the call and the array that it writes to."""
+        shape = (data.num_vertices,) if self._is_graph else data.shape
+        out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
+        options: dict[str, Any] = {
+            "algorithm": self._algorithm,
+            "numbering": self.numbering,
+            "out": out,
+            "workspace": conncomp.Workspace(),
+        }
+        if self._is_graph:
+            return partial(conncomp.connected_components, data, **options), out
+        return partial(conncomp.label, data, connectivity=connectivity, **options), out
+
+    def run(self, prepared: Any) -> Any:
+        """Label."""
+        call, out = prepared
+        call()
+        return out
+
+
 class Peer(Contender):
     """Another library: `module` is how it is imported, and `parallel`, if it uses all threads."""
 
     kind = "peer"
+    device: ClassVar[DeviceName] = "cpu"
     module: ClassVar[str]
     parallel: ClassVar[bool] = False
 
@@ -89,7 +137,9 @@ class Peer(Contender):
 
 
 def _is_binary(image: Labels) -> bool:
-    return bool(image.dtype == np.bool_ or (image.dtype == np.uint8 and image.max(initial=0) <= 1))
+    if image.dtype == np.uint8:
+        return image.size == 0 or bool(image.max() <= 1)
+    return image.dtype == np.bool_
 
 
 class _OpenCV(Peer):
@@ -250,19 +300,94 @@ class _NetworkX(_RustworkX):
         return len(prepared), list(self.library.connected_components(prepared))
 
 
-def _by_name(*peers: type[Peer]) -> dict[str, type[Peer]]:
-    return {peer.name: peer for peer in peers}
+class _CuPyImage(Peer):
+    name, module, device = "cupyx", "cupyx.scipy.ndimage", "cuda"
+    package = property(lambda self: "cupy")
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        from scipy.ndimage import generate_binary_structure
+
+        if not _is_binary(data):
+            return None
+        return data, generate_binary_structure(data.ndim, connectivity)
+
+    def run(self, prepared: Any) -> Any:
+        return self.library.label(*prepared)[0]
 
 
-PEERS: dict[Kind, dict[str, type[Peer]]] = {
-    "graph": _by_name(_SciPyGraph, _IGraph, _NetworKit, _NetworKitSerial, _RustworkX, _NetworkX),
-    "grid": _by_name(_SciPyImage, _ScikitImage, _OpenCV, _CC3D, _Kornia),
+class _CuCIM(_ScikitImage):
+    name, module, device = "cucim", "cucim.skimage.measure", "cuda"
+
+
+class _CuPyGraph(Peer):
+    name, module, device = "cupyx", "cupyx.scipy.sparse.csgraph", "cuda"
+    package = property(lambda self: "cupy")
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(threads)
+        importlib.import_module("pylibcugraph")  # which does the work
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        xp, sparse = launcher.import_cupy(), importlib.import_module("cupyx.scipy.sparse")
+        indptr = data.indptr.astype(data.indices.dtype)
+        ones = xp.ones(data.num_arcs, np.float32)
+        shape = (data.num_vertices, data.num_vertices)
+        return sparse.csr_matrix((ones, data.indices, indptr), shape=shape)
+
+    def run(self, prepared: Any) -> Any:
+        return self.library.connected_components(prepared, directed=False)[1]
+
+
+class _CuGraph(Peer):
+    name, module, device = "cugraph", "cugraph", "cuda"
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        series = importlib.import_module("cudf").Series
+        rows = series(data.indptr.astype(data.indices.dtype)), series(data.indices)
+        graph = self.library.Graph(directed=False)
+        graph.from_cudf_adjlist(*rows, renumber=False)
+        return data.num_vertices, graph
+
+    def run(self, prepared: Any) -> Any:
+        return prepared[0], self.library.weakly_connected_components(prepared[1])
+
+    def labels(self, result: Any) -> Any:
+        num_vertices, found = result
+        labels = ~launcher.import_cupy().arange(num_vertices)  # of vertices that are left out
+        labels[found["vertex"].values] = found["labels"].values
+        return labels
+
+
+PEERS: dict[Kind, tuple[type[Peer], ...]] = {
+    "graph": (
+        *(_SciPyGraph, _IGraph, _NetworKit, _NetworKitSerial, _RustworkX, _NetworkX),
+        *(_CuPyGraph, _CuGraph),
+    ),
+    "grid": (_SciPyImage, _ScikitImage, _OpenCV, _CC3D, _Kornia, _CuPyImage, _CuCIM),
 }
 
-ALGORITHMS: dict[Kind, tuple[str, ...]] = {
-    "graph": graph_algorithms("cpu"),
-    "grid": tuple(sorted(grid_algorithms("cpu"))),
-}
+
+def peers(kind: Kind, device: DeviceName) -> dict[str, type[Peer]]:
+    """Return the other libraries that work on a device, installed or not, by name."""
+    return {peer.name: peer for peer in PEERS[kind] if peer.device == device}
+
+
+def algorithms(kind: Kind, device: DeviceName) -> dict[str, Contender]:
+    """Return the contenders that are ours, by name."""
+    labelling: Any = graph_labelling if kind == "graph" else grid_labelling
+    if device == "cpu":
+        names = sorted(labelling.algorithms("cpu"), key=lambda name: name != "auto")
+        return {name: Ours(kind, name) for name in names}
+    on_gpu = tuple(labelling.algorithms("cuda"))
+    made = [OursOnGpu(kind, name) for name in on_gpu]
+    if "auto" in on_gpu:
+        made.append(OursOnGpu(kind, "auto", "consecutive"))
+    return {contender.name: contender for contender in made}
+
+
+def label_dtype(count: int) -> np.dtype[Any]:
+    """Return the dtype of the labels of so many vertices or elements."""
+    return np.dtype(np.int32 if count <= INT32_MAX else np.int64)
 
 
 def sparse_matrix(graph: Graph) -> Any:

@@ -102,6 +102,7 @@ def _suites(result: Result) -> Iterable[dict[str, Any]]:
             "base": base,
             "rows": table,
             "means": means,
+            "captured": any(run.captured or (run.seconds and run.reason) for run in runs),
             "curves": _draw_curves(find_curves(rows), columns, colours),
             "bars": _draw_bars(table, columns, colours, base),
         }

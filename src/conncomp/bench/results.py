@@ -37,6 +37,25 @@ Seconds = Annotated[float, Meta(ge=1e-12, le=1e12)]
 Rate = Annotated[float, Meta(ge=1e-3, le=1e18)]
 
 
+class Gpu(msgspec.Struct, frozen=True, kw_only=True):
+    """The GPU that was measured on.
+
+    Attributes
+    ----------
+    name : str
+    memory_bytes : int
+    driver : str
+        The newest CUDA that the driver knows.
+    runtime : str
+        The CUDA that was used.
+    """
+
+    name: Text
+    memory_bytes: Count
+    driver: Text
+    runtime: Text
+
+
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """What was measured on."""
 
@@ -44,6 +63,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     cores: Count
     memory_bytes: Count
     system: Text
+    gpu: Gpu | None = None
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +80,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         Why it is not 'ok'.
     seconds : tuple of float
         Of each repetition.
+    captured : tuple of float
+        Of each repetition as a CUDA graph; empty if it was not measured as one.
     """
 
     name: Name
@@ -68,15 +90,23 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["ok", "wrong", "failed"]
     reason: Annotated[str, Meta(max_length=1 << 16)] | None
     seconds: tuple[Seconds, ...]
+    captured: tuple[Seconds, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.status == "ok") != bool(self.seconds):
             raise ValueError(f"a run that is {self.status!r} has {len(self.seconds)} `seconds`")
+        if self.captured and self.status != "ok":
+            raise ValueError(f"a run that is {self.status!r} has `captured`")
 
     @property
     def median(self) -> float | None:
         """Median of the repetitions; None if there are none."""
-        return float(np.median(self.seconds)) if self.seconds else None
+        return _median(self.seconds)
+
+    @property
+    def captured_median(self) -> float | None:
+        """Median of the repetitions as a CUDA graph; None if there are none."""
+        return _median(self.captured)
 
     @property
     def quartiles(self) -> tuple[float, float] | None:
@@ -85,6 +115,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             return None
         low, high = np.quantile(self.seconds, (0.25, 0.75))
         return float(low), float(high)
+
+
+class Transfers(msgspec.Struct, frozen=True, kw_only=True):
+    """How long the input took to the GPU, and the labels back, each time."""
+
+    to_device: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
+    to_host: Annotated[tuple[Seconds, ...], Meta(min_length=1)]
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """Medians of both."""
+        return float(np.median(self.to_device)), float(np.median(self.to_host))
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +139,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     components: Count
     floor_bytes: Count
     runs: Annotated[tuple[Run, ...], Meta(max_length=MOST_RUNS)]
+    transfers: Transfers | None = None
 
     def __post_init__(self) -> None:
         _check_unique((run.name for run in self.runs), "run")
@@ -188,6 +231,10 @@ class GraphResult(_Result[GraphRow], tag="graph", frozen=True):
 
 
 Result = GridResult | GraphResult
+
+
+def _median(seconds: tuple[float, ...]) -> float | None:
+    return float(np.median(seconds)) if seconds else None
 
 
 def _check_unique(names: Iterable[str], thing: str) -> None:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import gc
 import json
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.bench.devices import Cpu, Cuda
 from conncomp.bench.inputs import Input
-from conncomp.bench.machine import commit, copy_rate, machine
-from conncomp.bench.peers import Contender, Peer, sparse_matrix
+from conncomp.bench.machine import commit
+from conncomp.bench.peers import Contender, Numbering, Peer, label_dtype, sparse_matrix
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
@@ -28,6 +30,12 @@ Labels = NDArray[Any]
 FEWEST_RUNS, SHORTEST = 5, 0.2
 MOST_RUNS, LONGEST = 100, 1.0
 
+# On a GPU, inputs of fewer elements or arcs, and those that take less than so many seconds, are
+# measured as CUDA graphs, too: the time of the kernels without that of launching them.
+SMALL_SIZE, SMALL_SECONDS = 10**6, 1e-4
+
+UNWRITTEN = -2  # which is no label
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -37,24 +45,35 @@ class Reference:
     components: int
     background: bool
 
-    def disagreement(self, labels: Labels, exact: bool) -> str | None:
+    @property
+    def roots(self) -> Labels:
+        """The smallest index of each element's component; -1 for background."""
+        flat = self.labels.reshape(-1)
+        first = np.empty(self.components + self.background, np.int64)
+        first[flat[::-1]] = np.arange(flat.size)[::-1]  # the last one written is the smallest
+        if self.background:
+            first[0] = -1
+        roots: Labels = first[self.labels]
+        return roots
+
+    def disagreement(self, labels: Labels, numbering: Numbering = "any") -> str | None:
         """Say how `labels` are wrong, or return None.
 
         Parameters
         ----------
         labels : ndarray
-        exact : bool
-            Whether they must be equal; otherwise components may be numbered in any way, but 0 is
-            background if the reference has that.
+        numbering : {"any", "consecutive", "roots"}
+            "any": components may be numbered in any way, but 0 is background if the reference has
+            that. Otherwise the labels must be equal.
         """
         if labels.shape != self.labels.shape:
             return f"labels of shape {labels.shape} instead of {self.labels.shape}"
-        expected = self.labels
-        names = np.arange(self.components + self.background)
-        if not exact and len(names) and labels.size:
+        expected = self.roots if numbering == "roots" else self.labels
+        count = self.components + self.background
+        if numbering == "any" and count and labels.size:
             # Each component takes the name of one of its members. The names are to be different,
             # and those of all members.
-            names = np.zeros(len(names), labels.dtype)
+            names = np.zeros(count, labels.dtype)
             names[self.labels] = labels
             if self.background and names[0] != 0:
                 return f"background labelled {names[0]}"
@@ -90,6 +109,8 @@ def measure(
     *,
     size: str,
     threads: int,
+    device: Cpu | None = None,
+    transfers: bool = False,
     output: Path | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> Iterator[dict[str, Any]]:
@@ -104,6 +125,10 @@ def measure(
         Of the inputs, to be noted in the result.
     threads : int
         As many copy when the machine's rate is measured.
+    device : Cpu, optional
+        Where the contenders work.
+    transfers : bool, optional
+        Whether to time the ways to the device and back, too.
     output : pathlib.Path, optional
         The result is written there as JSON whenever a row is finished.
     notify : callable, optional
@@ -114,7 +139,8 @@ def measure(
     dict
         The result so far: once without rows, then after each row.
     """
-    versions = {"conncomp": version("conncomp"), "numpy": np.__version__}
+    device = device or Cpu()
+    versions = {"conncomp": version("conncomp"), "numpy": np.__version__} | device.versions()
     versions |= {peer.package: peer.version for peer in contenders if isinstance(peer, Peer)}
     revision, dirty = commit()
     result: dict[str, Any] = {
@@ -124,17 +150,19 @@ def measure(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": revision,
         "dirty": dirty,
-        "machine": machine(),
+        "machine": device.describe(),
         "versions": versions,
-        "device": "cpu",
+        "device": device.name,
         "threads": threads,
         "size": size,
-        "copy_bytes_per_second": copy_rate(threads),
+        "copy_bytes_per_second": device.copy_rate(threads),
         "rows": [],
     }
     yield result
     for suite, entry in inputs:
-        result["rows"].append(_measure_input(suite, entry, contenders, notify))
+        with device.current():
+            row = _measure_input(suite, entry, contenders, device, transfers, notify)
+        result["rows"].append(row)
         if output is not None:
             with atomic_path(output) as temporary:
                 temporary.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
@@ -142,7 +170,12 @@ def measure(
 
 
 def _measure_input(
-    suite: str, entry: Input, contenders: Sequence[Contender], notify: Callable[[str], object]
+    suite: str,
+    entry: Input,
+    contenders: Sequence[Contender],
+    device: Cpu,
+    transfers: bool,
+    notify: Callable[[str], object],
 ) -> dict[str, Any]:
     notify(f"{entry.name}: making")
     data = entry.make()
@@ -155,11 +188,13 @@ def _measure_input(
     if isinstance(data, Graph):
         # Without the list of arcs that it may have been made of.
         data = Graph(data.num_vertices, csr=(data.indptr, data.indices), symmetric=True)
-        row |= {"vertices": data.num_vertices, "arcs": data.num_arcs}
+        size = data.num_arcs
+        row |= {"vertices": data.num_vertices, "arcs": size}
         num_bytes = data.indptr.nbytes + data.indices.nbytes
     else:
+        size = data.size
         row |= {
-            "elements": data.size,
+            "elements": size,
             "shape": list(data.shape),
             "dtype": str(data.dtype),
             "connectivity": entry.connectivity,
@@ -168,7 +203,12 @@ def _measure_input(
     notify(f"{entry.name}: reference")
     right = reference(data, entry.connectivity)
     row["components"] = right.components
-    row["floor_bytes"] = num_bytes + right.labels.size * _label_bytes(right.labels.size)
+    labels = np.zeros(right.labels.shape, label_dtype(right.labels.size))
+    row["floor_bytes"] = num_bytes + labels.nbytes
+    if transfers:
+        row["transfers"] = _time_transfers(device, data, labels)
+    del labels
+    data = device.place(data)
     row["runs"] = runs = []
     for contender in contenders:
         notify(f"{entry.name}: {contender.name}")
@@ -177,36 +217,62 @@ def _measure_input(
             prepared = contender.prepare(data, entry.connectivity)
             if prepared is None:
                 continue
-            # This run warms up, too.
-            labels = contender.labels(contender.run(prepared))
-            reason = right.disagreement(labels, exact=contender.kind == "ours")
-            del labels
-            status, seconds = "wrong", []
-            if reason is None:
-                status, seconds = "ok", _repeat(contender, prepared)
+            run |= _time(contender, prepared, right, device, size)
             del prepared
         except Exception as error:
-            status, seconds = "failed", []
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-        runs.append(run | {"status": status, "reason": reason, "seconds": seconds})
+            run |= {"status": "failed", "reason": _in_one_line(error), "seconds": []}
+        runs.append(run)
     return row
 
 
-def _label_bytes(largest: int) -> int:
-    return 4 if largest <= np.iinfo(np.int32).max else 8
+def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[float]]:
+    """Return how long the input took to the device, and the labels back."""
+    placed = device.place(labels)
+    ways = {"to_device": partial(device.place, data), "to_host": partial(device.fetch, placed)}
+    return {name: _repeat(partial(device.seconds, way)) for name, way in ways.items()}
 
 
-def _repeat(contender: Contender, prepared: Any) -> list[float]:
+def _time(
+    contender: Contender, prepared: Any, right: Reference, device: Cpu, size: int
+) -> dict[str, Any]:
+    """Return the status of a run, and how long it took if its answer is right."""
+    call = partial(contender.run, prepared)
+
+    labels = device.fetch(contender.labels(call()))
+    if reason := right.disagreement(labels, contender.numbering):
+        return {"status": "wrong", "reason": reason, "seconds": []}
+    del labels
+    device.warm_up(call)
+    seconds = _repeat(partial(device.seconds, call))
+    found: dict[str, Any] = {"status": "ok", "reason": None, "seconds": seconds}
+    small = size < SMALL_SIZE or statistics.median(seconds) < SMALL_SECONDS
+    if not (isinstance(device, Cuda) and contender.captures and small):
+        return found
+    labels = contender.labels(call())
+    try:
+        replay = device.capture(call)
+    except Exception as error:
+        return found | {"reason": f"not captured: {_in_one_line(error)}", "captured": []}
+    labels.fill(UNWRITTEN)
+    replay()
+    if reason := right.disagreement(device.fetch(labels), contender.numbering):
+        return {"status": "wrong", "reason": f"as a CUDA graph: {reason}", "seconds": []}
+    device.warm_up(replay)
+    return found | {"captured": _repeat(partial(device.seconds, replay))}
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _repeat(seconds_once: Callable[[], float]) -> list[float]:
     """Return how long each of several runs took."""
     seconds: list[float] = []
     collects = gc.isenabled()
     gc.disable()  # as timeit does
     try:
         while True:
-            start = perf_counter()
-            result = contender.run(prepared)
-            seconds.append(perf_counter() - start)
-            del result
+            seconds.append(seconds_once())
             total = sum(seconds)
             enough = len(seconds) >= FEWEST_RUNS and total >= SHORTEST
             if enough or len(seconds) == MOST_RUNS or (len(seconds) > 1 and total >= LONGEST):

@@ -12,8 +12,9 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
+from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
-from conncomp.bench.peers import ALGORITHMS, PEERS, Contender, Ours
+from conncomp.bench.peers import Contender, algorithms, peers
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
 from conncomp.cli._options import threads_option
@@ -27,7 +28,8 @@ def bench() -> None:
     """Measure how fast components are found.
 
     In the tables, "/ floor" is the time over that of a copy of the bytes that must move at least
-    once, and "NAME /" is the time of another library over that of the algorithm.
+    once, and "NAME /" is the time of another library over that of the algorithm. "graph ms" is the
+    time on a GPU as a captured CUDA graph, without the launches; only small inputs have one.
     """
 
 
@@ -53,7 +55,13 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 help="One of ours or another library. Default: all of ours.",
             ),
             click.option("--peers", is_flag=True, help="Measure other libraries too."),
-            click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu"),
+            click.option(
+                "--device",
+                type=click.Choice(list(DEVICES)),
+                default="cpu",
+                show_default=True,
+                help="cuda measures on the GPU, on data that are there already.",
+            ),
             threads_option,
             click.option(
                 "--size",
@@ -66,7 +74,8 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--transfers",
                 is_flag=True,
-                help="With --device cuda: include the way to the GPU and back.",
+                help="With --device cuda: time the input's way to the GPU, and the labels' way "
+                "back, too.",
             ),
             click.option(
                 "--data",
@@ -117,29 +126,34 @@ def _bench(
     inputs: Sequence[str],
     algorithms: Sequence[str],
     peers: bool,
-    device: str,
+    device: DeviceName,
     size: str,
     transfers: bool,
     data: Path | None,
     output: Path | None,
     only_list: bool,
 ) -> None:
-    if device == "cuda":
-        raise click.UsageError("--device cuda: this version measures on the CPU only.")
-    if transfers:
+    if transfers and device != "cuda":
         raise click.UsageError("--transfers is for --device cuda.")
     chosen = _choose_inputs(kind, suites, inputs, size, data)
+    try:
+        where = DEVICES[device]()
+    except (ImportError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+    gpu_free = where.free_memory()
     if only_list:
         free = available_memory()
-        facts = ("size", size), ("memory available", in_bytes(free) if free else "unknown")
-        show({}, facts, _list(chosen), as_json=False, names=4)
+        facts = [("size", size), ("memory available", in_bytes(free) if free else "unknown")]
+        if gpu_free is not None:
+            facts.append(("on the GPU", in_bytes(gpu_free)))
+        show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
         return
-    contenders = _choose_contenders(kind, algorithms, peers)
+    contenders = _choose_contenders(kind, device, algorithms, peers)
     if kind == "grid" and find_spec("skimage") is None:
         raise click.ClickException(
             "to check labels, this command needs scikit-image; pip install 'conncomp[bench]'"
         )
-    check_memory(entry for _, entry in chosen)
+    check_memory((entry for _, entry in chosen), gpu_free)
     result: dict[str, Any] = {"rows": []}
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     try:
@@ -158,13 +172,16 @@ def _bench(
                 contenders,
                 size=size,
                 threads=conncomp.get_num_threads(),
+                device=where,
+                transfers=transfers,
                 output=output,
                 notify=notify,
             ):
                 done = len(result["rows"]) * (2 + len(contenders))
     finally:  # after an interrupt, too
         if result["rows"]:
-            show({}, _summary(result, output), _table(result), as_json=False, names=2)
+            tables = _table(result), _transfers_table(result)
+            show({}, _summary(result, output), *tables, as_json=False, names=2)
 
 
 def _choose_inputs(
@@ -182,22 +199,24 @@ def _choose_inputs(
     return [(suite, entry) for suite, entry in entries if entry.name in inputs or not inputs]
 
 
-def _choose_contenders(kind: Kind, algorithms: Sequence[str], peers: bool) -> list[Contender]:
+def _choose_contenders(
+    kind: Kind, device: DeviceName, names: Sequence[str], with_peers: bool
+) -> list[Contender]:
     """Return the algorithms and libraries asked for; say which libraries are not installed."""
-    _check_names("--algorithm", algorithms, (*ALGORITHMS[kind], *PEERS[kind]))
-    chosen: list[Contender] = [
-        Ours(kind, name) for name in ALGORITHMS[kind] if name in algorithms or not algorithms
-    ]
+    ours, others = algorithms(kind, device), peers(kind, device)
+    _check_names("--algorithm", names, (*ours, *others))
+    chosen = [ours[name] for name in ours if name in names or not names]
     missing = []
-    for name, peer in PEERS[kind].items():
-        if not peers and name not in algorithms:
+    for name, peer in others.items():
+        if not with_peers and name not in names:
             continue
         try:
             chosen.append(peer(conncomp.get_num_threads()))
         except ImportError:
             missing.append(name)
     if not chosen:
-        raise click.ClickException(f"not installed: {', '.join(missing)}")
+        problem = f"not installed: {', '.join(missing)}"
+        raise click.ClickException(problem if missing else f"there is no algorithm for {device}")
     if missing:
         click.echo(f"conncomp: not installed, skipped: {', '.join(missing)}", err=True)
     return chosen
@@ -210,24 +229,31 @@ def _check_names(option: str, names: Iterable[str], there_are: Iterable[str]) ->
             raise click.UsageError(f"{option}: there is no {name!r}; there are {', '.join(known)}.")
 
 
-def _list(entries: Sequence[tuple[str, Input]]) -> list[Row]:
+def _list(entries: Sequence[tuple[str, Input]], on_gpu: bool) -> list[Row]:
     rows = [
         (
             suite,
             entry.name,
             in_bytes(entry.num_bytes),
+            *([in_bytes(entry.gpu_bytes)] if on_gpu else []),
             entry.description + (" (stand-in)" if entry.stand_in else ""),
         )
         for suite, entry in entries
     ]
-    return [("suite", "input", "memory", "description"), *rows]
+    return [
+        ("suite", "input", "memory", *(["on the GPU"] if on_gpu else []), "description"),
+        *rows,
+    ]
 
 
 def _summary(result: dict[str, Any], output: Path | None) -> list[Row]:
     machine, threads = result["machine"], result["threads"]
     rate = in_bytes(result["copy_bytes_per_second"])
-    rows: list[Row] = [
-        ("machine", f"{machine['cpu']}, {machine['cores']} cores"),
+    rows: list[Row] = [("machine", f"{machine['cpu']}, {machine['cores']} cores")]
+    if gpu := machine.get("gpu"):
+        cuda = f"CUDA {gpu['runtime']}, driver for CUDA {gpu['driver']}"
+        rows.append(("GPU", f"{gpu['name']}, {in_bytes(gpu['memory_bytes'])}, {cuda}"))
+    rows += [
         ("threads", str(threads)),
         ("copy rate", f"{rate}/s, read and written"),
         ("versions", ", ".join(" ".join(pair) for pair in result["versions"].items())),
@@ -242,35 +268,49 @@ def _table(result: dict[str, Any]) -> list[Row]:
     """
     things = "elements" if result["kind"] == "grid" else "arcs"
     runs = [(row, run) for row in result["rows"] for run in row["runs"]]
-    names = {run["name"] for _, run in runs}
-    peers = [name for name in PEERS[result["kind"]] if name in names]
+    others = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
     shown = [(row, run) for row, run in runs if run["kind"] == "ours"] or runs
+    captured = any("captured" in run for _, run in runs)
     header = ("input", "algorithm", "ms", "quartiles", f"M{things}/s", "/ floor")
+    as_graph = ("graph ms", "/ floor") if captured else ()
     return [
-        (*header, *(f"{peer} /" for peer in peers)),
+        (*header, *as_graph, *(f"{name} /" for name in others)),
         *(
-            _line(row, run, row[things], peers, result["copy_bytes_per_second"])
+            _line(row, run, row[things], others, captured, result["copy_bytes_per_second"])
             for row, run in shown
         ),
     ]
 
 
 def _line(
-    row: dict[str, Any], run: dict[str, Any], count: int, peers: Sequence[str], copy_rate: float
+    row: dict[str, Any],
+    run: dict[str, Any],
+    count: int,
+    others: Sequence[str],
+    captured: bool,
+    copy_rate: float,
 ) -> Row:
     """Return the cells on a run: its figures, and how those of peers compare."""
     name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")
     if run["status"] != "ok":
         return name, run["name"], run["status"], str(run["reason"])
     low, median, high = statistics.quantiles(run["seconds"], method="inclusive")
+    copies = copy_rate / row["floor_bytes"]
+    as_graph: Row = ()
+    if captured:
+        as_graph = ("failed", "") if "captured" in run else ("", "")
+        if run.get("captured"):
+            replayed = statistics.median(run["captured"])
+            as_graph = (f"{1e3 * replayed:.3g}", f"{replayed * copies:.3g}")
     return (
         name,
         run["name"],
         f"{1e3 * median:.3g}",
         f"{1e3 * low:.3g} to {1e3 * high:.3g}",
         f"{count / median / 1e6:,.3g}",
-        f"{median * copy_rate / row['floor_bytes']:.3g}",
-        *(_ratio(row, peer, median) for peer in peers),
+        f"{median * copies:.3g}",
+        *as_graph,
+        *(_ratio(row, name, median) for name in others),
     )
 
 
@@ -281,3 +321,14 @@ def _ratio(row: dict[str, Any], name: str, median: float) -> str:
                 return str(run["status"])
             return f"{statistics.median(run['seconds']) / median:.3g}"
     return ""
+
+
+def _transfers_table(result: dict[str, Any]) -> list[Row]:
+    """Return a row for each input whose ways to the GPU and back were timed."""
+    rows = []
+    for row in result["rows"]:
+        if ways := row.get("transfers"):
+            medians = (statistics.median(ways[way]) for way in ("to_device", "to_host"))
+            name = f"{row['suite']}/{row['input']}"
+            rows.append((name, *(f"{1e3 * median:.3g}" for median in medians)))
+    return [("input", "ms to the GPU", "labels' ms back"), *rows] if rows else []

@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 
 from conncomp._arrays import INT32_MAX
+from conncomp.kernels import launcher
+
+
+def array_library(device: str | None) -> Any:
+    """Return NumPy, or CuPy for "cuda"; raise if there is neither such a device nor CuPy."""
+    if device not in (None, "cpu", "cuda"):
+        raise ValueError(f"device={device!r} is none of None, 'cpu', 'cuda'")
+    return launcher.import_cupy() if device == "cuda" else np
 
 
 def check_int(name: str, value: int, low: int, high: int | None = None) -> int:

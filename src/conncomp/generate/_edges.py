@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.generate._arguments import index_dtype
+from conncomp.generate._arguments import array_library, index_dtype
 from conncomp.generate.random import Purpose, permutation
 from conncomp.graph import Graph
 
@@ -22,58 +22,99 @@ def graph_of_edges(
     shuffle: bool = False,
     seed: int = 0,
     simple: bool = False,
+    device: str | None = None,
 ) -> Graph:
     """Return the graph with an arc in each direction for each edge (u, v).
 
     Edges are kept in their order, also loops and multiple ones unless the graph is to be `simple`.
-    `shuffle` gives the vertices new names at random.
+    `shuffle` gives the vertices new names at random. `u` and `v` lie on the `device`.
     """
+    xp = array_library(device)
     if simple:
-        u, v = _simplify(num_vertices, u, v)
+        u, v = _simplify(xp, num_vertices, u, v)
     if shuffle:
-        names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE)
+        names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
         u, v = names[u], names[v]
     edges = len(u)
-    src = np.empty(2 * edges, index_dtype(num_vertices))
-    dst = np.empty_like(src)
+    src = xp.empty(2 * edges, index_dtype(num_vertices))
+    dst = xp.empty_like(src)
     # In this order, rows of edges that come sorted with u < v are sorted too.
     src[:edges], src[edges:] = v, u
     dst[:edges], dst[edges:] = u, v
-    return Graph(num_vertices, arcs=(src, dst), symmetric=True)
+    return symmetric_graph(num_vertices, arcs=(src, dst), device=device)
 
 
-def _simplify(num_vertices: int, u: Vertices, v: Vertices) -> tuple[Vertices, Vertices]:
+def symmetric_graph(
+    num_vertices: int,
+    *,
+    arcs: tuple[Vertices, Vertices] | None = None,
+    csr: tuple[Vertices, Vertices] | None = None,
+    device: str | None,
+) -> Graph:
+    """Return the graph of arcs or of compressed rows that lie on the `device`."""
+    if device != "cuda":
+        return Graph(num_vertices, arcs=arcs, csr=csr, symmetric=True)
+    graph = Graph.from_edges(*arcs, num_vertices) if arcs else Graph.from_csr(*(csr or ()))
+    graph._symmetric = True
+    return graph
+
+
+def _simplify(xp: Any, num_vertices: int, u: Vertices, v: Vertices) -> tuple[Vertices, Vertices]:
     """Drop loops and all but one of equal edges, which leaves the edges sorted."""
-    keys = np.minimum(u, v).astype(np.int64)
+    keys = xp.minimum(u, v).astype(np.int64)
     keys *= num_vertices
-    keys += np.maximum(u, v)
+    keys += xp.maximum(u, v)
     keys = keys[u != v]
     keys.sort()
-    if len(keys):
-        keys = keys[np.append(True, keys[1:] != keys[:-1])]
+    first = xp.ones(len(keys), np.bool_)
+    first[1:] = keys[1:] != keys[:-1]
+    keys = keys[first]
     dtype = index_dtype(num_vertices)
     return (keys // num_vertices).astype(dtype), (keys % num_vertices).astype(dtype)
 
 
-def lattice_edges(rows: int, columns: int) -> tuple[Vertices, Vertices, NDArray[np.bool_]]:
+def repeat(xp: Any, values: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+    """Return ``numpy.repeat(values, counts)``, which not every version of CuPy has."""
+    if xp is np:
+        return np.repeat(values, counts)
+    ends = xp.cumsum(counts)
+    places = xp.arange(int(ends[-1]) if len(ends) else 0)
+    repeated: NDArray[Any] = values[xp.searchsorted(ends, places, side="right")]
+    return repeated
+
+
+def count_each(xp: Any, values: NDArray[Any], high: int) -> NDArray[Any]:
+    """Return how often each integer below `high` occurs among `values`, which are below it, too."""
+    if xp is np:
+        return np.bincount(values, minlength=high)
+    # CuPy's bincount takes memory for a thousand tables of `high` counts.
+    begins = xp.searchsorted(xp.sort(values), xp.arange(high + 1))
+    counts: NDArray[Any] = begins[1:] - begins[:-1]
+    return counts
+
+
+def lattice_edges(xp: Any, rows: int, columns: int) -> tuple[Vertices, Vertices, NDArray[np.bool_]]:
     """Return the edges of a square lattice, as three arrays of shape (rows, columns, 2).
 
     From each vertex u leads an edge to the vertex v to its right and one to the vertex below,
     which `exists` unless the lattice ends there.
     """
-    u = np.arange(rows * columns, dtype=index_dtype(rows * columns)).reshape(rows, columns, 1)
-    v = u + np.array([1, columns], u.dtype)
-    exists = np.ones(v.shape, np.bool_)
+    u = xp.arange(rows * columns, dtype=index_dtype(rows * columns)).reshape(rows, columns, 1)
+    v = u + xp.array([1, columns], u.dtype)
+    exists = xp.ones(v.shape, np.bool_)
     exists[:, -1, 0] = exists[-1, :, 1] = False
-    return np.broadcast_to(u, v.shape), v, exists
+    return xp.broadcast_to(u, v.shape), v, exists
 
 
 def spanning_tree(rows: int, columns: int, seed: int) -> NDArray[np.bool_]:
-    """Return which of `lattice_edges` are in the minimum spanning tree of random weights."""
+    """Return which of `lattice_edges` are in the minimum spanning tree of random weights.
+
+    By SciPy, on the CPU.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    u, v, exists = lattice_edges(rows, columns)
+    u, v, exists = lattice_edges(np, rows, columns)
     ranks = permutation(int(exists.sum()), seed=seed, purpose=Purpose.TREE)
     weights = ranks + 1.0  # distinct, and not 0, which would mean no edge
     size = rows * columns

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.generate._arguments import check_int, check_real, check_shape
+from conncomp.generate._arguments import array_library, check_int, check_real, check_shape
 from conncomp.generate._edges import spanning_tree
 from conncomp.generate._hilbert import hilbert_path
 from conncomp.generate.random import Purpose, integers, permutation, uniform
@@ -19,7 +19,13 @@ Shape = int | Sequence[int]
 
 
 def random_array(
-    shape: Shape, density: float = 0.5, *, values: int = 1, block: int = 1, seed: int = 0
+    shape: Shape,
+    density: float = 0.5,
+    *,
+    values: int = 1,
+    block: int = 1,
+    seed: int = 0,
+    device: str | None = None,
 ) -> Image:
     """Make an array of noise.
 
@@ -38,6 +44,8 @@ def random_array(
     block : int, optional
         Blocks of this edge have the same value.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        "cuda" gives a CuPy array, of the same values.
 
     Returns
     -------
@@ -51,14 +59,15 @@ def random_array(
            [0, 1, 1, 0, 1, 0, 1, 0]], dtype=uint8)
     """
     lengths = check_shape(shape, shortest=0)
-    share = check_real("density", density, 0, 1)
+    share = np.float32(check_real("density", density, 0, 1))
     top = check_int("values", values, 1, 255)
     edge = check_int("block", block, 1)
     coarse = tuple(-(-length // edge) for length in lengths)
-    image = np.empty(math.prod(coarse), np.uint8)
+    xp = array_library(device)
+    image = xp.empty(math.prod(coarse), np.uint8)
     for start in range(0, image.size, 1 << 24):  # so that the numbers take little memory
         part = image[start : start + (1 << 24)]
-        draw: Any = {"seed": seed, "start": start}
+        draw: Any = {"seed": seed, "start": start, "device": device}
         part[:] = uniform(len(part), purpose=Purpose.KEEP, dtype=np.float32, **draw) < share
         if top > 1:
             value = integers(len(part), top, purpose=Purpose.VALUE, dtype=np.int32, **draw)
@@ -66,10 +75,11 @@ def random_array(
     blocks = image.reshape(coarse)
     for axis in range(len(coarse) if edge > 1 else 0):
         blocks = blocks.repeat(edge, axis)
-    return np.ascontiguousarray(blocks[tuple(slice(length) for length in lengths)])
+    cut: Image = xp.ascontiguousarray(blocks[tuple(slice(length) for length in lengths)])
+    return cut
 
 
-def spiral(size: int) -> Image:
+def spiral(size: int, *, device: str | None = None) -> Image:
     """Make Hawick's spiral: two arms, both one pixel wide, wound around each other.
 
     Very hard for whatever passes labels from neighbour to neighbour: each arm is ``size**2 / 2``
@@ -79,6 +89,8 @@ def spiral(size: int) -> Image:
     ----------
     size : int
         At least 2.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
 
     Returns
     -------
@@ -104,15 +116,16 @@ def spiral(size: int) -> Image:
            [1, 1, 1, 1, 1, 1, 1]], dtype=uint8)
     """
     n = check_int("size", size, 2)
-    image = (1 + _depth((n, n)) % 2).astype(np.uint8)
+    xp = array_library(device)
+    image: Image = (1 + _depth(xp, (n, n)) % 2).astype(np.uint8)
     # One pixel a ring, exchanged below the diagonal, turns rings into arms: it leaves its own ring
     # open, and leads the one around it to the one within.
-    turn = np.arange(1, n // 2 + 1)
+    turn = xp.arange(1, n // 2 + 1)
     image[turn, turn - 1] = 3 - image[turn, turn - 1]
     return image
 
 
-def rings(shape: Shape) -> Image:
+def rings(shape: Shape, *, device: str | None = None) -> Image:
     """Make concentric square rings, or boxes, one element thick and one apart.
 
     Hard for whatever unites runs: a ring has many rows, and its upper left corner is found long
@@ -122,6 +135,8 @@ def rings(shape: Shape) -> Image:
     ----------
     shape : int or sequence of int
         Of any number of dimensions.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
 
     Returns
     -------
@@ -138,21 +153,23 @@ def rings(shape: Shape) -> Image:
            [1, 0, 0, 0, 0, 1],
            [1, 1, 1, 1, 1, 1]], dtype=uint8)
     """
-    return np.asarray(_depth(check_shape(shape)) % 2 == 0, np.uint8)
+    depth = _depth(array_library(device), check_shape(shape))
+    image: Image = (depth % 2 == 0).astype(np.uint8)
+    return image
 
 
-def _depth(shape: tuple[int, ...]) -> NDArray[np.int32]:
+def _depth(xp: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
     """Return how many steps each element is from the border of the array."""
-    depth = np.full(shape, np.iinfo(np.int32).max, np.int32)
+    depth: NDArray[np.int32] = xp.full(shape, np.iinfo(np.int32).max, np.int32)
     for axis, length in enumerate(shape):
-        near = np.arange(length, dtype=np.int32)
-        near = np.minimum(near, near[::-1])
+        near = xp.arange(length, dtype=np.int32)
+        near = xp.minimum(near, near[::-1])
         near = near.reshape([-1 if k == axis else 1 for k in range(len(shape))])
-        np.minimum(depth, near, out=depth)
+        xp.minimum(depth, near, out=depth)
     return depth
 
 
-def maze(shape: Sequence[int], *, seed: int = 0) -> Image:
+def maze(shape: Sequence[int], *, seed: int = 0, device: str | None = None) -> Image:
     """Make a perfect maze: between any two places there is exactly one way.
 
     Hard like `spiral`, and without its regularity: ways wind and branch, and fill half of the
@@ -164,6 +181,8 @@ def maze(shape: Sequence[int], *, seed: int = 0) -> Image:
         At least 3 each. Walls between places are one pixel wide; where a length is even, the last
         wall is two.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`; made on the CPU and moved.
 
     Returns
     -------
@@ -193,16 +212,18 @@ def maze(shape: Sequence[int], *, seed: int = 0) -> Image:
     ###############
     """
     rows, columns = check_shape(shape, 2, shortest=3)
+    xp = array_library(device)
     image = np.zeros((rows, columns), np.uint8)
     tree = spanning_tree((rows - 1) // 2, (columns - 1) // 2, seed)
     image[1:-1:2, 1:-1:2] = 1
     inside = image[1 : 1 + 2 * tree.shape[0], 1 : 1 + 2 * tree.shape[1]]
     inside[::2, 1::2] = tree[:, :, 0]
     inside[1::2, ::2] = tree[:, :, 1]
-    return image
+    moved: Image = xp.asarray(image)
+    return moved
 
 
-def comb(shape: Shape) -> Image:
+def comb(shape: Shape, *, device: str | None = None) -> Image:
     """Make a comb: teeth along the first axis, one element thick and one apart, and a back.
 
     Hard for scans in C order: each tooth looks like a component of its own until the last row
@@ -212,6 +233,8 @@ def comb(shape: Shape) -> Image:
     ----------
     shape : int or sequence of int
         Of any number of dimensions.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
 
     Returns
     -------
@@ -226,13 +249,13 @@ def comb(shape: Shape) -> Image:
            [1, 0, 1, 0, 1],
            [1, 1, 1, 1, 1]], dtype=uint8)
     """
-    image = np.zeros(check_shape(shape), np.uint8)
+    image: Image = array_library(device).zeros(check_shape(shape), np.uint8)
     image[(slice(None), *[slice(None, None, 2)] * (image.ndim - 1))] = 1
     image[-1] = 1
     return image
 
 
-def hilbert_curve(order: int) -> Image:
+def hilbert_curve(order: int, *, device: str | None = None) -> Image:
     """Draw the Hilbert curve, one pixel wide.
 
     Hard for whatever passes labels from neighbour to neighbour, as the curve fills half of the
@@ -242,6 +265,8 @@ def hilbert_curve(order: int) -> Image:
     ----------
     order : int
         From 0 to 15.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
 
     Returns
     -------
@@ -265,15 +290,16 @@ def hilbert_curve(order: int) -> Image:
            [1, 0, 1, 0, 0, 0, 1],
            [1, 0, 1, 1, 1, 1, 1]], dtype=uint8)
     """
-    x, y = hilbert_path(check_int("order", order, 0, 15))
+    xp = array_library(device)
+    x, y = hilbert_path(xp, check_int("order", order, 0, 15))
     side = (2 << order) - 1
-    image = np.zeros((side, side), np.uint8)
+    image: Image = xp.zeros((side, side), np.uint8)
     image[2 * x, 2 * y] = 1
     image[x[1:] + x[:-1], y[1:] + y[:-1]] = 1
     return image
 
 
-def checkerboard(shape: Shape) -> Image:
+def checkerboard(shape: Shape, *, device: str | None = None) -> Image:
     """Make a checkerboard.
 
     Hard for whatever works on runs or marks a label for each: no array has more of both. With
@@ -283,6 +309,8 @@ def checkerboard(shape: Shape) -> Image:
     ----------
     shape : int or sequence of int
         Of any number of dimensions.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
 
     Returns
     -------
@@ -298,13 +326,14 @@ def checkerboard(shape: Shape) -> Image:
            [0, 1, 0, 1],
            [1, 0, 1, 0]], dtype=uint8)
     """
-    image = np.ones((), np.uint8)
+    xp = array_library(device)
+    image: Image = xp.ones((), np.uint8)
     for length in check_shape(shape):
-        image = image[..., None] ^ (np.arange(length) % 2).astype(np.uint8)
+        image = image[..., None] ^ (xp.arange(length) % 2).astype(np.uint8)
     return image
 
 
-def all_equal(shape: Shape, value: int = 1) -> Image:
+def all_equal(shape: Shape, value: int = 1, *, device: str | None = None) -> Image:
     """Make an array of one value.
 
     Hard for whatever takes a lock, or follows a chain of parents, for each element: there is one
@@ -315,6 +344,8 @@ def all_equal(shape: Shape, value: int = 1) -> Image:
     shape : int or sequence of int
     value : int, optional
         From 0 to 255.
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`.
 
     Returns
     -------
@@ -326,10 +357,19 @@ def all_equal(shape: Shape, value: int = 1) -> Image:
     >>> generate.all_equal((1, 3))
     array([[1, 1, 1]], dtype=uint8)
     """
-    return np.full(check_shape(shape), check_int("value", value, 0, 255), np.uint8)
+    lengths, number = check_shape(shape), check_int("value", value, 0, 255)
+    image: Image = array_library(device).full(lengths, number, np.uint8)
+    return image
 
 
-def blobs(shape: Shape, sigma: float = 8, density: float = 0.5, *, seed: int = 0) -> Image:
+def blobs(
+    shape: Shape,
+    sigma: float = 8,
+    density: float = 0.5,
+    *,
+    seed: int = 0,
+    device: str | None = None,
+) -> Image:
     """Make smooth blobs: a Gaussian-filtered field of noise above a threshold.
 
     The easy case, and the usual one in microscopy and porous media: long runs, smooth borders.
@@ -343,6 +383,8 @@ def blobs(shape: Shape, sigma: float = 8, density: float = 0.5, *, seed: int = 0
     density : float, optional
         The share of elements above the threshold.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`; made on the CPU and moved.
 
     Returns
     -------
@@ -356,6 +398,7 @@ def blobs(shape: Shape, sigma: float = 8, density: float = 0.5, *, seed: int = 0
     """
     from scipy.ndimage import gaussian_filter
 
+    xp = array_library(device)
     lengths = check_shape(shape)
     share = check_real("density", density, 0, 1)
     noise = uniform(math.prod(lengths), seed=seed, purpose=Purpose.VALUE, dtype=np.float32)
@@ -363,10 +406,13 @@ def blobs(shape: Shape, sigma: float = 8, density: float = 0.5, *, seed: int = 0
     field = gaussian_filter(noise.reshape(lengths) - np.float32(0.5), width, mode="wrap")
     below = round((1 - share) * field.size)
     threshold = np.inf if below == field.size else np.partition(field, below, axis=None)[below]
-    return np.asarray(field >= threshold, np.uint8)
+    image: Image = xp.asarray((field >= threshold).astype(np.uint8))
+    return image
 
 
-def voronoi(shape: Shape, cells: int, *, seed: int = 0) -> NDArray[np.int32]:
+def voronoi(
+    shape: Shape, cells: int, *, seed: int = 0, device: str | None = None
+) -> NDArray[np.int32]:
     """Make Voronoi cells: each element has the number of the nearest of some random sites.
 
     Hard for whatever treats one value at a time, or has tables by value: there are many values, and
@@ -379,6 +425,8 @@ def voronoi(shape: Shape, cells: int, *, seed: int = 0) -> NDArray[np.int32]:
     cells : int
         How many sites, all different elements.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`; made on the CPU and moved.
 
     Returns
     -------
@@ -397,6 +445,7 @@ def voronoi(shape: Shape, cells: int, *, seed: int = 0) -> NDArray[np.int32]:
     """
     from scipy.ndimage import distance_transform_edt
 
+    xp = array_library(device)
     lengths = check_shape(shape)
     size = math.prod(lengths)
     count = check_int("cells", cells, 1, size)
@@ -405,7 +454,8 @@ def voronoi(shape: Shape, cells: int, *, seed: int = 0) -> NDArray[np.int32]:
     numbers[sites] = np.arange(1, count + 1)
     numbers = numbers.reshape(lengths)
     nearest = distance_transform_edt(numbers == 0, return_distances=False, return_indices=True)
-    return np.asarray(numbers[tuple(nearest)])
+    image: NDArray[np.int32] = xp.asarray(numbers[tuple(nearest)])
+    return image
 
 
 def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
@@ -418,7 +468,7 @@ def _distinct(count: int, high: int, seed: int) -> NDArray[Any]:
     return drawn[first[:count]]
 
 
-def photograph(shape: Shape, *, seed: int = 0) -> Image:
+def photograph(shape: Shape, *, seed: int = 0, device: str | None = None) -> Image:
     """Make an image like a photograph: noise on all scales, in 256 grey levels.
 
     Like photographs it has flat areas, where it is black or white, and areas where no two
@@ -429,6 +479,8 @@ def photograph(shape: Shape, *, seed: int = 0) -> Image:
     shape : int or sequence of int
         Of any number of dimensions. The field is periodic along all axes.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `random_array`; made on the CPU and moved.
 
     Returns
     -------
@@ -452,6 +504,7 @@ def photograph(shape: Shape, *, seed: int = 0) -> Image:
     """
     from scipy.fft import irfftn, rfftn
 
+    xp = array_library(device)
     lengths = check_shape(shape)
     noise = uniform(math.prod(lengths), seed=seed, purpose=Purpose.VALUE, dtype=np.float32)
     spectrum = rfftn(noise.reshape(lengths))
@@ -464,4 +517,5 @@ def photograph(shape: Shape, *, seed: int = 0) -> Image:
     spectrum /= np.sqrt(frequency)
     field = np.asarray(irfftn(spectrum, s=lengths))
     field *= 64 / (field.std() or 1)
-    return np.asarray(np.clip(field + 128, 0, 255), np.uint8)
+    image: Image = xp.asarray(np.clip(field + 128, 0, 255).astype(np.uint8))
+    return image

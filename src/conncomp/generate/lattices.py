@@ -10,14 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arrays import check_choice
-from conncomp.generate._arguments import check_int, check_real, check_shape, index_dtype
-from conncomp.generate._edges import graph_of_edges, lattice_edges, spanning_tree
+from conncomp.generate._arguments import (
+    array_library,
+    check_int,
+    check_real,
+    check_shape,
+    index_dtype,
+)
+from conncomp.generate._edges import (
+    graph_of_edges,
+    lattice_edges,
+    repeat,
+    spanning_tree,
+    symmetric_graph,
+)
 from conncomp.generate._hilbert import hilbert_path
 from conncomp.generate.random import Purpose, integers, uniform
 from conncomp.graph import Graph
 
 
-def line(num_vertices: int, *, shuffle: bool = False, seed: int = 0) -> Graph:
+def line(
+    num_vertices: int, *, shuffle: bool = False, seed: int = 0, device: str | None = None
+) -> Graph:
     """Make a line: every vertex is connected to the one before and the one after.
 
     Hard for whatever passes labels from neighbour to neighbour: no connected graph has a larger
@@ -29,6 +43,8 @@ def line(num_vertices: int, *, shuffle: bool = False, seed: int = 0) -> Graph:
     shuffle : bool, optional
         Whether to give the vertices new names at random.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        "cuda" makes the same graph on the GPU, of CuPy arrays.
 
     Returns
     -------
@@ -47,11 +63,11 @@ def line(num_vertices: int, *, shuffle: bool = False, seed: int = 0) -> Graph:
     array([1, 0, 2, 1, 3, 2], dtype=int32)
     """
     n = check_int("num_vertices", num_vertices, 1)
-    ids = np.arange(n, dtype=index_dtype(n))
-    return graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed)
+    ids = array_library(device).arange(n, dtype=index_dtype(n))
+    return graph_of_edges(n, ids[:-1], ids[1:], shuffle=shuffle, seed=seed, device=device)
 
 
-def star(num_vertices: int, hub: int = 0) -> Graph:
+def star(num_vertices: int, hub: int = 0, *, device: str | None = None) -> Graph:
     """Make a star: one hub, connected to all other vertices.
 
     Hard for whatever gives a vertex's arcs to one thread. With the hub at the end, smallest labels
@@ -62,6 +78,8 @@ def star(num_vertices: int, hub: int = 0) -> Graph:
     num_vertices : int
     hub : int, optional
         Which vertex is the hub; ``-1`` is the last one.
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`.
 
     Returns
     -------
@@ -76,9 +94,10 @@ def star(num_vertices: int, hub: int = 0) -> Graph:
     """
     n = check_int("num_vertices", num_vertices, 1)
     centre = check_int("hub", hub, -n, n - 1) % n
-    ids = np.arange(n, dtype=index_dtype(n))
-    rim = np.delete(ids, centre)
-    return graph_of_edges(n, np.full_like(rim, centre), rim)
+    xp = array_library(device)
+    ids = xp.arange(n, dtype=index_dtype(n))
+    rim = ids[ids != centre]
+    return graph_of_edges(n, xp.full_like(rim, centre), rim, device=device)
 
 
 def grid(
@@ -87,6 +106,7 @@ def grid(
     *,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a grid: vertices at the points of an array, connected along every axis.
 
@@ -99,7 +119,7 @@ def grid(
         Vertices are numbered in C order.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves. An axis shorter than 3 is closed already.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`.
 
     Returns
@@ -127,16 +147,19 @@ def grid(
             f"periodic={periodic!r} must be one answer, or one for each of {len(lengths)} axes"
         )
     n = math.prod(lengths)
-    ids = np.arange(n, dtype=index_dtype(n)).reshape(lengths)
+    xp = array_library(device)
+    ids = xp.arange(n, dtype=index_dtype(n)).reshape(lengths)
     u, v = [], []
     for axis, length in enumerate(lengths):
-        along = np.moveaxis(ids, axis, 0)
+        along = xp.moveaxis(ids, axis, 0)
         u.append(along[:-1].ravel())
         v.append(along[1:].ravel())
         if closed[axis] and length > 2:
             u.append(along[-1].ravel())
             v.append(along[0].ravel())
-    return graph_of_edges(n, np.concatenate(u), np.concatenate(v), shuffle=shuffle, seed=seed)
+    return graph_of_edges(
+        n, xp.concatenate(u), xp.concatenate(v), shuffle=shuffle, seed=seed, device=device
+    )
 
 
 def road_like(
@@ -147,6 +170,7 @@ def road_like(
     connected: bool = False,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a road network: a square lattice with some of its edges, each a chain of segments.
 
@@ -163,9 +187,9 @@ def road_like(
     connected : bool, optional
         Whether to keep the roads of a random spanning tree first, and then as many others as give
         the share `keep`, or none.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`. In order, a junction is followed by the vertices of its roads to the right
-        and down.
+        and down. The spanning tree is found on the CPU.
 
     Returns
     -------
@@ -188,33 +212,40 @@ def road_like(
     rows, columns = check_shape(shape, 2)
     share = check_real("keep", keep, 0, 1)
     longest = check_int("segments", segments, 1)
-    u, v, kept = lattice_edges(rows, columns)
+    xp = array_library(device)
+    u, v, kept = lattice_edges(xp, rows, columns)
     if connected:
-        tree = spanning_tree(rows, columns, seed)
-        total, inside = kept.sum(), tree.sum()
+        tree = xp.asarray(spanning_tree(rows, columns, seed))
+        total, inside = int(kept.sum()), int(tree.sum())
         share = (share * total - inside) / max(total - inside, 1)
-    kept &= (uniform(u.size, seed=seed, purpose=Purpose.KEEP) < share).reshape(u.shape)
+    drawn = uniform(u.size, seed=seed, purpose=Purpose.KEEP, device=device)
+    kept &= (drawn < share).reshape(u.shape)
     if connected:
         kept |= tree
     u, v = u[kept], v[kept]  # in the order of u
 
     # Junction j is renamed past the vertices inside the roads of junctions before it.
-    length = integers(len(u), longest, seed=seed, purpose=Purpose.SIZE) + 1
-    before = np.append(0, np.cumsum(length - 1))  # vertices inside the roads before each one
-    names = np.arange(rows * columns) + before[np.searchsorted(u, np.arange(rows * columns))]
+    length = integers(len(u), longest, seed=seed, purpose=Purpose.SIZE, device=device) + 1
+    before = xp.zeros(len(u) + 1, np.int64)  # vertices inside the roads before each one
+    before[1:] = xp.cumsum(length - 1)
+    junction = xp.arange(rows * columns)
+    names = junction + before[xp.searchsorted(u, junction)]
     n = rows * columns + int(before[-1])
-    road = np.repeat(np.arange(len(u)), length)
-    start = np.cumsum(length) - length
-    position = np.arange(len(road)) - start[road]  # of an edge along its road
+    road = repeat(xp, xp.arange(len(u)), length)
+    start = xp.cumsum(length) - length
+    position = xp.arange(len(road)) - start[road]  # of an edge along its road
     inner = u[road] + before[road] + position  # the vertex before the edge, unless it is the first
-    src = np.where(position == 0, names[u[road]], inner)
-    dst = np.where(position == length[road] - 1, names[v[road]], inner + 1)
-    dtype = index_dtype(n)
-    return graph_of_edges(n, src.astype(dtype), dst.astype(dtype), shuffle=shuffle, seed=seed)
+    src = xp.where(position == 0, names[u[road]], inner).astype(index_dtype(n))
+    dst = xp.where(position == length[road] - 1, names[v[road]], inner + 1).astype(src.dtype)
+    return graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)
 
 
 def delaunay(
-    num_vertices: int, order: Literal["random", "strip", "hilbert"] = "random", *, seed: int = 0
+    num_vertices: int,
+    order: Literal["random", "strip", "hilbert"] = "random",
+    *,
+    seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make the Delaunay triangulation of random points in the unit square.
 
@@ -229,6 +260,8 @@ def delaunay(
         How the points are numbered: at random, along horizontal strips a few points high, or along
         a Hilbert curve.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`; made on the CPU and moved.
 
     Returns
     -------
@@ -255,6 +288,7 @@ def delaunay(
 
     n = check_int("num_vertices", num_vertices, 4)
     check_choice("order", order, ("random", "strip", "hilbert"))
+    xp = array_library(device)
     points = uniform(2 * n, seed=seed, purpose=Purpose.POINT).reshape(n, 2)
     if order == "strip":
         strip = (points[:, 0] * math.isqrt(n // 4)).astype(np.int64)
@@ -262,15 +296,14 @@ def delaunay(
     elif order == "hilbert":
         points = points[np.argsort(_hilbert_index(points), kind="stable")]
     indptr, indices = Delaunay(points).vertex_neighbor_vertices
-    dtype = index_dtype(n)
-    csr = indptr.astype(np.int64), indices.astype(dtype, copy=False)
-    return Graph(n, csr=csr, symmetric=True)
+    csr = xp.asarray(indptr.astype(np.int64)), xp.asarray(indices.astype(index_dtype(n)))
+    return symmetric_graph(n, csr=csr, device=device)
 
 
 def _hilbert_index(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return how far along a Hilbert curve, with a few points a cell at most, each point lies."""
     order = math.ceil(math.log2(len(points)) / 2)
-    x, y = hilbert_path(order)
+    x, y = hilbert_path(np, order)
     position = np.empty((1 << order, 1 << order), np.int64)
     position[x, y] = np.arange(len(x))
     cell = (points * (1 << order)).astype(np.int64)

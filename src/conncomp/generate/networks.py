@@ -8,13 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.generate._arguments import check_int, check_real, index_dtype
-from conncomp.generate._edges import Vertices, graph_of_edges
-from conncomp.generate.random import Purpose, integers, uniform
+from conncomp.generate._arguments import array_library, check_int, check_real, index_dtype
+from conncomp.generate._edges import Vertices, count_each, graph_of_edges, repeat
+from conncomp.generate.random import MASK, Purpose, integers, philox, uniform
 from conncomp.graph import Graph
 
+# So many edges are drawn at a time where each takes many numbers.
+PART = 1 << 24
 
-def uniform_random(num_vertices: int, num_edges: int, *, seed: int = 0) -> Graph:
+
+def uniform_random(
+    num_vertices: int, num_edges: int, *, seed: int = 0, device: str | None = None
+) -> Graph:
     """Make a graph of edges between pairs of vertices that are drawn uniformly.
 
     Hard for caches: there is no locality at all. Below one edge for two vertices it falls into
@@ -24,6 +29,8 @@ def uniform_random(num_vertices: int, num_edges: int, *, seed: int = 0) -> Graph
     ----------
     num_vertices, num_edges : int
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`.
 
     Returns
     -------
@@ -44,11 +51,14 @@ def uniform_random(num_vertices: int, num_edges: int, *, seed: int = 0) -> Graph
     m = check_int("num_edges", num_edges, 0)
     if m and n < 2:
         raise ValueError(f"num_edges={m} must be 0 for num_vertices={n}")
-    u = integers(m, max(n, 1), seed=seed, purpose=Purpose.SOURCE, dtype=index_dtype(n))
-    return graph_of_edges(n, u, _others(u, n, seed))
+    draw: Any = {"seed": seed, "dtype": index_dtype(n), "device": device}
+    u = integers(m, max(n, 1), purpose=Purpose.SOURCE, **draw)
+    return graph_of_edges(n, u, _others(u, n, seed, device), device=device)
 
 
-def random_neighbours(num_vertices: int, degree: int, *, seed: int = 0) -> Graph:
+def random_neighbours(
+    num_vertices: int, degree: int, *, seed: int = 0, device: str | None = None
+) -> Graph:
     """Make a graph in which every vertex picks `degree` others uniformly.
 
     Like `uniform_random` hard for caches, but without isolated vertices: from two picks a vertex
@@ -61,6 +71,8 @@ def random_neighbours(num_vertices: int, degree: int, *, seed: int = 0) -> Graph
     degree : int
         How many edges each vertex adds; the mean degree is twice that.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`.
 
     Returns
     -------
@@ -79,13 +91,15 @@ def random_neighbours(num_vertices: int, degree: int, *, seed: int = 0) -> Graph
     4
     """
     n = check_int("num_vertices", num_vertices, 2)
-    u = np.repeat(np.arange(n, dtype=index_dtype(n)), check_int("degree", degree, 0))
-    return graph_of_edges(n, u, _others(u, n, seed))
+    d = check_int("degree", degree, 0)
+    u = array_library(device).arange(n, dtype=index_dtype(n)).repeat(d)
+    return graph_of_edges(n, u, _others(u, n, seed, device), device=device)
 
 
-def _others(u: Vertices, num_vertices: int, seed: int) -> Vertices:
+def _others(u: Vertices, num_vertices: int, seed: int, device: str | None) -> Vertices:
     """Draw a vertex other than u for each u."""
-    v = integers(len(u), max(num_vertices - 1, 1), seed=seed, purpose=Purpose.TARGET, dtype=u.dtype)
+    draw: Any = {"seed": seed, "dtype": u.dtype, "device": device}
+    v = integers(len(u), max(num_vertices - 1, 1), purpose=Purpose.TARGET, **draw)
     v += v >= u
     return v
 
@@ -97,6 +111,7 @@ def disjoint(
     *,
     connected: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make Hawick's Disjoint graphs: random graphs in sets that vertices are dealt to at random.
 
@@ -113,6 +128,8 @@ def disjoint(
         random recursive tree. Otherwise there are components beyond `num_components`, most of them
         isolated vertices, if edges are few.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`.
 
     Returns
     -------
@@ -141,19 +158,20 @@ def disjoint(
     100
     """
     n, m, k = _check_components(num_vertices, num_edges, num_components, connected)
-    dtype = index_dtype(n)
-    dealt = integers(n - k, max(k, 1), seed=seed, purpose=Purpose.SIZE, dtype=dtype)
-    size = (1 + np.bincount(dealt, minlength=k)).astype(dtype)
-    begin = np.cumsum(size, dtype=dtype) - size
-    tree = _trees(begin, size, seed) if connected else (np.empty(0, dtype),) * 2
+    xp, dtype = array_library(device), index_dtype(n)
+    draw: Any = {"seed": seed, "dtype": dtype, "device": device}
+    dealt = integers(n - k, max(k, 1), purpose=Purpose.SIZE, **draw)
+    size = (1 + count_each(xp, dealt, k)).astype(dtype)
+    begin = xp.cumsum(size, dtype=dtype) - size
+    tree = _trees(begin, size, seed, device) if connected else (xp.empty(0, dtype),) * 2
     extra = m - len(tree[0])
-    chosen = integers(extra, max(k, 1), seed=seed, purpose=Purpose.OTHER, dtype=dtype)
+    chosen = integers(extra, max(k, 1), purpose=Purpose.OTHER, **draw)
     ends = [
-        begin[chosen] + integers(extra, size[chosen], seed=seed, purpose=purpose, dtype=dtype)
+        begin[chosen] + integers(extra, size[chosen], purpose=purpose, **draw)
         for purpose in (Purpose.SOURCE, Purpose.TARGET)
     ]
-    u, v = (np.concatenate(pair) for pair in zip(tree, ends, strict=True))
-    return graph_of_edges(n, u, v, shuffle=True, seed=seed)
+    u, v = (xp.concatenate(pair) for pair in zip(tree, ends, strict=True))
+    return graph_of_edges(n, u, v, shuffle=True, seed=seed, device=device)
 
 
 def wang(
@@ -163,6 +181,7 @@ def wang(
     *,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a graph of given numbers of vertices, edges and components.
 
@@ -177,6 +196,8 @@ def wang(
         Whether to give the vertices new names at random. In order, the members of a component are
         consecutive.
     seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`.
 
     Returns
     -------
@@ -198,22 +219,23 @@ def wang(
     (60000, 500)
     """
     n, m, k = _check_components(num_vertices, num_edges, num_components, connected=True)
-    dtype = index_dtype(n)
-    size = np.full(k, n // max(k, 1), dtype)
+    xp, dtype = array_library(device), index_dtype(n)
+    size = xp.full(k, n // max(k, 1), dtype)
     size[: n % max(k, 1)] += 1
-    begin = np.cumsum(size, dtype=dtype) - size
-    tree = _trees(begin, size, seed)
+    begin = xp.cumsum(size, dtype=dtype) - size
+    tree = _trees(begin, size, seed, device)
     extra = m - len(tree[0])
     joinable = int(size[size > 1].sum())  # those come first
     if extra and not joinable:
         raise ValueError(f"num_edges={m} must be 0 where all components are single vertices")
-    u = integers(extra, max(joinable, 1), seed=seed, purpose=Purpose.SOURCE, dtype=dtype)
-    home = np.repeat(np.arange(k, dtype=dtype), size)[u]
-    v = integers(extra, size[home] - 1, seed=seed, purpose=Purpose.TARGET, dtype=dtype)
+    draw: Any = {"seed": seed, "dtype": dtype, "device": device}
+    u = integers(extra, max(joinable, 1), purpose=Purpose.SOURCE, **draw)
+    home = repeat(xp, xp.arange(k, dtype=dtype), size)[u]
+    v = integers(extra, size[home] - 1, purpose=Purpose.TARGET, **draw)
     v += begin[home]
     v += v >= u
-    u, v = (np.concatenate(pair) for pair in zip(tree, (u, v), strict=True))
-    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+    u, v = (xp.concatenate(pair) for pair in zip(tree, (u, v), strict=True))
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
 def _check_components(
@@ -228,23 +250,30 @@ def _check_components(
     return n, m, k
 
 
-def _trees(begin: NDArray[Any], size: NDArray[Any], seed: int) -> tuple[Vertices, Vertices]:
+def _trees(
+    begin: NDArray[Any], size: NDArray[Any], seed: int, device: str | None
+) -> tuple[Vertices, Vertices]:
     """Return the edges of random recursive trees that connect consecutive vertices.
 
     Every vertex but the first of its tree joins one drawn uniformly from those before it.
     """
-    vertex = np.arange(size.sum(), dtype=size.dtype)
-    home = np.repeat(begin, size)
+    xp = array_library(device)
+    vertex = xp.arange(int(size.sum()), dtype=size.dtype)
+    home = repeat(xp, begin, size)
     later = vertex != home
     vertex, home = vertex[later], home[later]
-    earlier = integers(
-        len(vertex), vertex - home, seed=seed, purpose=Purpose.TREE, dtype=vertex.dtype
-    )
+    draw: Any = {"seed": seed, "dtype": vertex.dtype, "device": device}
+    earlier = integers(len(vertex), vertex - home, purpose=Purpose.TREE, **draw)
     return home + earlier, vertex
 
 
 def barabasi_albert(
-    num_vertices: int, edges_per_vertex: int, *, shuffle: bool = False, seed: int = 0
+    num_vertices: int,
+    edges_per_vertex: int,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a scale-free network by preferential attachment.
 
@@ -257,7 +286,7 @@ def barabasi_albert(
         More than `edges_per_vertex`.
     edges_per_vertex : int
         How many edges each new vertex brings; the mean degree is twice that.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`. In order, hubs come first.
 
     Returns
@@ -289,20 +318,23 @@ def barabasi_albert(
     d = check_int("edges_per_vertex", edges_per_vertex, 1)
     n = check_int("num_vertices", num_vertices, d + 1)
     # Edge e joins u[e] and v[e], which are the ends 2 e and 2 e + 1. Edges of the star come first.
-    edge = np.arange((n - d) * d, dtype=index_dtype(2 * (n - d) * d))
-    u = np.where(edge < d, edge.dtype.type(0), edge // d + d)
+    xp = array_library(device)
+    edge = xp.arange((n - d) * d, dtype=index_dtype(2 * (n - d) * d))
+    u = edge // d + d
+    u[:d] = 0
     born = d * (edge[d:] // d)  # edges before those of the new vertex
-    end = integers(len(born), 2 * born, seed=seed, purpose=Purpose.TARGET, dtype=edge.dtype)
-    v = np.empty_like(edge)
+    draw: Any = {"seed": seed, "dtype": edge.dtype, "device": device}
+    end = integers(len(born), 2 * born, purpose=Purpose.TARGET, **draw)
+    v = xp.empty_like(edge)
     v[:d] = edge[:d] + 1
-    v[d:] = np.where(end % 2 == 0, u[end >> 1], ~(end >> 1))
-    _resolve(v)
-    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+    v[d:] = xp.where(end % 2 == 0, u[end >> 1], ~(end >> 1))
+    _resolve(xp, v)
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
-def _resolve(entries: NDArray[Any]) -> None:
+def _resolve(xp: Any, entries: NDArray[Any]) -> None:
     """Replace every entry ~i, which stands for a copy of entry i, by what it stands for."""
-    open_ = np.flatnonzero(entries < 0)
+    open_ = xp.flatnonzero(entries < 0)
     while len(open_):
         entries[open_] = entries[~entries[open_]]
         open_ = open_[entries[open_] < 0]
@@ -315,6 +347,7 @@ def watts_strogatz(
     *,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a small-world network: a ring of near neighbours, with some edges rewired.
 
@@ -329,7 +362,7 @@ def watts_strogatz(
         Even: every vertex is connected to ``degree / 2`` neighbours on either side.
     probability : float
         That an edge (u, v) is rewired: v is replaced by a vertex other than u, drawn uniformly.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`.
 
     Returns
@@ -353,12 +386,14 @@ def watts_strogatz(
         raise ValueError(f"degree={k} must be even")
     n = check_int("num_vertices", num_vertices, k + 1)
     p = check_real("probability", probability, 0, 1)
-    u = np.repeat(np.arange(n, dtype=index_dtype(n + k)), k // 2)
-    v = u + np.tile(np.arange(1, k // 2 + 1, dtype=u.dtype), n)
-    v[v >= n] -= n
-    rewired = uniform(len(u), seed=seed, purpose=Purpose.KEEP) < p
-    v[rewired] = _others(u, n, seed)[rewired]
-    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+    xp = array_library(device)
+    vertex = xp.arange(n, dtype=index_dtype(n + k))
+    u = vertex.repeat(k // 2)
+    v = (vertex[:, None] + xp.arange(1, k // 2 + 1, dtype=u.dtype)).reshape(-1)
+    v -= n * (v >= n).astype(v.dtype)
+    rewired = uniform(len(u), seed=seed, purpose=Purpose.KEEP, device=device) < p
+    v = xp.where(rewired, _others(u, n, seed, device), v)
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
 def rmat(
@@ -371,6 +406,7 @@ def rmat(
     simple: bool = False,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a recursive-matrix (R-MAT, stochastic Kronecker) graph.
 
@@ -388,7 +424,7 @@ def rmat(
         matrix; by default those of Graph500.
     simple : bool, optional
         Whether to leave out loops and all but one of multiple edges.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`. In order, vertices with few bits set have the largest degrees.
 
     Returns
@@ -412,10 +448,29 @@ def rmat(
     if sum(shares) > 1 + 1e-9:
         raise ValueError(f"a + b + c = {sum(shares)} must be at most 1")
     thresholds = [min(round(total * 2**32), 2**32) for total in np.cumsum(shares).tolist()]
-    u = np.empty(m, index_dtype(n))
-    v = np.empty_like(u)
-    native.rmat_edges(seed, Purpose.TARGET, scale, thresholds, u, v)
-    return graph_of_edges(n, u, v, simple=simple, shuffle=shuffle, seed=seed)
+    xp = array_library(device)
+    u = xp.empty(m, index_dtype(n))
+    v = xp.empty_like(u)
+    if device == "cuda":
+        _array_rmat(xp, seed, scale, thresholds, u, v)
+    else:
+        native.rmat_edges(seed, Purpose.TARGET, scale, thresholds, u, v)
+    return graph_of_edges(n, u, v, simple=simple, shuffle=shuffle, seed=seed, device=device)
+
+
+def _array_rmat(xp: Any, seed: int, scale: int, below: list[int], u: Vertices, v: Vertices) -> None:
+    """Draw edges by arithmetic on arrays: the same as ``rmat`` in ``kernels/generate/rmat.h``."""
+    for start in range(0, len(u), PART):
+        edge = xp.arange(start, min(start + PART, len(u)), dtype=np.uint64)
+        row = column = xp.zeros(len(edge), u.dtype)
+        for level in range(scale):
+            if level % 4 == 0:
+                words = philox(seed, (edge & MASK, edge >> 32, level // 4, int(Purpose.TARGET)))
+            bits = words[level % 4]
+            lower = bits >= below[1]
+            right = xp.where(lower, bits >= below[2], bits >= below[0])
+            row, column = 2 * row + lower, 2 * column + right
+        u[start : start + PART], v[start : start + PART] = row, column
 
 
 def web_like(
@@ -426,6 +481,7 @@ def web_like(
     window: int | None = None,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a network like the web by the copying model: a new page copies links of an older one.
 
@@ -443,7 +499,7 @@ def web_like(
     window : int, optional
         Half of the prototypes are drawn from so many pages just before, and not from all. A small
         window gives near pages similar links, as crawls in the order of addresses have.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`.
 
     Returns
@@ -466,21 +522,23 @@ def web_like(
     n = check_int("num_vertices", num_vertices, 1)
     d = check_int("links_per_vertex", links_per_vertex, 1)
     share = check_real("copying", copying, 0, 1)
-    reach = n if window is None else check_int("window", window, 1)
-    near = uniform(n - 1, seed=seed, purpose=Purpose.KEEP) < 0.5
-    page = np.arange(1, n, dtype=index_dtype(n * d))
+    reach = n if window is None else min(check_int("window", window, 1), n)
+    xp = array_library(device)
+    draw: Any = {"seed": seed, "device": device}
+    near = uniform(n - 1, purpose=Purpose.KEEP, **draw) < 0.5
+    page = xp.arange(1, n, dtype=index_dtype(n * d))
     # The first page has no links, so it is no prototype, and the second has none to copy.
-    reachable = np.maximum(page - 1, 1)
-    reachable[near] = np.minimum(reachable[near], reach)
-    prototype = page - 1 - integers(n - 1, reachable, seed=seed, purpose=Purpose.PROTOTYPE)
-    u = np.repeat(page, d)
-    v = integers(len(u), u, seed=seed, purpose=Purpose.TARGET, dtype=u.dtype)
-    copied = uniform(len(u), seed=seed, purpose=Purpose.COPY) < share
+    reachable = xp.maximum(page - 1, 1)
+    reachable = xp.where(near, xp.minimum(reachable, reach), reachable)
+    prototype = page - 1 - integers(n - 1, reachable, purpose=Purpose.PROTOTYPE, **draw)
+    u = page.repeat(d)
+    v = integers(len(u), u, purpose=Purpose.TARGET, dtype=u.dtype, **draw)
+    copied = uniform(len(u), purpose=Purpose.COPY, **draw) < share
     copied[:d] = False
-    link = np.flatnonzero(copied)
+    link = xp.flatnonzero(copied)
     v[link] = ~((prototype[link // d] - 1) * d + link % d)
-    _resolve(v)
-    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed)
+    _resolve(xp, v)
+    return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
 def overlapping_cliques(
@@ -491,6 +549,7 @@ def overlapping_cliques(
     shared: int = 1,
     shuffle: bool = False,
     seed: int = 0,
+    device: str | None = None,
 ) -> Graph:
     """Make a network of cliques, as co-authors of papers form them.
 
@@ -505,7 +564,7 @@ def overlapping_cliques(
         The probability of a size falls off with its power.
     shared : int, optional
         Every group, together with so many earlier vertices drawn uniformly, forms a clique.
-    shuffle, seed
+    shuffle, seed, device
         As for `line`. In order, a group is consecutive.
 
     Returns
@@ -529,27 +588,27 @@ def overlapping_cliques(
     top = check_int("max_size", max_size, 1)
     guests = check_int("shared", shared, 0)
     weights = np.arange(1, top + 1) ** -check_real("exponent", exponent, 0)
-    bounds = np.cumsum(weights) / weights.sum()
-    drawn = uniform(n, seed=seed, purpose=Purpose.SIZE)
-    size = 1 + np.minimum(np.searchsorted(bounds, drawn, side="right"), top - 1)
-    end = np.cumsum(size)
-    groups = int(np.searchsorted(end, n)) + 1  # as many as it takes; the last one is cut
+    xp = array_library(device)
+    bounds = xp.asarray(np.cumsum(weights) / weights.sum())  # not summed in the GPU's order
+    drawn = uniform(n, seed=seed, purpose=Purpose.SIZE, device=device)
+    size = 1 + xp.minimum(xp.searchsorted(bounds, drawn, side="right"), top - 1)
+    end = xp.cumsum(size)
+    groups = int((end < n).sum()) + 1  # as many as it takes; the last one is cut
     size = size[:groups]
     size[-1] -= end[groups - 1] - n
-    begin = np.cumsum(size) - size
+    begin = xp.cumsum(size) - size
     # The first group has no earlier vertices; its guests are its own first vertex.
-    older = np.repeat(np.maximum(begin, 1), guests)
-    guest = integers(len(older), older, seed=seed, purpose=Purpose.TARGET).reshape(groups, guests)
+    older = xp.maximum(begin, 1).repeat(guests)
+    guest = integers(len(older), older, seed=seed, purpose=Purpose.TARGET, device=device)
+    guest = guest.reshape(groups, guests)
     u, v = [], []
-    for own in np.unique(size):
-        of = np.flatnonzero(size == own)
-        members = np.concatenate([begin[of, None] + np.arange(own), guest[of]], axis=1)
-        first, second = np.triu_indices(own + guests, 1)
+    for own in xp.unique(size).tolist():
+        of = xp.flatnonzero(size == own)
+        members = xp.concatenate([begin[of][:, None] + xp.arange(own), guest[of]], axis=1)
+        first, second = map(xp.asarray, np.triu_indices(own + guests, 1))
         u.append(members[:, first].ravel())
         v.append(members[:, second].ravel())
-    src, dst = np.concatenate(u), np.concatenate(v)
+    src, dst = xp.concatenate(u), xp.concatenate(v)
     distinct = src != dst
-    dtype = index_dtype(n)
-    return graph_of_edges(
-        n, src[distinct].astype(dtype), dst[distinct].astype(dtype), shuffle=shuffle, seed=seed
-    )
+    src, dst = (end[distinct].astype(index_dtype(n)) for end in (src, dst))
+    return graph_of_edges(n, src, dst, shuffle=shuffle, seed=seed, device=device)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._core import native
-from conncomp.generate._arguments import check_int, index_dtype
+from conncomp.generate._arguments import array_library, check_int, index_dtype
 
 __all__ = ["Purpose", "integers", "permutation", "uniform", "uniform_bits"]
 
@@ -82,7 +82,8 @@ def uniform_bits(
     """
     wanted = _check_dtype(dtype, np.uint64, np.uint32)
     where = _check_draw(count, seed, purpose, start)
-    if xp := _array_library(device):
+    xp = array_library(device)
+    if device == "cuda":
         return _array_bits(xp, count, *where, wanted)
     out = np.empty(count, wanted)
     native.random_bits(*where, out)
@@ -119,7 +120,8 @@ def uniform(
     """
     wanted = _check_dtype(dtype, np.float64, np.float32)
     where = _check_draw(count, seed, purpose, start)
-    if xp := _array_library(device):
+    xp = array_library(device)
+    if device == "cuda":
         if wanted == np.float64:
             return (_array_bits(xp, count, *where, np.dtype(np.uint64)) >> 11) * 2.0**-53
         bits = _array_bits(xp, count, *where, np.dtype(np.uint32)) >> 8
@@ -161,8 +163,8 @@ def integers(
     """
     wanted = _check_dtype(dtype, np.int64, np.int32)
     where = _check_draw(count, seed, purpose, start)
-    xp = _array_library(device)
-    highs = (xp or np).asarray(high)
+    xp = array_library(device)
+    highs = xp.asarray(high)
     if highs.dtype.kind not in "iu":
         raise TypeError(f"high is of dtype {highs.dtype}; it must be of integers")
     if highs.shape not in ((), (count,)):
@@ -172,7 +174,7 @@ def integers(
         if low < 1 or top - 1 > np.iinfo(wanted).max:
             bad = low if low < 1 else top
             raise ValueError(f"high={bad} must be from 1 to {np.iinfo(wanted).max + 1}")
-    if xp:
+    if device == "cuda":
         bits = _array_bits(xp, count, *where, np.dtype(np.uint64))
         return _multiply_high(bits, highs.astype(np.uint64)).astype(wanted)
     out = np.empty(count, wanted)
@@ -211,21 +213,10 @@ def permutation(
     low = max(count - 1, 0).bit_length()
     keys >>= low
     keys <<= low
-    keys |= (_array_library(device) or np).arange(count, dtype=np.uint64)
+    keys |= array_library(device).arange(count, dtype=np.uint64)
     keys.sort()
     keys &= (1 << low) - 1
     return keys.astype(index_dtype(count))
-
-
-def _array_library(device: str | None) -> Any:
-    """Return CuPy for "cuda", None for the CPU."""
-    if device not in (None, "cpu", "cuda"):
-        raise ValueError(f"device={device!r} is none of None, 'cpu', 'cuda'")
-    if device != "cuda":
-        return None
-    import cupy
-
-    return cupy
 
 
 def _check_dtype(dtype: DTypeLike, *choices: type[np.generic]) -> np.dtype[Any]:
@@ -246,7 +237,7 @@ def _check_draw(count: int, seed: int, purpose: int, start: int) -> tuple[int, i
     )
 
 
-def _philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
+def philox(seed: int, counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
     """Return what Philox makes of words below 2**32, which are ints or arrays of uint64.
 
     The same as ``philox`` in ``kernels/core/philox.h``.
@@ -271,7 +262,7 @@ def _array_bits(
     """Draw bits by arithmetic on arrays of the library `xp`."""
     numbers = 16 // dtype.itemsize  # in a block
     blocks = xp.arange(start // numbers, -(-(start + count) // numbers), dtype=np.uint64)
-    a, b, c, d = _philox(seed, (blocks & MASK, blocks >> 32, 0, purpose))
+    a, b, c, d = philox(seed, (blocks & MASK, blocks >> 32, 0, purpose))
     words = (a, b, c, d) if numbers == 4 else (a | b << 32, c | d << 32)
     flat: NDArray[Any] = xp.stack(words, axis=1).astype(dtype).reshape(-1)
     return flat[start % numbers :][:count]

@@ -20,7 +20,15 @@ from typing import NamedTuple
 import numpy as np
 
 from conncomp import generate
-from conncomp.bench.inputs import ARC_BYTES, MOST_OBJECTS, OBJECT_BYTES, VERTEX_BYTES, Input
+from conncomp.bench.inputs import (
+    ARC_BYTES,
+    GPU_ARC_BYTES,
+    GPU_VERTEX_BYTES,
+    MOST_OBJECTS,
+    OBJECT_BYTES,
+    VERTEX_BYTES,
+    Input,
+)
 from conncomp.generate._edges import graph_of_edges
 from conncomp.graph import Graph
 
@@ -41,7 +49,8 @@ def _input(
 ) -> Input:
     objects = min(arcs, MOST_OBJECTS)
     num_bytes = arcs * ARC_BYTES + objects * OBJECT_BYTES + vertices * vertex_bytes
-    return Input(name, description, num_bytes, make, stand_in)
+    gpu_bytes = arcs * GPU_ARC_BYTES + vertices * GPU_VERTEX_BYTES
+    return Input(name, description, num_bytes, make, stand_in, gpu_bytes=gpu_bytes)
 
 
 def hawick(size: str, data: Path | None = None) -> list[Input]:

@@ -10,7 +10,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import generate
-from conncomp.bench.inputs import ELEMENT_BYTES, Input
+from conncomp.bench.inputs import ELEMENT_BYTES, GPU_ELEMENT_BYTES, Input
 
 Make = Callable[[], NDArray[Any]]
 
@@ -33,8 +33,9 @@ def _input(
     stand_in: bool = False,
     element_bytes: int = ELEMENT_BYTES,
 ) -> Input:
-    num_bytes = math.prod(shape) * element_bytes
-    return Input(name, description, num_bytes, make, stand_in, connectivity)
+    size = math.prod(shape)
+    num_bytes, gpu_bytes = size * element_bytes, size * GPU_ELEMENT_BYTES
+    return Input(name, description, num_bytes, make, stand_in, connectivity, gpu_bytes)
 
 
 def hawick(size: str, data: Path | None = None) -> list[Input]:
@@ -82,18 +83,23 @@ def maddix(size: str, data: Path | None = None) -> list[Input]:
     return inputs
 
 
+def _noise(percents: Sequence[int], shape: tuple[int, ...], lengths: str) -> list[Input]:
+    """List noise of several densities with all neighbours, and of one with faces only."""
+
+    def noise(name: str, percent: int, text: str, connectivity: int) -> Input:
+        make = partial(generate.random_array, shape, percent / 100)
+        text = f"{percent} % set at random, {text}{lengths}"
+        return _input(name, text, shape, connectivity, make)
+
+    inputs = [noise(f"random-{percent}", percent, "", len(shape)) for percent in percents]
+    return [*inputs, noise("random-50-faces", 50, "faces connect, ", 1)]
+
+
 def images(size: str, data: Path | None = None) -> list[Input]:
     """List square images: noise of several densities, blobs, rings."""
     n = {"tiny": 64, "small": 2048, "medium": 4096, "full": 16384}[size]
     shape = n, n
-    inputs = []
-    for percent in (10, 50, 60, 90):
-        make = partial(generate.random_array, shape, percent / 100)
-        text = f"{percent} % set at random, {n} x {n}"
-        inputs.append(_input(f"random-{percent}", text, shape, 2, make))
-    make = partial(generate.random_array, shape, 0.5)
-    text = f"50 % set at random, faces connect, {n} x {n}"
-    inputs.append(_input("random-50-faces", text, shape, 1, make))
+    inputs = _noise((10, 50, 60, 90), shape, f"{n} x {n}")
     text = f"smooth blobs, {n} x {n}"
     inputs.append(_input("blobs", text, shape, 2, partial(generate.blobs, shape)))
     text = f"concentric rings one pixel wide, {n} x {n}"
@@ -105,14 +111,7 @@ def volumes(size: str, data: Path | None = None) -> list[Input]:
     """List cubes: noise of several densities, blocks of several values, blobs."""
     n = {"tiny": 16, "small": 128, "medium": 256, "full": 512}[size]
     shape = n, n, n
-    inputs = []
-    for percent in (5, 10, 30, 50, 90):
-        make = partial(generate.random_array, shape, percent / 100)
-        text = f"{percent} % set at random, {n}³"
-        inputs.append(_input(f"random-{percent}", text, shape, 3, make))
-    make = partial(generate.random_array, shape, 0.5)
-    text = f"50 % set at random, faces connect, {n}³"
-    inputs.append(_input("random-50-faces", text, shape, 1, make))
+    inputs = _noise((5, 10, 30, 50, 90), shape, f"{n}³")
     for name, text, connectivity in (
         ("values", "blocks of 8³ of 8 values", 3),
         ("values-faces", "blocks of 8³ of 8 values, faces connect", 1),

@@ -1,0 +1,196 @@
+"""What is measured on: how data get there and back, and how a call there is timed."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from conncomp.bench import machine
+from conncomp.kernels import launcher
+
+DeviceName = Literal["cpu", "cuda"]
+Call = Callable[[], Any]
+
+# A GPU works at its full clock rate after this many seconds of work.
+WARM_UP = 0.05
+
+# Events tell no shorter times apart.
+SHORTEST_SECONDS = 5e-7
+
+COPY_BYTES = 1 << 30
+
+
+class Cpu:
+    """The processor and the main memory.
+
+    Attributes
+    ----------
+    name : {"cpu", "cuda"}
+    """
+
+    name: DeviceName = "cpu"
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the machine is."""
+        return machine.machine()
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of what drives the device."""
+        return {}
+
+    def copy_rate(self, threads: int) -> float:
+        """Return bytes read plus bytes written in a second, when memory is copied."""
+        return machine.copy_rate(threads)
+
+    def free_memory(self) -> int | None:
+        """Return how many bytes are free beside the main memory; None if there is no other."""
+        return None
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Let calls work on this device, and free afterwards what they leave behind."""
+        yield
+
+    def place(self, data: Any) -> Any:
+        """Return a graph or an array of the main memory on this device."""
+        return data
+
+    def fetch(self, array: Any) -> Any:
+        """Return an array of this device as a NumPy array."""
+        return array
+
+    def warm_up(self, call: Call) -> None:
+        """Make the device as fast as it gets."""
+
+    def seconds(self, call: Call) -> float:
+        """Return how long a call takes."""
+        start = perf_counter()
+        result = call()  # which is freed only when the time has been taken
+        elapsed = perf_counter() - start
+        del result
+        return elapsed
+
+
+class Cuda(Cpu):
+    """The current CUDA device; what is timed works on a stream of its own.
+
+    Raises
+    ------
+    ImportError
+        If CuPy is not installed.
+    RuntimeError
+        If there is no GPU that CUDA can use.
+    """
+
+    name: DeviceName = "cuda"
+
+    def __init__(self) -> None:
+        self.cupy = launcher.import_cupy()
+        # Not the null stream, which cannot be captured, but one that waits for it, as libraries
+        # other than CuPy work on that.
+        self.stream = self.cupy.cuda.Stream()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the machine and its GPU are."""
+        runtime = self.cupy.cuda.runtime
+        properties = runtime.getDeviceProperties(runtime.getDevice())
+        gpu = {
+            "name": properties["name"].decode(),
+            "memory_bytes": int(properties["totalGlobalMem"]),
+            "driver": _cuda_version(runtime.driverGetVersion()),
+            "runtime": _cuda_version(runtime.runtimeGetVersion()),
+        }
+        return super().describe() | {"gpu": gpu}
+
+    def versions(self) -> dict[str, str]:
+        """Return CuPy's version."""
+        return {"cupy": str(self.cupy.__version__)}
+
+    def copy_rate(self, threads: int) -> float:
+        """Return bytes read plus bytes written in a second, when the GPU's memory is copied."""
+        size = min(COPY_BYTES, (self.free_memory() or 0) // 4)
+        with self.current():
+            return 2 * size / self._copy_seconds(size)
+
+    def _copy_seconds(self, size: int) -> float:
+        source, target = self.cupy.zeros(size, "u1"), self.cupy.zeros(size, "u1")
+        copy = partial(self.cupy.copyto, target, source)
+        self.warm_up(copy)
+        return statistics.median(self.seconds(copy) for _ in range(15))
+
+    def free_memory(self) -> int | None:
+        """Return how many bytes of the GPU's memory are free."""
+        return int(self.cupy.cuda.runtime.memGetInfo()[0])
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Let calls work on the stream, and give memory back afterwards."""
+        with self.stream:
+            yield
+            self.stream.synchronize()
+        self.cupy.get_default_memory_pool().free_all_blocks()
+
+    def place(self, data: Any) -> Any:
+        """Return a graph or an array of the main memory on the GPU."""
+        is_array = isinstance(data, np.ndarray)
+        placed = self.cupy.asarray(data) if is_array else data.to("cuda")
+        self.stream.synchronize()
+        return placed
+
+    def fetch(self, array: Any) -> Any:
+        """Return an array of the GPU as a NumPy array."""
+        return self.cupy.asnumpy(array)
+
+    def warm_up(self, call: Call) -> None:
+        """Call often enough for the GPU to reach its clock rate."""
+        start = perf_counter()
+        while perf_counter() - start < WARM_UP:
+            self.seconds(call)
+
+    def seconds(self, call: Call) -> float:
+        """Return how long the GPU takes from the begin of a call to the end of all its work."""
+        start, stop = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        start.record()
+        call()
+        stop.record()
+        stop.synchronize()
+        milliseconds = float(self.cupy.cuda.get_elapsed_time(start, stop))
+        return max(milliseconds / 1e3, SHORTEST_SECONDS)
+
+    def capture(self, call: Call) -> Call:
+        """Return what does the work of a call again, as a CUDA graph.
+
+        Parameters
+        ----------
+        call : callable
+            It must have run before, and neither allocate nor wait for the GPU.
+        """
+        self.stream.begin_capture()
+        try:
+            call()
+        except Exception:
+            with suppress(Exception):  # which would only say that the capture failed
+                self.stream.end_capture()
+            raise
+        replay: Call = self.stream.end_capture().launch
+        return replay
+
+
+def _cuda_version(number: int) -> str:
+    """Return a version as NVIDIA writes it.
+
+    Examples
+    --------
+    >>> _cuda_version(12080)
+    '12.8'
+    """
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+DEVICES: dict[str, type[Cpu]] = {"cpu": Cpu, "cuda": Cuda}
