@@ -171,6 +171,15 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   report(path, tally);
 }
 
+// Shared, but a store never raises an entry. Without it, a thread that jumps pointers could take a vertex
+// back that its own thread has pointed to the root already.
+struct Lowering : Shared {
+  template <class T>
+  CONNCOMP_ANYWHERE static void store(T* at, T value) {
+    fetch_min(at, value);
+  }
+};
+
 // Points every vertex to its root, and counts the roots.
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
@@ -181,8 +190,13 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   __syncthreads();
   int mine = 0;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    const Index root = find<Shared, jump>(parent, Index(v));
-    if constexpr (jump == Jump::kIntermediate) Shared::store(parent + v, root);
+    Index root;
+    if constexpr (jump == Jump::kIntermediate) {
+      root = find<Lowering, jump>(parent, Index(v));
+      Lowering::store(parent + v, root);
+    } else {
+      root = find<Shared, jump>(parent, Index(v));
+    }
     mine += root == Index(v);
   }
   InBlock::fetch_add(&roots, mine);

@@ -72,7 +72,9 @@ def fill_roots(
             *types, bool(graph.symmetric), init, jump, finish, tally is not None
         )
         start, low, mid, high, end = gpu.load(FILE, names)
-        listed, ends, components = workspace.take(gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT))
+        listed, ends, components = workspace.take(
+            gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
+        )
         launch(start, vertices, count, indptr, indices, roots, ends, components)
         launch(low, vertices, count, indptr, indices, roots, listed, ends, tally)
         warps = gpu.blocks(count * WARP, THREADS), THREADS

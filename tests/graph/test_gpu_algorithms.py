@@ -1,0 +1,308 @@
+"""Every GPU algorithm on graphs, on the host executor and on a GPU, against a plain search."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csgraph
+
+from conncomp import Graph, Workspace, connected_components
+from conncomp.graph.labelling import ON_GPU
+from conncomp.kernels.core.numbering import number_roots
+from conncomp.kernels.graph.check import check_rows
+from hard_graphs import HARD_GRAPHS, random
+from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from reference import components_by_search, consecutive
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
+ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
+CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
+FORMS = ["arcs", "rows", "both ends"]
+
+
+def make(name, form, vertex=np.int32, pointer=np.int32):
+    """Return a graph as a list of arcs, as rows that list them once, or from both ends."""
+    src, dst, n = HARD_GRAPHS[name]
+    src, dst = src.astype(vertex), dst.astype(vertex)
+    if form == "arcs":
+        return Graph(n, arcs=(src, dst))
+    if form == "both ends":
+        src, dst = np.append(src, dst), np.append(dst, src)
+    order = np.argsort(src, kind="stable")
+    indptr = np.searchsorted(src[order], np.arange(n + 1)).astype(pointer)
+    return Graph(n, csr=(indptr, dst[order]), symmetric=form == "both ends")
+
+
+def roots_of(name):
+    src, dst, n = HARD_GRAPHS[name]
+    return components_by_search(n, np.stack([src, dst], 1))
+
+
+def fill(gpu, algorithm, graph, index=np.int32, **options):
+    roots = np.full(graph.num_vertices, -7, index)
+    components = ON_GPU[algorithm](gpu, graph, roots, Workspace(), **options)
+    return roots, int(components[0])
+
+
+@host
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("graph", HARD_GRAPHS)
+@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+def test_hard_graphs(algorithm, options, graph, form):
+    expected = roots_of(graph)
+    for seed in range(3):
+        roots, components = fill(HostGpu(seed=seed), algorithm, make(graph, form), **options)
+        np.testing.assert_array_equal(roots, expected)
+        assert components == len(np.unique(expected))
+
+
+@host
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("vertex", [np.int32, np.int64])
+@pytest.mark.parametrize("pointer", [np.int32, np.int64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_index_types(algorithm, form, vertex, pointer, index):
+    for graph in ("critical", "brooms"):
+        roots, _ = fill(HostGpu(), algorithm, make(graph, form, vertex, pointer), index)
+        np.testing.assert_array_equal(roots, roots_of(graph))
+
+
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    if sanitizer_library(sanitizer) is None:
+        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    chosen = "test_hard_graphs and (brooms or critical or line) or test_number or test_check"
+    code, output = run_sanitized(
+        sanitizer, "pytest", "-q", "-x", "-s", __file__, "-p", "no:cacheprovider", "-k", chosen
+    )
+    assert code == 0, output[-5000:]
+
+
+@host
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("graph", ["none", "one", "isolated", "sparse", "star", "line"])
+def test_numbering(graph, dtype, first):
+    roots = roots_of(graph).astype(dtype)
+    if first:  # some background
+        roots[roots % 3 == 1] = -1
+    labels = np.tile(roots, 1)
+    components = number_roots(HostGpu(), labels, first, Workspace())
+    np.testing.assert_array_equal(labels, consecutive(roots, first))
+    assert components[0] == len(np.unique(roots[roots >= 0]))
+
+
+@host
+def test_numbering_over_tiles():
+    roots = np.arange(20_000)
+    roots[np.random.default_rng(1).random(20_000) < 0.7] = 0
+    labels = roots.copy()
+    number_roots(HostGpu(), labels, 0, Workspace())
+    np.testing.assert_array_equal(labels, consecutive(roots, 0))
+
+
+@host
+@pytest.mark.parametrize("graph", HARD_GRAPHS)
+def test_check_of_good_rows(graph):
+    gpu = HostGpu()
+    src, dst, _ = HARD_GRAPHS[graph]
+    once, twice = make(graph, "rows"), make(graph, "both ends", np.int64, np.int64)
+    n = max(once.num_vertices, 1)
+    there, back = np.sort(src * n + dst), np.sort(dst * n + src)
+    assert check_rows(gpu, *once.csr) == (False, np.array_equal(there, back))
+    assert check_rows(gpu, *twice.csr) == (False, True)
+
+
+@host
+@pytest.mark.parametrize(
+    ("indptr", "indices"),
+    [
+        ([0, 2, 1, 2], [0, 1]),
+        ([1, 2], [0, 0]),
+        ([0, 1], [0, 0]),
+        ([0, 3], [0, 0]),
+        ([0, 1], [1]),
+        ([0, 1], [-1]),
+        ([0], [0]),
+        ([0, -5, 1], [0]),
+        ([0, 9, 9, 1], [0]),
+    ],
+)
+def test_check_of_bad_rows(indptr, indices):
+    arrays = np.array(indptr, np.int32), np.array(indices, np.int32)
+    assert check_rows(HostGpu(), *arrays).wrong
+
+
+@host
+def test_check_sees_one_missing_arc():
+    generator = np.random.default_rng(2)
+    src, dst, n = random(300, 9000, 8)
+    src, dst = np.append(src, dst), np.append(dst, src)
+    for _ in range(5):
+        proper = np.flatnonzero(src != dst)
+        src[proper[generator.integers(len(proper))]] = 7
+        graph = Graph.from_edges(src, dst, n)
+        assert not check_rows(HostGpu(), graph.indptr, graph.indices).symmetric
+
+
+@host
+def test_path_lengths():
+    tally = np.zeros(3, np.int64)
+    fill(HostGpu(), "ecl", make("line shuffled", "both ends"), tally=tally)
+    paths, steps, longest = tally
+    assert 700 <= paths <= 4000
+    assert steps >= longest > 1
+
+
+@pytest.mark.gpu
+class TestOnGpu:
+    """The public functions, on a GPU."""
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("graph", HARD_GRAPHS)
+    @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+    def test_hard_graphs(self, algorithm, options, graph, form):
+        expected = roots_of(graph)
+        on_gpu = make(graph, form).to("cuda")
+        for numbering in ("roots", "consecutive"):
+            count, labels = connected_components(
+                on_gpu, algorithm=algorithm, numbering=numbering, **options
+            )
+            right = expected if numbering == "roots" else consecutive(expected, 0)
+            np.testing.assert_array_equal(labels.get(), right)
+            assert int(count) == len(np.unique(expected))
+
+    @pytest.mark.parametrize("algorithm", ON_GPU)
+    def test_many_random_graphs(self, algorithm):
+        import cupy
+
+        generator = np.random.default_rng(0)
+        workspace = Workspace()
+        for seed in range(10_000 // len(ON_GPU)):
+            n = int(generator.integers(1, 3000))
+            src, dst, _ = random(n, int(generator.integers(0, 3 * n)), seed)
+            arcs = cupy.asarray(src), cupy.asarray(dst)
+            graph = Graph.from_edges(*arcs, n)
+            if seed % 2:
+                graph = Graph.from_csr(graph.indptr, graph.indices)
+            count, labels = connected_components(graph, algorithm=algorithm, workspace=workspace)
+            wanted, expected = csgraph.connected_components(
+                coo_array((np.ones(len(src)), (src, dst)), shape=(n, n)), directed=False
+            )
+            assert count == wanted
+            np.testing.assert_array_equal(labels.get(), expected)
+
+    def test_numpy_there_and_back(self):
+        graph = make("critical", "rows")
+        count, labels = connected_components(graph, device="cuda")
+        assert isinstance(count, int)
+        assert isinstance(labels, np.ndarray)
+        np.testing.assert_array_equal(labels, connected_components(graph)[1])
+        out = np.empty_like(labels)
+        assert connected_components(graph, device="cuda", out=out)[1] is out
+        np.testing.assert_array_equal(out, labels)
+
+    def test_torch(self):
+        torch = pytest.importorskip("torch")
+        src, dst, n = HARD_GRAPHS["critical"]
+        graph = Graph.from_edges(torch.tensor(src).cuda(), torch.tensor(dst).cuda(), n)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            out = torch.empty(n, dtype=torch.int32, device="cuda")
+            count, labels = connected_components(graph, numbering="roots", out=out)
+            fresh = connected_components(graph, numbering="roots")[1]
+        stream.synchronize()
+        assert labels is out
+        assert type(fresh) is type(count) is torch.Tensor
+        np.testing.assert_array_equal(labels.cpu().numpy(), roots_of("critical"))
+        np.testing.assert_array_equal(fresh.cpu().numpy(), roots_of("critical"))
+
+    def test_cupy_sparse_and_dense(self):
+        import cupy
+        from cupyx.scipy import sparse
+
+        src, dst, n = HARD_GRAPHS["critical"]
+        ones = cupy.ones(len(src), np.float32)
+        matrix = sparse.coo_matrix((ones, (cupy.asarray(src), cupy.asarray(dst))), shape=(n, n))
+        expected = consecutive(roots_of("critical"), 0)
+        for graph in (matrix, matrix.tocsr(), matrix.toarray()):
+            np.testing.assert_array_equal(connected_components(graph)[1].get(), expected)
+
+    @pytest.mark.parametrize("algorithm", ON_GPU)
+    def test_captured_in_a_cuda_graph(self, algorithm):
+        import cupy
+
+        graph = make("brooms", "both ends").to("cuda")
+        out, workspace = cupy.empty(graph.num_vertices, np.int32), Workspace()
+        stream = cupy.cuda.Stream(non_blocking=True)
+
+        def call():
+            return connected_components(
+                graph, algorithm=algorithm, numbering="roots", out=out, workspace=workspace
+            )[0]
+
+        with stream:
+            call()
+            stream.synchronize()
+            used = cupy.get_default_memory_pool().used_bytes()
+            stream.begin_capture()
+            count = call()
+            captured = stream.end_capture()
+            assert cupy.get_default_memory_pool().used_bytes() == used
+            for _ in range(3):
+                out.fill(-7)
+                captured.launch(stream)
+                np.testing.assert_array_equal(out.get(), roots_of("brooms"))
+                assert int(count) == 1
+
+    def test_errors(self):
+        import cupy
+
+        with pytest.raises(ValueError, match="indptr decreases from 2 to 1"):
+            Graph.from_csr(cupy.array([0, 2, 1, 2]), cupy.array([0, 1]))
+        with pytest.raises(ValueError, match=r"indices\[1\] is 5"):
+            Graph.from_csr(cupy.array([0, 2]), cupy.array([0, 5]))
+        with pytest.raises(ValueError, match=r"dst\[0\] is -1"):
+            Graph.from_edges(cupy.array([0]), cupy.array([-1]))
+        with pytest.raises(TypeError, match="src lies in GPU memory, but dst does not"):
+            Graph.from_edges(cupy.array([0]), np.array([0]))
+        graph = make("line", "rows").to("cuda")
+        with pytest.raises(ValueError, match="device='cpu', but graph lies in GPU memory"):
+            connected_components(graph, device="cpu")
+        with pytest.raises(TypeError, match="out must lie in GPU memory"):
+            connected_components(graph, out=np.empty(701, np.int32))
+        with pytest.raises(TypeError, match="no option 'jumps'; it has"):
+            connected_components(graph, algorithm="ecl", jumps=3)
+        with pytest.raises(ValueError, match="jump=5"):
+            connected_components(graph, algorithm="ecl", jump=5)
+
+    def test_out_of_memory(self):
+        import cupy
+
+        graph = make("line", "rows").to("cuda")
+        pool = cupy.get_default_memory_pool()
+        before = pool.get_limit()
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.total_bytes() + 1)
+        try:
+            with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):
+                connected_components(graph)
+        finally:
+            pool.set_limit(size=before)
+        assert connected_components(graph)[0] == 1
+
+    def test_kernel_times(self):
+        from conncomp import kernel_times
+
+        graph = make("brooms", "both ends").to("cuda")
+        with kernel_times() as times:
+            connected_components(graph, algorithm="ecl", numbering="roots")
+        assert list(times) == ["ecl_init", "ecl_low", "ecl_mid", "ecl_high", "ecl_finish"]
+        assert all(0 < seconds < 1 for seconds in times.values())
+        with (
+            pytest.raises(RuntimeError, match="nest"),
+            kernel_times(),
+            kernel_times(),
+        ):
+            pass

@@ -1,0 +1,69 @@
+"""Small graphs that hurt: hubs, lines, seams, sizes that are multiples of nothing."""
+
+import numpy as np
+
+
+def line(n, order=None):
+    order = np.arange(n) if order is None else order
+    return order[:-1], order[1:], n
+
+
+def star(n, hub):
+    others = np.delete(np.arange(n), hub)
+    return np.full(n - 1, hub), others, n
+
+
+def grid(height, width):
+    index = np.arange(height * width).reshape(height, width)
+    src = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
+    dst = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
+    return src, dst, height * width
+
+
+def cliques(count, size, linked):
+    pairs = np.array(np.triu_indices(size, 1))
+    src, dst = (np.concatenate([ends + i * size for i in range(count)]) for ends in pairs)
+    if linked:
+        first = np.arange(count - 1) * size
+        src, dst = np.append(src, first + size - 1), np.append(dst, first + size)
+    return src, dst, count * size
+
+
+def random(n, arcs, seed):
+    generator = np.random.default_rng(seed)
+    return generator.integers(0, n, arcs), generator.integers(0, n, arcs), n
+
+
+def brooms(hubs, bristles, seed):
+    """Every hub is joined to all bristles; vertices are shuffled."""
+    n = hubs + bristles
+    order = np.random.default_rng(seed).permutation(n)
+    src, dst = np.meshgrid(order[:hubs], order[hubs:])
+    return src.ravel(), dst.ravel(), n
+
+
+NOTHING = np.zeros(0, np.int64)
+
+# name: sources and targets of arcs, each edge once, and the number of vertices
+HARD_GRAPHS = {
+    "none": (NOTHING, NOTHING, 0),
+    "one": (NOTHING, NOTHING, 1),
+    "isolated": (NOTHING, NOTHING, 77),
+    "loop": (np.array([0, 2, 2]), np.array([0, 2, 2]), 3),
+    "two": (np.array([1]), np.array([0]), 2),
+    "multiple": (np.array([3, 3, 1, 3]), np.array([1, 1, 3, 1]), 5),
+    "line": line(701),
+    "line backwards": line(701, np.arange(701)[::-1]),
+    "line shuffled": line(701, np.random.default_rng(1).permutation(701)),
+    "star": star(1031, 0),
+    "star, hub last": star(1031, 1030),
+    "star, hub amid": star(1031, 517),
+    "grid": grid(17, 43),
+    "cliques": cliques(7, 19, linked=False),
+    "clique chain": cliques(9, 13, linked=True),
+    "brooms": brooms(2, 400, seed=3),
+    "middle degrees": random(157, 157 * 12, seed=4),
+    "sparse": random(997, 499, seed=5),
+    "critical": random(997, 997, seed=6),
+    "two halves": (*(np.append(ends, ends + 333) for ends in random(333, 900, 7)[:2]), 666),
+}
