@@ -1,5 +1,6 @@
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click.testing
@@ -142,11 +143,12 @@ def gpu(monkeypatch):
     def move(graph, device):
         return fake.move_graph(graph, device)
 
-    monkeypatch.setattr(conncomp.Graph, "to", move, raising=False)
+    def algorithms(known, device):
+        return ("auto", "plain") if device == "cuda" else known(device)
+
+    monkeypatch.setattr(conncomp.Graph, "to", move)
     monkeypatch.setattr(conncomp, "connected_components", fake.connected_components)
     monkeypatch.setattr(conncomp, "label", fake.label)
     for labelling in (graph_labelling, grid_labelling):
-        monkeypatch.setattr(
-            labelling, "algorithms", {"cuda": ("auto", "plain")}.__getitem__, raising=False
-        )
+        monkeypatch.setattr(labelling, "algorithms", partial(algorithms, labelling.algorithms))
     return fake
