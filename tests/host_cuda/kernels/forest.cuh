@@ -14,7 +14,7 @@ __global__ void unite_edges(Index* parent, const Index* edges, int64_t count) {
     const Index a = find<Shared, jump>(parent, edges[2 * i]),
                 b = find<Shared, jump>(parent, edges[2 * i + 1]);
     if (linked)
-      hook<Shared, jump>(parent, a, b);
+      hook<Shared>(parent, a, b);
     else if (a != b && Shared::load(parent + max(a, b)) == max(a, b))
       Shared::store(parent + max(a, b), min(a, b));
   }
