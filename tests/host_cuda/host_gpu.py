@@ -157,7 +157,7 @@ class HostGpu(Gpu):
 
     Parameters
     ----------
-    multiprocessors, resident_threads : int
+    multiprocessors, resident_threads, shared_memory : int
         What the device claims to have: little, so that kernels go on in steps of the grid.
     workers : int
         How many blocks run at the same time.
@@ -179,6 +179,7 @@ class HostGpu(Gpu):
         *,
         multiprocessors: int = 2,
         resident_threads: int = 1024,
+        shared_memory: int = 3500,
         workers: int = 4,
         seconds: int = 100,
         seed: int | None = None,
@@ -188,6 +189,7 @@ class HostGpu(Gpu):
         self.xp = np
         self.multiprocessors = multiprocessors
         self.resident_threads = resident_threads
+        self.shared_memory = shared_memory
         self.workers = workers
         self.seconds = seconds
         self.sanitizer = sanitizer

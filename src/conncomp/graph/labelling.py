@@ -21,7 +21,7 @@ from conncomp._arrays import (
 )
 from conncomp.graph.graph import Graph, _check_square
 from conncomp.kernels.core.numbering import number_roots
-from conncomp.kernels.graph import ecl
+from conncomp.kernels.graph import blocked_afforest, ecl
 from conncomp.kernels.launcher import Workspace, current_gpu
 
 Numbering = Literal["consecutive", "roots"]
@@ -29,7 +29,10 @@ Labels = NDArray[Any]
 
 # Each fills the roots and returns the number of components, on the GPU as an array of one.
 ON_CPU = ("auto", "afforest")
-ON_GPU: dict[str, Callable[..., Any]] = {"auto": ecl.fill_roots, "ecl": ecl.fill_roots}
+ON_GPU: dict[str, Callable[..., Any]] = {
+    "auto": blocked_afforest.fill_roots,
+    "ecl": ecl.fill_roots,
+}
 
 
 def algorithms(device: str) -> tuple[str, ...]:

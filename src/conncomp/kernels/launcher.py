@@ -19,6 +19,7 @@ import numpy as np
 SOURCES = Path(__file__).parent
 
 WARP = 32
+DEFAULT_SHARED = 48 << 10  # a kernel that needs more shared memory has to ask for it
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 
@@ -35,7 +36,7 @@ class Kernel(NamedTuple):
     """
 
     name: str
-    function: Callable[..., None]
+    function: Any
 
 
 # Where `kernel_times` notes (name, first event, last event); None when it is not at work.
@@ -55,6 +56,8 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     shared : int, optional
         The bytes of dynamic shared memory of a block.
     """
+    if shared > DEFAULT_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
+        kernel.function.max_dynamic_shared_size_bytes = shared
     if _recorded is None:
         kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
         return
@@ -144,6 +147,11 @@ class Gpu:
     def resident_threads(self) -> int:
         """How many threads run at once on the whole device."""
         return self.multiprocessors * int(self._attributes["MaxThreadsPerMultiProcessor"])
+
+    @cached_property
+    def shared_memory(self) -> int:
+        """The shared memory of a multiprocessor, in bytes."""
+        return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
 
     def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
         """Return kernels of a file, such as ``load("graph/ecl.cuh", ("ecl_init<int32_t>",))``.

@@ -1,0 +1,260 @@
+// Connected components of a graph on the GPU: blocks of vertices in shared memory, then a sample of what is
+// left, then the rest of the arcs outside the giant component. The default.
+//
+// What: as in ecl.cuh, for compressed sparse rows.
+// How: a block of threads takes as many consecutive vertices as fit into its shared memory and unites there
+// what lies inside (unite_blocks): no access to global memory but one coalesced read of the arcs. Vertices
+// in a row that are joined one to the next, as in meshes, become one tree by bit arithmetic. A vertex that
+// is its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex
+// says whether arcs to smaller vertices are left over (open). Next, every open vertex is united with one
+// neighbour elsewhere (sample_arcs), and the component that most vertices are in by now, the giant, is
+// guessed (guess_giant). The last arcs (unite_rest, and unite_hubs for rows that are the whole grid's work)
+// are gone through in the cheaper of two ways: those of the open vertices; or all those of the vertices
+// outside the giant, which also sees the arcs that lead into it. The second way needs every arc to be
+// listed from both ends.
+// Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its block.
+// Cost: one read of indptr and the first arcs of each row, two of the parents; further arcs where order is
+// not local and there is no giant. One bit a vertex, and 4 or 8 bytes for every kHub arcs.
+// Source: the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find and the start under
+// a smaller neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
+#pragma once
+
+#include "core/union_find.h"
+#include "core/warp.cuh"
+#include "graph/ecl.cuh"
+
+namespace conncomp {
+
+constexpr int kLocalThreads = 512;
+constexpr int kTaken = 16;   // the longest row that unite_blocks and sample_arcs go through to its end
+constexpr int kLowRow = 32;  // the longest row that is one thread's work
+constexpr int kHub = 4096;   // the longest row that is a warp's
+constexpr int kGuessers = 1024;
+
+// What is known of the arcs that are left over.
+template <class Index>
+struct Rest {
+  int64_t hubs;  // how many are listed
+  int64_t arcs;  // of open vertices, about
+  Index giant;
+  bool skip_giant;
+};
+
+// Threads of a warp whose `active` is set unite v and u, each pair of roots once: in meshes, neighbours often
+// have the same two.
+template <class Access, class Index>
+__device__ void unite_once(bool active, Index* parent, Index v, Index u) {
+  Index a = 0, b = 0;
+  if (active) {
+    a = find<Access>(parent, v);
+    b = find<Access>(parent, u);
+    active = a != b;
+  }
+  if (!__any_sync(kAllLanes, active)) return;
+  const bool first = first_of_equals(active ? a : Index(-1), active ? b : Index(-1));
+  if (active && first) hook<Access>(parent, a, b);
+}
+
+// Dynamic shared memory: `span` local parents, which is a multiple of 32, and two words for every 32.
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kLocalThreads)
+    unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
+                 const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
+                 Rest<Index>* rest, int64_t* components) {
+  CONNCOMP_DYNAMIC_SHARED(int, local_parent);
+  uint32_t* const crossing = reinterpret_cast<uint32_t*>(local_parent + span);  // has arcs out of the block
+  uint32_t* const more = crossing + span / kWarp;  // has arcs that were not taken, or more than one crossing
+  const int64_t base = blockIdx.x * span;
+  const int size = int(vertices - base < span ? vertices - base : span);
+  if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, false}, *components = 0;
+  for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
+  __syncthreads();
+
+  for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
+    // The arcs of 32 vertices one after the other, rows cut off after kTaken, are dealt to the lanes.
+    const int i = row + lane();
+    const Pointer begin = i < size ? indptr[base + i] : 0;
+    const Pointer degree = i < size ? indptr[base + i + 1] - begin : 0;
+    const int taken = degree < kTaken ? int(degree) : kTaken;
+    const int end = warp_scan(taken);
+    const Pointer origin = begin - Pointer(end - taken);
+    const int arcs = __shfl_sync(kAllLanes, end, kWarp - 1);
+    uint32_t crossed = 0, again = __ballot_sync(kAllLanes, degree > kTaken);
+    for (int first = 0; first < arcs; first += kWarp) {
+      const int arc = first + lane();
+      int source = 0;  // how many rows end at `arc` or before
+      for (int step = kWarp / 2; step > 0; step /= 2)
+        if (__shfl_sync(kAllLanes, end, source + step - 1) <= arc) source += step;
+      const Pointer from = __shfl_sync(kAllLanes, origin, source);
+      const int v = row + source;
+      const int64_t target = arc < arcs ? int64_t(indices[from + arc]) - base : v;
+      const bool inside = target >= 0 && target < size;
+
+      // Vertices joined to the one before them in the warp: each run gets its first one as the root.
+      const uint32_t bit = 1u << source;
+      const bool before = source > 0 && target == v - 1;
+      const uint32_t joined = warp_or(before ? bit : 0);
+      if (joined >> lane() & 1) {
+        const int start = row + 31 - __clz(int(~joined & ((2u << lane()) - 1)));
+        if (InBlock::compare_exchange(local_parent + i, i, start) != i)
+          unite<InBlock>(local_parent, i, start);
+      }
+      __syncwarp();
+      unite_once<InBlock>(inside && !before && (symmetric ? target < v : target != v), local_parent, v,
+                          inside ? int(target) : v);
+
+      const bool leaves = arc < arcs && (symmetric ? target < 0 : !inside);
+      if (!__any_sync(kAllLanes, leaves)) continue;
+      if (leaves && target < 0) Shared::store(parent + base + v, Index(base + target));
+      const uint32_t same = __match_any_sync(kAllLanes, leaves ? source : kWarp + lane());
+      again |= warp_or(leaves && (same & (same - 1)) != 0 ? bit : 0);
+      const uint32_t now = warp_or(leaves ? bit : 0);
+      again |= crossed & now;
+      crossed |= now;
+    }
+    if (lane() == 0) crossing[row / kWarp] = crossed, more[row / kWarp] = again;
+  }
+  __syncthreads();
+
+  for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
+    const int i = row + lane();
+    const bool crosses = crossing[row / kWarp] >> lane() & 1;
+    bool left = more[row / kWarp] >> lane() & 1;
+    if (i < size) {
+      const int root = find<InBlock, Jump::kNone>(local_parent, i);
+      // A root that has just been put under a vertex elsewhere stays there.
+      const bool moved = symmetric && root == i && crosses;
+      if (!moved) {
+        Shared::store(parent + base + i, Index(base + root));
+        left |= crosses;
+      }
+    }
+    const uint32_t word = __ballot_sync(kAllLanes, left);
+    if (lane() == 0) open[(base + row) / kWarp] = word;
+  }
+}
+
+// Unites every open vertex with its first neighbour elsewhere, and closes it if there is no other arc.
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    sample_arcs(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
+                const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
+                Rest<Index>* rest) {
+  int64_t arcs_left = 0;
+  for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
+    const uint32_t bits = open[word];
+    if (bits == 0) continue;
+    const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
+    Pointer arc = 0, end = 0, degree = 0;
+    if (bits >> lane() & 1) {
+      arc = indptr[v];
+      end = indptr[v + 1];
+      degree = end - arc;
+      if (degree > kTaken) end = arc + kTaken;
+    }
+    const auto next_elsewhere = [&](Pointer from) {
+      for (; from < end; ++from) {
+        const int64_t target = indices[from];
+        if (target < base || (!symmetric && target >= base + span)) break;
+      }
+      return from;
+    };
+    arc = next_elsewhere(arc);
+    const bool found = arc < end;
+    unite_once<Shared>(found, parent, Index(v), found ? Index(indices[arc]) : Index(v));
+    const bool left = degree > kTaken || (found && next_elsewhere(arc + 1) < end);
+    if (left) arcs_left += degree;
+    const uint32_t still = __ballot_sync(kAllLanes, left);
+    __syncwarp();  // all have read the word
+    if (lane() == 0) open[word] = still;
+  }
+  for (int step = kWarp / 2; step > 0; step /= 2) arcs_left += __shfl_xor_sync(kAllLanes, arcs_left, step);
+  if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&rest->arcs, arcs_left);
+}
+
+// Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
+// the arcs that are left: outside the giant if that is expected to be less work. One block.
+template <bool symmetric, class Index>
+__global__ void __launch_bounds__(kGuessers)
+    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Rest<Index>* rest) {
+  __shared__ Index roots[kGuessers];
+  __shared__ int most;
+  const int me = int(threadIdx.x);
+  if (me == 0) most = 0;
+  roots[me] = find<Shared>(parent, Index(vertices * me / kGuessers));
+  __syncthreads();
+  int equals = 0;
+  for (int i = 0; i < kGuessers; ++i) equals += roots[i] == roots[me];
+  // With the thread's number, so that no two are equal.
+  InBlock::fetch_max(&most, equals * kGuessers + me);
+  __syncthreads();
+  if (me == 0) {
+    const double outside = 1 - double(most / kGuessers) / kGuessers;
+    rest->giant = roots[most % kGuessers];
+    rest->skip_giant = symmetric && double(rest->arcs) > outside * double(arcs) + double(vertices);
+  }
+}
+
+// Unites v, whose root is given, with its neighbours first, first + step, ..., or the smaller ones of them.
+template <class Pointer, class Vertex, class Index>
+__device__ void unite_row(Index v, Index root, bool only_smaller, Pointer first, Pointer end, Pointer step,
+                          const Vertex* __restrict__ indices, Index* parent) {
+  for (Pointer arc = first; arc < end; arc += step) {
+    const Index other = Index(indices[arc]);
+    if (!only_smaller || other < v) root = hook<Shared>(parent, root, find<Shared>(parent, other));
+  }
+}
+
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    unite_rest(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+               Index* parent, const uint32_t* __restrict__ open, Rest<Index>* rest,
+               Index* __restrict__ hubs) {
+  const bool skip_giant = rest->skip_giant, only_smaller = symmetric && !skip_giant;
+  if (!skip_giant && rest->arcs == 0) return;
+  for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
+    const uint32_t bits = skip_giant ? kAllLanes : open[word];
+    if (bits == 0) continue;
+    const int64_t v = word * kWarp + lane();
+    Pointer begin = 0, end = 0;
+    Index root = 0;
+    if (v < vertices && (bits >> lane() & 1)) {
+      root = find<Shared>(parent, Index(v));
+      if (!skip_giant || root != find<Shared>(parent, rest->giant)) {
+        begin = indptr[v];
+        end = indptr[v + 1];
+      }
+    }
+    if (end - begin > kHub)
+      hubs[Shared::fetch_add(&rest->hubs, int64_t(1))] = Index(v);
+    else if (end - begin <= kLowRow)
+      unite_row(Index(v), root, only_smaller, begin, end, Pointer(1), indices, parent);
+    uint32_t long_rows = __ballot_sync(kAllLanes, end - begin > kLowRow && end - begin <= kHub);
+    for (; long_rows != 0; long_rows &= long_rows - 1) {
+      const int owner = __ffs(int(long_rows)) - 1;
+      const Pointer first = __shfl_sync(kAllLanes, begin, owner) + lane();
+      const Pointer last = __shfl_sync(kAllLanes, end, owner);
+      unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), only_smaller, first, last,
+                Pointer(kWarp), indices, parent);
+    }
+  }
+}
+
+// The rows of hubs, each gone through by the whole grid.
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    unite_hubs(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
+               const Rest<Index>* rest, const Index* __restrict__ hubs) {
+  const int64_t count = rest->hubs;
+  const bool skip_giant = rest->skip_giant;
+  for (int64_t i = 0; i < count; ++i) {
+    const Index v = hubs[i], root = find<Shared>(parent, v);
+    if (skip_giant && root == find<Shared>(parent, rest->giant)) continue;
+    const Pointer begin = indptr[v], end = indptr[v + 1];
+    if (grid_thread() < end - begin)
+      unite_row(v, root, symmetric && !skip_giant, Pointer(begin + grid_thread()), end,
+                Pointer(grid_threads()), indices, parent);
+  }
+}
+
+}  // namespace conncomp

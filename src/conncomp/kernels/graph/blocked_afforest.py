@@ -1,0 +1,93 @@
+"""The default for graphs on the GPU: drives ``blocked_afforest.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.graph import ecl
+from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, ctype, launch
+
+FILE = "graph/blocked_afforest.cuh"
+LOCAL_THREADS, GUESSERS, THREADS = 512, 1024, 256
+HUB = 4096
+# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each.
+BLOCKS_TOGETHER, RESERVED = 2, 1024
+BITS = np.dtype(np.uint32)
+REST_BYTES, BYTE = 64, np.dtype(np.uint8)
+
+
+def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+    """Fill `roots` with the smallest vertex of each vertex's component.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    graph : Graph
+        On this GPU.
+    roots : array, shape (num_vertices,)
+    workspace : Workspace
+
+    Returns
+    -------
+    array of int64, shape (1,)
+        The number of components, in `workspace`.
+    """
+    if graph.csr is None:
+        return ecl.fill_roots(gpu, graph, roots, workspace)
+    indptr, indices = graph.csr
+    count, arcs = graph.num_vertices, len(indices)
+    unite_blocks, sample, guess, unite_rest, unite_hubs, end = gpu.load(
+        FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph.symmetric))
+    )
+    words = -(-count // WARP)
+    open_, hubs, rest, components = workspace.take(
+        gpu, (words, BITS), (arcs // HUB, roots.dtype), (REST_BYTES, BYTE), (1, COUNT)
+    )
+    span = _span(gpu, count)
+    shared = 4 * span + 2 * 4 * (span // WARP)
+    rows = indptr, indices, roots
+    blocks = max(1, -(-count // span)), LOCAL_THREADS
+    launch(unite_blocks, blocks, count, span, *rows, open_, rest, components, shared=shared)
+    if count:
+        vertices = gpu.blocks(words * WARP, THREADS), THREADS
+        launch(sample, vertices, count, span, *rows, open_, rest)
+        launch(guess, (1, GUESSERS), count, arcs, roots, rest)
+        launch(unite_rest, vertices, count, *rows, open_, rest, hubs)
+        if arcs > HUB:
+            grid = gpu.resident_threads // THREADS, THREADS
+            launch(unite_hubs, grid, *rows, rest, hubs)
+        launch(end, vertices, count, roots, components)
+    return components
+
+
+def _span(gpu: Gpu, count: int) -> int:
+    """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
+    most = int((gpu.shared_memory // BLOCKS_TOGETHER - RESERVED) / (4 + 2 * 4 / WARP))
+    fair = max(LOCAL_THREADS, -(-count // (BLOCKS_TOGETHER * gpu.multiprocessors)))
+    return min(most // WARP, -(-fair // WARP)) * WARP
+
+
+@cache
+def _names(
+    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], symmetric: bool
+) -> tuple[str, ...]:
+    types = f"{str(symmetric).lower()}, {', '.join(map(ctype, (pointer, vertex, index)))}"
+    return (
+        f"unite_blocks<{types}>",
+        f"sample_arcs<{types}>",
+        f"guess_giant<{str(symmetric).lower()}, {ctype(index)}>",
+        f"unite_rest<{types}>",
+        f"unite_hubs<{types}>",
+        f"ecl_finish<3, {ctype(index)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, (False, True)):
+        yield FILE, _names(*types)
