@@ -79,6 +79,16 @@ def from_cupy(array: Any, library: str) -> Any:
     return array
 
 
+class _ForeignStream:
+    """A stream of another library, as CuPy takes it."""
+
+    def __init__(self, pointer: int) -> None:
+        self._pointer = pointer
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._pointer
+
+
 @contextmanager
 def caller_stream(library: str, device: int) -> Iterator[None]:
     """Let CuPy work on a device, and on the stream that is current in the caller's library."""
@@ -89,8 +99,8 @@ def caller_stream(library: str, device: int) -> Iterator[None]:
         if library == "torch":
             import torch
 
-            stream = torch.cuda.current_stream(device).cuda_stream
-            stack.enter_context(cupy.cuda.ExternalStream(stream, device))
+            stream = _ForeignStream(torch.cuda.current_stream(device).cuda_stream)
+            stack.enter_context(cupy.cuda.Stream.from_external(stream))
         yield
 
 

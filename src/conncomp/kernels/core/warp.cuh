@@ -24,11 +24,4 @@ __device__ inline int warp_scan(int value) {
   return value;
 }
 
-// Whether this thread is the first of those with the same pair of values. For all threads of a warp at once.
-template <class Index>
-__device__ inline bool first_of_equals(Index a, Index b) {
-  const uint32_t equals = __match_any_sync(kAllLanes, a) & __match_any_sync(kAllLanes, b);
-  return __ffs(int(equals)) - 1 == lane();
-}
-
 }  // namespace conncomp

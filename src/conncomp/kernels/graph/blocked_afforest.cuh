@@ -27,9 +27,11 @@ namespace conncomp {
 
 constexpr int kLocalThreads = 512;
 constexpr int kTaken = 16;   // the longest row that unite_blocks and sample_arcs go through to its end
+constexpr int kChunk = 4;    // how many arcs a thread of unite_blocks loads at once
+constexpr int kShort = 4;    // the longest row that sample_arcs finishes
 constexpr int kLowRow = 32;  // the longest row that is one thread's work
 constexpr int kHub = 4096;   // the longest row that is a warp's
-constexpr int kGuessers = 1024;
+constexpr int kGuessers = 256;
 
 // What is known of the arcs that are left over.
 template <class Index>
@@ -40,19 +42,18 @@ struct Rest {
   bool skip_giant;
 };
 
-// Threads of a warp whose `active` is set unite v and u, each pair of roots once: in meshes, neighbours often
-// have the same two.
+// Threads of a warp whose `active` is set unite v and u, but not if the thread before has the same two roots,
+// as it mostly has in meshes.
 template <class Access, class Index>
 __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
+  if (!__any_sync(kAllLanes, active)) return;
   Index a = 0, b = 0;
   if (active) {
     a = find<Access>(parent, v);
     b = find<Access>(parent, u);
-    active = a != b;
   }
-  if (!__any_sync(kAllLanes, active)) return;
-  const bool first = first_of_equals(active ? a : Index(-1), active ? b : Index(-1));
-  if (active && first) hook<Access>(parent, a, b);
+  const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
+  if (a != b && (lane() == 0 || a != a_before || b != b_before)) hook<Access>(parent, a, b);
 }
 
 // Dynamic shared memory: `span` local parents, which is a multiple of 32, and two words for every 32.
@@ -71,48 +72,45 @@ __global__ void __launch_bounds__(kLocalThreads)
   __syncthreads();
 
   for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
-    // The arcs of 32 vertices one after the other, rows cut off after kTaken, are dealt to the lanes.
     const int i = row + lane();
     const Pointer begin = i < size ? indptr[base + i] : 0;
     const Pointer degree = i < size ? indptr[base + i + 1] - begin : 0;
     const int taken = degree < kTaken ? int(degree) : kTaken;
-    const int end = warp_scan(taken);
-    const Pointer origin = begin - Pointer(end - taken);
-    const int arcs = __shfl_sync(kAllLanes, end, kWarp - 1);
-    uint32_t crossed = 0, again = __ballot_sync(kAllLanes, degree > kTaken);
-    for (int first = 0; first < arcs; first += kWarp) {
-      const int arc = first + lane();
-      int source = 0;  // how many rows end at `arc` or before
-      for (int step = kWarp / 2; step > 0; step /= 2)
-        if (__shfl_sync(kAllLanes, end, source + step - 1) <= arc) source += step;
-      const Pointer from = __shfl_sync(kAllLanes, origin, source);
-      const int v = row + source;
-      const int64_t target = arc < arcs ? int64_t(indices[from + arc]) - base : v;
-      const bool inside = target >= 0 && target < size;
-
-      // Vertices joined to the one before them in the warp: each run gets its first one as the root.
-      const uint32_t bit = 1u << source;
-      const bool before = source > 0 && target == v - 1;
-      const uint32_t joined = warp_or(before ? bit : 0);
-      if (joined >> lane() & 1) {
-        const int start = row + 31 - __clz(int(~joined & ((2u << lane()) - 1)));
+    int crossings = 0;
+    Index elsewhere = 0;
+    for (int first = 0; __any_sync(kAllLanes, first < taken); first += kChunk) {
+      int target[kChunk];  // in the block, or i for no arc to unite
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k) {
+        target[k] = i;
+        if (first + k >= taken) continue;
+        const Vertex there = indices[begin + first + k] - Vertex(base);
+        const bool inside = there >= 0 && there < size;
+        if (inside && (!symmetric || there < i)) target[k] = int(there);
+        if (symmetric ? there < 0 : !inside) {
+          if (crossings == 0) elsewhere = Index(base + there);
+          ++crossings;
+        }
+      }
+      // Vertices joined to the one before them: each run of them in the warp gets its first one as the root.
+      bool joined = false;
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k)
+        if (target[k] == i - 1 && lane() > 0) joined = true, target[k] = i;
+      const uint32_t run = __ballot_sync(kAllLanes, joined);
+      if (joined) {
+        const int start = row + 31 - __clz(int(~run & ((2u << lane()) - 1)));
         if (InBlock::compare_exchange(local_parent + i, i, start) != i)
           unite<InBlock>(local_parent, i, start);
       }
       __syncwarp();
-      unite_once<InBlock>(inside && !before && (symmetric ? target < v : target != v), local_parent, v,
-                          inside ? int(target) : v);
-
-      const bool leaves = arc < arcs && (symmetric ? target < 0 : !inside);
-      if (!__any_sync(kAllLanes, leaves)) continue;
-      if (leaves && target < 0) Shared::store(parent + base + v, Index(base + target));
-      const uint32_t same = __match_any_sync(kAllLanes, leaves ? source : kWarp + lane());
-      again |= warp_or(leaves && (same & (same - 1)) != 0 ? bit : 0);
-      const uint32_t now = warp_or(leaves ? bit : 0);
-      again |= crossed & now;
-      crossed |= now;
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k) unite_once<InBlock>(target[k] != i, local_parent, i, target[k]);
     }
-    if (lane() == 0) crossing[row / kWarp] = crossed, more[row / kWarp] = again;
+    if (symmetric && crossings > 0) Shared::store(parent + base + i, elsewhere);
+    const uint32_t some = __ballot_sync(kAllLanes, crossings > 0);
+    const uint32_t several = __ballot_sync(kAllLanes, crossings > 1 || degree > kTaken);
+    if (lane() == 0) crossing[row / kWarp] = some, more[row / kWarp] = several;
   }
   __syncthreads();
 
@@ -134,7 +132,8 @@ __global__ void __launch_bounds__(kLocalThreads)
   }
 }
 
-// Unites every open vertex with its first neighbour elsewhere, and closes it if there is no other arc.
+// Unites every open vertex with a neighbour elsewhere, or with all if they are few, and closes it if there is
+// no other arc.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
@@ -159,10 +158,14 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       }
       return from;
     };
-    arc = next_elsewhere(arc);
-    const bool found = arc < end;
-    unite_once<Shared>(found, parent, Index(v), found ? Index(indices[arc]) : Index(v));
-    const bool left = degree > kTaken || (found && next_elsewhere(arc + 1) < end);
+    bool found;
+    do {
+      arc = next_elsewhere(arc);
+      found = arc < end;
+      unite_once<Shared>(found, parent, Index(v), found ? Index(indices[arc]) : Index(v));
+      ++arc;
+    } while (__any_sync(kAllLanes, found && degree <= kShort));
+    const bool left = degree > kTaken || (degree > kShort && next_elsewhere(arc) < end);
     if (left) arcs_left += degree;
     const uint32_t still = __ballot_sync(kAllLanes, left);
     __syncwarp();  // all have read the word
