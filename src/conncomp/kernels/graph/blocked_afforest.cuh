@@ -12,7 +12,8 @@
 // are gone through in the cheaper of two ways: those of the open vertices; or all those of the vertices
 // outside the giant, which also sees the arcs that lead into it. The second way needs every arc to be
 // listed from both ends.
-// Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its block.
+// Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its block, and up to
+// kChunk where few arcs stay in the block.
 // Cost: one read of indptr and the first arcs of each row, two of the parents; further arcs where order is
 // not local and there is no giant. One bit a vertex, and 4 or 8 bytes for every kHub arcs.
 // Source: the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find and the start under
@@ -25,7 +26,7 @@
 
 namespace conncomp {
 
-constexpr int kLocalThreads = 512;
+constexpr int kLocalThreads = 1024;
 constexpr int kTaken = 16;   // the longest row that unite_blocks and sample_arcs go through to its end
 constexpr int kChunk = 4;    // how many arcs a thread of unite_blocks loads at once
 constexpr int kShort = 4;    // the longest row that sample_arcs finishes
@@ -42,23 +43,23 @@ struct Rest {
   bool skip_giant;
 };
 
-// Threads of a warp whose `active` is set unite v and u, but not if the thread before has the same two roots,
-// as it mostly has in meshes.
+// Threads of a warp whose `active` is set unite v and u, but not if these have the same parents as those of
+// the thread before, as they mostly have in meshes.
 template <class Access, class Index>
 __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
-  if (!__any_sync(kAllLanes, active)) return;
-  Index a = 0, b = 0;
+  Index a = -1, b = -1;
   if (active) {
-    a = find<Access>(parent, v);
-    b = find<Access>(parent, u);
+    a = Access::load(parent + v);
+    b = Access::load(parent + u);
   }
   const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
-  if (a != b && (lane() == 0 || a != a_before || b != b_before)) hook<Access>(parent, a, b);
+  if (a != b && (lane() == 0 || a != a_before || b != b_before))
+    hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
 }
 
 // Dynamic shared memory: `span` local parents, which is a multiple of 32, and two words for every 32.
 template <bool symmetric, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kLocalThreads)
+__global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
                  const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
                  Rest<Index>* rest, int64_t* components) {
@@ -71,12 +72,14 @@ __global__ void __launch_bounds__(kLocalThreads)
   for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
   __syncthreads();
 
+  bool scattered = false;  // whether arcs that stay in the block are few
   for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
     const int i = row + lane();
     const Pointer begin = i < size ? indptr[base + i] : 0;
     const Pointer degree = i < size ? indptr[base + i + 1] - begin : 0;
-    const int taken = degree < kTaken ? int(degree) : kTaken;
-    int crossings = 0;
+    const int most = scattered ? kChunk : kTaken;
+    const int taken = degree < most ? int(degree) : most;
+    int crossings = 0, inside = 0;
     Index elsewhere = 0;
     for (int first = 0; __any_sync(kAllLanes, first < taken); first += kChunk) {
       int target[kChunk];  // in the block, or i for no arc to unite
@@ -85,11 +88,11 @@ __global__ void __launch_bounds__(kLocalThreads)
         target[k] = i;
         if (first + k >= taken) continue;
         const Vertex there = indices[begin + first + k] - Vertex(base);
-        const bool inside = there >= 0 && there < size;
-        if (inside && (!symmetric || there < i)) target[k] = int(there);
-        if (symmetric ? there < 0 : !inside) {
-          if (crossings == 0) elsewhere = Index(base + there);
-          ++crossings;
+        if (there >= 0 && there < size) {
+          ++inside;
+          if (!symmetric || there < i) target[k] = int(there);
+        } else if (!symmetric || there < 0) {
+          if (crossings++ == 0) elsewhere = Index(base + there);
         }
       }
       // Vertices joined to the one before them: each run of them in the warp gets its first one as the root.
@@ -104,12 +107,19 @@ __global__ void __launch_bounds__(kLocalThreads)
           unite<InBlock>(local_parent, i, start);
       }
       __syncwarp();
+      for (;;) {
+        int next = i;
 #pragma unroll
-      for (int k = 0; k < kChunk; ++k) unite_once<InBlock>(target[k] != i, local_parent, i, target[k]);
+        for (int k = 0; k < kChunk; ++k)
+          if (next == i && target[k] != i) next = target[k], target[k] = i;
+        if (!__any_sync(kAllLanes, next != i)) break;
+        unite_once<InBlock>(next != i, local_parent, i, next);
+      }
     }
+    if (row < kLocalThreads) scattered = 16 * warp_sum(inside) < warp_sum(taken);
     if (symmetric && crossings > 0) Shared::store(parent + base + i, elsewhere);
     const uint32_t some = __ballot_sync(kAllLanes, crossings > 0);
-    const uint32_t several = __ballot_sync(kAllLanes, crossings > 1 || degree > kTaken);
+    const uint32_t several = __ballot_sync(kAllLanes, crossings > 1 || degree > taken);
     if (lane() == 0) crossing[row / kWarp] = some, more[row / kWarp] = several;
   }
   __syncthreads();
@@ -132,8 +142,7 @@ __global__ void __launch_bounds__(kLocalThreads)
   }
 }
 
-// Unites every open vertex with a neighbour elsewhere, or with all if they are few, and closes it if there is
-// no other arc.
+// Unites every open vertex with a neighbour elsewhere, or with all and closes it if its row is short.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
@@ -165,7 +174,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       unite_once<Shared>(found, parent, Index(v), found ? Index(indices[arc]) : Index(v));
       ++arc;
     } while (__any_sync(kAllLanes, found && degree <= kShort));
-    const bool left = degree > kTaken || (degree > kShort && next_elsewhere(arc) < end);
+    // Of a longer row, unite_blocks may have seen the first arcs only.
+    const bool left = degree > kShort;
     if (left) arcs_left += degree;
     const uint32_t still = __ballot_sync(kAllLanes, left);
     __syncwarp();  // all have read the word

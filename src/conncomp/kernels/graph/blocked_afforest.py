@@ -13,7 +13,7 @@ from conncomp.kernels.graph import ecl
 from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, ctype, launch
 
 FILE = "graph/blocked_afforest.cuh"
-LOCAL_THREADS, GUESSERS, THREADS = 512, 256, 256
+LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
 HUB = 4096
 # Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
