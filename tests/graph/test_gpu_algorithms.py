@@ -8,7 +8,7 @@ from conncomp import Graph, Workspace, connected_components
 from conncomp.graph.labelling import ON_GPU
 from conncomp.kernels.core.numbering import number_roots
 from conncomp.kernels.graph.check import check_rows
-from hard_graphs import HARD_GRAPHS, random
+from hard_graphs import HARD_GRAPHS, mostly_far, random
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
 from reference import components_by_search, consecutive
 
@@ -21,7 +21,10 @@ FORMS = ["arcs", "rows", "both ends"]
 
 def make(name, form, vertex=np.int32, pointer=np.int32):
     """Return a graph as a list of arcs, as rows that list them once, or from both ends."""
-    src, dst, n = HARD_GRAPHS[name]
+    return from_arcs(*HARD_GRAPHS[name], form, vertex, pointer)
+
+
+def from_arcs(src, dst, n, form, vertex=np.int32, pointer=np.int32):
     src, dst = src.astype(vertex), dst.astype(vertex)
     if form == "arcs":
         return Graph(n, arcs=(src, dst))
@@ -65,6 +68,19 @@ def test_index_types(algorithm, form, vertex, pointer, index):
     for graph in ("critical", "brooms"):
         roots, _ = fill(HostGpu(), algorithm, make(graph, form, vertex, pointer), index)
         np.testing.assert_array_equal(roots, roots_of(graph))
+
+
+@host
+@pytest.mark.parametrize("degree", [2, 4, 12])
+@pytest.mark.parametrize("form", ["rows", "both ends"])
+def test_large_blocks_of_default(form, degree):
+    """Blocks of more vertices than threads, which by then know that few arcs stay inside."""
+    src, dst, n = mostly_far(40_001, degree, seed=11)
+    graph = from_arcs(src, dst, n, form)
+    expected = components_by_search(n, np.stack([src, dst], 1))
+    for seed in range(2):
+        gpu = HostGpu(multiprocessors=1, shared_memory=20_000, seed=seed)
+        np.testing.assert_array_equal(fill(gpu, "auto", graph)[0], expected)
 
 
 @host
