@@ -196,3 +196,12 @@ def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Raise unless `value` is one of `choices`."""
     if value not in choices:
         raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
+
+
+def check_options(algorithm: str, function: Any, options: dict[str, Any]) -> None:
+    """Raise unless `function`, which is the algorithm of that name, takes all `options`."""
+    known = getattr(function, "__kwdefaults__", None) or {}
+    for name in options:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise TypeError(f"algorithm={algorithm!r} has no option {name!r}; {has}")

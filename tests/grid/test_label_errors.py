@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conncomp import label
+from conncomp.kernels import launcher
 
 IMAGE = np.eye(3, 4)
 
@@ -36,8 +37,6 @@ def huge(*shape):
         (5, ValueError, "image is a scalar"),
         (np.float32(5), ValueError, "image is a scalar"),
         (np.array(5), ValueError, "image is a scalar"),
-        (OnGPU(), TypeError, "image lies in GPU memory .*OnGPU"),
-        (OnGPUByDLPack(), TypeError, "image lies in GPU memory .*OnGPUByDLPack"),
     ],
 )
 def test_image(image, error, message):
@@ -67,7 +66,10 @@ def test_image(image, error, message):
         ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
         ({"numbering": None}, ValueError, "numbering=None"),
         ({"algorithm": "runz"}, ValueError, "algorithm='runz' .*'runs'"),
-        ({"device": "cuda"}, NotImplementedError, "device='cpu'"),
+        ({"algorithm": "label-equivalence"}, ValueError, "algorithm='label-equivalence' .*'runs'"),
+        ({"algorithm": "runs", "device": "cuda"}, ValueError, "algorithm='runs' .*'label-equiv"),
+        ({"block": (32, 6)}, TypeError, "algorithm='auto' has no option 'block'; it has none"),
+        ({"blocks": 1, "device": "cuda"}, TypeError, "has no option 'blocks'"),
         ({"device": "tpu"}, ValueError, "device='tpu'"),
         ({"dtype": np.uint32}, ValueError, "dtype is uint32"),
         ({"dtype": np.int8}, ValueError, "dtype is int8"),
@@ -148,3 +150,16 @@ def test_out_is_untouched_after_an_error():
     with pytest.raises(ValueError, match="connectivity=9"):
         label(IMAGE, connectivity=9, out=out)
     assert (out == 7).all()
+
+
+@pytest.mark.parametrize(
+    ("image", "options"), [(OnGPU(), {}), (OnGPUByDLPack(), {}), (IMAGE, {"device": "cuda"})]
+)
+def test_no_gpu(image, options, monkeypatch):
+    def import_nothing():
+        raise ImportError("work on a GPU needs CuPy")
+
+    monkeypatch.setattr(launcher, "import_cupy", import_nothing)
+    monkeypatch.setattr("conncomp._arrays.import_cupy", import_nothing)
+    with pytest.raises(ImportError, match="needs CuPy"):
+        label(image, **options)

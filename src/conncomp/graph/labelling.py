@@ -13,6 +13,7 @@ from conncomp._arrays import (
     as_numpy,
     caller_stream,
     check_choice,
+    check_options,
     choose_device,
     from_cupy,
     library_of,
@@ -195,7 +196,7 @@ def connected_components(
     check_choice("numbering", numbering, ("consecutive", "roots"))
     where = choose_device(device, _lies_on_gpu(graph), "graph")
     check_choice("algorithm", algorithm, algorithms(where))
-    _check_options(where, algorithm, options)
+    check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
     arcs = as_graph(graph)
     strong = directed and connection.lower() == "strong"
     if where == "cuda":
@@ -247,14 +248,6 @@ def _label_on_gpu(
         if numbering == "consecutive":
             return int(number_roots(gpu, labels, 0, memory)[0]), result
         return from_cupy(count.reshape(()), graph.library), result
-
-
-def _check_options(device: str, algorithm: str, options: dict[str, Any]) -> None:
-    known = ON_GPU[algorithm].__kwdefaults__ or {} if device == "cuda" else {}
-    for name in options:
-        if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise TypeError(f"algorithm={algorithm!r} has no option {name!r}; {has}")
 
 
 def _lies_on_gpu(graph: Any) -> bool:

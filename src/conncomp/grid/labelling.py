@@ -9,15 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arrays import (
+    as_cupy,
     as_integer,
     as_numpy,
+    caller_stream,
     check_choice,
+    check_options,
     choose_device,
+    from_cupy,
+    library_of,
     native_layout,
     on_gpu,
     output_array,
 )
 from conncomp._core import native
+from conncomp.kernels.core.numbering import count_roots, number_roots
+from conncomp.kernels.grid import label_equivalence
+from conncomp.kernels.grid.image import Image
+from conncomp.kernels.launcher import Gpu, Workspace, current_gpu
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
@@ -28,10 +37,19 @@ SHORT_ROW = 64
 # Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.
 ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": native.label_runs}
 
+# Each takes (gpu, image, roots, workspace, **options), and fills the roots.
+ON_GPU: dict[str, Callable[..., None]] = {
+    "auto": label_equivalence.fill_roots,
+    "label-equivalence": label_equivalence.fill_roots,
+}
+
+# Those of them that, without options, never wait for the GPU: CUDA graphs can capture their calls.
+CAPTURABLE: frozenset[str] = frozenset()
+
 
 def algorithms(device: str) -> tuple[str, ...]:
     """Return the names of the algorithms on a device, "cpu" or "cuda"."""
-    return () if device == "cuda" else tuple(ON_CPU)
+    return tuple(ON_GPU) if device == "cuda" else tuple(ON_CPU)
 
 
 @overload
@@ -47,6 +65,8 @@ def label(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> Labels: ...
 
 
@@ -63,6 +83,8 @@ def label(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> tuple[Labels, int]: ...
 
 
@@ -79,6 +101,8 @@ def label(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> tuple[Labels, int]: ...
 
 
@@ -94,6 +118,8 @@ def label(
     dtype: DTypeLike | None = None,
     out: Labels | None = None,
     device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
 ) -> Labels | tuple[Labels, int]:
     """Label the connected regions of an array.
 
@@ -120,29 +146,43 @@ def label(
         "consecutive": labels 1, 2, ... in the order in which a C-order scan meets the components,
         0 for background. "roots": the smallest flat C-order index of the component, -1 for
         background.
-    algorithm : {"auto", "runs"}, optional
-        All give the same labels.
+    algorithm : str, optional
+        All give the same labels. On the CPU "auto" or "runs", on a GPU "auto" or
+        "label-equivalence" [1]_.
     dtype : {int32, int64}, optional
         Of the labels; by default int32 where every index fits.
     out : ndarray, optional
-        A C-contiguous array of the shape of `image` to write the labels to.
-    device : {None, "cpu"}, optional
-        Where to work.
+        A C-contiguous array of the shape of `image` to write the labels to, where `image` is.
+    device : {None, "cpu", "cuda"}, optional
+        Where to work: by default where `image` lies. "cuda" moves an array in main memory to the
+        current GPU, and the labels back.
+    workspace : Workspace, optional
+        Memory on the GPU to use again.
+    **options
+        Of the algorithm: ``block=(32, 6)``, ``(16, 16)`` or ``(32, 32)`` and ``cells=1`` or ``4``
+        of "label-equivalence", the elements of a block of threads and of a thread [2]_.
 
     Returns
     -------
     labels : ndarray of int32 or int64
-        As `image` in shape; `out` if that was given.
+        As `image` in shape; `out` if that was given. Of the library that `image` is of.
     num : int
-        The number of components; only if `return_num`.
+        The number of components; only if `return_num`. For an image on a GPU and
+        ``numbering="roots"`` an array without axes on the GPU, so that the call does not wait for
+        it; it lies in `workspace`, until that is used again.
 
     Raises
     ------
     TypeError
-        If `image` is complex, of objects or otherwise without values that can be compared, or if
-        it lies in GPU memory.
+        If `image` is complex, of objects or otherwise without values that can be compared, or
+        `options` has a name that the algorithm does not know.
     ValueError
-        If `connectivity`, `periodic`, `numbering`, `algorithm`, `dtype` or `out` does not fit.
+        If `connectivity`, `periodic`, `numbering`, `algorithm`, `dtype`, `out` or an option does
+        not fit, or an array for a GPU has more than 6 axes that are longer than 1.
+    ImportError, RuntimeError
+        If the GPU is to be used, and CuPy is not installed or there is none.
+    MemoryError
+        If there is too little memory, on the GPU too; the next call works.
 
     See Also
     --------
@@ -151,9 +191,18 @@ def label(
 
     Notes
     -----
-    Needs at most one label-sized array beyond the result, and far less where all foreground is of
-    one value. `skimage.measure.label` truncates floating-point values to integers first; this
-    function does not.
+    Needs at most one label-sized array beyond the result, and on the CPU far less where all
+    foreground is of one value. Calls on a GPU run on the stream that is current in the library of
+    `image`. They wait for the GPU where an algorithm goes on until nothing changes, as
+    "label-equivalence" does. `skimage.measure.label` truncates floating-point values to integers
+    first; this function does not.
+
+    References
+    ----------
+    .. [1] K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and
+       CUDA", Parallel Computing 36, 2010.
+    .. [2] D. Maddix, "Optimizations of Algorithms to Identify Strongly Connected Components in
+       CUDA", project report, 2014.
 
     Examples
     --------
@@ -176,15 +225,38 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    if choose_device(device, on_gpu(image), "image") == "cuda":
-        raise NotImplementedError("arrays cannot be labelled on a GPU yet; use device='cpu'")
-    given = as_numpy(image, "image")
-    axes = _check_periodic(periodic, given.ndim)
+    where = choose_device(device, on_gpu(image), "image")
     check_choice("numbering", numbering, ("consecutive", "roots"))
-    check_choice("algorithm", algorithm, algorithms("cpu"))
+    check_choice("algorithm", algorithm, algorithms(where))
+    check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
+    given: Any = as_cupy(image) if on_gpu(image) else as_numpy(image, "image")
+    axes = _check_periodic(periodic, given.ndim)
+    values: Any
     values, value_type, ground = _describe_values(given, 0 if background is None else background)
     reach = _check_connectivity(connectivity, values.ndim)
+    described = value_type, ground, axes, reach
+    if on_gpu(image):
+        library = library_of(image)
+        with caller_stream(library, values.device.id):
+            gpu = current_gpu()
+            labels = output_array(values.shape, values.size, dtype, out, (values,), gpu.xp)
+            task = numbering, algorithm, return_num, workspace
+            count = _label_on_gpu(gpu, Image(values, *described), labels, *task, **options)
+            result = from_cupy(labels, library) if out is None else out
+            if not return_num:
+                return result
+            if numbering == "consecutive":
+                return result, int(count)
+            return result, from_cupy(count, library)
     labels = output_array(values.shape, values.size, dtype, out, (given,))
+    if where == "cuda":
+        gpu = current_gpu()
+        found = gpu.xp.empty(labels.shape, labels.dtype)
+        task = numbering, algorithm, return_num, workspace
+        placed = Image(gpu.xp.asarray(values), *described)
+        count = _label_on_gpu(gpu, placed, found, *task, **options)
+        found.get(out=labels)
+        return (labels, int(count)) if return_num else labels
     num = 0
     if values.size:
         num = ON_CPU[algorithm](
@@ -196,6 +268,27 @@ def label(
             labels.reshape(-1),
         )
     return (labels, num) if return_num else labels
+
+
+def _label_on_gpu(
+    gpu: Gpu,
+    image: Image,
+    labels: Any,
+    numbering: Numbering,
+    algorithm: str,
+    return_num: bool,
+    workspace: Workspace | None,
+    **options: Any,
+) -> Any:
+    """Fill `labels`; return the number of components, if it is wanted, as an array on the GPU."""
+    if image.size == 0:
+        return gpu.xp.zeros((), np.int64)
+    memory = Workspace() if workspace is None else workspace
+    flat = labels.reshape(-1)
+    ON_GPU[algorithm](gpu, image, flat, memory, **options)
+    if numbering == "consecutive":
+        return number_roots(gpu, flat, 1, memory).reshape(())
+    return count_roots(gpu, flat, memory).reshape(()) if return_num else None
 
 
 def _check_periodic(periodic: bool | Sequence[bool], ndim: int) -> list[bool]:
@@ -237,7 +330,8 @@ def _describe_values(image: Labels, background: float) -> tuple[Labels, str, byt
             numbers[np.isnan(image) if np.isnan(ground) else image == ground] = 0
             ground = np.zeros((), numbers.dtype)
         image, kind = numbers, "i"
-    image = native_layout(image)
+    if isinstance(image, np.ndarray):
+        image = native_layout(image)
     value_type = f"{kind if kind == 'f' else 'u'}{image.dtype.itemsize}"
     return image, value_type, None if ground is None else ground.tobytes()
 

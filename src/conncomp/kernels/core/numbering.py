@@ -14,6 +14,17 @@ FILE = "core/numbering.cuh"
 THREADS, TILE = 256, 4096
 
 
+def count_roots(gpu: Gpu, labels: Any, workspace: Workspace) -> Any:
+    """Return the number of roots in `labels`, which are not changed, as `number_roots` does."""
+    in_tile, sum_tiles, *_ = gpu.load(FILE, _names(labels.dtype))
+    tiles = -(-len(labels) // TILE)
+    before, components = workspace.take(gpu, (tiles, COUNT), (1, COUNT))
+    by_tile = gpu.blocks(tiles * THREADS, THREADS), THREADS
+    launch(in_tile, by_tile, len(labels), labels, before)
+    launch(sum_tiles, (1, THREADS), tiles, before, components)
+    return components
+
+
 def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
     """Replace the roots in `labels` by consecutive numbers from `first`, and -1 by 0.
 
@@ -31,14 +42,13 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    count_roots, sum_tiles, number, fetch, complement = gpu.load(FILE, _names(labels.dtype))
+    components = count_roots(gpu, labels, workspace)
+    *_, number, fetch, complement = gpu.load(FILE, _names(labels.dtype))
     count = len(labels)
     tiles = -(-count // TILE)
-    before, components = workspace.take(gpu, (tiles, COUNT), (1, COUNT))
+    before, _ = workspace.take(gpu, (tiles, COUNT), (1, COUNT))
     by_tile = gpu.blocks(tiles * THREADS, THREADS), THREADS
     by_index = gpu.blocks(count, THREADS), THREADS
-    launch(count_roots, by_tile, count, labels, before)
-    launch(sum_tiles, (1, THREADS), tiles, before, components)
     launch(number, by_tile, count, labels.dtype.type(first), before, labels)
     launch(fetch, by_index, count, labels)
     launch(complement, by_index, count, labels)

@@ -1,0 +1,1 @@
+"""CUDA kernels that label arrays, and what drives them."""

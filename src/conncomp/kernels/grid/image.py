@@ -1,0 +1,136 @@
+"""An array as the kernels of this folder take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conncomp._arrays import as_integer, check_choice
+from conncomp.kernels.launcher import Gpu
+
+# The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
+RANKS = (2, 3, 6)
+
+# The sizes of blocks that Maddix 2014 compares.
+BLOCKS = ((32, 6), (16, 16), (32, 32))
+
+# How values are compared, by the names of `conncomp.grid.labelling`: integers as unsigned ones.
+VALUE_CTYPES = {
+    "u1": "uint8_t",
+    "u2": "uint16_t",
+    "u4": "uint32_t",
+    "u8": "uint64_t",
+    "f2": "conncomp::Half",
+    "f4": "float",
+    "f8": "double",
+}
+
+_AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
+_GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in RANKS}
+
+
+class Image:
+    """An array on a GPU, and which of its elements are neighbours.
+
+    Parameters
+    ----------
+    values : array
+        With any strides that are multiples of the item size.
+    value_type : str
+        One of `VALUE_CTYPES`.
+    ground : bytes or None
+        The value of the background; with None there is no background.
+    periodic : sequence of bool
+        Which axes close on themselves.
+    connectivity : int
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Without axes of length 1, which connect nothing, but for those that are put ahead to make
+        it as long as one of `RANKS`.
+    periodic : tuple of bool
+        For each axis of `shape`.
+    grid : numpy.void
+        ``Grid<rank>`` of ``cells.cuh``.
+    ground : tuple
+        The background as two arguments of a kernel: its value, and whether there is one.
+
+    Raises
+    ------
+    ValueError
+        If there are more axes than kernels are compiled for, or strides that do not fit.
+    """
+
+    def __init__(
+        self,
+        values: Any,
+        value_type: str,
+        ground: bytes | None,
+        periodic: Sequence[bool],
+        connectivity: int,
+    ) -> None:
+        axes = [k for k in range(values.ndim) if values.shape[k] != 1]
+        itemsize = values.dtype.itemsize
+        if any(stride % itemsize for stride in values.strides):
+            raise ValueError(
+                f"image has strides {values.strides}, which are not multiples of the item size, "
+                f"{itemsize}; copy it"
+            )
+        if len(axes) > RANKS[-1]:
+            raise ValueError(
+                f"image has {len(axes)} axes that are longer than 1; on a GPU it may have up to "
+                f"{RANKS[-1]}"
+            )
+        self.values, self.value_type = values, value_type
+        self.rank = next(rank for rank in RANKS if rank >= len(axes))
+        ahead = self.rank - len(axes)
+        self.shape = (1,) * ahead + tuple(values.shape[k] for k in axes)
+        self.periodic = (False,) * ahead + tuple(bool(periodic[k]) for k in axes)
+        self.connectivity = min(connectivity, max(len(axes), 1))
+        self._value_strides = (0,) * ahead + tuple(values.strides[k] // itemsize for k in axes)
+        # The kernel only compares half-precision numbers: it takes their bits.
+        bits = np.dtype(np.uint16 if value_type == "f2" else value_type)
+        self.ground = np.frombuffer(ground or bytes(bits.itemsize), bits)[0], ground is not None
+
+    @cached_property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @cached_property
+    def grid(self) -> Any:
+        """``Grid<rank>`` of ``cells.cuh``."""
+        grid = np.zeros((), _GRIDS[self.rank])
+        stride = 1
+        for k in reversed(range(self.rank)):
+            grid["axes"][k] = self.shape[k], stride, self._value_strides[k], self.periodic[k]
+            stride *= self.shape[k]
+        grid["connectivity"] = self.connectivity
+        return grid[()]
+
+    def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:
+        """Return the grid for `for_each_block`, whose blocks have so many cells and threads."""
+        *planes, rows, columns = self.shape
+        count = int(np.prod(planes, dtype=np.int64)) * -(-rows // height) * -(-columns // width)
+        return gpu.blocks(count * threads, threads), threads
+
+
+def block_of_cells(block: tuple[int, int], cells: int) -> tuple[int, int, int]:
+    """Check two options; return the width and the height of a block in cells, and its threads."""
+    check_choice("block", tuple(block), BLOCKS)
+    check_choice("cells", as_integer("cells", cells), (1, 4))
+    width, height = block
+    if height % cells:
+        raise ValueError(f"cells={cells} does not divide the height of block={block!r}")
+    return width, height, width * height // cells
+
+
+def value_kinds() -> Iterator[tuple[str, int]]:
+    """Yield every value type and rank that kernels are compiled for."""
+    for value_type in VALUE_CTYPES:
+        for rank in RANKS:
+            yield value_type, rank

@@ -1,0 +1,385 @@
+"""Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conncomp import Workspace, generate, label
+from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _describe_values, _label_on_gpu
+from conncomp.kernels.grid.image import RANKS, VALUE_CTYPES, Image
+from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from reference import consecutive, label_by_flood_fill, label_by_neighbour_pairs
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+VARIANTS = {
+    "label-equivalence": [
+        {"block": (16, 16)},
+        {"block": (16, 16), "cells": 4},
+        {"block": (32, 32)},
+        {"block": (32, 32), "cells": 4},
+    ],
+}
+CASES = [(name, {}) for name in ON_GPU]
+CASES += [(name, options) for name, variants in VARIANTS.items() for options in variants]
+
+HARD_IMAGES = {
+    "spiral": generate.spiral(37),
+    "spiral backwards": generate.spiral(37)[::-1, ::-1],
+    "comb": generate.comb((41, 35)),
+    "comb turned": generate.comb((41, 35)).T,
+    "rings": generate.rings((33, 70)),
+    "shells": generate.rings((9, 10, 11)),
+    "maze": generate.maze((35, 37)),
+    "hilbert": generate.hilbert_curve(5)[:-1, 1:],
+    "checkerboard": generate.checkerboard((35, 33)),
+    "checkerboard in 3-D": generate.checkerboard((5, 6, 7)),
+    "points": generate.checkerboard((3, 4, 3, 5)) == 0,
+    "noise": generate.random_array((67, 33), 0.592746),
+    "noise of two values": generate.random_array((65, 19), 0.9, values=2),
+    "noise in 3-D": generate.random_array((9, 17, 11), 0.4),
+    "noise in 5-D": generate.random_array((3, 1, 4, 3, 2, 5), 0.5),
+    "noise in 6-D": generate.random_array((2, 3, 2, 3, 2, 3), 0.4),
+    "line": generate.random_array((301,), 0.7),
+    "column": generate.random_array((301, 1), 0.7),
+    "rows of three": generate.random_array((101, 3), 0.5),
+    "all equal": generate.all_equal((40, 33)),
+    "empty": generate.all_equal((40, 33), 0),
+    "one": np.ones((1, 1), np.uint8),
+    "one of background": np.zeros((1,), np.uint8),
+}
+
+
+def describe(image, background=0, connectivity=None, periodic=False):
+    values, value_type, ground = _describe_values(image, 0 if background is None else background)
+    axes = [periodic] * image.ndim if isinstance(periodic, bool) else periodic
+    return Image(values, value_type, ground, axes, connectivity or image.ndim)
+
+
+def fill(gpu, algorithm, image, index=np.int32, **options):
+    """Return the roots, which begin as something else."""
+    roots = np.full(image.values.shape, -7, index)
+    _label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
+    return roots
+
+
+def settings_of(image):
+    """Return some connectivities and periodicities, all where there are few."""
+    axes = [k % 2 == 0 for k in range(image.ndim)]
+    for connectivity in {1, (image.ndim + 1) // 2, image.ndim}:
+        for periodic in (False, True, axes):
+            yield connectivity, periodic
+
+
+@host
+@pytest.mark.parametrize("name", HARD_IMAGES)
+@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+def test_hard_images(algorithm, options, name):
+    image = HARD_IMAGES[name]
+    for seed, (connectivity, periodic) in enumerate(settings_of(image)):
+        expected = label_by_flood_fill(image, 0, connectivity, periodic)
+        described = describe(image, 0, connectivity, periodic)
+        roots = fill(HostGpu(seed=seed), algorithm, described, **options)
+        np.testing.assert_array_equal(roots, expected)
+
+
+@st.composite
+def kernel_types(draw):
+    """Return a value type, a rank and an index type: all of each, but not all combinations."""
+    value_type, rank, index = "u1", 2, np.int32
+    match draw(st.integers(0, 2)):
+        case 0:
+            value_type = draw(st.sampled_from(list(VALUE_CTYPES)))
+        case 1:
+            rank = draw(st.sampled_from(RANKS))
+        case 2:
+            index = np.int64
+    return value_type, rank, index
+
+
+@st.composite
+def images(draw, value_type, rank):
+    ndim = draw(st.sampled_from({2: [1, 2], 3: [3], 6: [4, 5, 6]}[rank]))
+    longest = [0, 200, 40, 12, 6, 4, 3][ndim]
+    shape = draw(st.tuples(*[st.one_of(st.integers(1, 3), st.integers(1, longest))] * ndim))
+    dtypes = {"u1": ["?", "i1", "u1"]}.get(value_type, [value_type])
+    dtypes += [value_type.replace("u", "i")]
+    dtype = np.dtype(draw(st.sampled_from(dtypes)))
+    pool = [0, 1, 2, 3]
+    if dtype.kind == "f":
+        one_ulp_off = np.nextafter(dtype.type(1), dtype.type(2))
+        pool = [0, -0.0, 1, one_ulp_off, np.nan, np.inf, np.finfo(dtype).smallest_subnormal]
+    elif dtype.kind != "b":
+        info = np.iinfo(dtype)
+        pool = [0, info.max, info.min, info.max // 2 + 1]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    pool = np.array(pool[: draw(st.integers(2, len(pool)))], dtype)
+    image = rng.choice(pool, shape)
+    image[rng.random(shape) < draw(st.sampled_from([0, 0.3, 0.5]))] = 0
+    layout = draw(st.sampled_from(["as it is", "fortran", "steps", "reversed", "broadcast"]))
+    if layout == "fortran":
+        return np.asfortranarray(image)
+    if layout == "steps":
+        return image.repeat(2, -1)[..., ::2]
+    if layout == "reversed":
+        return image[(slice(None, None, -1),) * ndim]
+    return np.broadcast_to(image[:1], shape) if layout == "broadcast" else image
+
+
+@host
+@pytest.mark.parametrize("algorithm", [name for name in ON_GPU if name != "auto"])
+@given(data=st.data())
+@settings(max_examples=200)
+def test_equals_flood_fill(algorithm, data):
+    value_type, rank, index = data.draw(kernel_types())
+    image = data.draw(images(value_type, rank))
+    background = data.draw(st.sampled_from([0, 1, -1, 0.5, np.nan]))
+    connectivity = data.draw(st.integers(1, image.ndim))
+    periodic = data.draw(st.lists(st.booleans(), min_size=image.ndim, max_size=image.ndim))
+    gpu = HostGpu(seed=data.draw(st.integers(0, 1000)))
+    described = describe(image, background, connectivity, periodic)
+    assert described.value_type == value_type
+    roots = fill(gpu, algorithm, described, index)
+    expected = label_by_flood_fill(image, background, connectivity, periodic)
+    np.testing.assert_array_equal(roots, expected)
+
+
+@host
+@pytest.mark.parametrize("algorithm", ON_GPU)
+@pytest.mark.parametrize("shape", [(130, 70), (17, 19, 23), (4097,), (3, 3001)])
+def test_larger_images(algorithm, shape):
+    image = np.random.default_rng(len(shape)).integers(0, 3, shape, np.uint8)
+    for connectivity, periodic in settings_of(image):
+        roots = fill(HostGpu(), algorithm, describe(image, 0, connectivity, periodic))
+        expected = label_by_neighbour_pairs(image, 0, connectivity, periodic)
+        np.testing.assert_array_equal(roots, expected)
+
+
+@host
+@pytest.mark.parametrize("name", ["noise", "empty", "points", "one"])
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_numbering_and_count(algorithm, name):
+    image, workspace = HARD_IMAGES[name], Workspace()
+    roots = label_by_flood_fill(image)
+    for index in (np.int32, np.int64):
+        for numbering, right in (("roots", roots), ("consecutive", consecutive(roots, 1))):
+            labels = np.full(image.shape, -7, index)
+            task = numbering, algorithm, True, workspace
+            num = _label_on_gpu(HostGpu(), describe(image), labels, *task)
+            np.testing.assert_array_equal(labels, right)
+            assert num.shape == ()
+            assert num == len(np.unique(roots[roots >= 0]))
+
+
+@host
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 4)])
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_no_elements(algorithm, shape):
+    image = describe(np.zeros(shape))
+    num = _label_on_gpu(HostGpu(), image, np.zeros(shape, np.int32), "roots", algorithm, True, None)
+    assert num == 0
+
+
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    if sanitizer_library(sanitizer) is None:
+        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    chosen = "test_hard_images and (spiral or noise) and not auto or test_numbering_and"
+    code, output = run_sanitized(
+        sanitizer, "pytest", "-q", "-x", "-s", __file__, "-p", "no:cacheprovider", "-k", chosen
+    )
+    assert code == 0, output[-5000:]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "error", "message"),
+    [
+        ("label-equivalence", {"block": (8, 8)}, ValueError, r"block=\(8, 8\) is not one of"),
+        ("label-equivalence", {"cells": 2}, ValueError, "cells=2"),
+        ("label-equivalence", {"cells": 4}, ValueError, r"cells=4 .* block=\(32, 6\)"),
+        ("label-equivalence", {"cells": "4"}, TypeError, "cells='4'"),
+    ],
+)
+def test_wrong_options(algorithm, options, error, message):
+    with pytest.raises(error, match=message):
+        fill(HostGpu(), algorithm, describe(np.ones((3, 4))), **options)
+
+
+def test_too_many_axes():
+    describe(np.zeros((2, 2, 1, 2, 2, 2, 1, 2)))
+    with pytest.raises(ValueError, match=r"image has 7 axes that are longer than 1.* up to 6"):
+        describe(np.zeros((2,) * 7))
+    records = np.zeros(4, np.dtype([("pad", "u1"), ("value", "u2")]))
+    with pytest.raises(ValueError, match=r"strides \(3,\).* item size, 2"):
+        Image(records["value"], "u2", None, [False], 1)
+
+
+@pytest.mark.gpu
+class TestOnGpu:
+    """The public function, on a GPU."""
+
+    @pytest.mark.parametrize("name", HARD_IMAGES)
+    @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+    def test_hard_images(self, algorithm, options, name):
+        import cupy
+
+        image = HARD_IMAGES[name]
+        for connectivity, periodic in settings_of(image):
+            shared = {"connectivity": connectivity, "periodic": periodic, "return_num": True}
+            for numbering in ("roots", "consecutive"):
+                labels, num = label(
+                    cupy.asarray(image),
+                    numbering=numbering,
+                    algorithm=algorithm,
+                    **shared,
+                    **options,
+                )
+                right, right_num = label(image, numbering=numbering, **shared)
+                np.testing.assert_array_equal(labels.get(), right)
+                assert int(num) == right_num
+                assert isinstance(num, int) == (numbering == "consecutive")
+
+    @pytest.mark.parametrize("algorithm", ON_GPU)
+    def test_every_dtype_and_layout(self, algorithm):
+        import cupy
+
+        rng = np.random.default_rng(1)
+        for dtype in "?bBhHiIqQefd":
+            image = cupy.asarray(rng.integers(0, 3, (60, 1, 50)).astype(dtype))
+            if dtype in "efd":
+                image[3, 0, 4:40] = cupy.nan
+                image[5] = -0.0
+            wide = cupy.broadcast_to(image, (2, 60, 1, 50))
+            for view in (image, image.T, image[::-2, :, ::3], wide):
+                for background in (0, 1, -1, np.nan):
+                    for index in (np.int32, np.int64):
+                        labels = label(view, background, algorithm=algorithm, dtype=index)
+                        right = label(view.get(), background)
+                        np.testing.assert_array_equal(labels.get(), right)
+
+    @pytest.mark.parametrize("algorithm", ON_GPU)
+    @pytest.mark.parametrize("shape", [(2000, 1500), (120, 130, 110), (20, 1, 30, 2, 25, 10)])
+    def test_large_images(self, algorithm, shape):
+        import cupy
+
+        image = np.random.default_rng(2).integers(0, 3, shape, np.uint8)
+        placed, workspace = cupy.asarray(image), Workspace()
+        for connectivity, periodic in settings_of(image):
+            options = {"connectivity": connectivity, "periodic": periodic}
+            labels = label(placed, algorithm=algorithm, workspace=workspace, **options)
+            np.testing.assert_array_equal(labels.get(), label(image, **options))
+
+    def test_numpy_there_and_back(self):
+        image = HARD_IMAGES["noise"]
+        right, right_num = label(image, return_num=True)
+        labels, num = label(image, return_num=True, device="cuda")
+        assert isinstance(num, int)
+        assert isinstance(labels, np.ndarray)
+        np.testing.assert_array_equal(labels, right)
+        assert num == right_num
+        out = np.empty(image.shape, np.int64)
+        assert label(image.astype(np.longdouble), out=out, device="cuda") is out
+        np.testing.assert_array_equal(out, right)
+        roots, num = label(image.T, device="cuda", numbering="roots", return_num=True)
+        np.testing.assert_array_equal(roots, label(image.T, numbering="roots"))
+        assert isinstance(num, int)
+
+    def test_torch(self):
+        torch = pytest.importorskip("torch")
+        image = HARD_IMAGES["noise"]
+        right, right_num = label(image, numbering="roots", return_num=True)
+        placed = torch.tensor(image).cuda()
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            out = torch.empty(image.shape, dtype=torch.int32, device="cuda")
+            labels = label(placed, numbering="roots", out=out)
+            fresh, num = label(placed > 0, numbering="roots", return_num=True)
+        stream.synchronize()
+        assert labels is out
+        assert type(fresh) is type(num) is torch.Tensor
+        np.testing.assert_array_equal(labels.cpu().numpy(), right)
+        np.testing.assert_array_equal(fresh.cpu().numpy(), right)
+        assert int(num) == right_num
+
+    @pytest.mark.parametrize("algorithm", sorted(CAPTURABLE))
+    def test_captured_in_a_cuda_graph(self, algorithm):
+        import cupy
+
+        image = HARD_IMAGES["noise"]
+        right, right_num = label(image, connectivity=1, numbering="roots", return_num=True)
+        placed, workspace = cupy.asarray(image), Workspace()
+        out = cupy.empty(image.shape, np.int32)
+        stream = cupy.cuda.Stream(non_blocking=True)
+
+        def call():
+            return label(
+                placed,
+                connectivity=1,
+                algorithm=algorithm,
+                numbering="roots",
+                return_num=True,
+                out=out,
+                workspace=workspace,
+            )[1]
+
+        with stream:
+            call()
+            stream.synchronize()
+            used = cupy.get_default_memory_pool().used_bytes()
+            stream.begin_capture()
+            num = call()
+            captured = stream.end_capture()
+            assert cupy.get_default_memory_pool().used_bytes() == used
+            for _ in range(3):
+                out.fill(-7)
+                captured.launch(stream)
+                np.testing.assert_array_equal(out.get(), right)
+                assert int(num) == right_num
+
+    def test_errors(self):
+        import cupy
+
+        image = cupy.zeros((3, 4))
+        with pytest.raises(ValueError, match="device='cpu', but image lies in GPU memory"):
+            label(image, device="cpu")
+        with pytest.raises(TypeError, match="out must lie in GPU memory"):
+            label(image, out=np.empty((3, 4), np.int32))
+        with pytest.raises(TypeError, match="image is of dtype complex64"):
+            label(image.astype(np.complex64))
+        with pytest.raises(ValueError, match="algorithm='runs'"):
+            label(image, algorithm="runs")
+        with pytest.raises(TypeError, match="no option 'size'; it has block, cells"):
+            label(image, algorithm="label-equivalence", size=3)
+        with pytest.raises(ValueError, match="image has 7 axes"):
+            label(cupy.zeros((2,) * 7))
+        with pytest.raises(ValueError, match="out shares memory with the input"):
+            label(integers := cupy.zeros((3, 4), np.int32), out=integers)
+
+    def test_out_of_memory(self):
+        import cupy
+
+        image = cupy.ones((300, 300), np.uint8)
+        pool = cupy.get_default_memory_pool()
+        before = pool.get_limit()
+        pool.free_all_blocks()
+        pool.set_limit(size=pool.total_bytes() + 1)
+        try:
+            with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):
+                label(image)
+        finally:
+            pool.set_limit(size=before)
+        assert label(image, return_num=True)[1] == 1
+
+    def test_kernel_times(self):
+        import cupy
+
+        from conncomp import kernel_times
+
+        with kernel_times() as times:
+            label(cupy.asarray(HARD_IMAGES["noise"]), algorithm="label-equivalence")
+        phases = [name for name in times if name.startswith("equivalence")]
+        wanted = ["start", "scan", "analyse", "relabel"]
+        assert phases == [f"equivalence_{phase}" for phase in wanted]
+        assert all(0 < seconds < 1 for seconds in times.values())
