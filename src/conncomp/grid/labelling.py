@@ -24,7 +24,7 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.kernels.core.numbering import count_roots, number_roots
-from conncomp.kernels.grid import label_equivalence
+from conncomp.kernels.grid import label_equivalence, tiled_runs
 from conncomp.kernels.grid.image import Image
 from conncomp.kernels.launcher import Gpu, Workspace, current_gpu
 
@@ -37,14 +37,15 @@ SHORT_ROW = 64
 # Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.
 ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": native.label_runs}
 
-# Each takes (gpu, image, roots, workspace, **options), and fills the roots.
-ON_GPU: dict[str, Callable[..., None]] = {
-    "auto": label_equivalence.fill_roots,
+# Each takes (gpu, image, roots, workspace, **options), and fills the roots; the default is told
+# whether to number components, too, and returns how many there are.
+ON_GPU: dict[str, Callable[..., Any]] = {
+    "auto": tiled_runs.fill_labels,
     "label-equivalence": label_equivalence.fill_roots,
 }
 
 # Those of them that, without options, never wait for the GPU: CUDA graphs can capture their calls.
-CAPTURABLE: frozenset[str] = frozenset()
+CAPTURABLE: frozenset[str] = frozenset({"auto"})
 
 
 def algorithms(device: str) -> tuple[str, ...]:
@@ -285,6 +286,9 @@ def _label_on_gpu(
         return gpu.xp.zeros((), np.int64)
     memory = Workspace() if workspace is None else workspace
     flat = labels.reshape(-1)
+    if algorithm == "auto":
+        consecutive = numbering == "consecutive"
+        return tiled_runs.fill_labels(gpu, image, flat, memory, consecutive).reshape(())
     ON_GPU[algorithm](gpu, image, flat, memory, **options)
     if numbering == "consecutive":
         return number_roots(gpu, flat, 1, memory).reshape(())

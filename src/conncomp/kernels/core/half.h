@@ -6,7 +6,7 @@
 namespace conncomp {
 
 struct Half {
-  uint16_t bits = 0;
+  uint16_t bits;
 
   CONNCOMP_ANYWHERE friend bool operator==(Half a, Half b) {
     const unsigned magnitude = (a.bits | b.bits) & 0x7fffu;

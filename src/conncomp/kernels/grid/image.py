@@ -29,7 +29,7 @@ VALUE_CTYPES = {
 }
 
 _AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
-_GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in RANKS}
+GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in RANKS}
 
 
 class Image:
@@ -104,7 +104,7 @@ class Image:
     @cached_property
     def grid(self) -> Any:
         """``Grid<rank>`` of ``cells.cuh``."""
-        grid = np.zeros((), _GRIDS[self.rank])
+        grid = np.zeros((), GRIDS[self.rank])
         stride = 1
         for k in reversed(range(self.rank)):
             grid["axes"][k] = self.shape[k], stride, self._value_strides[k], self.periodic[k]
