@@ -27,6 +27,7 @@
 namespace conncomp {
 
 constexpr int kMaxRows = 256;       // of a tile
+constexpr int kPitch = kWarp + 1;   // from row to row in shared memory: threads at one column use all banks
 constexpr int kRowsAtOnce = 8;      // whose elements a warp loads before it looks at them
 constexpr int kWordThreads = 256;   // a thread for each word of 32 elements
 constexpr int kWordsOfTile = 4096;  // that are counted together
@@ -45,6 +46,18 @@ struct Tiles {
   __device__ int64_t columns() const { return (grid.axes[rank - 1].length + kWarp - 1) / kWarp; }
   __device__ int log_of(int axis) const {
     return axis == rank - 2 ? shape.log_y : axis == rank - 3 ? shape.log_z : 0;
+  }
+
+  // How far row `t` of a tile is from the first one, in strides.
+  __device__ int64_t value_step(int t) const {
+    int64_t step = (t & ((1 << shape.log_y) - 1)) * grid.axes[rank - 2].value_stride;
+    if constexpr (rank > 2) step += (t >> shape.log_y) * grid.axes[rank - 3].value_stride;
+    return step;
+  }
+  __device__ int64_t index_step(int t) const {
+    int64_t step = (t & ((1 << shape.log_y) - 1)) * grid.axes[rank - 2].index_stride;
+    if constexpr (rank > 2) step += (t >> shape.log_y) * grid.axes[rank - 3].index_stride;
+    return step;
   }
 
   // The first cell of row `t` of tile `number`; false if that is outside the array.
@@ -183,8 +196,10 @@ __global__ void __launch_bounds__(kMaxRows)
   const Grid<rank>& grid = tiles.grid;
   const GridAxis& line = grid.axes[rank - 1];
   const int t = int(threadIdx.x), count = tiles.rows();
-  Cell<rank, Index> mine;
+  Cell<rank, Index> corner, mine;
+  tiles.first_of(int64_t(blockIdx.x), 0, corner);
   const bool exists = tiles.first_of(int64_t(blockIdx.x), t, mine);
+  const uint32_t existing = __ballot_sync(kAllLanes, exists);
   const int64_t x0 = mine.at[rank - 1];
   const int width = int(line.length - x0 < kWarp ? line.length - x0 : kWarp);
   // Where the element before the first one of each row lies, from there.
@@ -200,8 +215,8 @@ __global__ void __launch_bounds__(kMaxRows)
     bool here[kRowsAtOnce];
 #pragma unroll
     for (int k = 0; k < kRowsAtOnce; ++k) {
-      const int64_t offset = __shfl_sync(kAllLanes, (long long)(mine.offset), first + k);
-      here[k] = __shfl_sync(kAllLanes, int(exists), first + k) && lane() < width;
+      const int64_t offset = corner.offset + tiles.value_step(t - lane() + first + k);
+      here[k] = (existing >> (first + k) & 1) && lane() < width;
       value[k] = here[k] ? values[offset + lane() * line.value_stride] : Value{};
       outside[k] = here[k] && lane() == 0 && has_before ? values[offset + before_first] : Value{};
     }
@@ -259,20 +274,30 @@ __global__ void __launch_bounds__(kMaxRows)
     const int x = __ffs(int(starts)) - 1;
     const int more = __ffs(int(~(my_runs.joined() >> x >> 1))) - 1;  // elements of the run beside the first
     const uint32_t touched = above.straight & (kAllLanes >> (31 - more)) << x;
-    int under = t * kWarp + x;
+    int under = t * kPitch + x;
     if (touched != 0) {
       used |= touched & (0 - touched);
-      under = (t - 1) * kWarp + before.start_of(__ffs(int(touched)) - 1);
+      under = (t - 1) * kPitch + before.start_of(__ffs(int(touched)) - 1);
     }
-    nodes[t * kWarp + x] = under;
+    nodes[t * kPitch + x] = under;
   }
-  __syncthreads();
+  // That makes paths as long as the tile is high. Each round halves all of them.
+  for (bool changed = true; __syncthreads_or(changed);) {
+    changed = false;
+    for (uint32_t starts = my_runs.starts | (my_runs.fore & 1); starts != 0; starts &= starts - 1) {
+      const int node = t * kPitch + __ffs(int(starts)) - 1;
+      const int under = InBlock::load(nodes + node), next = InBlock::load(nodes + under);
+      if (next == under) continue;
+      InBlock::store(nodes + node, next);
+      changed = true;
+    }
+  }
 
   // What else they touch.
   const auto unite_runs = [&](uint32_t contacts, int shift, const Runs& others, int other) {
     for (; contacts != 0; contacts &= contacts - 1) {
       const int x = __ffs(int(contacts)) - 1;
-      unite<InBlock>(nodes, t * kWarp + my_runs.start_of(x), other * kWarp + others.start_of(x + shift));
+      unite<InBlock>(nodes, t * kPitch + my_runs.start_of(x), other * kPitch + others.start_of(x + shift));
     }
   };
   const auto unite_rows = [&](Touching found, const Runs& others, int other, uint32_t done) {
@@ -298,20 +323,15 @@ __global__ void __launch_bounds__(kMaxRows)
   __syncthreads();
 
   // The roots, as indices of the array.
-  Cell<rank, Index> corner;
-  tiles.first_of(int64_t(blockIdx.x), 0, corner);
   uint32_t my_roots = 0;
   for (int r = 0; r < kWarp; ++r) {
     const uint32_t starts = __shfl_sync(kAllLanes, my_runs.starts | (my_runs.fore & 1), r);
-    const Index index = Index(__shfl_sync(kAllLanes, (long long)(mine.index), r));
     bool is_root = false;
     if (starts >> lane() & 1) {
-      const int node = (t - lane() + r) * kWarp + lane();
-      const int root = find<InBlock, Jump::kNone>(nodes, node), row = root / kWarp;
-      Index at = corner.index + Index(root % kWarp);
-      at += Index(row & ((1 << tiles.shape.log_y) - 1)) * Index(grid.axes[rank - 2].index_stride);
-      if constexpr (rank > 2) at += Index(row >> tiles.shape.log_y) * Index(grid.axes[rank - 3].index_stride);
-      parent[index + lane()] = at;
+      const int node = (t - lane() + r) * kPitch + lane();
+      const int root = find<InBlock, Jump::kNone>(nodes, node), row = root / kPitch;
+      parent[corner.index + Index(tiles.index_step(t - lane() + r)) + lane()] =
+          corner.index + Index(tiles.index_step(row)) + Index(root % kPitch);
       is_root = root == node;
     }
     const uint32_t roots = __ballot_sync(kAllLanes, is_root);
@@ -479,11 +499,11 @@ template <bool consecutive, int rank, class Index>
 __global__ void __launch_bounds__(kMaxRows)
     write_labels(Tiles<rank> tiles, Index* label, const Runs* __restrict__ runs) {
   const int t = int(threadIdx.x);
-  Cell<rank, Index> mine;
-  const bool exists = tiles.first_of(int64_t(blockIdx.x), t, mine);
+  Cell<rank, Index> corner, mine;
+  tiles.first_of(int64_t(blockIdx.x), 0, corner);
+  const uint32_t existing = __ballot_sync(kAllLanes, tiles.first_of(int64_t(blockIdx.x), t, mine));
   const Runs my_runs = runs[int64_t(blockIdx.x) * tiles.rows() + t];
   const int64_t rest = tiles.grid.axes[rank - 1].length - mine.at[rank - 1];
-  const int width = exists ? int(rest < kWarp ? rest : kWarp) : 0;
   for (int first = 0; first < kWarp; first += kRowsAtOnce) {
     Index index[kRowsAtOnce], found[kRowsAtOnce];
     bool fore[kRowsAtOnce];
@@ -491,7 +511,7 @@ __global__ void __launch_bounds__(kMaxRows)
     for (int k = 0; k < kRowsAtOnce; ++k) {
       const Runs row{__shfl_sync(kAllLanes, my_runs.fore, first + k),
                      __shfl_sync(kAllLanes, my_runs.starts, first + k)};
-      index[k] = Index(__shfl_sync(kAllLanes, (long long)(mine.index), first + k));
+      index[k] = corner.index + Index(tiles.index_step(t - lane() + first + k));
       fore[k] = row.fore >> lane() & 1;
       found[k] = fore[k] ? Shared::load(label + index[k] + row.start_of(lane())) : Index(-1);
     }
@@ -502,8 +522,7 @@ __global__ void __launch_bounds__(kMaxRows)
       if (fore[k] && found[k] >= 0) found[k] = Shared::load(label + found[k]);
       // Background is -1, whose complement is 0; a number is complemented unless it is written already.
       if (consecutive && found[k] < 0) found[k] = ~found[k];
-      if (lane() < __shfl_sync(kAllLanes, width, first + k))
-        Shared::store(label + index[k] + lane(), found[k]);
+      if (lane() < rest && (existing >> (first + k) & 1)) Shared::store(label + index[k] + lane(), found[k]);
     }
   }
 }

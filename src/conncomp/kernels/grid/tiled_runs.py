@@ -15,6 +15,7 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, 
 FILE = "grid/tiled_runs.cuh"
 LOG_MAX_ROWS, LOG_WARP, LOG_DEPTH = 8, 5, 4  # of the rows of a tile; of those along the axis before
 WORD_THREADS, WORDS_OF_TILE = 256, 4096
+PITCH = 33
 RUNS, WORD = np.dtype(np.uint64), np.dtype(np.uint32)
 _TILES = {
     rank: np.dtype([("grid", grid), ("log_y", "i4"), ("log_z", "i4")])
@@ -64,7 +65,7 @@ def fill_labels(
         *image.ground,
         labels,
         *found,
-        shared=4 * WARP * rows,
+        shared=4 * PITCH * rows,
     )
     launch(join, by_tile, tiles, image.values, labels, runs)
     by_word = words, columns, length, tile_roots
