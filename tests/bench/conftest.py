@@ -149,4 +149,5 @@ def gpu(monkeypatch):
         monkeypatch.setattr(
             labelling, "algorithms", {"cuda": ("auto", "plain")}.__getitem__, raising=False
         )
+    monkeypatch.setattr(graph_labelling, "CAPTURABLE", frozenset({"auto", "plain"}))
     return fake
