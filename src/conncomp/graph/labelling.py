@@ -181,7 +181,7 @@ def connected_components(
     used for as large a graph before, "auto" and "ecl" neither allocate nor wait, and can be
     captured in a CUDA graph. The other algorithms wait for the GPU now and then.
 
-    The algorithms on a GPU are, from the fastest to the slowest for most graphs:
+    The algorithms on a GPU:
 
     auto, ecl
         Union-find with intermediate pointer jumping [2]_.
