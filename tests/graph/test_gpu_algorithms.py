@@ -5,9 +5,10 @@ import pytest
 from scipy.sparse import coo_array, csgraph
 
 from conncomp import Graph, Workspace, connected_components
-from conncomp.graph.labelling import ON_GPU
+from conncomp.graph.labelling import CAPTURABLE, ON_GPU
 from conncomp.kernels.core.numbering import number_roots
 from conncomp.kernels.graph.check import check_rows
+from conncomp.kernels.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
 from hard_graphs import HARD_GRAPHS, mostly_far, random
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
 from reference import components_by_search, consecutive
@@ -17,6 +18,12 @@ ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
 ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
 CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
 FORMS = ["arcs", "rows", "both ends"]
+# Where there are hundreds of sweeps, the thread sanitizer takes minutes.
+SANITIZED = """
+    test_number or test_check or test_list_of_edges or test_hard_graphs and (
+        brooms or cliques or (critical or grid) and not bfs or line and not (bfs or propagation)
+    )
+"""
 
 
 def make(name, form, vertex=np.int32, pointer=np.int32):
@@ -88,7 +95,7 @@ def test_large_blocks_of_default(form, degree):
 def test_sanitized(sanitizer):
     if sanitizer_library(sanitizer) is None:
         pytest.skip(f"no runtime of the {sanitizer} sanitizer")
-    chosen = "test_hard_graphs and (brooms or critical or line) or test_number or test_check"
+    chosen = " ".join(SANITIZED.split())
     code, output = run_sanitized(
         sanitizer, "pytest", "-v", "-x", __file__, "-p", "no:cacheprovider", "-k", chosen
     )
@@ -160,6 +167,54 @@ def test_check_sees_one_missing_arc():
         src[proper[generator.integers(len(proper))]] = 7
         graph = Graph.from_edges(src, dst, n)
         assert not check_rows(HostGpu(), graph.indptr, graph.indices).symmetric
+
+
+@host
+@pytest.mark.parametrize("form", FORMS)
+def test_list_of_edges(form, monkeypatch):
+    edges = random(300, 9000, 8)  # with loops and multiple arcs
+    monkeypatch.setitem(HARD_GRAPHS, "several spans", edges)
+    graph = make("several spans", form)
+    src, dst, count = (np.empty(*part) for part in memory_for_edges(graph))
+    src, dst = list_edges(HostGpu(), graph, src, dst, count)
+    ends = np.stack(edges[:2])
+    if form != "arcs":
+        ends = ends[:, ends[0] != ends[1]]
+    if form == "both ends":
+        ends = np.sort(ends, 0)[::-1]
+    found = np.stack([src[: count[0]], dst[: count[0]]])
+    np.testing.assert_array_equal(*(arcs[:, np.lexsort(arcs)] for arcs in (found, ends)))
+
+
+@host
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_symmetry_to_be_found(algorithm):
+    for form in ("rows", "both ends"):
+        graph = Graph(997, csr=make("critical", form).csr)
+        roots, _ = fill(HostGpu(), algorithm, graph)
+        np.testing.assert_array_equal(roots, roots_of("critical"))
+
+
+@host
+def test_symmetric_rows_are_taken_as_they_are():
+    graph = Graph(997, csr=make("critical", "both ends").csr)
+    assert rows_from_both_ends(HostGpu(), graph)[1] is graph.indices
+    graph = Graph(997, csr=make("critical", "rows").csr)
+    assert len(rows_from_both_ends(HostGpu(), graph)[1]) == 2 * np.sum(
+        np.diff(np.stack(HARD_GRAPHS["critical"][:2]), axis=0) != 0
+    )
+
+
+@host
+@pytest.mark.parametrize("algorithm", ON_GPU)
+@pytest.mark.parametrize("often", [0, 1])
+def test_symmetric_but_for_multiplicities(algorithm, often):
+    degrees = np.array([0, 1, 1])
+    degrees[1 + often] = 5
+    indices = np.repeat([1, 0], degrees[1:]).astype(np.int32)
+    graph = Graph(2, csr=(np.cumsum(degrees), indices), symmetric=True)
+    roots, components = fill(HostGpu(), algorithm, graph)
+    assert (roots.tolist(), components) == ([0, 0], 1)
 
 
 @host
@@ -245,7 +300,7 @@ class TestOnGpu:
         for graph in (matrix, matrix.tocsr(), matrix.toarray()):
             np.testing.assert_array_equal(connected_components(graph)[1].get(), expected)
 
-    @pytest.mark.parametrize("algorithm", ON_GPU)
+    @pytest.mark.parametrize("algorithm", sorted(CAPTURABLE))
     def test_captured_in_a_cuda_graph(self, algorithm):
         import cupy
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import (
-    INT32_MAX,
     as_cupy,
     as_integer,
     as_numpy,
@@ -18,6 +17,7 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.kernels.graph.check import check_rows
+from conncomp.kernels.graph.edges import rows_of_arcs
 from conncomp.kernels.launcher import INDEX_TYPES, current_gpu
 
 if TYPE_CHECKING:
@@ -387,7 +387,7 @@ class Graph:
             assert self._arcs is not None
             src, dst = self._arcs
             if self.device == "cuda":
-                self._csr = _rows_on_gpu(src, dst, self.num_vertices)
+                self._csr = rows_of_arcs(current_gpu().xp, src, dst, self.num_vertices)
             else:
                 indptr, indices = np.empty(self.num_vertices + 1, np.int64), np.empty_like(dst)
                 native.csr_of_arcs(src, dst, indptr, indices)
@@ -434,14 +434,6 @@ class Graph:
             )
         assert self._arcs is not None
         return int(native.components_of_arcs(*self._arcs, consecutive, labels))
-
-
-def _rows_on_gpu(src: Any, dst: Any, num_vertices: int) -> tuple[Any, Any]:
-    xp = current_gpu().xp
-    order = xp.argsort(src)
-    starts = xp.arange(num_vertices + 1, dtype=src.dtype)
-    indptr = xp.searchsorted(src[order], starts)
-    return indptr.astype(INDEX_TYPES[len(src) > INT32_MAX], copy=False), dst[order]
 
 
 def _library_of(**arrays: Any) -> str:

@@ -22,7 +22,14 @@ from conncomp._arrays import (
 )
 from conncomp.graph.graph import Graph, _check_square
 from conncomp.kernels.core.numbering import number_roots
-from conncomp.kernels.graph import blocked_afforest, ecl
+from conncomp.kernels.graph import (
+    bfs,
+    blocked_afforest,
+    ecl,
+    edge_propagation,
+    soman,
+    vertex_propagation,
+)
 from conncomp.kernels.launcher import Workspace, current_gpu
 
 Numbering = Literal["consecutive", "roots"]
@@ -33,7 +40,13 @@ ON_CPU = ("auto", "afforest")
 ON_GPU: dict[str, Callable[..., Any]] = {
     "auto": blocked_afforest.fill_roots,
     "ecl": ecl.fill_roots,
+    "soman": soman.fill_roots,
+    "edge-propagation": edge_propagation.fill_roots,
+    "vertex-propagation": vertex_propagation.fill_roots,
+    "bfs": bfs.fill_roots,
 }
+# Those that do not wait for the GPU, so that calls can be captured in a CUDA graph.
+CAPTURABLE = frozenset({"auto", "ecl"})
 
 
 def algorithms(device: str) -> tuple[str, ...]:
@@ -129,7 +142,7 @@ def connected_components(
         components: in SciPy's order). "roots": the smallest vertex of the component.
     algorithm : str, optional
         For weak connection; all give the same labels. On the CPU "auto" or "afforest", on a GPU
-        "auto" or "ecl". Strong components are found by SciPy, on the CPU only.
+        "auto" or those of the notes. Strong components are found by SciPy, on the CPU only.
     dtype : {int32, int64}, optional
         Of the labels; by default int32 where every vertex number fits.
     out : ndarray, optional
@@ -173,8 +186,24 @@ def connected_components(
     On the CPU, subgraph sampling [1]_ over the union-find of [2]_, without memory beyond the
     labels; on a GPU [2]_, with as much again. Calls on a GPU run on the stream that is current in
     the library of the graph's arrays. With ``numbering="roots"``, `out` and a `workspace` that was
-    used for as large a graph before they neither allocate nor wait, and can be captured in a CUDA
-    graph.
+    used for as large a graph before, "auto" and "ecl" neither allocate nor wait, and can be
+    captured in a CUDA graph. The other algorithms wait for the GPU now and then.
+
+    The algorithms on a GPU:
+
+    auto, ecl
+        Union-find with intermediate pointer jumping [2]_.
+    soman
+        Trees are hooked along edges, in alternating directions, and flattened, until there are no
+        edges between them [3]_ [4]_.
+    vertex-propagation, edge-propagation
+        Smaller labels spread to neighbours, from the vertices that have got one or along all edges,
+        until none changes [5]_. As many passes over the graph as it has vertices, at worst.
+    bfs
+        A breadth-first search for each component, one after another [5]_. For few components.
+
+    "vertex-propagation" and "bfs" need every arc from both ends. They look up whether `graph` is
+    so, and if it is not, each call makes one that is.
 
     References
     ----------
@@ -182,6 +211,11 @@ def connected_components(
        Subgraph Sampling", IPDPS 2018.
     .. [2] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
        GPUs", HPDC 2018.
+    .. [3] J. Soman, K. Kothapalli, P. J. Narayanan, "A Fast GPU Algorithm for Graph Connectivity",
+       IPDPS Workshops 2010.
+    .. [4] L. Wang, "An Implementation of Connected Component Algorithm on GPU", 2013.
+    .. [5] K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and
+       CUDA", Parallel Computing 36, 2010.
 
     Examples
     --------

@@ -87,6 +87,7 @@ struct Atomics {
 struct Shared : Atomics {
   template <class T>
   __device__ static T load(const T* at) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
     if constexpr (sizeof(T) == 4) {
       unsigned int bits;
       asm volatile("ld.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
@@ -99,7 +100,11 @@ struct Shared : Atomics {
   }
   template <class T>
   __device__ static void store(T* at, T value) {
-    if constexpr (sizeof(T) == 4)
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 1)
+      asm volatile("st.relaxed.gpu.global.b8 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
+                   "r"((unsigned int)value));
+    else if constexpr (sizeof(T) == 4)
       asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
                    "r"((unsigned int)value));
     else

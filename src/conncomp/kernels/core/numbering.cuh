@@ -10,33 +10,12 @@
 #pragma once
 
 #include "core/launch.cuh"
+#include "core/scan.cuh"
 
 namespace conncomp {
 
 constexpr int kNumberingThreads = 256;
 constexpr int kTile = 4096;
-
-// Returns the sum of `value` over the threads of the block before this one, and lets `total` be that of
-// all. Threads of a block: kNumberingThreads.
-__device__ inline int block_scan(int value, int& total) {
-  constexpr int kWarps = kNumberingThreads / kWarp;
-  __shared__ int sums[kWarps];
-  int sum = value;
-  for (int step = 1; step < kWarp; step *= 2) {
-    const int before = __shfl_up_sync(kAllLanes, sum, step);
-    if (lane() >= step) sum += before;
-  }
-  __syncthreads();  // the sums of an earlier call have been read
-  if (lane() == kWarp - 1) sums[threadIdx.x / kWarp] = sum;
-  __syncthreads();
-  int before = 0;
-  total = 0;
-  for (int warp = 0; warp < kWarps; ++warp) {
-    if (warp == int(threadIdx.x) / kWarp) before = total;
-    total += sums[warp];
-  }
-  return before + sum - value;
-}
 
 template <class Index>
 __global__ void __launch_bounds__(kNumberingThreads)
@@ -45,7 +24,7 @@ __global__ void __launch_bounds__(kNumberingThreads)
     int mine = 0, total;
     const int64_t begin = tile * kTile, end = begin + kTile < count ? begin + kTile : count;
     for (int64_t i = begin + threadIdx.x; i < end; i += kNumberingThreads) mine += labels[i] == Index(i);
-    block_scan(mine, total);
+    block_scan<kNumberingThreads>(mine, total);
     if (threadIdx.x == 0) roots_in_tile[tile] = total;
   }
 }
@@ -58,7 +37,7 @@ __global__ void __launch_bounds__(kNumberingThreads)
     const int64_t tile = begin + threadIdx.x;
     const int mine = tile < tiles ? int(roots_in_tile[tile]) : 0;
     int total;
-    const int sum = block_scan(mine, total);
+    const int sum = block_scan<kNumberingThreads>(mine, total);
     if (tile < tiles) roots_in_tile[tile] = before + sum;
     before += total;
   }
@@ -75,7 +54,7 @@ __global__ void __launch_bounds__(kNumberingThreads)
       const int64_t i = row + threadIdx.x;
       const bool root = i < end && labels[i] == Index(i);
       int total;
-      const int before = block_scan(root, total);
+      const int before = block_scan<kNumberingThreads>(root, total);
       if (root) labels[i] = ~Index(number + before);
       number += total;
     }

@@ -1,0 +1,31 @@
+// Sums over the threads of a block.
+#pragma once
+
+#include "core/launch.cuh"
+
+namespace conncomp {
+
+// Returns the sum of `value` over the threads of the block before this one, and lets `total` be that of
+// all. All threads of the block call it.
+template <int threads>
+__device__ inline int block_scan(int value, int& total) {
+  constexpr int kWarps = threads / kWarp;
+  __shared__ int sums[kWarps];
+  int sum = value;
+  for (int step = 1; step < kWarp; step *= 2) {
+    const int before = __shfl_up_sync(kAllLanes, sum, step);
+    if (lane() >= step) sum += before;
+  }
+  __syncthreads();  // the sums of an earlier call have been read
+  if (lane() == kWarp - 1) sums[threadIdx.x / kWarp] = sum;
+  __syncthreads();
+  int before = 0;
+  total = 0;
+  for (int warp = 0; warp < kWarps; ++warp) {
+    if (warp == int(threadIdx.x) / kWarp) before = total;
+    total += sums[warp];
+  }
+  return before + sum - value;
+}
+
+}  // namespace conncomp
