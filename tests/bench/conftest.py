@@ -146,7 +146,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(conncomp, "connected_components", fake.connected_components)
     monkeypatch.setattr(conncomp, "label", fake.label)
     for labelling in (graph_labelling, grid_labelling):
-        monkeypatch.setattr(
-            labelling, "algorithms", {"cuda": ("auto", "plain")}.__getitem__, raising=False
-        )
+        names = {"cpu": ("auto",), "cuda": ("auto", "plain")}
+        monkeypatch.setattr(labelling, "algorithms", names.__getitem__)
+    monkeypatch.setattr(grid_labelling, "CAPTURABLE", {"auto", "plain"})
     return fake

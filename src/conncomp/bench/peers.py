@@ -88,9 +88,10 @@ class OursOnGpu(Contender):
     def __init__(self, measured: Kind, algorithm: str, numbering: Numbering = "roots") -> None:
         self.name = algorithm if numbering == "roots" else f"{algorithm}-{numbering}"
         self.numbering = numbering
-        self.captures = numbering == "roots"
         self._algorithm = algorithm
         self._is_graph = measured == "graph"
+        never_waits = self._is_graph or algorithm in grid_labelling.CAPTURABLE
+        self.captures = numbering == "roots" and never_waits
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return the call and the array that it writes to."""
