@@ -151,5 +151,5 @@ def gpu(monkeypatch):
     monkeypatch.setattr(conncomp, "label", fake.label)
     for labelling in (graph_labelling, grid_labelling):
         monkeypatch.setattr(labelling, "algorithms", partial(algorithms, labelling.algorithms))
-    monkeypatch.setattr(graph_labelling, "CAPTURABLE", frozenset({"auto", "plain"}))
+        monkeypatch.setattr(labelling, "CAPTURABLE", frozenset({"auto", "plain"}))
     return fake

@@ -104,3 +104,23 @@ def test_table(run):
 )
 def test_known_graphs(report, name, options, components):
     assert report("graph", DATA / name, *options)["components"] == components
+
+
+def test_device(report, monkeypatch):
+    labels = conncomp.connected_components(conncomp.Graph.read("arcs.txt"))
+    assert report("graph", "arcs.txt")["device"] == "cpu"
+
+    def connected_components(graph, connection, device):
+        assert (connection, device) == ("weak", "cuda")
+        return labels
+
+    monkeypatch.setattr(conncomp, "connected_components", connected_components)
+    found = report("graph", "arcs.txt", "--device", "cuda")
+    assert (found["device"], found["components"]) == ("cuda", labels[0])
+
+
+@pytest.mark.gpu
+def test_labels_on_the_gpu(report):
+    report("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
+    graph = conncomp.Graph.read("arcs.txt")
+    np.testing.assert_array_equal(np.load("out.npy"), conncomp.connected_components(graph)[1])

@@ -220,3 +220,34 @@ def test_table(run):
 def test_brain_tissue(report):
     found = report("label", DATA / "connectomics-512x512x256.npz", "--connectivity", 2)
     assert found["components"] == 1619
+
+
+def test_device(run, report, monkeypatch):
+    labels, count = conncomp.label(IMAGE, return_num=True)
+    assert report("label", "image.npy")["device"] == "cpu"
+
+    def label(image, background, **options):
+        assert options.pop("device") == "cuda"
+        return labels, count
+
+    monkeypatch.setattr(conncomp, "label", label)
+    found = report("label", "image.npy", "--device", "cuda")
+    assert (found["device"], found["components"]) == ("cuda", count)
+    assert "elements/s on the GPU" in run("label", "image.npy", "--device", "cuda").stdout
+
+
+def test_no_gpu(run, monkeypatch):
+    def label(image, background, **options):
+        raise RuntimeError("there is no GPU")
+
+    monkeypatch.setattr(conncomp, "label", label)
+    found = run("label", "image.npy", "--device", "cuda", "-o", "out.npy")
+    assert (found.exit_code, found.stderr) == (2, "conncomp: --device cuda: there is no GPU\n")
+    assert not Path("out.npy").exists()
+    assert isinstance(run("label", "image.npy").exception, RuntimeError)
+
+
+@pytest.mark.gpu
+def test_labels_on_the_gpu(report):
+    report("label", "image.npy", "--device", "cuda", "--periodic", "all", "-o", "out.npy")
+    np.testing.assert_array_equal(np.load("out.npy"), conncomp.label(IMAGE, periodic=True))

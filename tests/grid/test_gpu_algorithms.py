@@ -1,5 +1,7 @@
 """Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +9,21 @@ from hypothesis import strategies as st
 
 from conncomp import Workspace, generate, label
 from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _describe_values, _label_on_gpu
-from conncomp.kernels.grid.image import RANKS, VALUE_CTYPES, Image
+from conncomp.kernels.grid import (
+    directional_propagation,
+    label_equivalence,
+    local_propagation,
+    tiles,
+)
+from conncomp.kernels.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
+from conncomp.kernels.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
-from reference import consecutive, label_by_flood_fill, label_by_neighbour_pairs
+from reference import (
+    components_by_search,
+    consecutive,
+    label_by_flood_fill,
+    label_by_neighbour_pairs,
+)
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -20,7 +34,21 @@ VARIANTS = {
         {"block": (32, 32)},
         {"block": (32, 32), "cells": 4},
     ],
+    "neighbour-propagation": [{"block": (16, 16)}, {"block": (32, 32)}],
+    "local-propagation": [
+        {"block": (32, 6)},
+        {"block": (32, 32)},
+        {"cells": 4},
+        {"block": (32, 32), "cells": 4},
+    ],
 }
+WAYS = [{"local": local, "merge": merge} for local in tiles.LOCAL for merge in tiles.MERGE]
+VARIANTS["tiles"] = [
+    *WAYS[1:],
+    *({"tile": side} for side in (4, 8)),
+    *({"sites": sites} for sites in (1, "column")),
+    {"tile": 4, "merge": "relaxation"},
+]
 CASES = [(name, {}) for name in ON_GPU]
 CASES += [(name, options) for name, variants in VARIANTS.items() for options in variants]
 
@@ -57,6 +85,11 @@ def describe(image, background=0, connectivity=None, periodic=False):
     return Image(values, value_type, ground, axes, connectivity or image.ndim)
 
 
+def labels_it(algorithm, image):
+    """Whether an algorithm labels arrays of so many dimensions."""
+    return algorithm != "tiles" or np.count_nonzero(np.array(image.shape) > 1) <= 3
+
+
 def fill(gpu, algorithm, image, index=np.int32, **options):
     """Return the roots, which begin as something else."""
     roots = np.full(image.values.shape, -7, index)
@@ -77,6 +110,10 @@ def settings_of(image):
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
 def test_hard_images(algorithm, options, name):
     image = HARD_IMAGES[name]
+    if not labels_it(algorithm, image):
+        with pytest.raises(ValueError, match=f"algorithm='{algorithm}' .* has shape"):
+            fill(HostGpu(), algorithm, describe(image), **options)
+        return
     for seed, (connectivity, periodic) in enumerate(settings_of(image)):
         expected = label_by_flood_fill(image, 0, connectivity, periodic)
         described = describe(image, 0, connectivity, periodic)
@@ -85,14 +122,14 @@ def test_hard_images(algorithm, options, name):
 
 
 @st.composite
-def kernel_types(draw):
+def kernel_types(draw, ranks):
     """Return a value type, a rank and an index type: all of each, but not all combinations."""
     value_type, rank, index = "u1", 2, np.int32
     match draw(st.integers(0, 2)):
         case 0:
             value_type = draw(st.sampled_from(list(VALUE_CTYPES)))
         case 1:
-            rank = draw(st.sampled_from(RANKS))
+            rank = draw(st.sampled_from(ranks))
         case 2:
             index = np.int64
     return value_type, rank, index
@@ -132,7 +169,9 @@ def images(draw, value_type, rank):
 @given(data=st.data())
 @settings(max_examples=200)
 def test_equals_flood_fill(algorithm, data):
-    value_type, rank, index = data.draw(kernel_types())
+    value_type, rank, index = data.draw(
+        kernel_types(tiles.RANKS if algorithm == "tiles" else RANKS)
+    )
     image = data.draw(images(value_type, rank))
     background = data.draw(st.sampled_from([0, 1, -1, 0.5, np.nan]))
     connectivity = data.draw(st.integers(1, image.ndim))
@@ -140,7 +179,10 @@ def test_equals_flood_fill(algorithm, data):
     gpu = HostGpu(seed=data.draw(st.integers(0, 1000)))
     described = describe(image, background, connectivity, periodic)
     assert described.value_type == value_type
-    roots = fill(gpu, algorithm, described, index)
+    options = {}
+    if algorithm == "tiles":  # small ones, so that there are some
+        options = {"tile": 4, "merge": data.draw(st.sampled_from(list(tiles.MERGE)))}
+    roots = fill(gpu, algorithm, described, index, **options)
     expected = label_by_flood_fill(image, background, connectivity, periodic)
     np.testing.assert_array_equal(roots, expected)
 
@@ -157,7 +199,7 @@ def test_larger_images(algorithm, shape):
 
 
 @host
-@pytest.mark.parametrize("name", ["noise", "empty", "points", "one"])
+@pytest.mark.parametrize("name", ["noise", "empty", "checkerboard in 3-D", "one"])
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_numbering_and_count(algorithm, name):
     image, workspace = HARD_IMAGES[name], Workspace()
@@ -182,11 +224,86 @@ def test_no_elements(algorithm, shape):
 
 
 @host
+@pytest.mark.parametrize(
+    ("driver", "kernel", "image", "most"),
+    [
+        (label_equivalence, "equivalence_scan", generate.spiral(64), 3),
+        (directional_propagation, "propagate_along", generate.comb((64, 64)), 3 * 4),
+        (local_propagation, "propagate_in_blocks", generate.all_equal((64, 64)), 5),
+    ],
+    ids=["label-equivalence", "directional-propagation", "local-propagation"],
+)
+def test_few_rounds(driver, kernel, image, most, monkeypatch):
+    """Labels go as far in a round as the algorithm promises, which results do not show."""
+    launched = Counter()
+
+    def count_and_launch(launched_kernel, *arguments, **options):
+        launched[launched_kernel.name] += 1
+        launch(launched_kernel, *arguments, **options)
+
+    monkeypatch.setattr(driver, "launch", count_and_launch)
+    roots = np.full(image.size, -7, np.int32)
+    driver.fill_roots(HostGpu(), describe(image, connectivity=1), roots, Workspace())
+    expected = label_by_flood_fill(image, connectivity=1)
+    np.testing.assert_array_equal(roots.reshape(image.shape), expected)
+    assert 1 < launched[kernel] <= most
+
+
+@host
+@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize(
+    "shape", [(1,), (2,), (70,), (1, 5), (16, 16), (17, 33), (40, 2), (1, 8, 9), (9, 10, 7)]
+)
+@pytest.mark.parametrize("periodic", [False, True])
+def test_bonds(shape, periodic, options):
+    rng = np.random.default_rng(len(shape))
+    ndim, size = len(shape), int(np.prod(shape))
+    bonds = sum((rng.random(shape) < 0.4).astype(np.uint8) << bit for bit in range(8))
+    index = np.arange(size).reshape(shape)
+    arcs = []
+    for axis in range(ndim):
+        set_ = bonds >> (ndim - 1 - axis) & 1 != 0
+        if not periodic:
+            set_[(slice(None),) * axis + (-1,)] = False
+        arcs.append(np.stack([index[set_], np.roll(index, -1, axis)[set_]], 1))
+    image = Image(bonds, BONDS, None, [periodic] * ndim, ndim)
+    for index_type in (np.int32, np.int64):
+        roots = fill(HostGpu(), "tiles", image, index_type, **options)
+        expected = components_by_search(size, np.concatenate(arcs))
+        np.testing.assert_array_equal(roots.ravel(), expected)
+
+
+@host
+@pytest.mark.parametrize("options", [*WAYS, {"sites": "column"}], ids=str)
+@pytest.mark.parametrize(("shape", "side"), [((70, 131), 64), ((20, 17, 33), 16)])
+def test_largest_tiles(shape, side, options):
+    image = np.random.default_rng(side).integers(0, 3, shape, np.uint8)
+    for connectivity, periodic in ((1, True), (len(shape), False)):
+        described = describe(image, 0, connectivity, periodic)
+        roots = fill(HostGpu(), "tiles", described, tile=side, **options)
+        expected = label_by_neighbour_pairs(image, 0, connectivity, periodic)
+        np.testing.assert_array_equal(roots, expected)
+
+
+@host
+@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+def test_small_images(algorithm, options):
+    for shape, connectivity, periodic in (((19, 21), 1, True), ((40, 35), 2, False)):
+        image = np.random.default_rng(4).integers(0, 3, shape, np.uint8)
+        gpu = HostGpu(resident_threads=64)  # so that a block has several pieces of work
+        roots = fill(gpu, algorithm, describe(image, 0, connectivity, periodic), **options)
+        expected = label_by_flood_fill(image, 0, connectivity, periodic)
+        np.testing.assert_array_equal(roots, expected)
+
+
+@host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
     if sanitizer_library(sanitizer) is None:
         pytest.skip(f"no runtime of the {sanitizer} sanitizer")
-    chosen = "test_hard_images and (spiral or noise) and not auto or test_numbering_and"
+    chosen = (
+        "test_small_images and not auto or test_bonds and shape5 and True or test_numbering_and"
+    )
     code, output = run_sanitized(
         sanitizer, "pytest", "-q", "-x", "-s", __file__, "-p", "no:cacheprovider", "-k", chosen
     )
@@ -200,11 +317,23 @@ def test_sanitized(sanitizer):
         ("label-equivalence", {"cells": 2}, ValueError, "cells=2"),
         ("label-equivalence", {"cells": 4}, ValueError, r"cells=4 .* block=\(32, 6\)"),
         ("label-equivalence", {"cells": "4"}, TypeError, "cells='4'"),
+        ("tiles", {"local": "dfs"}, ValueError, "local='dfs' is not one of 'bfs'"),
+        ("tiles", {"merge": "none"}, ValueError, "merge='none' is not one of 'relaxation'"),
+        ("tiles", {"tile": 12}, ValueError, "tile=12"),
+        ("tiles", {"tile": 16.0}, TypeError, r"tile=16\.0"),
+        ("tiles", {"sites": 2}, ValueError, "sites=2"),
+        ("tiles", {"sites": 1, "tile": 64}, ValueError, "sites=1 and tile=64 make 4096 threads"),
+        ("tiles", {"sites": 4, "local": "bfs"}, ValueError, "sites=4 is for .*'bfs'"),
     ],
 )
 def test_wrong_options(algorithm, options, error, message):
     with pytest.raises(error, match=message):
         fill(HostGpu(), algorithm, describe(np.ones((3, 4))), **options)
+
+
+def test_tile_that_is_too_large():
+    with pytest.raises(ValueError, match="tile=32 makes 32768 sites in 3 dimensions"):
+        fill(HostGpu(), "tiles", describe(np.ones((3, 4, 5))), tile=32)
 
 
 def test_too_many_axes():
@@ -226,6 +355,8 @@ class TestOnGpu:
         import cupy
 
         image = HARD_IMAGES[name]
+        if not labels_it(algorithm, image):
+            return
         for connectivity, periodic in settings_of(image):
             shared = {"connectivity": connectivity, "periodic": periodic, "return_num": True}
             for numbering in ("roots", "consecutive"):
@@ -265,6 +396,8 @@ class TestOnGpu:
         import cupy
 
         image = np.random.default_rng(2).integers(0, 3, shape, np.uint8)
+        if not labels_it(algorithm, image):
+            return
         placed, workspace = cupy.asarray(image), Workspace()
         for connectivity, periodic in settings_of(image):
             options = {"connectivity": connectivity, "periodic": periodic}

@@ -90,8 +90,8 @@ class OursOnGpu(Contender):
         self.numbering = numbering
         self._algorithm = algorithm
         self._is_graph = measured == "graph"
-        waits = self._is_graph and algorithm not in graph_labelling.CAPTURABLE
-        self.captures = numbering == "roots" and not waits
+        labelling = graph_labelling if self._is_graph else grid_labelling
+        self.captures = numbering == "roots" and algorithm in labelling.CAPTURABLE
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return the call and the array that it writes to."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -25,6 +27,24 @@ threads_option = click.option(
     expose_value=False,
     help="Default: all.",
 )
+device_option = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="Where to label; cuda moves the data to the GPU, and the labels back.",
+)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )
+
+
+@contextmanager
+def on_device(device: str) -> Iterator[None]:
+    """Let a GPU that is not there be an error of one line, if `device` is "cuda"."""
+    try:
+        yield
+    except RuntimeError as error:
+        if device != "cuda":
+            raise
+        raise click.ClickException(f"--device cuda: {error}") from error

@@ -207,20 +207,23 @@ def largest_table(found: list[dict[str, int]], whole: int, things: str) -> list[
     return [("label", things, "share"), *rows] if len(rows) > 1 else []
 
 
-def speed_row(per_second: float, things: str, threads: int) -> Row:
+def speed_row(per_second: float, things: str, threads: int, device: str = "cpu") -> Row:
     """Return the row on the throughput of labelling.
 
     Examples
     --------
     >>> speed_row(1_500_000.0, "arcs", 2)
     ('speed', '1.5 million arcs/s with 2 threads')
+    >>> speed_row(1_500_000.0, "arcs", 2, "cuda")
+    ('speed', '1.5 million arcs/s on the GPU')
     """
     scale, name = next(
         (unit for unit in ((1e9, "billion "), (1e6, "million ")) if per_second >= unit[0]), (1, "")
     )
     number = f"{per_second / scale:,.3g}" if name else f"{per_second:,.0f}"
     crew = "1 thread" if threads == 1 else f"{threads} threads"
-    return "speed", f"{number} {name}{things}/s with {crew}"
+    where = "on the GPU" if device == "cuda" else f"with {crew}"
+    return "speed", f"{number} {name}{things}/s {where}"
 
 
 def timing_row(seconds: dict[str, float]) -> Row:

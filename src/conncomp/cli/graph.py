@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli._options import input_argument, json_option, threads_option
+from conncomp.cli._options import (
+    device_option,
+    input_argument,
+    json_option,
+    on_device,
+    threads_option,
+)
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import need_matplotlib, plot_sizes
 from conncomp.cli._report import (
@@ -60,6 +66,7 @@ from conncomp.io import atomic_path
     callback=output_file(".png"),
     help="Plot how many components there are of each size.",
 )
+@device_option
 @threads_option
 @json_option
 def graph(
@@ -69,6 +76,7 @@ def graph(
     compact_ids: bool,
     top: int,
     histogram: Path | None,
+    device: str,
     as_json: bool,
 ) -> None:
     """Label the connected components of the graph in the file IN.
@@ -89,8 +97,8 @@ def graph(
         else:
             arcs = conncomp.Graph.read(input, progress=progress)
     connection: Literal["weak", "strong"] = "strong" if strong else "weak"
-    with stage("labelling"):
-        count, labels = conncomp.connected_components(arcs, connection=connection)
+    with stage("labelling"), on_device(device):
+        count, labels = conncomp.connected_components(arcs, connection=connection, device=device)
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)
     if output is not None:
@@ -109,6 +117,7 @@ def graph(
         "sizes": describe_sizes(sizes),
         "seconds": stage.seconds,
         "arcs_per_second": arcs.num_arcs / stage.seconds["labelling"],
+        "device": device,
         "threads": conncomp.get_num_threads(),
         "written": {"labels": output, "histogram": histogram},
     }
@@ -143,6 +152,6 @@ def _summary(report: dict[str, Any]) -> list[Row]:
         ("components", f"{report['components']:,} ({report['connection']})"),
         largest_row(report["largest"], report["vertices"], "vertices", "all"),
         timing_row(report["seconds"]),
-        speed_row(report["arcs_per_second"], "arcs", report["threads"]),
+        speed_row(report["arcs_per_second"], "arcs", report["threads"], report["device"]),
     ]
     return rows + [(name, str(path)) for name, path in report["written"].items() if path]

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp.cli._options import input_argument, json_option, threads_option
+from conncomp.cli._options import (
+    device_option,
+    input_argument,
+    json_option,
+    on_device,
+    threads_option,
+)
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import paint_labels
 from conncomp.cli._report import (
@@ -145,6 +151,7 @@ def _parse_periodic(
     "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
     "second, third, ... of them.",
 )
+@device_option
 @threads_option
 @json_option
 def label(
@@ -159,6 +166,7 @@ def label(
     min_size: int | None,
     stats: Path | None,
     picture: Path | None,
+    device: str,
     as_json: bool,
 ) -> None:
     """Label the connected components of the image or volume IN.
@@ -178,9 +186,14 @@ def label(
         with stage("thresholding"):
             threshold = _otsu(image) if isinstance(threshold, str) else threshold
             image = image > threshold
-    with stage("labelling"):
+    with stage("labelling"), on_device(device):
         labels, count = conncomp.label(
-            image, background, return_num=True, connectivity=connectivity, periodic=axes
+            image,
+            background,
+            return_num=True,
+            connectivity=connectivity,
+            periodic=axes,
+            device=device,
         )
     del image
     with stage("measuring"):
@@ -216,6 +229,7 @@ def label(
         "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
         "seconds": stage.seconds,
         "elements_per_second": labels.size / stage.seconds["labelling"],
+        "device": device,
         "threads": conncomp.get_num_threads(),
         "written": {"labels": output, "statistics": stats, "picture": shown},
     }
@@ -300,7 +314,7 @@ def _summary(report: dict[str, Any]) -> list[Row]:
         rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))
     rows += [
         timing_row(report["seconds"]),
-        speed_row(report["elements_per_second"], "elements", report["threads"]),
+        speed_row(report["elements_per_second"], "elements", report["threads"], report["device"]),
     ]
     written = report["written"]
     rows += [

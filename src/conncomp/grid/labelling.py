@@ -24,7 +24,14 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.kernels.core.numbering import count_roots, number_roots
-from conncomp.kernels.grid import label_equivalence, tiled_runs
+from conncomp.kernels.grid import (
+    directional_propagation,
+    label_equivalence,
+    local_propagation,
+    neighbour_propagation,
+    tiled_runs,
+    tiles,
+)
 from conncomp.kernels.grid.image import Image
 from conncomp.kernels.launcher import Gpu, Workspace, current_gpu
 
@@ -42,10 +49,14 @@ ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": nati
 ON_GPU: dict[str, Callable[..., Any]] = {
     "auto": tiled_runs.fill_labels,
     "label-equivalence": label_equivalence.fill_roots,
+    "neighbour-propagation": neighbour_propagation.fill_roots,
+    "local-propagation": local_propagation.fill_roots,
+    "directional-propagation": directional_propagation.fill_roots,
+    "tiles": tiles.fill_roots,
 }
 
 # Those of them that, without options, never wait for the GPU: CUDA graphs can capture their calls.
-CAPTURABLE: frozenset[str] = frozenset({"auto"})
+CAPTURABLE = frozenset({"auto", "tiles"})
 
 
 def algorithms(device: str) -> tuple[str, ...]:
@@ -148,8 +159,9 @@ def label(
         0 for background. "roots": the smallest flat C-order index of the component, -1 for
         background.
     algorithm : str, optional
-        All give the same labels. On the CPU "auto" or "runs", on a GPU "auto" or
-        "label-equivalence" [1]_.
+        All give the same labels. On the CPU "auto" or "runs"; on a GPU "auto",
+        "label-equivalence", "neighbour-propagation", "local-propagation" or
+        "directional-propagation" [1]_, or, for up to three axes, "tiles" [3]_.
     dtype : {int32, int64}, optional
         Of the labels; by default int32 where every index fits.
     out : ndarray, optional
@@ -160,8 +172,13 @@ def label(
     workspace : Workspace, optional
         Memory on the GPU to use again.
     **options
-        Of the algorithm: ``block=(32, 6)``, ``(16, 16)`` or ``(32, 32)`` and ``cells=1`` or ``4``
-        of "label-equivalence", the elements of a block of threads and of a thread [2]_.
+        Of the algorithm. ``block=(32, 6)``, ``(16, 16)`` or ``(32, 32)`` of "label-equivalence",
+        "neighbour-propagation" and "local-propagation", the elements of a block of threads, and
+        ``cells=1`` or ``4`` of the first and the third, those of a thread [2]_.
+        ``local="self-labelling"``, ``"bfs"`` or ``"union-find"``, ``merge="sewing"`` or
+        ``"relaxation"``, ``tile=4``, 8, 16, 32 or 64 and ``sites=4``, 1 or ``"column"`` of "tiles":
+        how tiles are labelled and how they are merged, their length, and the elements of a thread
+        in self-labelling.
 
     Returns
     -------
@@ -193,10 +210,13 @@ def label(
     Notes
     -----
     Needs at most one label-sized array beyond the result, and on the CPU far less where all
-    foreground is of one value. Calls on a GPU run on the stream that is current in the library of
-    `image`. They wait for the GPU where an algorithm goes on until nothing changes, as
-    "label-equivalence" does. `skimage.measure.label` truncates floating-point values to integers
+    foreground is of one value. `skimage.measure.label` truncates floating-point values to integers
     first; this function does not.
+
+    Calls on a GPU run on the stream that is current in the library of `image`. They wait for the
+    GPU where an algorithm goes on until nothing changes, which all do but "tiles" with
+    ``merge="sewing"``: that one can be captured in a CUDA graph, given ``numbering="roots"``, `out`
+    and a `workspace` that was used for as large an array before.
 
     References
     ----------
@@ -204,6 +224,8 @@ def label(
        CUDA", Parallel Computing 36, 2010.
     .. [2] D. Maddix, "Optimizations of Algorithms to Identify Strongly Connected Components in
        CUDA", project report, 2014.
+    .. [3] M. Weigel, "Connected-component identification and cluster update on graphics processing
+       units", Physical Review E 84, 2011.
 
     Examples
     --------

@@ -43,6 +43,19 @@ struct Cell {
   }
 };
 
+// The first cell of a row of cells along an axis; rows are numbered as they lie in the array.
+template <class Index, int rank>
+__device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
+  Cell<rank, Index> cell{};
+#pragma unroll
+  for (int k = rank - 1; k >= 0; --k) {
+    if (k == along) continue;
+    cell.move(grid, k, Index(row % grid.axes[k].length));
+    row /= grid.axes[k].length;
+  }
+  return cell;
+}
+
 // ------------------------------------------------------------------------------------------- neighbours
 
 template <int axis, int rank, class Index, class Body>
@@ -74,6 +87,13 @@ template <int rank, class Index, class Body>
 __device__ inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell,
                                           Body&& body) {
   visit_neighbours<0>(grid, cell, -1, 0, 0, cell.index, cell.offset, body);
+}
+
+// The same for the neighbours that lie in `direction`, 1 or -1, along an axis.
+template <int rank, class Index, class Body>
+__device__ inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell,
+                                                int axis, int direction, Body&& body) {
+  visit_neighbours<0>(grid, cell, axis, direction, 0, cell.index, cell.offset, body);
 }
 
 // --------------------------------------------------------------------------------------- cells of blocks
@@ -138,6 +158,17 @@ __device__ inline void for_each_cell(const Grid<rank>& grid, int width, int heig
 template <class Value>
 __device__ inline bool is_background(Value value, Value ground, bool has_ground) {
   return has_ground && (ground == ground ? value == ground : !(value == value));
+}
+
+// Gives every cell its index as a label, or -1 where there is background.
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(1024)
+    start_labels(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
+                 Value ground, bool has_ground, Index* __restrict__ label, int64_t* last_change) {
+  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+    label[cell.index] = is_background(values[cell.offset], ground, has_ground) ? Index(-1) : cell.index;
+  });
+  if (grid_thread() == 0) *last_change = 0;
 }
 
 // Tells the host that something has changed in a round. All threads of the block call.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ VALUE_CTYPES = {
     "f8": "double",
 }
 
+# The value type of an array that holds no values but the bonds of a lattice: for each site a byte,
+# with a bit for the bond to the next site along the last axis (bit 0), the one before (bit 1), ...
+BONDS = "bonds"
+
 _AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
 GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in RANKS}
 
@@ -40,7 +45,7 @@ class Image:
     values : array
         With any strides that are multiples of the item size.
     value_type : str
-        One of `VALUE_CTYPES`.
+        One of `VALUE_CTYPES`, or `BONDS`: then all axes are kept, and faces connect.
     ground : bytes or None
         The value of the background; with None there is no background.
     periodic : sequence of bool
@@ -73,7 +78,8 @@ class Image:
         periodic: Sequence[bool],
         connectivity: int,
     ) -> None:
-        axes = [k for k in range(values.ndim) if values.shape[k] != 1]
+        keep = value_type == BONDS  # its bits are those of all axes
+        axes = [k for k in range(values.ndim) if keep or values.shape[k] != 1]
         itemsize = values.dtype.itemsize
         if any(stride % itemsize for stride in values.strides):
             raise ValueError(
@@ -90,10 +96,10 @@ class Image:
         ahead = self.rank - len(axes)
         self.shape = (1,) * ahead + tuple(values.shape[k] for k in axes)
         self.periodic = (False,) * ahead + tuple(bool(periodic[k]) for k in axes)
-        self.connectivity = min(connectivity, max(len(axes), 1))
+        self.connectivity = 1 if keep else min(connectivity, max(len(axes), 1))
         self._value_strides = (0,) * ahead + tuple(values.strides[k] // itemsize for k in axes)
         # The kernel only compares half-precision numbers: it takes their bits.
-        bits = np.dtype(np.uint16 if value_type == "f2" else value_type)
+        bits = np.dtype({"f2": "u2", BONDS: "u1"}.get(value_type, value_type))
         self.ground = np.frombuffer(ground or bytes(bits.itemsize), bits)[0], ground is not None
 
     @cached_property
@@ -115,8 +121,8 @@ class Image:
     def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:
         """Return the grid for `for_each_block`, whose blocks have so many cells and threads."""
         *planes, rows, columns = self.shape
-        count = int(np.prod(planes, dtype=np.int64)) * -(-rows // height) * -(-columns // width)
-        return gpu.blocks(count * threads, threads), threads
+        blocks = int(np.prod(planes, dtype=np.int64)) * -(-rows // height) * -(-columns // width)
+        return gpu.blocks(blocks * threads, threads), threads
 
 
 def block_of_cells(block: tuple[int, int], cells: int) -> tuple[int, int, int]:
@@ -127,6 +133,14 @@ def block_of_cells(block: tuple[int, int], cells: int) -> tuple[int, int, int]:
     if height % cells:
         raise ValueError(f"cells={cells} does not divide the height of block={block!r}")
     return width, height, width * height // cells
+
+
+def until_unchanged(last_change: Any, run: Callable[[int], None]) -> None:
+    """Call ``run(1)``, ``run(2)``, ... until a round does not put its number into `last_change`."""
+    for number in count(1):
+        run(number)
+        if int(last_change[0]) != number:
+            return
 
 
 def value_kinds() -> Iterator[tuple[str, int]]:

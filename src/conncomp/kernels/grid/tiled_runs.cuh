@@ -452,7 +452,7 @@ __global__ void __launch_bounds__(kWordThreads)
         else
           Shared::store(parent + i, root);
       });
-    block_scan(mine, total);
+    block_scan<kWordThreads>(mine, total);
     if (threadIdx.x == 0) roots_in_tile[tile] = total;
   }
 }
@@ -471,7 +471,7 @@ __global__ void __launch_bounds__(kWordThreads)
       const uint32_t roots = word < end ? tile_roots[word] : 0;
       int mine = 0, total;
       for_each_root<Index>(roots, word, columns, length, [&](Index i) { mine += parent[i] == i; });
-      int64_t next = number + block_scan(mine, total);
+      int64_t next = number + block_scan<kWordThreads>(mine, total);
       for_each_root<Index>(roots, word, columns, length, [&](Index i) {
         if (parent[i] == i) parent[i] = ~Index(next++);
       });
