@@ -32,9 +32,15 @@ struct Exclusive {
 
 #ifdef __CUDACC__
 
-// CUDA's atomic functions exist for some of the types of four and eight bytes.
+// The types that CUDA's atomic functions take, by their size. Those of two bytes are only exchanged.
 template <int bytes>
-struct AtomicTypes {
+struct AtomicTypes;
+template <>
+struct AtomicTypes<2> {
+  using Unsigned = unsigned short;
+};
+template <>
+struct AtomicTypes<4> {
   using Signed = int;
   using Unsigned = unsigned int;
 };

@@ -44,7 +44,6 @@ struct Tiles {
 
   __device__ int log_words() const { return log_x + log_y + log_z; }
   __device__ int words() const { return 1 << log_words(); }
-  __device__ int bundles() const { return words() / kRows; }
   __device__ int log_of(int axis) const {
     return axis == rank - 1 ? log_x + 5 : axis == rank - 2 ? log_y : axis == rank - 3 ? log_z : 0;
   }
@@ -57,8 +56,9 @@ struct Tiles {
     Cell<rank, Index> cell{};
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
-      cell.move(grid, k, Index(tile % along(k)) << log_of(k));
-      tile /= along(k);
+      const uint32_t count = along(k);
+      cell.move(grid, k, Index(tile % count) << log_of(k));
+      tile /= count;
     }
     return cell;
   }
@@ -70,41 +70,45 @@ struct Tiles {
     return tile;
   }
 
-  // A word of a tile: its number there, and its first cell; whether that is in the array.
+  // Words of a tile are numbered as they lie there.
   __device__ int word(int z, int y, int x) const { return (((z << log_y) + y) << log_x) + x; }
-  template <class Index>
-  __device__ bool first_of(const Cell<rank, Index>& corner, int word, Cell<rank, Index>& cell) const {
-    cell = corner;
-    cell.move(grid, rank - 1, Index((word & ((1 << log_x) - 1)) * kWord));
-    cell.move(grid, rank - 2, Index(word >> log_x & ((1 << log_y) - 1)));
-    bool exists =
-        cell.at[rank - 1] < grid.axes[rank - 1].length && cell.at[rank - 2] < grid.axes[rank - 2].length;
-    if constexpr (rank > 2) {
-      cell.move(grid, rank - 3, Index(word >> (log_x + log_y)));
-      exists &= cell.at[rank - 3] < grid.axes[rank - 3].length;
-    }
-    return exists;
-  }
-  // The word of a cell in its tile.
+  __device__ int x_of(int word) const { return word & ((1 << log_x) - 1); }
+  __device__ int y_of(int word) const { return word >> log_x & ((1 << log_y) - 1); }
+  __device__ int z_of(int word) const { return rank > 2 ? word >> (log_x + log_y) : 0; }
   template <class Index>
   __device__ int word_of(const Cell<rank, Index>& cell) const {
     int z = 0;
     if constexpr (rank > 2) z = int(cell.at[rank - 3] & ((1 << log_z) - 1));
-    return word(z, int(cell.at[rank - 2] & ((1 << log_y) - 1)),
-                int(cell.at[rank - 1] / kWord) & ((1 << log_x) - 1));
+    return word(z, int(cell.at[rank - 2] & ((1 << log_y) - 1)), x_of(int(cell.at[rank - 1] / kWord)));
   }
-  // The first word of a bundle, whose others are at word(z, y, 0) beside it.
-  __device__ int first_word_of_bundle(int bundle) const {
-    const int rest = bundle >> log_x;
-    return word((rest >> (log_y - 1)) * kDeep, (rest & ((1 << (log_y - 1)) - 1)) * kHigh,
-                bundle & ((1 << log_x) - 1));
+  // The first cell of a word, and whether that is in the array.
+  template <class Index>
+  __device__ bool first_of(const Cell<rank, Index>& corner, int word, Cell<rank, Index>& cell) const {
+    cell = corner;
+    cell.move(grid, rank - 1, Index(x_of(word) * kWord));
+    cell.move(grid, rank - 2, Index(y_of(word)));
+    bool exists =
+        cell.at[rank - 1] < grid.axes[rank - 1].length && cell.at[rank - 2] < grid.axes[rank - 2].length;
+    if constexpr (rank > 2) {
+      cell.move(grid, rank - 3, Index(z_of(word)));
+      exists &= cell.at[rank - 3] < grid.axes[rank - 3].length;
+    }
+    return exists;
   }
-  __device__ int row_of_bundle(int k) const { return word(k / kHigh, k % kHigh, 0); }
-  __device__ int bundle_of_word(int word) const {
-    int first = word & ~(1 << log_x);
-    if constexpr (rank > 2) first &= ~(1 << (log_x + log_y));
-    return first;
+  template <class Index>
+  __device__ Index index_of(const Cell<rank, Index>& corner, int word) const {
+    Index index = corner.index + Index(x_of(word) * kWord) +
+                  Index(y_of(word)) * Index(grid.axes[rank - 2].index_stride);
+    if constexpr (rank > 2) index += Index(z_of(word)) * Index(grid.axes[rank - 3].index_stride);
+    return index;
   }
+
+  // Bundles are numbered in the same way. Their rows lie at word_of_row(k) beside the first.
+  __device__ int word_of_bundle(int bundle) const {
+    const int rest = bundle >> log_x, high = log_y - 1;
+    return word((rest >> high) * kDeep, (rest & ((1 << high) - 1)) * kHigh, x_of(bundle));
+  }
+  __device__ int word_of_row(int k) const { return word(k / kHigh, k % kHigh, 0); }
 
   // The number of a cell's word, counted along the array.
   template <class Index>
@@ -135,21 +139,6 @@ struct Masks {
     return is_mixed ? Runs{fore[word], starts[word]} : runs_of_ones(fore[word]);
   }
 };
-
-// The first element of a run of a bundle, whose words are fore[row_of_bundle(k)]: its word and column.
-struct Element {
-  int word, x;
-};
-template <int rank>
-__device__ inline Element first_element(const Tiles<rank>& tiles, const uint32_t* fore, uint32_t run) {
-#pragma unroll
-  for (int k = 0; k < Tiles<rank>::kRows - 1; ++k) {
-    const uint32_t here = fore[tiles.row_of_bundle(k)] & run;
-    if (here != 0) return {tiles.row_of_bundle(k), lowest(here)};
-  }
-  const int last = tiles.row_of_bundle(Tiles<rank>::kRows - 1);
-  return {last, lowest(fore[last] & run)};
-}
 
 // ------------------------------------------------------------------------------------------ steps to rows
 
@@ -183,135 +172,153 @@ __device__ inline void for_each_row_around(int64_t connectivity, Body&& body) {
 
 // ------------------------------------------------------------------------------------------- in one tile
 
-// What is linked in a tile: bundles, or rows for themselves. Both are called pieces, are numbered along each
-// axis, and know their words in shared memory.
-struct Piece {
+// What is linked in a tile: bundles, or rows for themselves. Both are called pieces here and are numbered
+// along each axis.
+struct Place {
   int z, y, x;
 };
 template <bool bundled, int rank>
 struct Pieces {
   const Tiles<rank>& tiles;
-  const uint32_t* fore;
+  const uint32_t* fore;  // of the tile's words, in shared memory
   const uint32_t* starts;
 
   static constexpr int kHigh = bundled ? Tiles<rank>::kHigh : 1, kDeep = bundled ? Tiles<rank>::kDeep : 1;
   static constexpr int kOfThread = bundled ? 1 : Tiles<rank>::kRows;
+  using Rows = Bundle<kHigh, kDeep>;
 
   __device__ int height() const { return (1 << tiles.log_y) / kHigh; }
   __device__ int width() const { return 1 << tiles.log_x; }
-  __device__ int word(Piece at) const { return tiles.word(at.z * kDeep, at.y * kHigh, at.x); }
-  __device__ Piece of_thread(int k) const {
-    const int word = tiles.first_word_of_bundle(int(threadIdx.x)) + (bundled ? 0 : tiles.row_of_bundle(k));
-    const int row = word >> tiles.log_x;
-    return {(row >> tiles.log_y) / kDeep, (row & ((1 << tiles.log_y) - 1)) / kHigh, word & (width() - 1)};
+  __device__ int word(Place at) const { return tiles.word(at.z * kDeep, at.y * kHigh, at.x); }
+  __device__ Place place_of(int word) const {
+    return {tiles.z_of(word) / kDeep, tiles.y_of(word) / kHigh, tiles.x_of(word)};
   }
-
-  // All rows of a piece, or those on one side, joined.
-  __device__ uint32_t facing(Piece at, int side_z, int side_y) const {
-    uint32_t found = 0;
+  __device__ bool contains(Place at) const {
+    return at.z >= 0 && at.y >= 0 && at.y < height() && at.x >= 0 && at.x < width();
+  }
+  __device__ Rows rows(Place at) const {
+    Rows found;
 #pragma unroll
-    for (int z = 0; z < kDeep; ++z)
-#pragma unroll
-      for (int y = 0; y < kHigh; ++y)
-        if ((side_z == 0 || z == (side_z < 0 ? 0 : kDeep - 1)) &&
-            (side_y == 0 || y == (side_y < 0 ? 0 : kHigh - 1)))
-          found |= fore[word(at) + tiles.word(z, y, 0)];
+    for (int k = 0; k < Rows::kRows; ++k) found.row[k] = fore[word(at) + tiles.word(k / kHigh, k % kHigh, 0)];
     return found;
   }
-  __device__ Runs runs(Piece at) const {
+  __device__ Runs runs(Place at, const Rows& rows) const {
     if constexpr (bundled)
-      return runs_of_ones(facing(at, 0, 0));
+      return runs_of_ones(rows.all());
     else
-      return {fore[word(at)], starts[word(at)]};
+      return {rows.row[0], starts[word(at)]};
   }
-  // The first element of a run.
-  __device__ Element first(Piece at, uint32_t run) const {
-    if constexpr (bundled) {
-      const Element found = first_element(tiles, fore + word(at), run);
-      return {word(at) + found.word, found.x};
-    } else {
-      return {word(at), lowest(run)};
-    }
+  // Where a run stands: a row of the bundle, and the entry of its first element.
+  __device__ uint16_t node(Place at, const Rows& rows, uint32_t run) const {
+    const auto first = rows.first(run);
+    return uint16_t((word(at) + tiles.word(first.row / kHigh, first.row % kHigh, 0)) * kPitch + first.x);
   }
-  __device__ uint16_t node(Piece at, uint32_t run) const {
-    const Element found = first(at, run);
-    return uint16_t(found.word * kPitch + found.x);
+  __device__ uint16_t node_at(Place at, int x) const {
+    const Rows found = rows(at);
+    return node(at, found, runs(at, found).run_of(x));
   }
-  __device__ uint16_t node_at(Piece at, int x) const { return node(at, runs(at).run_of(x)); }
+  // What a piece touches of the one at a distance, as far as bits tell.
+  __device__ Touching touching(Place at, const Rows& mine, int dz, int dy, bool diagonal) const {
+    const Place there{at.z + dz, at.y + dy, at.x};
+    const auto beside = [&](int x) {
+      return diagonal && x >= 0 && x < width() ? rows({there.z, there.y, x}).facing(-dz, -dy) : 0;
+    };
+    return touching_bits(mine.facing(dz, dy), rows(there).facing(-dz, -dy), beside(at.x - 1),
+                         beside(at.x + 1), diagonal);
+  }
 };
 
-// Links the runs of a tile in shared memory. touching(piece, dz, dy, diagonal) tells what a piece touches of
-// the one at that distance, joined(piece) whether it goes on from the piece to its left.
-template <bool bundled, int rank, class Touch, class Joined>
-__device__ inline void link_runs(const Pieces<bundled, rank>& pieces, uint16_t* nodes, Touch&& touching,
-                                 Joined&& joined) {
+// Links the runs of a tile in shared memory; `entries` get the first elements of runs in the rows of this
+// thread. by_value(k, dz, dy, touching) leaves of what its k-th piece touches what is of the same value;
+// all threads of a warp call it.
+template <bool bundled, int rank, class ByValue>
+__device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_word, uint16_t* nodes,
+                                 uint32_t (&entries)[Tiles<rank>::kRows], ByValue&& by_value) {
   using Set = Pieces<bundled, rank>;
-  const int64_t connectivity = pieces.tiles.grid.connectivity;
+  const Tiles<rank>& tiles = pieces.tiles;
+  const int64_t connectivity = tiles.grid.connectivity;
 
-  // Each run under the first one that it touches in the piece above.
+  // Each run under the first one that it touches in the piece before, whose elements all come before. In the
+  // loops over rows, k is a constant, for registers cannot be indexed.
+  constexpr int kZ = rank > 2 ? -1 : 0, kY = rank > 2 ? 0 : -1;
+#pragma unroll
   for (int k = 0; k < Set::kOfThread; ++k) {
-    const Piece at = pieces.of_thread(k), above{at.z, at.y - 1, at.x};
-    const Runs mine = pieces.runs(at);
-    const Touching touched = at.y > 0 ? touching(at, 0, -1, connectivity > 1) : Touching{0, 0, 0};
-    const Runs other = at.y > 0 ? pieces.runs(above) : Runs{0, 0};
-    for (uint32_t starts = mine.starts; starts != 0; starts &= starts - 1) {
-      const uint32_t run = mine.run_from(starts & (0 - starts)), columns = touched.columns(run);
-      const uint16_t node = pieces.node(at, run);
-      nodes[node] = columns == 0 ? node : pieces.node(above, other.run_of(lowest(columns)));
+    const Place at = pieces.place_of(first_word + tiles.word_of_row(k));
+    const Place before{at.z + kZ, at.y + kY, at.x};
+    const auto mine = pieces.rows(at);
+    const Runs runs = pieces.runs(at, mine);
+    Touching touched{0, 0, 0};
+    typename Set::Rows other{};
+    Runs other_runs{0, 0};
+    if (pieces.contains(before)) {
+      touched = pieces.touching(at, mine, kZ, kY, connectivity > 1);
+      other = pieces.rows(before);
+      other_runs = pieces.runs(before, other);
+    }
+    touched = by_value(k, kZ, kY, touched);
+    for (uint32_t starts = runs.starts; starts != 0; starts &= starts - 1) {
+      const uint32_t run = runs.run_from(starts & (0 - starts)), columns = touched.columns(run);
+      const auto first = mine.first(run);
+      const uint16_t node = pieces.node(at, mine, run);
+#pragma unroll
+      for (int row = 0; row < Tiles<rank>::kRows; ++row)
+        if (row == (bundled ? first.row : k)) entries[row] |= 1u << first.x;
+      nodes[node] = columns == 0 ? node : pieces.node(before, other, other_runs.run_of(lowest(columns)));
     }
   }
-  // That makes paths as long as the tile is high. Each round halves all of them.
+  // That makes paths as long as the tile. Each round halves all of them.
   for (bool changed = true; __syncthreads_or(changed);) {
     changed = false;
-    for (int k = 0; k < Set::kOfThread; ++k) {
-      const Piece at = pieces.of_thread(k);
-      const Runs mine = pieces.runs(at);
-      for (uint32_t starts = mine.starts; starts != 0; starts &= starts - 1) {
-        const uint16_t node = pieces.node(at, mine.run_from(starts & (0 - starts)));
+#pragma unroll
+    for (int k = 0; k < Tiles<rank>::kRows; ++k)
+      for_each_bit(entries[k], [&](int x) {
+        const int node = (first_word + tiles.word_of_row(k)) * kPitch + x;
         const uint16_t under = InBlock::load(nodes + node), next = InBlock::load(nodes + under);
-        if (next == under) continue;
+        if (next == under) return;
         InBlock::store(nodes + node, next);
         changed = true;
-      }
-    }
+      });
   }
 
-  // What else they touch: further runs above, those of other pieces before, and across the ends of words.
+  // What else they touch: further runs of that piece, those of other pieces before, and across the ends of
+  // words.
+#pragma unroll
   for (int k = 0; k < Set::kOfThread; ++k) {
-    const Piece at = pieces.of_thread(k);
-    const Runs mine = pieces.runs(at);
-    if (mine.fore == 0) continue;
-    bool left_implied = false;
+    const Place at = pieces.place_of(first_word + tiles.word_of_row(k)), left{at.z, at.y, at.x - 1};
+    const auto mine = pieces.rows(at);
+    const Runs runs = pieces.runs(at, mine);
+    bool left_is_implied = false;
     for (int direction = 0; direction < (rank > 2 ? 4 : 1); ++direction) {
-      const int dz = direction == 0 ? 0 : -1, dy = direction == 0 ? -1 : direction - 2;
+      // The first one is that of above.
+      const int dz = direction == 3 ? 0 : kZ, dy = rank == 2        ? -1
+                                                   : direction == 0 ? 0
+                                                   : direction == 1 ? 1
+                                                                    : -1;
       const int moved = (dz != 0) + (dy != 0);
-      const Piece there{at.z + dz, at.y + dy, at.x};
-      if (moved > connectivity || there.z < 0 || there.y < 0 || there.y >= pieces.height()) continue;
-      const Touching touched = touching(at, dz, dy, moved < connectivity);
-      const Runs other = pieces.runs(there);
-      uint32_t runs_left = other.fore & touched.columns(mine.fore) ? mine.starts : 0;
-      for (; runs_left != 0; runs_left &= runs_left - 1) {
-        const uint32_t run = mine.run_from(runs_left & (0 - runs_left));
-        uint32_t columns = touched.columns(run);
-        if (direction == 0 && columns != 0) columns &= ~other.run_of(lowest(columns));
-        while (columns != 0) {
-          const uint32_t its_run = other.run_of(lowest(columns));
-          columns &= ~its_run;
-          unite<InBlock>(nodes, pieces.node(at, run), pieces.node(there, its_run));
-        }
-      }
-      // Elements straight above connect those across the corner.
-      if ((touched.left & ~touched.straight) & 1)
+      if (moved > connectivity) continue;
+      const Place there{at.z + dz, at.y + dy, at.x};
+      Touching touched{0, 0, 0};
+      if (pieces.contains(there)) touched = pieces.touching(at, mine, dz, dy, moved < connectivity);
+      touched = by_value(k, dz, dy, touched);
+      if ((touched.straight | touched.left | touched.right) == 0) continue;
+      const auto other = pieces.rows(there);
+      for_each_contact(
+          runs, pieces.runs(there, other), touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
+            unite<InBlock>(nodes, pieces.node(at, mine, run), pieces.node(there, other, its_run));
+          });
+      if (touched.before())
         unite<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at({there.z, there.y, at.x - 1}, kWord - 1));
-      if ((touched.right & ~touched.straight) >> (kWord - 1))
+      if (touched.after())
         unite<InBlock>(nodes, pieces.node_at(at, kWord - 1), pieces.node_at({there.z, there.y, at.x + 1}, 0));
-      if (direction == 0) left_implied = touched.straight & touched.left & 1;
+      // Two by two elements that are all set: those before connect what comes here.
+      left_is_implied |= (touched.straight & touched.left & 1) && at.x > 0 &&
+                         pieces.rows(left).facing(dz, dy) >> (kWord - 1);
     }
-    if (at.x > 0 && (mine.fore & 1) && joined(at)) {
-      const Piece left{at.z, at.y, at.x - 1};
-      if (!left_implied || !(pieces.facing(left, 0, -1) >> (kWord - 1)))
-        unite<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
-    }
+    Touching beside{0, 0, 0};
+    if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
+    beside = by_value(k, 0, 0, beside);
+    if (beside.left && !left_is_implied)
+      unite<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
   }
   __syncthreads();
 }
@@ -320,9 +327,10 @@ template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
     tile_runs(Tiles<rank> tiles, const Value* __restrict__ values, Value ground, bool has_ground,
               Index* __restrict__ parent, uint32_t* fore_of_word, uint32_t* starts_of_word,
-              uint8_t* mixed_tiles, Value* value_of_tile, uint32_t* __restrict__ tile_roots) {
-  const Masks<Value> masks{fore_of_word, starts_of_word, mixed_tiles, value_of_tile};
+              uint8_t* mixed_tiles, Value* value_of_tile, uint32_t* __restrict__ tile_roots,
+              int64_t* components) {
   using Cell = conncomp::Cell<rank, Index>;
+  const Masks<Value> masks{fore_of_word, starts_of_word, mixed_tiles, value_of_tile};
   constexpr int kRows = Tiles<rank>::kRows;
   CONNCOMP_DYNAMIC_SHARED(uint32_t, fore);
   uint32_t* const starts = fore + tiles.words();
@@ -333,20 +341,44 @@ __global__ void __launch_bounds__(kTileThreads)
   const Grid<rank>& grid = tiles.grid;
   const int64_t stride = grid.axes[rank - 1].value_stride;
   const Cell corner = tiles.template corner_of<Index>(blockIdx.x);
-  const int first_word = tiles.first_word_of_bundle(int(threadIdx.x));
+  const int first_word = tiles.word_of_bundle(int(threadIdx.x));
   const int64_t words_before = int64_t(blockIdx.x) * tiles.words();
+  if (grid_thread() == 0) *components = 0;
 
   // Rows as words.
-  Seen<Value> seen{};
+  Cell cell[kRows];
+  int width[kRows];
+  bool in_chunks_all = sizeof(Value) == 1 && has_ground;
 #pragma unroll
   for (int k = 0; k < kRows; ++k) {
-    const int word = first_word + tiles.row_of_bundle(k);
-    Cell cell;
-    const bool exists = tiles.first_of(corner, word, cell);
-    const uint32_t found = exists ? foreground(values + cell.offset, stride, tiles.width(cell.at[rank - 1]),
-                                               ground, has_ground, seen)
-                                  : 0;
-    fore[word] = masks.fore[words_before + word] = found;
+    const bool exists = tiles.first_of(corner, first_word + tiles.word_of_row(k), cell[k]);
+    width[k] = exists ? tiles.width(cell[k].at[rank - 1]) : 0;
+    in_chunks_all &= in_chunks(values + cell[k].offset, stride, width[k]);
+  }
+  Seen<Value> seen{};
+  const bool bytes = __all_sync(kAllLanes, in_chunks_all);
+  if (bytes) {
+    if constexpr (sizeof(Value) == 1) {
+      Chunk chunks[kRows][kChunks];
+#pragma unroll
+      for (int k = 0; k < kRows; ++k)
+#pragma unroll
+        for (int c = 0; c < kChunks; ++c)
+          chunks[k][c] = reinterpret_cast<const Chunk*>(values + cell[k].offset)[c];
+#pragma unroll
+      for (int k = 0; k < kRows; ++k)
+        fore[first_word + tiles.word_of_row(k)] = foreground_bytes(chunks[k], ground, seen);
+    }
+  } else {
+    for (int k = 0; k < kRows; ++k) {
+      const int word = first_word + tiles.word_of_row(k);
+      Cell at;
+      const bool exists = tiles.first_of(corner, word, at);
+      const Runs runs = read_rows(values, at.offset, stride, exists ? tiles.width(at.at[rank - 1]) : 0,
+                                  ground, has_ground, seen);
+      fore[word] = runs.fore;
+      starts[word] = runs.starts;
+    }
   }
 
   // Is there one value only?
@@ -361,239 +393,266 @@ __global__ void __launch_bounds__(kTileThreads)
     masks.mixed[blockIdx.x] = mixed;
     masks.value[blockIdx.x] = seen.value;
   }
-
-  uint32_t roots[kRows] = {};
-  const auto link = [&](auto pieces, auto&& touching, auto&& joined) {
-    link_runs(pieces, nodes, touching, joined);
-    for (int k = 0; k < pieces.kOfThread; ++k) {
-      const Piece at = pieces.of_thread(k);
-      const Runs mine = pieces.runs(at);
-      for (uint32_t rest = mine.starts; rest != 0; rest &= rest - 1) {
-        const Element first = pieces.first(at, mine.run_from(rest & (0 - rest)));
-        const int node = first.word * kPitch + first.x;
-        const int root = find<InBlock, Jump::kNone>(nodes, uint16_t(node));
-        Cell mine_at, root_at;
-        tiles.first_of(corner, first.word, mine_at);
-        tiles.first_of(corner, root / kPitch, root_at);
-        parent[mine_at.index + first.x] = root_at.index + root % kPitch;
-        if (root == node)
-#pragma unroll
-          for (int row = 0; row < kRows; ++row)
-            if (first.word == first_word + tiles.row_of_bundle(row)) roots[row] |= 1u << first.x;
-      }
-    }
-  };
-  const auto bits = [&](const auto& pieces) {
-    return [&](Piece at, int dz, int dy, bool diagonal) {
-      const Piece there{at.z + dz, at.y + dy, at.x};
-      const bool before = diagonal && at.x > 0, after = diagonal && at.x + 1 < pieces.width();
-      return touching_bits(pieces.facing(at, dz, dy), pieces.facing(there, -dz, -dy),
-                           before ? pieces.facing({there.z, there.y, at.x - 1}, -dz, -dy) : 0,
-                           after ? pieces.facing({there.z, there.y, at.x + 1}, -dz, -dy) : 0, diagonal);
-    };
-  };
-  if (!mixed && tiles.full()) {
-    const Pieces<true, rank> bundles{tiles, fore, starts};
-    __syncthreads();
-    link(bundles, bits(bundles),
-         [&](Piece at) { return bool(bundles.facing({at.z, at.y, at.x - 1}, 0, 0) >> (kWord - 1)); });
-  } else {
-    const Pieces<false, rank> rows{tiles, fore, starts};
-    for (int k = 0; k < kRows; ++k) {
-      const int word = first_word + tiles.row_of_bundle(k);
-      Cell cell;
-      starts[word] = runs_of_ones(fore[word]).starts;
-      if (!mixed) continue;
-      if (tiles.first_of(corner, word, cell))
-        starts[word] =
-            starts_of_values(values + cell.offset, stride, tiles.width(cell.at[rank - 1]), fore[word]);
-      masks.starts[words_before + word] = starts[word];
-    }
-    __syncthreads();
-    const auto joined = [&](Piece at) { return bool(fore[rows.word(at) - 1] >> (kWord - 1)); };
+  const bool bundled = !mixed && tiles.full();
+  for (int k = 0; k < kRows; ++k) {
+    const int word = first_word + tiles.word_of_row(k);
+    masks.fore[words_before + word] = fore[word];
+    if (bundled) continue;
     if (!mixed) {
-      link(rows, bits(rows), joined);
-    } else {
-      const auto row_at = [&](Piece at) {
-        Cell cell;
-        tiles.first_of(corner, rows.word(at), cell);
-        return values + cell.offset;
-      };
-      link(
-          rows,
-          [&](Piece at, int dz, int dy, bool diagonal) {
-            const Piece there{at.z + dz, at.y + dy, at.x};
-            const int other = rows.word(there);
-            const bool before = diagonal && at.x > 0, after = diagonal && at.x + 1 < rows.width();
-            return touching_values(fore[rows.word(at)], row_at(at), fore[other], row_at(there),
-                                   before ? fore[other - 1] : 0, after ? fore[other + 1] : 0, stride,
-                                   diagonal);
-          },
-          [&](Piece at) {
-            const Value* const row = row_at(at);
-            return joined(at) && row[0] == row[-stride];
-          });
+      starts[word] = runs_of_ones(fore[word]).starts;
+      continue;
     }
+    if (bytes) {
+      Cell at;
+      tiles.first_of(corner, word, at);
+      starts[word] = read_rows(values, at.offset, stride, kWord, ground, has_ground, seen).starts;
+    }
+    masks.starts[words_before + word] = starts[word];
   }
+  __syncthreads();
 
+  uint32_t entries[kRows] = {};
+  if (bundled)
+    link_runs(Pieces<true, rank>{tiles, fore, starts}, first_word, nodes, entries,
+              [](int, int, int, const Touching& touched) { return touched; });
+  else
+    link_runs(Pieces<false, rank>{tiles, fore, starts}, first_word, nodes, entries,
+              [&](int k, int dz, int dy, const Touching& touched) {
+                if (!mixed) return touched;
+                Cell at;
+                tiles.first_of(corner, first_word + tiles.word_of_row(k), at);
+                int64_t step = dy * grid.axes[rank - 2].value_stride;
+                if constexpr (rank > 2) step += dz * grid.axes[rank - 3].value_stride;
+                return touching_rows(touched, values, at.offset, step, stride);
+              });
+
+  // The roots, as indices of the array.
 #pragma unroll
   for (int k = 0; k < kRows; ++k) {
-    Cell cell;
-    if (tiles.first_of(corner, first_word + tiles.row_of_bundle(k), cell))
-      tile_roots[tiles.number_in_array(cell)] = roots[k];
+    const int word = first_word + tiles.word_of_row(k);
+    const Index first = tiles.index_of(corner, word);
+    uint32_t roots = 0;
+    for_each_bit(entries[k], [&](int x) {
+      const int node = word * kPitch + x, root = find<InBlock, Jump::kNone>(nodes, uint16_t(node));
+      parent[first + x] = tiles.index_of(corner, root / kPitch) + root % kPitch;
+      roots |= uint32_t(root == node) << x;
+    });
+    Cell at;
+    if (tiles.first_of(corner, word, at)) tile_roots[tiles.number_in_array(at)] = roots;
   }
 }
 
 // ---------------------------------------------------------------------------------------- across tiles
 
-// Unites runs across the borders of tiles; a block a tile.
-template <class Value, int rank, class Index>
-__global__ void __launch_bounds__(kTileThreads)
-    join_tiles(Tiles<rank> tiles, const Value* __restrict__ values, Index* parent, uint32_t* fore_of_word,
-               uint32_t* starts_of_word, uint8_t* mixed_tiles, Value* value_of_tile) {
-  const Masks<Value> masks{fore_of_word, starts_of_word, mixed_tiles, value_of_tile};
+// Unites the runs of a tile with those of tiles before, piece by piece: bundles with bundles of the same
+// value, and rows where there is something else on either side, or the border of the array between.
+template <bool bundled, class Value, int rank, class Index>
+struct Joining {
   using Cell = conncomp::Cell<rank, Index>;
-  const Grid<rank>& grid = tiles.grid;
-  const GridAxis& line = grid.axes[rank - 1];
-  const Cell corner = tiles.template corner_of<Index>(blockIdx.x);
-  const Value my_value = masks.value[blockIdx.x];
-  const bool my_mixed = masks.mixed[blockIdx.x];
+  static constexpr int kHigh = bundled ? Tiles<rank>::kHigh : 1, kDeep = bundled ? Tiles<rank>::kDeep : 1;
+  using Rows = Bundle<kHigh, kDeep>;
 
-  // A word, with its first cell and the tile that it is in.
-  struct Word {
-    Cell first;
+  const Tiles<rank>& tiles;
+  const Value* values;
+  Index* parent;
+  const Masks<Value>& masks;
+  uint32_t tile;
+
+  // A piece: its first cell, and the number of its first word.
+  struct Piece {
+    Cell cell;
     uint32_t tile;
-    int64_t number;
+    int64_t word;
     bool mixed;
   };
-  const auto word_at = [&](const Cell& cell) {
-    const uint32_t tile = tiles.tile_of(cell);
-    return Word{cell, tile, (int64_t(tile) << tiles.log_words()) + tiles.word_of(cell),
-                bool(masks.mixed[tile])};
-  };
-  // Where the run of an element stands.
-  const auto index_of = [&](const Word& word, int x) {
-    if (word.mixed || !tiles.full())
-      return Index(word.first.index + masks.runs(word.number, word.mixed).start_of(x));
-    const int local = tiles.word_of(word.first), base = tiles.bundle_of_word(local);
-    const uint32_t* const fore = masks.fore + (word.number - local + base);
-    uint32_t all = 0;
+  __device__ Piece piece_at(const Cell& cell) const {
+    const uint32_t in = tiles.tile_of(cell);
+    return {cell, in, (int64_t(in) << tiles.log_words()) + tiles.word_of(cell), bool(masks.mixed[in])};
+  }
+  __device__ Rows rows(const Piece& at) const {
+    Rows found;
 #pragma unroll
-    for (int k = 0; k < Tiles<rank>::kRows; ++k) all |= fore[tiles.row_of_bundle(k)];
-    const Element found = first_element(tiles, fore, runs_of_ones(all).run_of(x));
-    // From this row of the bundle to that one.
-    const int from = local - base;
-    Index index = word.first.index + found.x;
-    index += Index((found.word >> tiles.log_x & 1) - (from >> tiles.log_x & 1)) *
-             Index(grid.axes[rank - 2].index_stride);
-    if constexpr (rank > 2) {
-      const int log = tiles.log_x + tiles.log_y;
-      index += Index((found.word >> log & 1) - (from >> log & 1)) * Index(grid.axes[rank - 3].index_stride);
-    }
-    return index;
-  };
-  const auto same_value = [&](const Word& other, int64_t my_offset, int64_t other_offset) {
-    if (my_mixed || other.mixed) return values[my_offset] == values[other_offset];
-    return other.tile == blockIdx.x || masks.value[other.tile] == my_value;
-  };
-  // The cell so many rows further along each axis but the last; false if there is none.
-  const auto move = [&](const Cell& cell, const int* step, Cell& there, bool& wraps) {
+    for (int k = 0; k < Rows::kRows; ++k)
+      found.row[k] = masks.fore[at.word + tiles.word(k / kHigh, k % kHigh, 0)];
+    return found;
+  }
+  __device__ Runs runs(const Piece& at, const Rows& rows) const {
+    return bundled ? runs_of_ones(rows.all()) : masks.runs(at.word, at.mixed);
+  }
+  // The piece at so many steps along each axis but the last; false if there is none.
+  __device__ bool move(const Cell& cell, const int* step, Cell& there, bool& wraps) const {
     there = cell;
     wraps = false;
 #pragma unroll
     for (int k = 0; k < rank - 1; ++k) {
       if (step[k] == 0) continue;
-      const Index length = Index(grid.axes[k].length);
-      Index to = cell.at[k] + step[k];
+      const Index length = Index(tiles.grid.axes[k].length);
+      Index to = cell.at[k] + step[k] * (k == rank - 2 ? kHigh : k == rank - 3 ? kDeep : 1);
       if (to < 0 || to >= length) {
-        if (!grid.axes[k].periodic) return false;
+        if (!tiles.grid.axes[k].periodic) return false;
         wraps = true;
         to = to < 0 ? length - 1 : Index(0);
       }
-      there.move(grid, k, to - cell.at[k]);
+      there.move(tiles.grid, k, to - cell.at[k]);
     }
     return true;
-  };
-
-  // Elements of the first column with those of the tile to the left, wherever along the other axes they
-  // touch.
-  if (corner.at[rank - 1] > 0 || line.periodic) {
-    const Index back = corner.at[rank - 1] > 0 ? Index(kWord) : -Index((line.length - 1) / kWord * kWord);
-    const int last = corner.at[rank - 1] > 0 ? kWord - 1 : int((line.length - 1) % kWord);
-    const int64_t to_last = (int64_t(last) - back) * line.value_stride;
-    for (int row = int(threadIdx.x); row < tiles.words() >> tiles.log_x; row += int(blockDim.x)) {
-      Cell cell;
-      if (!tiles.first_of(corner, row << tiles.log_x, cell)) continue;
-      const Word mine = word_at(cell);
-      if (!(masks.fore[mine.number] & 1)) continue;
-      // What is at a step: of the first column, and of the last one to the left.
-      const auto like_mine = [&](const Word& other, int bit, int64_t offset) {
-        return (masks.fore[other.number] >> bit & 1) && same_value(other, cell.offset, offset);
-      };
-      const auto left_of = [&](Cell there) {
-        there.move(grid, rank - 1, -back);
-        return word_at(there);
-      };
-      const Word left = left_of(cell);
-      if (like_mine(left, last, cell.offset + to_last)) {
-        // The row above may connect them already.
-        int up[rank] = {};
-        up[rank - 2] = -1;
-        Cell there;
-        bool wraps;
-        if (move(cell, up, there, wraps) && !wraps && like_mine(word_at(there), 0, there.offset) &&
-            like_mine(left_of(there), last, there.offset + to_last))
-          continue;
-        unite<Shared>(parent, index_of(mine, 0), index_of(left, last));
-        continue;
-      }
-      for_each_row_around<rank>(grid.connectivity - 1, [&](const int* step) {
-        Cell there;
-        bool wraps;
-        if (!move(cell, step, there, wraps)) return;
-        const Word other = left_of(there);
-        if (like_mine(other, last, there.offset + to_last) && !like_mine(word_at(there), 0, there.offset))
-          unite<Shared>(parent, index_of(mine, 0), index_of(other, last));
-      });
-    }
+  }
+  // Whether two pieces are for this way of joining.
+  __device__ bool takes(const Piece& mine, const Piece& other, bool wraps) const {
+    return bundled == (tiles.full() && !mine.mixed && !other.mixed && !wraps);
+  }
+  // Whether two elements are of the same value, if both are foreground.
+  __device__ bool same_value(const Piece& mine, int64_t my_offset, const Piece& other, int64_t offset) const {
+    if (mine.mixed || other.mixed) return !bundled && values[my_offset] == values[offset];
+    return mine.tile == other.tile || masks.value[mine.tile] == masks.value[other.tile];
+  }
+  static __device__ uint32_t facing(const Rows& rows, const int* step, int sign) {
+    return rows.facing(rank > 2 ? sign * step[rank > 2 ? rank - 3 : 0] : 0, sign * step[rank - 2]);
   }
 
-  // Words with those of rows before that lie in other tiles.
-  for (int number = int(threadIdx.x); number < tiles.words(); number += int(blockDim.x)) {
-    Cell cell;
-    if (!tiles.first_of(corner, number, cell)) continue;
+  // The index of the run of an element: its first one is in this row, or anywhere in its bundle.
+  __device__ Index index_of(const Piece& at, int x) const {
+    if (at.mixed || !tiles.full()) return at.cell.index + masks.runs(at.word, at.mixed).start_of(x);
+    const int64_t y = at.cell.at[rank - 2] & 1, z = rank > 2 ? at.cell.at[rank > 2 ? rank - 3 : 0] & 1 : 0;
+    const int64_t word = at.word - tiles.word(int(z), int(y), 0);
+    Bundle<Tiles<rank>::kHigh, Tiles<rank>::kDeep> all;
+#pragma unroll
+    for (int k = 0; k < all.kRows; ++k) all.row[k] = masks.fore[word + tiles.word_of_row(k)];
+    const auto first = all.first(runs_of_ones(all.all()).run_of(x));
+    Index index = at.cell.index + first.x;
+    index += Index(first.row % Tiles<rank>::kHigh - y) * Index(tiles.grid.axes[rank - 2].index_stride);
+    if constexpr (rank > 2)
+      index += Index(first.row / Tiles<rank>::kHigh - z) * Index(tiles.grid.axes[rank - 3].index_stride);
+    return index;
+  }
+  __device__ void unite_elements(const Piece& mine, int x, const Piece& other, int its_x) const {
+    unite<Shared>(parent, index_of(mine, x), index_of(other, its_x));
+  }
+
+  // The first column with the last one of the tile to the left.
+  __device__ void join_left(const Piece& mine, const Rows& my_rows) const {
+    const GridAxis& line = tiles.grid.axes[rank - 1];
+    const bool wraps_x = mine.cell.at[rank - 1] == 0;
+    if (wraps_x && !line.periodic) return;
+    const Index back = wraps_x ? -Index((line.length - 1) / kWord * kWord) : Index(kWord);
+    const int last = wraps_x ? int((line.length - 1) % kWord) : kWord - 1;
+    const auto left_of = [&](Cell there) {
+      there.move(tiles.grid, rank - 1, -back);
+      return piece_at(there);
+    };
+    // Whether rows of a piece, those on one side, have a value like mine in a column.
+    const auto like_mine = [&](const Piece& other, int column, const int* step, int sign) {
+      return (facing(rows(other), step, sign) >> column & 1) &&
+             same_value(mine, mine.cell.offset, other, other.cell.offset + column * line.value_stride);
+    };
+    const Piece left = left_of(mine.cell);
+    const int none[rank] = {};
+    if ((my_rows.all() & 1) && takes(mine, left, false) && like_mine(left, last, none, 0)) {
+      // Four elements that are all set: those above connect what comes here.
+      int up[rank] = {};
+      up[rank - 2] = -1;
+      Cell there;
+      bool wraps, implied = false;
+      if (move(mine.cell, up, there, wraps) && !wraps)
+        implied = (facing(my_rows, up, 1) & 1) && like_mine(piece_at(there), 0, up, -1) &&
+                  like_mine(left, last, up, 1) && like_mine(left_of(there), last, up, -1);
+      if (!implied) unite_elements(mine, 0, left, last);
+    }
+    for_each_row_around<rank>(tiles.grid.connectivity - 1, [&](const int* step) {
+      Cell there;
+      bool wraps;
+      if (!(facing(my_rows, step, 1) & 1) || !move(mine.cell, step, there, wraps)) return;
+      const Piece other = left_of(there);
+      // Elements between the two connect them.
+      if (takes(mine, other, wraps) && like_mine(other, last, step, -1) && !like_mine(left, last, step, 1) &&
+          !like_mine(piece_at(there), 0, step, -1))
+        unite_elements(mine, 0, other, last);
+    });
+  }
+
+  // A piece with those of rows before that lie in other tiles.
+  __device__ void join_before(const Piece& mine, const Rows& my_rows) const {
+    const Grid<rank>& grid = tiles.grid;
+    const int64_t stride = grid.axes[rank - 1].value_stride;
     for_each_row_before<rank>(grid.connectivity, [&](const int* step, int moved) {
       Cell there;
       bool wraps;
-      if (!move(cell, step, there, wraps)) return;
-      if (!wraps && tiles.tile_of(there) == blockIdx.x) return;
-      const Word mine = word_at(cell), other = word_at(there);
-      const int x = number & ((1 << tiles.log_x) - 1);
+      const uint32_t my_fore = facing(my_rows, step, 1);
+      if (my_fore == 0 || !move(mine.cell, step, there, wraps)) return;
+      const Piece other = piece_at(there);
+      if ((other.tile == tile && !wraps) || !takes(mine, other, wraps)) return;
+      const bool by_value = mine.mixed || other.mixed;
+      if (!by_value && !same_value(mine, 0, other, 0)) return;
+      const auto beside = [&](int side) {
+        Piece next = other;
+        next.word += side;
+        next.cell.move(grid, rank - 1, Index(side * kWord));
+        return next;
+      };
+      const int x = tiles.x_of(tiles.word_of(mine.cell));
       const bool diagonal = moved < grid.connectivity;
-      const uint32_t my_fore = masks.fore[mine.number], fore = masks.fore[other.number];
-      const uint32_t before = diagonal && x > 0 ? masks.fore[other.number - 1] : 0;
-      const uint32_t after = diagonal && x + 1 < 1 << tiles.log_x ? masks.fore[other.number + 1] : 0;
-      Touching touched;
-      if (my_mixed || other.mixed)
-        touched = touching_values(my_fore, values + cell.offset, fore, values + there.offset, before, after,
-                                  line.value_stride, diagonal);
-      else if (same_value(other, 0, 0))
-        touched = touching_bits(my_fore, fore, before, after, diagonal);
-      else
-        return;
-      touched = touched.once(masks.runs(mine.number, my_mixed), masks.runs(other.number, other.mixed));
-      for_each_bit(touched.straight,
-                   [&](int at) { unite<Shared>(parent, index_of(mine, at), index_of(other, at)); });
-      for_each_bit(touched.left | touched.right, [&](int at) {
-        for (int side = -1; side <= 1; side += 2) {
-          if (!((side < 0 ? touched.left : touched.right) >> at & 1)) continue;
-          Cell beside = there;
-          beside.move(grid, rank - 1, Index((at + side) >> 5) * kWord);  // of the next word, if it is beyond
-          unite<Shared>(parent, index_of(mine, at), index_of(word_at(beside), (at + side) & (kWord - 1)));
-        }
-      });
+      const Rows its_rows = rows(other);
+      const uint32_t before = diagonal && x > 0 ? facing(rows(beside(-1)), step, -1) : 0;
+      const uint32_t after = diagonal && x + 1 < 1 << tiles.log_x ? facing(rows(beside(1)), step, -1) : 0;
+      Touching touched = touching_bits(my_fore, facing(its_rows, step, -1), before, after, diagonal);
+      if (by_value)
+        touched = touching_values(touched, values + mine.cell.offset, values + there.offset, stride);
+      for_each_contact(
+          runs(mine, my_rows), runs(other, its_rows), touched, false,
+          [&](uint32_t run, uint32_t its_run) { unite_elements(mine, lowest(run), other, lowest(its_run)); });
+      if (touched.before()) unite_elements(mine, 0, beside(-1), kWord - 1);
+      if (touched.after()) unite_elements(mine, kWord - 1, beside(1), 0);
     });
   }
+
+  __device__ void join(const Cell& corner) const {
+    for (int k = int(threadIdx.x); k < tiles.words() / Rows::kRows; k += int(blockDim.x)) {
+      const int word = bundled ? tiles.word_of_bundle(k) : k;
+      Cell cell;
+      if (!tiles.first_of(corner, word, cell)) continue;
+      const Piece mine{cell, tile, (int64_t(tile) << tiles.log_words()) + word, bool(masks.mixed[tile])};
+      const Rows my_rows = rows(mine);
+      if (my_rows.all() == 0) continue;
+      if (tiles.x_of(word) == 0) join_left(mine, my_rows);
+      join_before(mine, my_rows);
+    }
+  }
+};
+
+// Whether some pieces of a tile must be joined as rows. All threads of the block call.
+template <class Value, int rank, class Index>
+__device__ inline bool joins_rows(const Tiles<rank>& tiles, const Masks<Value>& masks,
+                                  const Cell<rank, Index>& corner) {
+  bool found = !tiles.full() || masks.mixed[blockIdx.x];
+#pragma unroll
+  for (int k = 0; k < rank; ++k) found |= bool(tiles.grid.axes[k].periodic);
+  if (!found)
+    for (int code = int(threadIdx.x); code < power_of_3(rank); code += int(blockDim.x)) {
+      Cell<rank, Index> there = corner;
+      bool exists = true;
+      int rest = code;
+#pragma unroll
+      for (int k = 0; k < rank; ++k) {
+        there.move(tiles.grid, k, Index(rest % 3 - 1) << tiles.log_of(k));
+        rest /= 3;
+        exists &= there.at[k] >= 0 && there.at[k] < tiles.grid.axes[k].length;
+      }
+      if (exists) found |= bool(masks.mixed[tiles.tile_of(there)]);
+    }
+  return __syncthreads_or(found);
+}
+
+// A block a tile.
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(kTileThreads)
+    join_tiles(Tiles<rank> tiles, const Value* __restrict__ values, Index* parent, uint32_t* fore_of_word,
+               uint32_t* starts_of_word, uint8_t* mixed_tiles, Value* value_of_tile) {
+  const Masks<Value> masks{fore_of_word, starts_of_word, mixed_tiles, value_of_tile};
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  if (tiles.full() && !masks.mixed[blockIdx.x])
+    Joining<true, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x}.join(corner);
+  if (joins_rows(tiles, masks, corner))
+    Joining<false, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x}.join(corner);
 }
 
 // Calls body(index) for each root of a tile in a word, words being numbered along the array.
@@ -610,7 +669,7 @@ __device__ inline void for_each_root(uint32_t roots, int64_t word, int64_t colum
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     settle_roots(int64_t words, int64_t columns, int64_t length, const uint32_t* __restrict__ tile_roots,
-                 Index* parent, int64_t* __restrict__ roots_in_tile) {
+                 Index* parent, int64_t* __restrict__ roots_in_tile, int64_t* components) {
   for (int64_t tile = blockIdx.x; tile * kWordsOfTile < words; tile += gridDim.x) {
     const int64_t begin = tile * kWordsOfTile,
                   end = begin + kWordsOfTile < words ? begin + kWordsOfTile : words;
@@ -624,7 +683,9 @@ __global__ void __launch_bounds__(kWordThreads)
           Shared::store(parent + i, root);
       });
     block_scan<kWordThreads>(mine, total);
-    if (threadIdx.x == 0) roots_in_tile[tile] = total;
+    if (threadIdx.x != 0) continue;
+    roots_in_tile[tile] = total;
+    Shared::fetch_add(components, int64_t(total));
   }
 }
 
@@ -664,61 +725,53 @@ __global__ void __launch_bounds__(kWordThreads)
     });
 }
 
-// Writes the label of every element; a block a tile. Runs and roots of tiles keep theirs where others look
-// them up: a root's entry is its label, or complemented, from the start.
-template <bool consecutive, int rank, class Index>
-__global__ void __launch_bounds__(kTileThreads)
-    write_labels(Tiles<rank> tiles, Index* label, uint32_t* fore_of_word, uint32_t* starts_of_word,
-                 uint8_t* mixed_tiles) {
-  const Masks<uint8_t> masks{fore_of_word, starts_of_word, mixed_tiles, nullptr};
-  using Cell = conncomp::Cell<rank, Index>;
-  constexpr int kRows = Tiles<rank>::kRows;
-  const Cell corner = tiles.template corner_of<Index>(blockIdx.x);
-  const bool mixed = masks.mixed[blockIdx.x], bundled = !mixed && tiles.full();
-  // The bundles of this warp: a lane loads the words of one, and then all write them, one after another.
-  const int first_word = tiles.first_word_of_bundle(int(threadIdx.x));
-  const int64_t words_before = int64_t(blockIdx.x) * tiles.words();
-  Runs runs[kRows];
+// Writes the labels of the bundles of a warp, whose lanes know one each: its words, the index of its first
+// element, and how much of it is in the array, as rows_in * 64 + columns. Runs and roots of tiles keep theirs
+// where others look them up: a root's entry is its label, or complemented, from the start.
+template <bool bundled, bool consecutive, int rank, class Index>
+__device__ inline void write_bundles(const Tiles<rank>& tiles, Index* label,
+                                     const Runs (&runs)[Tiles<rank>::kRows], Index first_index, int extent) {
+  constexpr int kRows = Tiles<rank>::kRows, kHigh = Tiles<rank>::kHigh;
+  constexpr int kPieces = bundled ? 1 : kRows, kRowsOfPiece = kRows / kPieces;
+  Index row_start[kRows];
 #pragma unroll
-  for (int k = 0; k < kRows; ++k)
-    runs[k] = masks.runs(words_before + first_word + tiles.row_of_bundle(k), mixed);
-
+  for (int k = 0; k < kRows; ++k) {
+    row_start[k] = Index(k % kHigh) * Index(tiles.grid.axes[rank - 2].index_stride);
+    if constexpr (rank > 2) row_start[k] += Index(k / kHigh) * Index(tiles.grid.axes[rank - 3].index_stride);
+  }
   for (int first = 0; first < kWarp; first += kAtOnce) {
-    Index at[kAtOnce][kRows], found[kAtOnce][kRows];
-    uint32_t exists = 0;
+    Index at[kAtOnce], found[kAtOnce][kPieces];
+    int extents[kAtOnce];
+    uint32_t fore = 0;  // of this lane's elements, a bit for each row
 #pragma unroll
     for (int b = 0; b < kAtOnce; ++b) {
-      const int word = tiles.first_word_of_bundle(int(threadIdx.x) - lane() + first + b);
-      Runs row[kRows];
-      uint32_t all = 0;
+      at[b] = Index(__shfl_sync(kAllLanes, first_index, first + b));
+      extents[b] = __shfl_sync(kAllLanes, extent, first + b);
+      uint32_t row[kRows], all = 0;
 #pragma unroll
       for (int k = 0; k < kRows; ++k) {
-        row[k].fore = __shfl_sync(kAllLanes, runs[k].fore, first + b);
-        row[k].starts = bundled ? 0 : __shfl_sync(kAllLanes, runs[k].starts, first + b);
-        all |= row[k].fore;
-        Cell cell;
-        const bool here = tiles.first_of(corner, word + tiles.row_of_bundle(k), cell);
-        at[b][k] = cell.index + lane();
-        if (here && lane() < tiles.width(cell.at[rank - 1])) exists |= 1u << (b * kRows + k);
-        found[b][k] = -1;
+        row[k] = __shfl_sync(kAllLanes, runs[k].fore, first + b);
+        all |= row[k];
+        fore |= (row[k] >> lane() & 1) << (b * kRows + k);
       }
-      if (bundled) {
+      if constexpr (bundled) {
+        found[b][0] = -1;
         if (all >> lane() & 1) {
           const uint32_t run = runs_of_ones(all).run_of(lane());
           Index where = 0;
 #pragma unroll
           for (int k = kRows - 1; k >= 0; --k)
-            if ((row[k].fore & run) != 0) where = at[b][k] - lane() + lowest(row[k].fore & run);
-          const Index root = Shared::load(label + where);
-#pragma unroll
-          for (int k = 0; k < kRows; ++k)
-            if (row[k].fore >> lane() & 1) found[b][k] = root;
+            if ((row[k] & run) != 0) where = row_start[k] + lowest(row[k] & run);
+          found[b][0] = Shared::load(label + at[b] + where);
         }
       } else {
 #pragma unroll
-        for (int k = 0; k < kRows; ++k)
-          if (row[k].fore >> lane() & 1)
-            found[b][k] = Shared::load(label + at[b][k] - lane() + row[k].start_of(lane()));
+        for (int k = 0; k < kRows; ++k) {
+          const Runs its{row[k], __shfl_sync(kAllLanes, runs[k].starts, first + b)};
+          found[b][k] = -1;
+          if (row[k] >> lane() & 1)
+            found[b][k] = Shared::load(label + at[b] + row_start[k] + its.start_of(lane()));
+        }
       }
     }
     // All have read the starts of these runs before one is overwritten.
@@ -726,13 +779,43 @@ __global__ void __launch_bounds__(kTileThreads)
 #pragma unroll
     for (int b = 0; b < kAtOnce; ++b)
 #pragma unroll
-      for (int k = 0; k < kRows; ++k) {
-        if (found[b][k] >= 0) found[b][k] = Shared::load(label + found[b][k]);
-        // Background is -1, whose complement is 0; a number is complemented unless it is written already.
-        if (consecutive && found[b][k] < 0) found[b][k] = ~found[b][k];
-        if (exists >> (b * kRows + k) & 1) Shared::store(label + at[b][k], found[b][k]);
+      for (int piece = 0; piece < kPieces; ++piece) {
+        Index number = found[b][piece];
+        if (number >= 0) number = Shared::load(label + number);
+        // A number is complemented unless it is written already.
+        if (consecutive && number < 0) number = ~number;
+#pragma unroll
+        for (int k = piece * kRowsOfPiece; k < (piece + 1) * kRowsOfPiece; ++k)
+          if (lane() < (extents[b] & 63) && (extents[b] >> (6 + k) & 1))
+            Shared::store(label + at[b] + row_start[k] + lane(),
+                          fore >> (b * kRows + k) & 1 ? number : Index(consecutive ? 0 : -1));
       }
   }
+}
+
+// A block a tile.
+template <bool consecutive, int rank, class Index>
+__global__ void __launch_bounds__(kTileThreads)
+    write_labels(Tiles<rank> tiles, Index* label, uint32_t* fore_of_word, uint32_t* starts_of_word,
+                 uint8_t* mixed_tiles) {
+  const Masks<uint8_t> masks{fore_of_word, starts_of_word, mixed_tiles, nullptr};
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  const bool mixed = masks.mixed[blockIdx.x];
+  const int first_word = tiles.word_of_bundle(int(threadIdx.x));
+  Runs runs[Tiles<rank>::kRows];
+  int extent = 0;
+#pragma unroll
+  for (int k = 0; k < Tiles<rank>::kRows; ++k) {
+    const int word = first_word + tiles.word_of_row(k);
+    runs[k] = masks.runs(int64_t(blockIdx.x) * tiles.words() + word, mixed);
+    Cell<rank, Index> cell;
+    if (tiles.first_of(corner, word, cell)) extent |= tiles.width(cell.at[rank - 1]) | 64 << k;
+  }
+  const Index first_index = tiles.index_of(corner, first_word);
+  if (!mixed && tiles.full())
+    write_bundles<true, consecutive>(tiles, label, runs, first_index, extent);
+  else
+    write_bundles<false, consecutive>(tiles, label, runs, first_index, extent);
 }
 
 }  // namespace conncomp

@@ -15,6 +15,8 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype,
 FILE = "grid/tiled_runs.cuh"
 LOG_WARP, WORD, WORD_THREADS, WORDS_OF_TILE = 5, 32, 256, 4096
 PITCH = 34
+# The logarithms of the words and rows of a tile, in two dimensions and more.
+LOGS_2D, LOGS_3D = (2, 6, 0), (1, 4, 4)
 BITS, NODE = np.dtype(np.uint32), np.dtype(np.uint16)
 _TILES = {
     rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
@@ -75,13 +77,14 @@ def fill_labels(
         *masks,
         values,
         tile_roots,
+        components,
         shared=words_of_tile * (2 * BITS.itemsize + PITCH * NODE.itemsize),
     )
     launch(join, by_tile, tiles, image.values, labels, *masks, values)
     by_word = words, columns, length, tile_roots
-    launch(settle, by_chunk, *by_word, labels, before)
-    launch(total, (1, WORD_THREADS), chunks, before, components)
+    launch(settle, by_chunk, *by_word, labels, before, components)
     if consecutive:
+        launch(total, (1, WORD_THREADS), chunks, before, components)
         launch(number, by_chunk, *by_word, before, labels)
         launch(spread, (gpu.blocks(words, WORD_THREADS), WORD_THREADS), *by_word, labels)
     launch(write[consecutive], by_tile, tiles, labels, *masks)
@@ -95,7 +98,7 @@ def _tiling(gpu: Gpu, image: Image) -> tuple[int, int, int]:
     fewer if multiprocessors would have no work.
     """
     *_, depth, height, width = (1, *image.shape)
-    wanted = (1, 4, 4) if image.rank > 2 else (2, 6, 0)
+    wanted = LOGS_3D if image.rank > 2 else LOGS_2D
     lengths = -(-width // WORD), max(height, 2), max(depth, 2)
     logs = [
         min(log, (length - 1).bit_length()) for log, length in zip(wanted, lengths, strict=True)
