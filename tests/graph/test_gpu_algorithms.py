@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csgraph
 
 from conncomp import Graph, Workspace, connected_components, path_lengths
 from conncomp.graph.labelling import CAPTURABLE, ON_GPU
@@ -274,26 +273,6 @@ class TestOnGpu:
             right = expected if numbering == "roots" else consecutive(expected, 0)
             np.testing.assert_array_equal(labels.get(), right)
             assert int(count) == len(np.unique(expected))
-
-    @pytest.mark.parametrize("algorithm", ON_GPU)
-    def test_many_random_graphs(self, algorithm):
-        import cupy
-
-        generator = np.random.default_rng(0)
-        workspace = Workspace()
-        for seed in range(10_000 // len(ON_GPU)):
-            n = int(generator.integers(1, 3000))
-            src, dst, _ = random(n, int(generator.integers(0, 3 * n)), seed)
-            arcs = cupy.asarray(src), cupy.asarray(dst)
-            graph = Graph.from_edges(*arcs, n)
-            if seed % 2:
-                graph = Graph.from_csr(graph.indptr, graph.indices)
-            count, labels = connected_components(graph, algorithm=algorithm, workspace=workspace)
-            wanted, expected = csgraph.connected_components(
-                coo_array((np.ones(len(src)), (src, dst)), shape=(n, n)), directed=False
-            )
-            assert count == wanted
-            np.testing.assert_array_equal(labels.get(), expected)
 
     def test_numpy_there_and_back(self):
         graph = make("critical", "rows")
