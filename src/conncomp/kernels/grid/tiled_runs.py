@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.grid.image import GRIDS, VALUE_CTYPES, Image, value_kinds
-from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, ctype, launch
+from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
 
 FILE = "grid/tiled_runs.cuh"
-LOG_MAX_ROWS, LOG_WARP, LOG_DEPTH = 8, 5, 4  # of the rows of a tile; of those along the axis before
-WORD_THREADS, WORDS_OF_TILE = 256, 4096
-PITCH = 33
-RUNS, WORD = np.dtype(np.uint64), np.dtype(np.uint32)
+LOG_WARP, WORD, WORD_THREADS, WORDS_OF_TILE = 5, 32, 256, 4096
+PITCH = 34
+BITS, NODE = np.dtype(np.uint32), np.dtype(np.uint16)
 _TILES = {
-    rank: np.dtype([("grid", grid), ("log_y", "i4"), ("log_z", "i4")])
+    rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
     for rank, grid in GRIDS.items()
 }
 
@@ -45,18 +44,27 @@ def fill_labels(
     """
     names = _names(image.value_type, image.rank, labels.dtype)
     tile_runs, join, settle, total, number, spread, *write = gpu.load(FILE, names)
-    log_y, log_z = _tiling(gpu, image)
-    tiles = np.array((image.grid, log_y, log_z), _TILES[image.rank])[()]
-    rows, length = 1 << log_y + log_z, image.shape[-1]
-    columns = -(-length // WARP)
-    count = columns * _tiles_of_rows(image, log_y, log_z)
+    logs = _tiling(gpu, image)
+    tiles = np.array((image.grid, logs, 0), _TILES[image.rank])[()]
+    count, words_of_tile = _count_tiles(image, *logs), 1 << sum(logs)
+    length = image.shape[-1]
+    columns = -(-length // WORD)
     words = image.size // length * columns
     chunks = -(-words // WORDS_OF_TILE)
-    runs, tile_roots, before, components = workspace.take(
-        gpu, (count * rows, RUNS), (words, WORD), (chunks, COUNT), (1, COUNT)
+    bits = count * words_of_tile, BITS
+    value = np.dtype(f"V{image.values.dtype.itemsize}")
+    *masks, values, tile_roots, before, components = workspace.take(
+        gpu,
+        bits,
+        bits,
+        (count, np.dtype(np.uint8)),
+        (count, value),
+        (words, BITS),
+        (chunks, COUNT),
+        (1, COUNT),
     )
-    by_tile, by_chunk = (count, rows), (min(chunks, gpu.resident_threads), WORD_THREADS)
-    found = runs, tile_roots
+    by_tile = count, words_of_tile // (4 if image.rank > 2 else 2)
+    by_chunk = min(chunks, gpu.resident_threads), WORD_THREADS
     launch(
         tile_runs,
         by_tile,
@@ -64,37 +72,48 @@ def fill_labels(
         image.values,
         *image.ground,
         labels,
-        *found,
-        shared=4 * PITCH * rows,
+        *masks,
+        values,
+        tile_roots,
+        shared=words_of_tile * (2 * BITS.itemsize + PITCH * NODE.itemsize),
     )
-    launch(join, by_tile, tiles, image.values, labels, runs)
+    launch(join, by_tile, tiles, image.values, labels, *masks, values)
     by_word = words, columns, length, tile_roots
     launch(settle, by_chunk, *by_word, labels, before)
     launch(total, (1, WORD_THREADS), chunks, before, components)
     if consecutive:
         launch(number, by_chunk, *by_word, before, labels)
         launch(spread, (gpu.blocks(words, WORD_THREADS), WORD_THREADS), *by_word, labels)
-    launch(write[consecutive], by_tile, tiles, labels, runs)
+    launch(write[consecutive], by_tile, tiles, labels, *masks)
     return components
 
 
-def _tiling(gpu: Gpu, image: Image) -> tuple[int, int]:
-    """Return the logarithms of a tile's rows along the last axis but one, and the one before."""
-    *_, depth, height, _ = (1, *image.shape)
-    log_z = min(LOG_DEPTH, (depth - 1).bit_length()) if image.rank > 2 else 0
-    log_y = max(LOG_WARP - log_z, min(LOG_MAX_ROWS - log_z, (height - 1).bit_length()))
-    columns = -(-image.shape[-1] // WARP)
-    while log_y + log_z > LOG_WARP and (
-        columns * _tiles_of_rows(image, log_y, log_z) < 4 * gpu.multiprocessors
-    ):
-        log_y -= 1
-    return log_y, log_z
+def _tiling(gpu: Gpu, image: Image) -> tuple[int, int, int]:
+    """Return the logarithms of a tile's words along the last axis, and of its rows along two more.
+
+    Tiles have as many bundles as a block may have threads, but no more than the array is long, and
+    fewer if multiprocessors would have no work.
+    """
+    *_, depth, height, width = (1, *image.shape)
+    wanted = (1, 4, 4) if image.rank > 2 else (2, 6, 0)
+    lengths = -(-width // WORD), max(height, 2), max(depth, 2)
+    logs = [
+        min(log, (length - 1).bit_length()) for log, length in zip(wanted, lengths, strict=True)
+    ]
+    least = (0, 1, 1) if image.rank > 2 else (0, 1, 0)
+    smallest = LOG_WARP + (2 if image.rank > 2 else 1)
+    # A warp needs a bundle for every lane.
+    logs[1] += max(0, smallest - sum(logs))
+    while sum(logs) > smallest and _count_tiles(image, *logs) < 2 * gpu.multiprocessors:
+        axis = max((k for k in range(3) if logs[k] > least[k]), key=lambda k: (logs[k], k))
+        logs[axis] -= 1
+    return logs[0], logs[1], logs[2]
 
 
-def _tiles_of_rows(image: Image, log_y: int, log_z: int) -> int:
-    *planes, depth, height, _ = (1, *image.shape)
-    rows: int = prod(planes) * -(-depth >> log_z) * -(-height >> log_y)
-    return rows
+def _count_tiles(image: Image, log_x: int, log_y: int, log_z: int) -> int:
+    *planes, depth, height, width = (1, *image.shape)
+    tiles = -(-width // (WORD << log_x)), -(-height >> log_y), -(-depth >> log_z)
+    return prod((*planes, *tiles))
 
 
 @cache
