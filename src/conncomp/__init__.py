@@ -12,7 +12,7 @@ from conncomp.components import (
     size_histogram,
     sort_by_size,
 )
-from conncomp.graph import Graph, connected_components
+from conncomp.graph import Graph, PathLengths, connected_components, path_lengths
 from conncomp.grid import label
 from conncomp.io import read_image, write_image
 from conncomp.kernels.launcher import Workspace, kernel_times
@@ -20,6 +20,7 @@ from conncomp.kernels.launcher import Workspace, kernel_times
 __all__ = [
     "ComponentStatistics",
     "Graph",
+    "PathLengths",
     "Workspace",
     "colour_components",
     "component_members",
@@ -30,6 +31,7 @@ __all__ = [
     "kernel_times",
     "label",
     "largest_components",
+    "path_lengths",
     "read_image",
     "remove_small_components",
     "set_num_threads",

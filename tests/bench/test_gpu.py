@@ -2,7 +2,9 @@
 
 import json
 import sys
+from itertools import count
 from pathlib import Path
+from time import perf_counter, sleep
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -15,6 +17,8 @@ from conncomp.bench import devices, runner
 from conncomp.bench.peers import algorithms
 from conncomp.bench.results import load
 from conncomp.bench.suites import SUITES
+from conncomp.graph import labelling as graph_labelling
+from conncomp.grid import labelling as grid_labelling
 from conncomp.kernels import launcher
 from stand_in import Array
 
@@ -22,6 +26,7 @@ GRID = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs", "--de
 GRAPH = ("graph", "--size", "tiny", "--suite", "hard", "--input", "star-last", "--device", "cuda")
 
 
+CAPTURABLE = {"graph": graph_labelling.CAPTURABLE, "grid": grid_labelling.CAPTURABLE}
 BENCHMARKS = sorted((Path(__file__).parents[2] / "benchmarks").glob("cpu-*.json"))
 
 
@@ -168,6 +173,60 @@ def test_a_call_that_cannot_be_captured(run, gpu, monkeypatch):
     assert found.stdout.count("failed") == 2
     assert run("report", "out.json", "-o", "out.html").exit_code == 0
     assert "not captured: RuntimeError" in Path("out.html").read_text()
+
+
+def sweeps_without_end(monkeypatch, gpu, spoilt):
+    """Let the call of that number, from 0, go on until it is given up."""
+    fill, calls, nothing = gpu.fill, count(), launcher.Kernel("sweep", lambda *_, **__: sleep(1e-3))
+
+    def sweep(out, numbering, find):
+        if next(calls) in spoilt:
+            while True:
+                launcher.launch(nothing, (1, 1))
+        fill(out, numbering, find)
+
+    monkeypatch.setattr(gpu, "fill", sweep)
+
+
+def test_an_algorithm_that_takes_too_long(run, gpu, monkeypatch):
+    sweeps_without_end(monkeypatch, gpu, {0})
+    start = perf_counter()
+    found = run(*GRID, "--limit", "0.05", "-o", "out.json")
+    assert perf_counter() - start < 10
+    assert (found.exit_code, found.stderr) == (0, "")
+    (slow,) = runs_of("auto")
+    wanted = "failed", "given up after 0.05 s", []
+    assert (slow["status"], slow["reason"], slow["seconds"]) == wanted
+    assert runs_of("plain")[0]["status"] == runs_of("auto-consecutive")[0]["status"] == "ok"
+    assert "given up after 0.05 s" in found.stdout
+    load("out.json")
+
+
+def test_limit_by_default(run, gpu, monkeypatch):
+    monkeypatch.setattr("conncomp.cli.bench.LIMIT", 0.01)
+    sweeps_without_end(monkeypatch, gpu, {0})
+    run(*GRID, "--algorithm", "auto", "-o", "out.json")
+    assert runs_of("auto")[0]["reason"] == "given up after 0.01 s"
+
+
+def test_what_takes_long_is_measured_once(run, gpu, monkeypatch):
+    monkeypatch.setattr(runner, "LONGEST", fake_gpu.LABELLING)
+    monkeypatch.setattr(gpu, "fill", numbered := Counted(gpu.fill))
+    found = run(*GRID, "--algorithm", "auto-consecutive", "-o", "out.json")
+    (run_,) = runs_of("auto-consecutive")
+    assert run_["seconds"] == pytest.approx([fake_gpu.LABELLING + fake_gpu.LAUNCH])
+    assert numbered.calls == 2  # to be checked, and to be timed
+    assert "measured once" in found.stdout
+    assert run("report", "out.json", "-o", "out.html").exit_code == 0
+
+
+class Counted:
+    def __init__(self, function):
+        self.function, self.calls = function, 0
+
+    def __call__(self, *arguments):
+        self.calls += 1
+        return self.function(*arguments)
 
 
 def test_events_have_a_resolution(gpu):
@@ -331,8 +390,10 @@ def test_on_a_gpu(run, kind):
         assert {run_.name for run_ in row.runs} >= set(algorithms(kind, "cuda"))
         for run_ in row.runs:
             assert (run_.status, run_.reason) == ("ok", None), (row.input, run_.name, run_.reason)
-            if run_.kind == "ours" and not run_.name.endswith("-consecutive"):
+            if run_.name in CAPTURABLE[kind]:
                 assert 0 < run_.captured_median < 1
+            else:
+                assert run_.captured_median is None
     assert run("report", "out.json", "-o", "out.html").exit_code == 0
 
 

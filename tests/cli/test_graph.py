@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp.kernels import launcher
 
 # 3 <-> 5, 5 -> 9, 20 -> 21 -> 22 -> 20
 ARCS = "# a comment\n3 5\n5 3\n5 9\n20 21\n21 22\n22 20\n"
@@ -106,21 +107,52 @@ def test_known_graphs(report, name, options, components):
     assert report("graph", DATA / name, *options)["components"] == components
 
 
-def test_device(report, monkeypatch):
-    labels = conncomp.connected_components(conncomp.Graph.read("arcs.txt"))
-    assert report("graph", "arcs.txt")["device"] == "cpu"
+STAGES_ON_GPU = [
+    *("reading", "starting the GPU", "moving there", "labelling", "moving back"),
+    *("measuring", "writing"),
+]
 
-    def connected_components(graph, connection, device):
-        assert (connection, device) == ("weak", "cuda")
-        return labels
 
-    monkeypatch.setattr(conncomp, "connected_components", connected_components)
-    found = report("graph", "arcs.txt", "--device", "cuda")
-    assert (found["device"], found["components"]) == ("cuda", labels[0])
+def test_stages_on_a_gpu(run, report, gpu):
+    found = report("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
+    # Each stage waits for what it has asked for.
+    assert gpu == ["wait", "move", "wait", "label", "wait", "fetch", "wait"]
+    assert (found["device"], list(found["seconds"])) == ("cuda", STAGES_ON_GPU)
+    assert found["arcs_per_second"] == found["arcs"] / found["seconds"]["labelling"]
+    labels = [0, 1, 2, 3, 4, 3, 5, 6, 7, 3, *range(8, 18), 18, 18, 18]
+    np.testing.assert_array_equal(np.load("out.npy"), labels)
+    shown = run("graph", "arcs.txt", "--device", "cuda").stdout
+    for words in ("starting the GPU ", ", moving there ", ", moving back ", "on the GPU"):
+        assert words in shown
+
+
+def test_stages_on_the_cpu(report):
+    found = report("graph", "arcs.txt")
+    assert (found["device"], list(found["seconds"])) == (
+        "cpu",
+        ["reading", "labelling", "measuring"],
+    )
+
+
+def test_strong_components_on_a_gpu(run, gpu):
+    found = run("graph", "arcs.txt", "--strong", "--device", "cuda")
+    assert (found.exit_code, gpu) == (2, [])
+    assert "--strong is not for --device cuda" in found.stderr
+
+
+def test_no_gpu(run, monkeypatch):
+    def fail():
+        raise RuntimeError("there is no GPU")
+
+    monkeypatch.setattr(launcher, "import_cupy", fail)
+    found = run("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
+    assert (found.exit_code, found.stderr) == (2, "conncomp: --device cuda: there is no GPU\n")
+    assert not Path("out.npy").exists()
 
 
 @pytest.mark.gpu
 def test_labels_on_the_gpu(report):
-    report("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
+    found = report("graph", "arcs.txt", "--device", "cuda", "-o", "out.npy")
+    assert list(found["seconds"]) == STAGES_ON_GPU
     graph = conncomp.Graph.read("arcs.txt")
     np.testing.assert_array_equal(np.load("out.npy"), conncomp.connected_components(graph)[1])

@@ -7,8 +7,11 @@ from skimage.filters import threshold_otsu
 
 import conncomp
 from conncomp.cli.label import _otsu
+from conncomp.kernels import launcher
+from reference import consecutive, label_by_flood_fill
 
 IMAGE = np.random.default_rng(1).integers(0, 3, (9, 11, 13)).astype(np.uint8)
+LABELS = consecutive(label_by_flood_fill(IMAGE), 1)
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 
@@ -222,32 +225,49 @@ def test_brain_tissue(report):
     assert found["components"] == 1619
 
 
-def test_device(run, report, monkeypatch):
-    labels, count = conncomp.label(IMAGE, return_num=True)
-    assert report("label", "image.npy")["device"] == "cpu"
+STAGES_ON_GPU = [
+    *("reading", "starting the GPU", "moving there", "labelling", "moving back"),
+    *("measuring", "writing"),
+]
 
-    def label(image, background, **options):
-        assert options.pop("device") == "cuda"
-        return labels, count
 
-    monkeypatch.setattr(conncomp, "label", label)
-    found = report("label", "image.npy", "--device", "cuda")
-    assert (found["device"], found["components"]) == ("cuda", count)
+def test_stages_on_a_gpu(run, report, gpu):
+    found = report("label", "image.npy", "--device", "cuda", "-o", "out.npy")
+    # Each stage waits for what it has asked for.
+    assert gpu == ["wait", "move", "wait", "label", "wait", "fetch", "wait"]
+    assert (found["device"], list(found["seconds"])) == ("cuda", STAGES_ON_GPU)
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
     assert "elements/s on the GPU" in run("label", "image.npy", "--device", "cuda").stdout
 
 
+def test_stages_on_the_cpu(report):
+    found = report("label", "image.npy")
+    assert (found["device"], list(found["seconds"])) == (
+        "cpu",
+        ["reading", "labelling", "measuring"],
+    )
+
+
+@pytest.mark.parametrize("dtype", [">i4", np.longdouble])
+def test_values_that_a_gpu_does_not_have(report, gpu, dtype):
+    np.save("image.npy", IMAGE.astype(dtype))
+    report("label", "image.npy", "--device", "cuda", "-o", "out.npy")
+    assert gpu.count("move") == (dtype == ">i4")
+    np.testing.assert_array_equal(np.load("out.npy"), LABELS)
+
+
 def test_no_gpu(run, monkeypatch):
-    def label(image, background, **options):
+    def fail():
         raise RuntimeError("there is no GPU")
 
-    monkeypatch.setattr(conncomp, "label", label)
+    monkeypatch.setattr(launcher, "import_cupy", fail)
     found = run("label", "image.npy", "--device", "cuda", "-o", "out.npy")
     assert (found.exit_code, found.stderr) == (2, "conncomp: --device cuda: there is no GPU\n")
     assert not Path("out.npy").exists()
-    assert isinstance(run("label", "image.npy").exception, RuntimeError)
 
 
 @pytest.mark.gpu
 def test_labels_on_the_gpu(report):
-    report("label", "image.npy", "--device", "cuda", "--periodic", "all", "-o", "out.npy")
+    found = report("label", "image.npy", "--device", "cuda", "--periodic", "all", "-o", "out.npy")
+    assert list(found["seconds"]) == STAGES_ON_GPU
     np.testing.assert_array_equal(np.load("out.npy"), conncomp.label(IMAGE, periodic=True))

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csgraph
 
-from conncomp import Graph, Workspace, connected_components
+from conncomp import Graph, Workspace, connected_components, path_lengths
 from conncomp.graph.labelling import CAPTURABLE, ON_GPU
 from conncomp.kernels.core.numbering import number_roots
+from conncomp.kernels.graph import ecl
 from conncomp.kernels.graph.check import check_rows
 from conncomp.kernels.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
-from hard_graphs import HARD_GRAPHS, mostly_far, random
+from hard_graphs import HARD_GRAPHS, line, mostly_far, random
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
 from reference import components_by_search, consecutive
 
@@ -219,11 +219,41 @@ def test_symmetric_but_for_multiplicities(algorithm, often):
 
 @host
 def test_path_lengths():
-    tally = np.zeros(3, np.int64)
-    fill(HostGpu(), "ecl", make("line shuffled", "both ends"), tally=tally)
-    paths, steps, longest = tally
-    assert 700 <= paths <= 4000
-    assert steps >= longest > 1
+    """A line, each vertex under the one before: without jumps, v is v steps from the root."""
+    n = 60
+    src, dst, _ = line(n)
+    steps_there = sum(v + (v - 1) for v in range(1, n))
+    for form, init in (("both ends", 2), ("both ends", 3), ("arcs", 2)):
+        graph = from_arcs(src, dst, n, form)
+        for seed in range(3):
+            found = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=3)
+            assert found == (2 * (n - 1), steps_there, n - 1)
+            paths, steps, longest = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=4)
+            assert paths == 2 * (n - 1)
+            assert n - 1 < steps <= steps_there
+            assert longest < n
+
+
+@host
+@pytest.mark.parametrize("jump", ecl.JUMP)
+def test_path_lengths_of_a_star(jump):
+    """Every leaf starts under the hub, or else alone, and then the threads of the hub look, too."""
+    graph = make("star", "both ends")
+    leaves = graph.num_vertices - 1
+    assert ecl.count_paths(HostGpu(), graph, 3, jump) == (2 * leaves, leaves, 1)
+    assert ecl.count_paths(HostGpu(), graph, 1, jump) == (
+        2 * leaves + ecl.THREADS,
+        0,
+        0,
+    )
+    assert ecl.count_paths(HostGpu(), make("none", "both ends")) == (0, 0, 0)
+
+
+@host
+def test_path_lengths_with_bad_arguments():
+    for options in ({"init": 4}, {"jump": 0}):
+        with pytest.raises(ValueError, match="is not one of"):
+            ecl.count_paths(HostGpu(), make("line", "rows"), **options)
 
 
 @pytest.mark.gpu
@@ -243,26 +273,6 @@ class TestOnGpu:
             right = expected if numbering == "roots" else consecutive(expected, 0)
             np.testing.assert_array_equal(labels.get(), right)
             assert int(count) == len(np.unique(expected))
-
-    @pytest.mark.parametrize("algorithm", ON_GPU)
-    def test_many_random_graphs(self, algorithm):
-        import cupy
-
-        generator = np.random.default_rng(0)
-        workspace = Workspace()
-        for seed in range(10_000 // len(ON_GPU)):
-            n = int(generator.integers(1, 3000))
-            src, dst, _ = random(n, int(generator.integers(0, 3 * n)), seed)
-            arcs = cupy.asarray(src), cupy.asarray(dst)
-            graph = Graph.from_edges(*arcs, n)
-            if seed % 2:
-                graph = Graph.from_csr(graph.indptr, graph.indices)
-            count, labels = connected_components(graph, algorithm=algorithm, workspace=workspace)
-            wanted, expected = csgraph.connected_components(
-                coo_array((np.ones(len(src)), (src, dst)), shape=(n, n)), directed=False
-            )
-            assert count == wanted
-            np.testing.assert_array_equal(labels.get(), expected)
 
     def test_numpy_there_and_back(self):
         graph = make("critical", "rows")
@@ -377,3 +387,15 @@ class TestOnGpu:
             kernel_times(),
         ):
             pass
+
+    def test_path_lengths(self):
+        n = 500
+        src, dst, _ = line(n)
+        graph = from_arcs(src, dst, n, "both ends")
+        for placed in (graph, graph.to("cuda")):
+            found = path_lengths(placed, jump=3)
+            assert found == (2 * (n - 1), (n - 1) / 2, n - 1)
+            assert 0.5 < path_lengths(placed).average <= found.average
+        assert path_lengths(Graph(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0)
+        with pytest.raises(ValueError, match="jump=5"):
+            path_lengths(graph, jump=5)

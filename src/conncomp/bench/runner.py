@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,10 +24,11 @@ from conncomp.bench.peers import Contender, Numbering, Peer, label_dtype, sparse
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
+from conncomp.kernels.launcher import time_limit
 
 Labels = NDArray[Any]
 
-# A contender runs until both are reached, or until it has run for long.
+# A contender runs until both are reached, or until it has run for long, which may be once.
 FEWEST_RUNS, SHORTEST = 5, 0.2
 MOST_RUNS, LONGEST = 100, 1.0
 
@@ -111,6 +113,7 @@ def measure(
     threads: int,
     device: Cpu | None = None,
     transfers: bool = False,
+    limit: float = math.inf,
     output: Path | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> Iterator[dict[str, Any]]:
@@ -129,6 +132,9 @@ def measure(
         Where the contenders work.
     transfers : bool, optional
         Whether to time the ways to the device and back, too.
+    limit : float, optional
+        An algorithm of ours that takes more seconds on a GPU for an input is given up, if it is one
+        that waits for the GPU now and then.
     output : pathlib.Path, optional
         The result is written there as JSON whenever a row is finished.
     notify : callable, optional
@@ -161,7 +167,7 @@ def measure(
     yield result
     for suite, entry in inputs:
         with device.current():
-            row = _measure_input(suite, entry, contenders, device, transfers, notify)
+            row = _measure_input(suite, entry, contenders, device, transfers, limit, notify)
         result["rows"].append(row)
         if output is not None:
             with atomic_path(output) as temporary:
@@ -175,6 +181,7 @@ def _measure_input(
     contenders: Sequence[Contender],
     device: Cpu,
     transfers: bool,
+    limit: float,
     notify: Callable[[str], object],
 ) -> dict[str, Any]:
     notify(f"{entry.name}: making")
@@ -217,8 +224,11 @@ def _measure_input(
             prepared = contender.prepare(data, entry.connectivity)
             if prepared is None:
                 continue
-            run |= _time(contender, prepared, right, device, size)
+            run |= _time(contender, prepared, right, device, size, limit)
             del prepared
+        except TimeoutError:
+            reason = f"given up after {limit:g} s"
+            run |= {"status": "failed", "reason": reason, "seconds": []}
         except Exception as error:
             run |= {"status": "failed", "reason": _in_one_line(error), "seconds": []}
         runs.append(run)
@@ -233,17 +243,21 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
 
 
 def _time(
-    contender: Contender, prepared: Any, right: Reference, device: Cpu, size: int
+    contender: Contender, prepared: Any, right: Reference, device: Cpu, size: int, limit: float
 ) -> dict[str, Any]:
     """Return the status of a run, and how long it took if its answer is right."""
     call = partial(contender.run, prepared)
 
-    labels = device.fetch(contender.labels(call()))
+    with time_limit(limit):
+        result = call()
+    labels = device.fetch(contender.labels(result))
     if reason := right.disagreement(labels, contender.numbering):
         return {"status": "wrong", "reason": reason, "seconds": []}
-    del labels
-    device.warm_up(call)
-    seconds = _repeat(partial(device.seconds, call))
+    del result, labels
+    seconds = [device.seconds(call)]
+    if seconds[0] < LONGEST:
+        device.warm_up(call)
+        seconds = _repeat(partial(device.seconds, call))
     found: dict[str, Any] = {"status": "ok", "reason": None, "seconds": seconds}
     small = size < SMALL_SIZE or statistics.median(seconds) < SMALL_SECONDS
     if not (isinstance(device, Cuda) and contender.captures and small):
@@ -275,7 +289,7 @@ def _repeat(seconds_once: Callable[[], float]) -> list[float]:
             seconds.append(seconds_once())
             total = sum(seconds)
             enough = len(seconds) >= FEWEST_RUNS and total >= SHORTEST
-            if enough or len(seconds) == MOST_RUNS or (len(seconds) > 1 and total >= LONGEST):
+            if enough or len(seconds) == MOST_RUNS or total >= LONGEST:
                 return seconds
     finally:
         if collects:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -32,19 +30,9 @@ device_option = click.option(
     type=click.Choice(["cpu", "cuda"]),
     default="cpu",
     show_default=True,
-    help="Where to label; cuda moves the data to the GPU, and the labels back.",
+    help="Where to label. With cuda, the ways there and back are timed on their own; the first "
+    "labelling compiles kernels, which are kept.",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
 )
-
-
-@contextmanager
-def on_device(device: str) -> Iterator[None]:
-    """Let a GPU that is not there be an error of one line, if `device` is "cuda"."""
-    try:
-        yield
-    except RuntimeError as error:
-        if device != "cuda":
-            raise
-        raise click.ClickException(f"--device cuda: {error}") from error

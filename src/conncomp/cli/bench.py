@@ -22,6 +22,9 @@ from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, progress_display, show
 from conncomp.cli.bench_report import compare, report
 
+# Where one algorithm takes milliseconds, another one takes minutes.
+LIMIT = 2.0
+
 
 @click.group(no_args_is_help=False)
 def bench() -> None:
@@ -29,7 +32,8 @@ def bench() -> None:
 
     In the tables, "/ floor" is the time over that of a copy of the bytes that must move at least
     once, and "NAME /" is the time of another library over that of the algorithm. "graph ms" is the
-    time on a GPU as a captured CUDA graph, without the launches; only small inputs have one.
+    time on a GPU as a captured CUDA graph, without the launches; only small inputs have one. What
+    takes longer than a second is measured once.
     """
 
 
@@ -76,6 +80,13 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 is_flag=True,
                 help="With --device cuda: time the input's way to the GPU, and the labels' way "
                 "back, too.",
+            ),
+            click.option(
+                "--limit",
+                metavar="SECONDS",
+                type=click.FloatRange(min=0, min_open=True),
+                help="With --device cuda: give up an algorithm on an input that takes it longer. "
+                f"Those of many sweeps have such inputs.  [default: {LIMIT:g}]",
             ),
             click.option(
                 "--data",
@@ -129,12 +140,14 @@ def _bench(
     device: DeviceName,
     size: str,
     transfers: bool,
+    limit: float | None,
     data: Path | None,
     output: Path | None,
     only_list: bool,
 ) -> None:
-    if transfers and device != "cuda":
-        raise click.UsageError("--transfers is for --device cuda.")
+    for name, given in (("--transfers", transfers), ("--limit", limit is not None)):
+        if given and device != "cuda":
+            raise click.UsageError(f"{name} is for --device cuda.")
     chosen = _choose_inputs(kind, suites, inputs, size, data)
     try:
         where = DEVICES[device]()
@@ -174,6 +187,7 @@ def _bench(
                 threads=conncomp.get_num_threads(),
                 device=where,
                 transfers=transfers,
+                limit=LIMIT if limit is None else limit,
                 output=output,
                 notify=notify,
             ):
@@ -294,7 +308,10 @@ def _line(
     name = f"{row['suite']}/{row['input']}" + (" *" if row["stand_in"] else "")
     if run["status"] != "ok":
         return name, run["name"], run["status"], str(run["reason"])
-    low, median, high = statistics.quantiles(run["seconds"], method="inclusive")
+    median, spread = statistics.median(run["seconds"]), "measured once"
+    if len(run["seconds"]) > 1:
+        low, _, high = statistics.quantiles(run["seconds"], method="inclusive")
+        spread = f"{1e3 * low:.3g} to {1e3 * high:.3g}"
     copies = copy_rate / row["floor_bytes"]
     as_graph: Row = ()
     if captured:
@@ -306,7 +323,7 @@ def _line(
         name,
         run["name"],
         f"{1e3 * median:.3g}",
-        f"{1e3 * low:.3g} to {1e3 * high:.3g}",
+        spread,
         f"{count / median / 1e6:,.3g}",
         f"{median * copies:.3g}",
         *as_graph,

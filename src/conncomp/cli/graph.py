@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     device_option,
     input_argument,
     json_option,
-    on_device,
     threads_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
@@ -32,6 +32,7 @@ from conncomp.cli._report import (
     timing_row,
 )
 from conncomp.io import atomic_path
+from conncomp.kernels import launcher
 
 
 @click.command()
@@ -87,6 +88,8 @@ def graph(
     check_distinct((input, output, histogram))
     if compact_ids and output is not None and output.suffix.lower() == ".npy":
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
+    if strong and device == "cuda":
+        raise click.UsageError("--strong is not for --device cuda.")
     if histogram is not None:
         need_matplotlib()
     stage = Stages()
@@ -97,8 +100,19 @@ def graph(
         else:
             arcs = conncomp.Graph.read(input, progress=progress)
     connection: Literal["weak", "strong"] = "strong" if strong else "weak"
-    with stage("labelling"), on_device(device):
-        count, labels = conncomp.connected_components(arcs, connection=connection, device=device)
+    placed, on_device = arcs, stages_on(device, stage)
+    if device == "cuda":
+        with on_device("starting the GPU"):
+            launcher.import_cupy()
+        with on_device("moving there"):
+            placed = arcs.to("cuda")
+    found: Any
+    with on_device("labelling"):
+        count, found = conncomp.connected_components(placed, connection=connection)
+    if device == "cuda":
+        with on_device("moving back"):
+            found = found.get()
+    labels: NDArray[Any] = found
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)
     if output is not None:

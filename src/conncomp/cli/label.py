@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._arrays import native_layout
+from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     device_option,
     input_argument,
     json_option,
-    on_device,
     threads_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
@@ -32,6 +33,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.kernels import launcher
 
 Image = NDArray[Any]
 
@@ -186,16 +188,29 @@ def label(
         with stage("thresholding"):
             threshold = _otsu(image) if isinstance(threshold, str) else threshold
             image = image > threshold
-    with stage("labelling"), on_device(device):
-        labels, count = conncomp.label(
-            image,
+    placed, on_device = image, stages_on(device, stage)
+    if device == "cuda":
+        with on_device("starting the GPU"):
+            cupy = launcher.import_cupy()
+        # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
+        if image.dtype.itemsize <= 8:
+            with on_device("moving there"):
+                placed = cupy.asarray(native_layout(image))
+    found: Any
+    with on_device("labelling"):
+        found, count = conncomp.label(
+            placed,
             background,
             return_num=True,
             connectivity=connectivity,
             periodic=axes,
             device=device,
         )
-    del image
+    if not isinstance(found, np.ndarray):
+        with on_device("moving back"):
+            found = found.get()
+    labels: Image = found
+    del image, placed, found
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels)
         kept = sizes

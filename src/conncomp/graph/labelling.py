@@ -180,6 +180,7 @@ def connected_components(
     See Also
     --------
     label : The same for arrays.
+    kernel_times, path_lengths : What an algorithm does on a GPU.
 
     Notes
     -----

@@ -214,8 +214,8 @@ def label(
     first; this function does not.
 
     Calls on a GPU run on the stream that is current in the library of `image`. They wait for the
-    GPU where an algorithm goes on until nothing changes, which all do but "tiles" with
-    ``merge="sewing"``: that one can be captured in a CUDA graph, given ``numbering="roots"``, `out`
+    GPU where an algorithm goes on until nothing changes, which all do but "auto" and "tiles" with
+    ``merge="sewing"``: these can be captured in a CUDA graph, given ``numbering="roots"``, `out`
     and a `workspace` that was used for as large an array before.
 
     References

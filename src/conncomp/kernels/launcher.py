@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,9 @@ class Kernel(NamedTuple):
 # Where `kernel_times` notes (name, first event, last event); None when it is not at work.
 _recorded: list[tuple[str, Any, Any]] | None = None
 
+# When `time_limit` is over; None when there is none.
+_deadline: float | None = None
+
 
 def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
     """Launch `kernel` on the current stream.
@@ -55,7 +59,14 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
         Arrays, None, NumPy scalars, or Python integers, which arrive as int64_t.
     shared : int, optional
         The bytes of dynamic shared memory of a block.
+
+    Raises
+    ------
+    TimeoutError
+        If a `time_limit` is over.
     """
+    if _deadline is not None and perf_counter() > _deadline:
+        raise TimeoutError("the time limit is over")
     if shared > DEFAULT_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
     if _recorded is None:
@@ -99,6 +110,21 @@ def kernel_times() -> Iterator[dict[str, float]]:
             times[name] = times.get(name, 0.0) + elapsed
     finally:
         _recorded = None
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let launches fail once so many seconds have passed, without those of compiling kernels.
+
+    A call that waits for the GPU now and then is given up so; one that only launches is soon over
+    on the host, however long the GPU takes.
+    """
+    global _deadline
+    outer, _deadline = _deadline, perf_counter() + seconds
+    try:
+        yield
+    finally:
+        _deadline = outer
 
 
 def ctype(dtype: Any) -> str:
@@ -164,9 +190,13 @@ class Gpu:
             In namespace conncomp, with template arguments. They are compiled together, so a driver
             asks for all that it needs at once.
         """
+        global _deadline
         key = file, names
         if key not in self._kernels:
+            start = perf_counter()
             functions = self._compile(file, names)
+            if _deadline is not None:
+                _deadline += perf_counter() - start
             self._kernels[key] = tuple(
                 Kernel(name.partition("<")[0], function)
                 for name, function in zip(names, functions, strict=True)

@@ -122,6 +122,17 @@ struct Shared : Atomics {
 // For entries in the shared memory of a block. The compiler knows that memory by the address, and a
 // volatile access is a relaxed one, says the memory model of PTX.
 struct InBlock : Atomics {
+#ifdef CONNCOMP_RACECHECK
+  // compute-sanitizer's racecheck reports accesses that may meet, unless both are atomic functions.
+  template <class T>
+  __device__ static T load(const T* at) {
+    return fetch_or(const_cast<T*>(at), T(0));
+  }
+  template <class T>
+  __device__ static void store(T* at, T value) {
+    atomicExch(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value));
+  }
+#else
   template <class T>
   __device__ static T load(const T* at) {
     return *const_cast<const volatile T*>(at);
@@ -130,6 +141,7 @@ struct InBlock : Atomics {
   __device__ static void store(T* at, T value) {
     *const_cast<volatile T*>(at) = value;
   }
+#endif
 };
 
 #else

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import as_integer, check_choice
+from conncomp._arrays import INT32_MAX, as_integer, check_choice
 from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, ctype, launch
 
 FILE = "graph/ecl.cuh"
@@ -83,6 +83,24 @@ def fill_roots(
         launch(high, blocks, count, indptr, indices, roots, listed, ends, tally)
     launch(end, vertices, count, roots, components)
     return components
+
+
+def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> tuple[int, int, int]:
+    """Return how many paths are walked while arcs are gone through, their steps, and the longest.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    graph : Graph
+        On this GPU.
+    init, jump : int
+        As of `fill_roots`.
+    """
+    tally = gpu.xp.zeros(3, COUNT)
+    roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
+    fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)
+    paths, steps, longest = tally.tolist()
+    return paths, steps, longest
 
 
 def _choose(name: str, value: int, choices: tuple[int, ...]) -> int:
