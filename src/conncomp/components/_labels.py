@@ -67,7 +67,7 @@ def check_labels(labels: Any, background: int | None) -> tuple[Labels, int, int]
         raise TypeError(f"labels is of dtype {array.dtype}; it must be of integers")
     if background not in (0, -1, None) or isinstance(background, bool):
         raise ValueError(f"background={background!r} must be 0, -1 or None")
-    low, high = (int(array.min()), int(array.max())) if array.size else (0, -1)
+    low, high = _range(array, background) if array.size else (0, -1)
     if low < (-1 if background == -1 else 0):
         raise ValueError(f"labels holds {low}; labels are not negative")
     if high >= max(ROWS_PER_ELEMENT * array.size, ROWS_ALWAYS):
@@ -81,3 +81,13 @@ def check_labels(labels: Any, background: int | None) -> tuple[Labels, int, int]
     else:
         array = np.require(array, dtype=dtype, requirements=["C", "A"])
     return array, -1 if background is None else background, high + 1
+
+
+def _range(labels: Any, background: int | None) -> tuple[int, int]:
+    """Return the smallest label, or 0 if that is not negative, and the largest."""
+    if background != -1:
+        # As unsigned numbers, negative ones are the largest: one pass finds out about both.
+        high = int(labels.view(labels.dtype.str.replace("i", "u")).max())
+        if high <= np.iinfo(labels.dtype).max:
+            return 0, high
+    return min(int(labels.min()), 0), int(labels.max())

@@ -126,7 +126,8 @@ def _largest_first(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the labels that occur, the largest component first."""
     if not isinstance(sizes, np.ndarray):
         xp = current_gpu().xp
-        ranked: NDArray[np.int64] = xp.argsort(-sizes, kind="stable")[: int((sizes > 0).sum())]
+        found = xp.flatnonzero(sizes)  # few of many rows, if labels are roots
+        ranked: NDArray[np.int64] = found[xp.argsort(-sizes[found], kind="stable")]
         return ranked
     order = np.empty_like(sizes)
     native.sort_by_size(sizes, order)

@@ -51,10 +51,12 @@ __global__ void __launch_bounds__(kTableThreads)
   const int64_t step = grid_threads() * kRows;
   for (int64_t begin = grid_thread() / kWarp * kWarp * kRows; begin < count; begin += step) {
     Label row[kRows];
+#pragma unroll
     for (int k = 0; k < kRows; ++k) {
       const int64_t i = begin + k * kWarp + lane();
       row[k] = i < count ? labels[i] : background;
     }
+#pragma unroll
     for (int k = 0; k < kRows; ++k) {
       const Label label = row[k], left = __shfl_up_sync(kAllLanes, label, 1);
       const bool first = lane() == 0 || label != left;
@@ -159,9 +161,12 @@ __global__ void __launch_bounds__(kTableThreads)
   int score = 0;
   for (int64_t span = grid_thread() / kWarp * kTableSpan; span < count; span += step) {
     const int64_t end = span + kTableSpan < count ? span + kTableSpan : count;
+    const auto read = [&](int64_t i) { return i < end ? labels[i] : background; };
+    Label next = read(span + lane());
     for (int64_t begin = span; begin < end; begin += kWarp) {
       const int64_t i = begin + lane(), my_line = i / length, my_begin = i - my_line * length;
-      const Label label = i < end ? labels[i] : background, left = __shfl_up_sync(kAllLanes, label, 1);
+      const Label label = next, left = __shfl_up_sync(kAllLanes, label, 1);
+      next = read(i + kWarp);  // which takes a while
       const bool first = lane() == 0 || label != left || my_begin == 0;
       const int my_length = stretch_length(__ballot_sync(kAllLanes, first));
       const int64_t my_row = first && label != background ? ends[label] - 1 : -1;
