@@ -92,21 +92,20 @@ def _measure(labels: ArrayLike, background: int | None) -> tuple[Any, ...]:
     array, ground, rows = check_labels(labels, background)
     if array.ndim == 0:
         raise ValueError("labels is a scalar; it must have one dimension or more")
-    xp: Any = np
-    columns: Any
-    if isinstance(array, np.ndarray):
-        ndim = array.ndim
-        sizes = np.empty(rows, np.int64)
-        low, high, sums = (np.empty((rows, ndim), np.int64) for _ in range(3))
-        moments = np.empty((rows, ndim, ndim))
-        columns = sizes, low, high, sums, moments
-        native.measure_labels(
-            array.reshape(-1), array.shape, ground, *(column.reshape(-1) for column in columns)
-        )
-        found = np.flatnonzero(sizes)
-        sizes, low, high, sums, moments = (column[found] for column in columns)
-    else:
-        xp = current_gpu().xp
-        found, sizes, low, high, sums, moments = measure_labels(current_gpu(), array, ground, rows)
-    boxes = xp.stack([low, high + 1], axis=-1)
-    return found, sizes, boxes, sums / sizes[:, None], moments
+    if not isinstance(array, np.ndarray):
+        gpu = current_gpu()
+        found, counted, first, last, total, covariances = measure_labels(gpu, array, ground, rows)
+        boxes = gpu.xp.stack([first, last + 1], axis=-1)
+        return found, counted, boxes, total / counted[:, None], covariances
+    ndim = array.ndim
+    sizes = np.empty(rows, np.int64)
+    low, high, sums = (np.empty((rows, ndim), np.int64) for _ in range(3))
+    moments = np.empty((rows, ndim, ndim))
+    columns = (sizes, low, high, sums, moments)
+    native.measure_labels(
+        array.reshape(-1), array.shape, ground, *(column.reshape(-1) for column in columns)
+    )
+    found = np.flatnonzero(sizes)
+    boxes = np.stack([low, high + 1], axis=-1)[found]
+    centroids = sums[found] / sizes[found, None]
+    return found, sizes[found], boxes, centroids, moments[found]
