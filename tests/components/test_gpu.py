@@ -4,6 +4,7 @@ The code for CuPy's arrays runs here on a stand-in for them and its kernels on t
 and where there is a GPU on the arrays themselves.
 """
 
+from contextlib import contextmanager
 from dataclasses import astuple
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 
 import conncomp
 from conncomp import _arrays
-from conncomp.components import selection, sizes, statistics
+from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.components import members, tables
 from conncomp.kernels.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
@@ -105,6 +106,10 @@ def cupy(monkeypatch):
     return module
 
 
+def in_tuple(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
 def check(cupy, labels, background, placed=None, functions=FUNCTIONS):
     """Compare the functions on an array and on a copy of it on the GPU."""
     placed = cupy.asarray(labels) if placed is None else placed
@@ -112,8 +117,7 @@ def check(cupy, labels, background, placed=None, functions=FUNCTIONS):
     for name in functions:
         found = FUNCTIONS[name](placed, background=background)
         expected = FUNCTIONS[name](labels, background=background)
-        pairs = zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True)
-        for there, here in pairs:
+        for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
             assert isinstance(there, cupy.ndarray), name
             np.testing.assert_array_equal(there.get(), here, strict=True, err_msg=name)
     np.testing.assert_array_equal(placed.get(), before)
@@ -197,6 +201,46 @@ def test_sums_of_products_have_128_bits():
     launch(measure, (1, tables.THREADS), 70, labels, *arguments)
     squares = sum(i * i for i in range(70))
     assert table.tolist() == [[0, 69, 70 * 69 // 2, squares - 2, 6]]
+
+
+class Foreign:
+    """An array on the GPU of a library other than CuPy."""
+
+    __module__ = "foreign"
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self):
+        raise AssertionError("CuPy reads it")
+
+
+@host
+def test_other_libraries(cupy, monkeypatch):
+    streams = []
+
+    @contextmanager
+    def caller_stream(library, device):
+        streams.append((library, device))
+        yield
+        streams.pop()
+
+    def from_cupy(array, library):
+        assert streams == [("foreign", 0)]
+        return Foreign(array)
+
+    cupy.from_dlpack = lambda foreign: foreign.array
+    monkeypatch.setattr(_labels, "caller_stream", caller_stream)
+    monkeypatch.setattr(_labels, "from_cupy", from_cupy)
+    labels = HARD_LABELS["noise"]
+    for function in FUNCTIONS.values():
+        found, expected = function(Foreign(cupy.asarray(labels))), function(labels)
+        assert not streams
+        for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
+            np.testing.assert_array_equal(there.array.get(), here, strict=True)
 
 
 def test_slices():
@@ -333,10 +377,7 @@ class TestOnGpu:
         stream.synchronize()
         for name, arrays in found.items():
             expected = FUNCTIONS[name](labels)
-            pairs = zip(
-                *(x if isinstance(x, tuple) else (x,) for x in (arrays, expected)), strict=True
-            )
-            for there, here in pairs:
+            for there, here in zip(*map(in_tuple, (arrays, expected)), strict=True):
                 assert type(there) is torch.Tensor
                 np.testing.assert_array_equal(there.cpu().numpy(), here, strict=True)
         box = conncomp.component_statistics(placed).slices(0)

@@ -11,6 +11,7 @@ from conncomp._arrays import as_integer
 from conncomp._core import native
 from conncomp.components._labels import Labels, check_labels, where_labels_lie
 from conncomp.components.sizes import count_rows
+from conncomp.kernels.components.tables import replace_labels
 from conncomp.kernels.launcher import current_gpu
 
 
@@ -55,7 +56,7 @@ def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0)
         raise ValueError(f"k={most} components; use 0 or more")
     array, ground, rows = check_labels(labels, background)
     kept = _library(array).zeros(rows, bool)
-    kept[_largest_first(count_rows(array, ground, rows))[:most]] = True
+    _assign(kept, _largest_first(count_rows(array, ground, rows))[:most], True)
     return _keep(array, ground, kept)
 
 
@@ -114,12 +115,19 @@ def sort_by_size(labels: ArrayLike, *, background: int | None = 0) -> Labels:
     order = _largest_first(count_rows(array, ground, rows))
     xp, first = _library(array), int(ground == 0)
     table = xp.zeros(rows, array.dtype)
-    table[order] = xp.arange(first, first + len(order), dtype=array.dtype)
+    _assign(table, order, xp.arange(first, first + len(order), dtype=array.dtype))
     return _replace(array, ground, table)
 
 
 def _library(array: Labels) -> Any:
     return np if isinstance(array, np.ndarray) else current_gpu().xp
+
+
+def _assign(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
+    if isinstance(table, np.ndarray):
+        table[rows] = values
+    else:  # CuPy's assignment counts rows in 32 bits
+        table.put(rows, values, mode="wrap")
 
 
 def _largest_first(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -142,9 +150,7 @@ def _keep(labels: Labels, ground: int, kept: NDArray[np.bool_]) -> Labels:
 
 def _replace(labels: Labels, ground: int, table: Labels) -> Labels:
     if not isinstance(labels, np.ndarray):
-        xp = current_gpu().xp
-        # A background of 0 is a row of the table; one of -1 becomes the last.
-        replaced: Labels = xp.concatenate([table, xp.full(1, ground, table.dtype)])[labels]
+        replaced: Labels = replace_labels(current_gpu(), labels, ground, table)
         return replaced
     out = np.empty_like(labels)
     native.replace_labels(labels.reshape(-1), ground, table, out.reshape(-1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 FILE = "components/members.cuh"
 THREADS = 256
 # Whole arrays would take 16 bytes an element to sort; a part and what it takes fit into the caches.
-BITS = 22
-PART = 1 << BITS
+PART = 1 << 22
 
 
 def list_members(
@@ -28,7 +28,8 @@ def list_members(
     ----------
     gpu : Gpu
     labels : array of int32 or int64, one-dimensional
-    background : {0, -1}
+    background : int
+        As for `count_labels`.
     sizes : array of int64
         What `count_labels` returns.
     index : {int32, int64}
@@ -36,34 +37,37 @@ def list_members(
     part : int, optional
         How many labels are sorted at once.
     """
-    xp = gpu.xp
-    begin_labels, place_members, end_labels = gpu.load(FILE, _names(index))
+    xp, ground = gpu.xp, labels.dtype.type(background)
     indptr = xp.zeros(len(sizes) + 1, COUNT)
-    xp.cumsum(sizes, out=indptr[1:])
-    indices = xp.empty(int(indptr[-1]), index)
-    if not len(indices):
-        return indptr, indices
+    if not len(sizes):
+        return indptr, xp.empty(0, index)
+    indptr[1:] = xp.cumsum(sizes)
     after = indptr[:-1].copy()
+    indices = xp.empty(int(indptr[-1]), index)
+    memory = xp.empty(min(part, len(labels)), COUNT)
+    pack, begin_labels, place, end_labels = gpu.load(FILE, _names(labels.dtype, index))
     for begin in range(0, len(labels), part):
-        keys = labels[begin : begin + part].astype(COUNT)
-        if background == 0:
-            keys[keys == 0] = -1
-        keys <<= BITS
-        keys += xp.arange(len(keys))
+        some = labels[begin : begin + part]
+        keys, grid = memory[: len(some)], (gpu.blocks(len(some), THREADS), THREADS)
+        launch(pack, grid, len(some), some, ground, keys)
         keys.sort()
-        grid = gpu.blocks(len(keys), THREADS), THREADS
-        launch(begin_labels, grid, len(keys), keys, after)
-        launch(place_members, grid, len(keys), begin, keys, after, indices)
-        launch(end_labels, grid, len(keys), keys, after)
+        launch(begin_labels, grid, len(some), keys, after)
+        launch(place, grid, len(some), begin, keys, after, indices)
+        launch(end_labels, grid, len(some), keys, after)
     return indptr, indices
 
 
 @cache
-def _names(index: np.dtype[Any]) -> tuple[str, ...]:
-    return "begin_labels", f"place_members<{ctype(index)}>", "end_labels"
+def _names(label: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
+    return (
+        f"pack_labels<{ctype(label)}>",
+        "begin_labels",
+        f"place_members<{ctype(index)}>",
+        "end_labels",
+    )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `list_members` can load."""
-    for index in INDEX_TYPES:
-        yield FILE, _names(index)
+    for label, index in product(INDEX_TYPES, repeat=2):
+        yield FILE, _names(label, index)

@@ -3,7 +3,7 @@
 // What: count_labels adds up the elements of each label. measure_labels fills words about each component:
 // its first and last coordinates and the sums of its coordinates, for each axis, and the sums of their
 // products, for each pair of axes, of which the upper halves follow. central_moments makes covariances of
-// them. All sums are of integers, so they do not depend on the order.
+// them. All sums are of integers, so they do not depend on the order. replace_labels looks labels up.
 // How: a warp reads 32 labels and adds up stretches of equal ones, not elements. Where all would add to
 // the same row, that of a component much larger than the others, few reach the table: count_labels lets
 // the first labels that a block meets use a slot of shared memory, and in measure_labels a warp keeps the
@@ -72,6 +72,17 @@ __global__ void __launch_bounds__(kTableThreads)
   __syncthreads();
   for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
     if (owners[slot] >= 0) Shared::fetch_add(sizes + owners[slot], int64_t(counts[slot]));
+}
+
+// Replaces every label but the background by its row of `table`.
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    replace_labels(int64_t count, const Label* __restrict__ labels, Label background,
+                   const Label* __restrict__ table, Label* __restrict__ out) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Label label = labels[i];
+    out[i] = label == background ? background : table[label];
+  }
 }
 
 using Wide = unsigned __int128;

@@ -53,10 +53,10 @@ def measure_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Measure
         As for `count_labels`, `labels` with one axis or more.
     """
     xp, ndim = gpu.xp, labels.ndim
-    _, measure, central = gpu.load(FILE, _names(labels.dtype))
+    _, measure, central, _ = gpu.load(FILE, _names(labels.dtype))
     sizes = count_labels(gpu, labels, background, rows)
     found = xp.flatnonzero(sizes)
-    ends = xp.cumsum(sizes > 0, dtype=COUNT)
+    ends = xp.cumsum(sizes > 0, dtype=COUNT) if len(found) else None
     sizes = sizes[found]
     cells = 3 * ndim + ndim * (ndim + 1) // 2
     words = cells + ndim * (ndim + 1) // 2
@@ -75,9 +75,31 @@ def measure_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Measure
     return Measures(found, sizes, low, high, sums, moments)
 
 
+def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
+    """Return labels of which each but the background is replaced by its row of `table`.
+
+    Parameters
+    ----------
+    gpu, labels, background
+        As for `count_labels`.
+    table : array of the dtype of `labels`
+    """
+    *_, replace = gpu.load(FILE, _names(labels.dtype))
+    out = gpu.xp.empty(labels.shape, labels.dtype)
+    if labels.size:
+        grid = gpu.blocks(labels.size, THREADS), THREADS
+        launch(replace, grid, labels.size, labels, labels.dtype.type(background), table, out)
+    return out
+
+
 @cache
 def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return f"count_labels<{ctype(label)}>", f"measure_labels<{ctype(label)}>", "central_moments"
+    return (
+        f"count_labels<{ctype(label)}>",
+        f"measure_labels<{ctype(label)}>",
+        "central_moments",
+        f"replace_labels<{ctype(label)}>",
+    )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
