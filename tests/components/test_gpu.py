@@ -323,7 +323,7 @@ class TestOnGpu:
         scalar = np.array(3, dtype)
         check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics"})
 
-    @pytest.mark.parametrize("shape", [(3000, 2500), (200, 210, 190), (9_000_001,)])
+    @pytest.mark.parametrize("shape", [(1500, 1300), (100, 110, 130), (members.PART + 100_001,)])
     @pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
     def test_large_arrays(self, shape, density):
         import cupy
@@ -331,13 +331,11 @@ class TestOnGpu:
         image = np.random.default_rng(5).random(shape) < density
         check(cupy, conncomp.label(image), 0)
         check(cupy, conncomp.label(image, numbering="roots", dtype=np.int64), -1)
-        if image.ndim > 1:
-            check(cupy, conncomp.label(image, connectivity=1), None)
 
     def test_exact_moments(self):
         import cupy
 
-        check(cupy, np.ones(12_000_001, np.int32), 0)
+        check(cupy, np.ones(6_000_001, np.int32), 0, functions=["statistics"])
 
     @pytest.mark.parametrize(("labels", "options"), BAD)
     def test_bad_labels(self, labels, options):
@@ -349,8 +347,7 @@ class TestOnGpu:
         import cupy
 
         labels = HARD_LABELS["noise in 3-D"]
-        stream = cupy.cuda.Stream(non_blocking=True)
-        with stream:
+        with cupy.cuda.Stream(non_blocking=True):
             check(cupy, labels, 0)
 
     def test_cuda_array_interface(self):
@@ -386,10 +383,10 @@ class TestOnGpu:
     def test_out_of_memory(self):
         import cupy
 
-        labels = cupy.asarray(np.arange(1 << 20))
         pool = cupy.get_default_memory_pool()
         before = pool.get_limit()
         pool.free_all_blocks()
+        labels = cupy.asarray(np.arange(1 << 20))
         pool.set_limit(size=pool.total_bytes() + 1024)
         try:
             for function in FUNCTIONS.values():

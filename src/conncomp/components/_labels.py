@@ -1,4 +1,4 @@
-"""Checks what every function on labels is given."""
+"""Checks what every function on labels is given, and lets it work on a GPU."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def compile_options() -> tuple[str, ...]:
         digest.update(path.read_bytes())
     return (
         "-std=c++17",
-        "-device-int128",
+        "-device-int128",  # sums of products of coordinates need 128 bits
         f"-I{SOURCES}",
         f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}",
     )
