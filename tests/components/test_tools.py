@@ -153,6 +153,8 @@ EVERY = [
         ([True, False], {}, TypeError, "labels is of dtype bool"),
         (["a"], {}, TypeError, "labels is of dtype"),
         ([1, -2], {}, ValueError, "labels holds -2"),
+        (np.array([1, -2], np.int8), {}, ValueError, "labels holds -2"),
+        (np.array([1, -2], ">i4"), {"background": None}, ValueError, "labels holds -2"),
         ([1, -2], {"background": -1}, ValueError, "labels holds -2"),
         ([1, 10**15], {}, ValueError, "labels holds 1000000000000000"),
         (np.array([2**64 - 1], np.uint64), {}, ValueError, "labels holds 18446744073709551615"),

@@ -1,15 +1,19 @@
-"""Checks what every function on labels is given."""
+"""Checks what every function on labels is given, and lets it work on a GPU."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from conncomp._arrays import INT32_MAX, as_numpy
+from conncomp._arrays import INT32_MAX, as_cupy, caller_stream, from_cupy, library_of, on_gpu
 
 Labels = NDArray[Any]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Tables have a row for each number up to the largest label. Labels far beyond the number of
 # elements, which no labelling gives, would make tables far larger than the labels.
@@ -17,8 +21,31 @@ ROWS_PER_ELEMENT = 16
 ROWS_ALWAYS = 1 << 24
 
 
-def check_labels(labels: ArrayLike, background: int | None) -> tuple[Labels, int, int]:
+def where_labels_lie(function: _Function) -> _Function:
+    """Let a function of labels on the CPU or of CuPy's work for every library on a GPU.
+
+    It works on the stream that is current in the library of the labels, and the arrays that it
+    returns, one or a tuple, become that library's.
+    """
+
+    @wraps(function)
+    def call(labels: Any, *arguments: Any, **options: Any) -> Any:
+        if not on_gpu(labels):
+            return function(labels, *arguments, **options)
+        library, placed = library_of(labels), as_cupy(labels)
+        with caller_stream(library, placed.device.id):
+            found = function(placed, *arguments, **options)
+            if isinstance(found, tuple):
+                return tuple(from_cupy(array, library) for array in found)
+            return from_cupy(found, library)
+
+    return cast(_Function, call)
+
+
+def check_labels(labels: Any, background: int | None) -> tuple[Labels, int, int]:
     """Return contiguous labels of int32 or int64, the background (-1: none), and the rows needed.
+
+    Labels on the GPU are CuPy's, and stay there; it waits for the GPU, to learn the largest.
 
     Raises
     ------
@@ -28,14 +55,19 @@ def check_labels(labels: ArrayLike, background: int | None) -> tuple[Labels, int
         If a label is negative and not background, or far larger than the number of elements, or
         `background` is not 0, -1 or None.
     """
-    array = as_numpy(labels, "labels")
-    if array.size == 0 and array.dtype.kind == "f" and not isinstance(labels, np.ndarray):
+    placed = on_gpu(labels)
+    array = labels if placed else np.asarray(labels)
+    if (
+        array.size == 0
+        and array.dtype.kind == "f"
+        and not (placed or isinstance(labels, np.ndarray))
+    ):
         array = array.astype(np.int32)  # an empty list
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels is of dtype {array.dtype}; it must be of integers")
     if background not in (0, -1, None) or isinstance(background, bool):
         raise ValueError(f"background={background!r} must be 0, -1 or None")
-    low, high = (int(array.min()), int(array.max())) if array.size else (0, -1)
+    low, high = _range(array, background) if array.size else (0, -1)
     if low < (-1 if background == -1 else 0):
         raise ValueError(f"labels holds {low}; labels are not negative")
     if high >= max(ROWS_PER_ELEMENT * array.size, ROWS_ALWAYS):
@@ -44,5 +76,18 @@ def check_labels(labels: ArrayLike, background: int | None) -> tuple[Labels, int
             "with numpy.unique(labels, return_inverse=True)"
         )
     dtype = np.int64 if array.dtype == np.int64 or high > INT32_MAX else np.int32
-    array = np.require(array, dtype=dtype, requirements=["C", "A"])
+    if placed:
+        array = array.astype(dtype, order="C", copy=False)
+    else:
+        array = np.require(array, dtype=dtype, requirements=["C", "A"])
     return array, -1 if background is None else background, high + 1
+
+
+def _range(labels: Any, background: int | None) -> tuple[int, int]:
+    """Return the smallest label, or 0 if that is not negative, and the largest."""
+    if background != -1:
+        # As unsigned numbers, negative ones are the largest: one pass finds out about both.
+        high = int(labels.view(labels.dtype.str.replace("i", "u")).max())
+        if high <= np.iinfo(labels.dtype).max:
+            return 0, high
+    return min(int(labels.min()), 0), int(labels.max())

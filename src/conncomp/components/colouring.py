@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arrays import as_numpy
 from conncomp.components._labels import Labels, check_labels
 
 # Components this close to each other, along every axis, get different colours.
@@ -51,7 +52,7 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     >>> bool((image[0, 0] == image[0, 2]).all())
     False
     """
-    array, ground, rows = check_labels(labels, background)
+    array, ground, rows = check_labels(as_numpy(labels, "labels"), background)
     if array.ndim == 0:
         raise ValueError("labels is a scalar; it must have one dimension or more")
     numbers = _choose(*_neighbours(array, ground, rows))

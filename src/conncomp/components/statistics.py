@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._core import native
-from conncomp.components._labels import check_labels
+from conncomp.components._labels import check_labels, where_labels_lie
+from conncomp.kernels.components.tables import measure_labels
+from conncomp.kernels.launcher import current_gpu
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class ComponentStatistics:
 
     def slices(self, row: int) -> tuple[slice, ...]:
         """Return the bounding box of a row, to index an array with."""
-        return tuple(slice(int(first), int(end)) for first, end in self.bounding_boxes[row])
+        return tuple(slice(first, end) for first, end in self.bounding_boxes[row].tolist())
 
 
 def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> ComponentStatistics:
@@ -46,16 +49,17 @@ def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> Co
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more.
+        One dimension or more, in main memory or on a GPU, as for `component_sizes`.
     background : {0, -1, None}, optional
         The label that is no component.
 
     Returns
     -------
     ComponentStatistics
-        A row for each label that occurs. Sums are made in integers, so they are exact and the
-        same for any number of threads. A component that wraps around a periodic axis is measured
-        where its elements are stored.
+        A row for each label that occurs, in arrays of the library of `labels`, where that lies.
+        Sums are made in integers, so they are exact, and the same for any number of threads and
+        on a GPU. A component that wraps around a periodic axis is measured where its elements are
+        stored.
 
     Raises
     ------
@@ -63,6 +67,8 @@ def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> Co
         If `labels` is not of integers.
     ValueError
         If it has no dimension, or a label is negative or far larger than the number of elements.
+    MemoryError
+        If there is too little memory, on the GPU too.
 
     Examples
     --------
@@ -77,9 +83,20 @@ def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> Co
     array([[1, 3],
            [2, 3]])
     """
+    return ComponentStatistics(*_measure(labels, background))
+
+
+@where_labels_lie
+def _measure(labels: ArrayLike, background: int | None) -> tuple[Any, ...]:
+    """Return the attributes of `ComponentStatistics`."""
     array, ground, rows = check_labels(labels, background)
     if array.ndim == 0:
         raise ValueError("labels is a scalar; it must have one dimension or more")
+    if not isinstance(array, np.ndarray):
+        gpu = current_gpu()
+        found, counted, first, last, total, covariances = measure_labels(gpu, array, ground, rows)
+        boxes = gpu.xp.stack([first, last + 1], axis=-1)
+        return found, counted, boxes, total / counted[:, None], covariances
     ndim = array.ndim
     sizes = np.empty(rows, np.int64)
     low, high, sums = (np.empty((rows, ndim), np.int64) for _ in range(3))
@@ -91,4 +108,4 @@ def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> Co
     found = np.flatnonzero(sizes)
     boxes = np.stack([low, high + 1], axis=-1)[found]
     centroids = sums[found] / sizes[found, None]
-    return ComponentStatistics(found, sizes[found], boxes, centroids, moments[found])
+    return found, sizes[found], boxes, centroids, moments[found]

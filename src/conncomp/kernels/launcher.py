@@ -147,7 +147,12 @@ def compile_options() -> tuple[str, ...]:
     digest = sha256()
     for path in sorted((*SOURCES.rglob("*.cuh"), *SOURCES.rglob("*.h"))):
         digest.update(path.read_bytes())
-    return ("-std=c++17", f"-I{SOURCES}", f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}")
+    return (
+        "-std=c++17",
+        "-device-int128",  # sums of products of coordinates need 128 bits
+        f"-I{SOURCES}",
+        f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}",
+    )
 
 
 class Gpu:

@@ -1,0 +1,397 @@
+"""What the functions on labels return on a GPU is what they return on the CPU, bit for bit.
+
+The code for CuPy's arrays runs here on a stand-in for them and its kernels on the host executor,
+and where there is a GPU on the arrays themselves.
+"""
+
+from contextlib import contextmanager
+from dataclasses import astuple
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import conncomp
+from conncomp import _arrays
+from conncomp.components import _labels, selection, sizes, statistics
+from conncomp.kernels.components import members, tables
+from conncomp.kernels.launcher import launch
+from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from stand_in import Array, CuPy
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+FUNCTIONS = {
+    "sizes": conncomp.component_sizes,
+    "members": conncomp.component_members,
+    "histogram": conncomp.size_histogram,
+    "statistics": lambda *a, **k: astuple(conncomp.component_statistics(*a, **k)),
+    "sorted": conncomp.sort_by_size,
+    "largest": lambda *a, **k: conncomp.largest_components(*a, 3, **k),
+    "none": lambda *a, **k: conncomp.largest_components(*a, 0, **k),
+    "not small": lambda *a, **k: conncomp.remove_small_components(*a, 4, **k),
+    "not below 0": lambda *a, **k: conncomp.remove_small_components(*a, -(10**30), **k),
+    "beyond all": lambda *a, **k: conncomp.remove_small_components(*a, 10**30, **k),
+}
+DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
+
+
+def noise(shape, dtype, values):
+    """A component everywhere, and many small ones in its gaps."""
+    rng = np.random.default_rng(len(shape))
+    labels = rng.integers(0, values, shape)
+    labels[rng.random(shape) < 0.6] = 7
+    return labels.astype(dtype)
+
+
+HARD_LABELS = {
+    "empty": np.zeros((0,), "i4"),
+    "empty in 3-D": np.zeros((3, 0, 2), "i8"),
+    "one": np.ones((1,), "i4"),
+    "background": np.zeros((40, 33), "i4"),
+    "one component": np.full((70, 65), 1, "u1"),
+    "a number left out": np.repeat([3, 0, 1, 3], [40, 3, 1, 60]).astype("i2"),
+    "a large number": np.array([2**20, 0, 3, 2**20]),
+    "each its own": np.arange(3000).reshape(60, 50).astype("i4"),
+    "each its own, backwards": np.arange(3000)[::-1].astype("i8"),
+    "noise": noise((90, 71), "i4", 40),
+    "noise of many": noise((5000,), "i8", 4000),
+    "noise in 3-D": noise((17, 9, 31), "u2", 200),
+    "noise in rows of three": noise((500, 3), "i4", 50),
+    "noise in 4-D": noise((4, 5, 1, 33), "i4", 20),
+    "noise in 7-D": noise((2, 3, 2, 1, 3, 4, 5), "i4", 20),
+    "labels": conncomp.label(np.random.default_rng(1).random((40, 50)) < 0.6, connectivity=1),
+    "runs": np.repeat(np.arange(90) % 31, np.arange(90)).astype("i4"),
+    "two in turn": np.repeat(np.arange(60) // 30 % 2 + 1, 64).astype("i4"),
+}
+HARD_ROOTS = {
+    f"roots of {name}": conncomp.label(HARD_LABELS[name], numbering="roots")
+    for name in ("empty", "background", "noise", "noise in 3-D", "each its own")
+}
+CASES = [(name, background) for name in HARD_LABELS for background in (0, None)]
+CASES += [(name, -1) for name in HARD_ROOTS]
+
+
+class HostCuPyGpu(HostGpu):
+    """The host executor with the stand-in for CuPy as its array library."""
+
+    def __init__(self, cupy, **options):
+        super().__init__(**options)
+        self.xp = cupy
+
+    def _compile(self, file, names):
+        def unwrapping(function):
+            def launch(grid, block, arguments, **options):
+                values = [a.host if isinstance(a, Array) else a for a in arguments]
+                function(grid, block, tuple(values), **options)
+
+            launch.max_dynamic_shared_size_bytes = function.max_dynamic_shared_size_bytes
+            return launch
+
+        return [unwrapping(function) for function in super()._compile(file, names)]
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
+    module = CuPy()
+    module.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
+    gpu = HostCuPyGpu(module)
+    monkeypatch.setattr(_arrays, "import_cupy", lambda: module)
+    for user in (sizes, selection, statistics):
+        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+    return module
+
+
+def in_tuple(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
+def check(cupy, labels, background, placed=None, functions=FUNCTIONS):
+    """Compare the functions on an array and on a copy of it on the GPU."""
+    placed = cupy.asarray(labels) if placed is None else placed
+    before = placed.get()
+    for name in functions:
+        found = FUNCTIONS[name](placed, background=background)
+        expected = FUNCTIONS[name](labels, background=background)
+        for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
+            assert isinstance(there, cupy.ndarray), name
+            np.testing.assert_array_equal(there.get(), here, strict=True, err_msg=name)
+    np.testing.assert_array_equal(placed.get(), before)
+
+
+def hard_labels(name):
+    return (HARD_LABELS | HARD_ROOTS)[name]
+
+
+@host
+@pytest.mark.parametrize(("name", "background"), CASES)
+def test_hard_labels(cupy, name, background):
+    check(cupy, hard_labels(name), background)
+
+
+@host
+@given(
+    labels=hnp.arrays(
+        st.sampled_from(DTYPES),
+        hnp.array_shapes(min_dims=1, max_dims=5, min_side=0, max_side=9),
+        elements=st.integers(0, 9),
+    ),
+    background=st.sampled_from([0, -1, None]),
+)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_equals_the_cpu(cupy, labels, background):
+    if background == -1 and labels.dtype.kind == "i":
+        labels = labels - labels.dtype.type(1)
+    check(cupy, labels, background)
+
+
+def layouts(labels):
+    return [labels.T, labels[::-2, ::3], labels[:1], labels[5:5]]
+
+
+@host
+def test_layouts(cupy):
+    for labels in layouts(HARD_LABELS["noise"]):
+        check(cupy, labels, 0, Array(labels))
+
+
+@host
+def test_scalar(cupy):
+    scalar = np.array(3)
+    check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics"})
+    with pytest.raises(ValueError, match="labels is a scalar"):
+        conncomp.component_statistics(cupy.asarray(scalar))
+
+
+@host
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", ["noise", "labels"])
+def test_interleavings(cupy, monkeypatch, name, seed):
+    gpu = HostCuPyGpu(cupy, seed=seed, multiprocessors=1, resident_threads=512)
+    for user in (sizes, selection, statistics):
+        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+    check(cupy, hard_labels(name), 0, functions=["sizes", "statistics", "members"])
+
+
+@host
+@pytest.mark.parametrize("part", [1, 64, 1000, 5000, 6000])
+@pytest.mark.parametrize("background", [0, None])
+def test_members_by_parts(part, background):
+    labels, ground = HARD_LABELS["noise of many"], -1 if background is None else 0
+    counts = conncomp.component_sizes(labels, background=background)
+    index = np.dtype(np.int64)
+    found = members.list_members(HostGpu(), labels, ground, counts, index, part)
+    for there, here in zip(
+        found, conncomp.component_members(labels, background=background), strict=True
+    ):
+        np.testing.assert_array_equal(there, here)
+
+
+@host
+def test_sums_of_products_have_128_bits():
+    gpu, labels = HostGpu(), np.ones(70, np.int32)
+    measure = gpu.load(tables.FILE, tables._names(labels.dtype))[1]
+    table = np.zeros((1, 5), np.int64)  # low, high, sum, and the halves of the sum of squares
+    table[0, 3:] = -2, 5
+    arguments = np.int32(0), 1, np.array([70]), np.array([0, 1]), 0, 5, table
+    launch(measure, (1, tables.THREADS), 70, labels, *arguments)
+    squares = sum(i * i for i in range(70))
+    assert table.tolist() == [[0, 69, 70 * 69 // 2, squares - 2, 6]]
+
+
+class Foreign:
+    """An array on the GPU of a library other than CuPy."""
+
+    __module__ = "foreign"
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self):
+        raise AssertionError("CuPy reads it")
+
+
+@host
+def test_other_libraries(cupy, monkeypatch):
+    streams = []
+
+    @contextmanager
+    def caller_stream(library, device):
+        streams.append((library, device))
+        yield
+        streams.pop()
+
+    def from_cupy(array, library):
+        assert streams == [("foreign", 0)]
+        return Foreign(array)
+
+    cupy.from_dlpack = lambda foreign: foreign.array
+    monkeypatch.setattr(_labels, "caller_stream", caller_stream)
+    monkeypatch.setattr(_labels, "from_cupy", from_cupy)
+    labels = HARD_LABELS["noise"]
+    for function in FUNCTIONS.values():
+        found, expected = function(Foreign(cupy.asarray(labels))), function(labels)
+        assert not streams
+        for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
+            np.testing.assert_array_equal(there.array.get(), here, strict=True)
+
+
+def test_slices():
+    found = conncomp.component_statistics(HARD_LABELS["noise"])
+    box = found.slices(0)
+    assert [type(edge) for side in box for edge in (side.start, side.stop)] == [int] * 4
+
+
+BAD = [
+    (np.array([1.5, 2.0]), {}),
+    (np.zeros(0), {}),
+    (np.array([True, False]), {}),
+    (np.array([1, -2]), {}),
+    (np.array([1, -2]), {"background": -1}),
+    (np.array([1, 10**15]), {}),
+    (np.array([2**64 - 1], np.uint64), {}),
+    (np.array([1, 2]), {"background": 5}),
+    (np.array([1, 2]), {"background": True}),
+]
+
+
+def check_bad_labels(cupy, labels, options):
+    for name, function in FUNCTIONS.items():
+        with pytest.raises((TypeError, ValueError)) as here:
+            function(labels, **options)
+        with pytest.raises((TypeError, ValueError)) as there:
+            function(cupy.asarray(labels), **options)
+        assert (here.type, str(here.value)) == (there.type, str(there.value)), name
+
+
+@pytest.mark.parametrize(("labels", "options"), BAD)
+def test_bad_labels(cupy, labels, options):
+    check_bad_labels(cupy, labels, options)
+
+
+def test_bad_numbers(cupy):
+    labels = cupy.asarray(np.array([1, 2]))
+    with pytest.raises(ValueError, match="k=-1"):
+        conncomp.largest_components(labels, -1)
+    with pytest.raises(TypeError, match=r"min_size=1\.5"):
+        conncomp.remove_small_components(labels, 1.5)
+
+
+def test_colours_need_main_memory(cupy):
+    with pytest.raises(TypeError, match="labels lies in GPU memory"):
+        conncomp.colour_components(cupy.asarray(np.ones((2, 2), int)))
+
+
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    if sanitizer_library(sanitizer) is None:
+        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    chosen = "test_hard_labels and (noise-0 or noise--1) or test_members_by_parts and 0-1000"
+    code, output = run_sanitized(
+        sanitizer, "pytest", "-q", "-x", __file__, "-p", "no:cacheprovider", "-k", chosen
+    )
+    assert code == 0, output[-5000:]
+
+
+@pytest.mark.gpu
+class TestOnGpu:
+    """The public functions, on a GPU."""
+
+    @pytest.mark.parametrize(("name", "background"), CASES)
+    def test_hard_labels(self, name, background):
+        import cupy
+
+        check(cupy, hard_labels(name), background)
+
+    @pytest.mark.parametrize("dtype", DTYPES)
+    def test_dtypes_and_layouts(self, dtype):
+        import cupy
+
+        labels = (HARD_LABELS["noise"] % 100).astype(dtype)
+        placed = cupy.asarray(labels)
+        for here, there in zip(layouts(labels), layouts(placed), strict=True):
+            for background in (0, -1, None):
+                check(cupy, here, background, there)
+        scalar = np.array(3, dtype)
+        check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics"})
+
+    @pytest.mark.parametrize("shape", [(1500, 1300), (100, 110, 130), (members.PART + 100_001,)])
+    @pytest.mark.parametrize("density", [0.1, 0.5, 0.9])
+    def test_large_arrays(self, shape, density):
+        import cupy
+
+        image = np.random.default_rng(5).random(shape) < density
+        check(cupy, conncomp.label(image), 0)
+        check(cupy, conncomp.label(image, numbering="roots", dtype=np.int64), -1)
+
+    def test_exact_moments(self):
+        import cupy
+
+        check(cupy, np.ones(6_000_001, np.int32), 0, functions=["statistics"])
+
+    @pytest.mark.parametrize(("labels", "options"), BAD)
+    def test_bad_labels(self, labels, options):
+        import cupy
+
+        check_bad_labels(cupy, labels, options)
+
+    def test_a_stream(self):
+        import cupy
+
+        labels = HARD_LABELS["noise in 3-D"]
+        with cupy.cuda.Stream(non_blocking=True):
+            check(cupy, labels, 0)
+
+    def test_cuda_array_interface(self):
+        import cupy
+
+        labels = HARD_LABELS["noise"]
+        placed = cupy.asarray(labels)
+        shown = SimpleNamespace(__cuda_array_interface__=placed.__cuda_array_interface__)
+        found = conncomp.component_sizes(shown)
+        assert isinstance(found, cupy.ndarray)
+        np.testing.assert_array_equal(found.get(), conncomp.component_sizes(labels))
+
+    @pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
+    def test_torch(self, dtype):
+        torch = pytest.importorskip("torch")
+        labels = HARD_LABELS["noise in 3-D"].astype(dtype)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            # Written late, so that work on another stream would see zeros.
+            placed = torch.zeros(labels.shape, dtype=getattr(torch, dtype), device="cuda")
+            torch.cuda._sleep(50_000_000)
+            placed += torch.tensor(labels).cuda()
+            found = {name: function(placed) for name, function in FUNCTIONS.items()}
+        stream.synchronize()
+        for name, arrays in found.items():
+            expected = FUNCTIONS[name](labels)
+            for there, here in zip(*map(in_tuple, (arrays, expected)), strict=True):
+                assert type(there) is torch.Tensor
+                np.testing.assert_array_equal(there.cpu().numpy(), here, strict=True)
+        box = conncomp.component_statistics(placed).slices(0)
+        assert box == conncomp.component_statistics(labels).slices(0)
+
+    def test_out_of_memory(self):
+        import cupy
+
+        pool = cupy.get_default_memory_pool()
+        before = pool.get_limit()
+        pool.free_all_blocks()
+        labels = cupy.asarray(np.arange(1 << 20))
+        pool.set_limit(size=pool.total_bytes() + 1024)
+        try:
+            for function in FUNCTIONS.values():
+                with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):
+                    function(labels)
+        finally:
+            pool.set_limit(size=before)
+        assert int(conncomp.component_sizes(labels)[5]) == 1
