@@ -126,11 +126,11 @@ struct InBlock : Atomics {
   // compute-sanitizer's racecheck reports accesses that may meet, unless both are atomic functions.
   template <class T>
   __device__ static T load(const T* at) {
-    return fetch_or(const_cast<T*>(at), T(0));
+    return compare_exchange(const_cast<T*>(at), T(0), T(0));
   }
   template <class T>
   __device__ static void store(T* at, T value) {
-    atomicExch(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value));
+    for (T seen = load(at), held; (held = compare_exchange(at, seen, value)) != seen;) seen = held;
   }
 #else
   template <class T>

@@ -31,6 +31,7 @@ constexpr int kPitch = kWord + 2;   // from word to word in shared memory: threa
 constexpr int kWordThreads = 256;   // a thread for each word
 constexpr int kWordsOfTile = 4096;  // that are counted together
 constexpr int kAtOnce = 4;          // bundles that a warp writes at once
+constexpr int kPairs = 4;           // that a thread may put off
 
 // How an array is cut into tiles: 2^log_x words along the last axis, 2^log_y rows along the one before, and
 // 2^log_z along the one before that, if there is one.
@@ -124,6 +125,34 @@ struct Tiles {
   __device__ int width(int64_t x) const {
     const int64_t rest = grid.axes[rank - 1].length - x;
     return int(rest < kWord ? rest : kWord);
+  }
+};
+
+// Pairs to be united, in shared memory. Threads come upon them at different times; if each united its own at
+// once, the others of its warp would wait. There is room for a few pairs of each thread, and what is beyond
+// that is united at once.
+template <class Index, int capacity>
+struct Pairs {
+  Index first[capacity], second[capacity];
+  int count;
+
+  template <class Access>
+  __device__ void add(Index* parent, Index a, Index b) {
+    const int at = InBlock::fetch_add(&count, 1);
+    if (at < capacity) {
+      first[at] = a;
+      second[at] = b;
+    } else {
+      unite<Access>(parent, a, b);
+    }
+  }
+  // All threads of the block call.
+  template <class Access>
+  __device__ void unite_all(Index* parent) const {
+    __syncthreads();
+    const int stored = count < capacity ? count : capacity;
+    for (int k = int(threadIdx.x); k < stored; k += int(blockDim.x))
+      unite<Access>(parent, first[k], second[k]);
   }
 };
 
@@ -228,12 +257,15 @@ struct Pieces {
   }
 };
 
+using PairsInTile = Pairs<uint16_t, kPairs * kTileThreads>;
+
 // Links the runs of a tile in shared memory; `entries` get the first elements of runs in the rows of this
 // thread. by_value(k, dz, dy, touching) leaves of what its k-th piece touches what is of the same value;
 // all threads of a warp call it.
 template <bool bundled, int rank, class ByValue>
 __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_word, uint16_t* nodes,
-                                 uint32_t (&entries)[Tiles<rank>::kRows], ByValue&& by_value) {
+                                 PairsInTile& pairs, uint32_t (&entries)[Tiles<rank>::kRows],
+                                 ByValue&& by_value) {
   using Set = Pieces<bundled, rank>;
   const Tiles<rank>& tiles = pieces.tiles;
   const int64_t connectivity = tiles.grid.connectivity;
@@ -304,12 +336,14 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       const auto other = pieces.rows(there);
       for_each_contact(
           runs, pieces.runs(there, other), touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
-            unite<InBlock>(nodes, pieces.node(at, mine, run), pieces.node(there, other, its_run));
+            pairs.add<InBlock>(nodes, pieces.node(at, mine, run), pieces.node(there, other, its_run));
           });
       if (touched.before())
-        unite<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at({there.z, there.y, at.x - 1}, kWord - 1));
+        pairs.add<InBlock>(nodes, pieces.node_at(at, 0),
+                           pieces.node_at({there.z, there.y, at.x - 1}, kWord - 1));
       if (touched.after())
-        unite<InBlock>(nodes, pieces.node_at(at, kWord - 1), pieces.node_at({there.z, there.y, at.x + 1}, 0));
+        pairs.add<InBlock>(nodes, pieces.node_at(at, kWord - 1),
+                           pieces.node_at({there.z, there.y, at.x + 1}, 0));
       // Two by two elements that are all set: those before connect what comes here.
       left_is_implied |= (touched.straight & touched.left & 1) && at.x > 0 &&
                          pieces.rows(left).facing(dz, dy) >> (kWord - 1);
@@ -318,8 +352,9 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
     if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
     beside = by_value(k, 0, 0, beside);
     if (beside.left && !left_is_implied)
-      unite<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
+      pairs.add<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
   }
+  pairs.unite_all<InBlock>(nodes);
   __syncthreads();
 }
 
@@ -337,6 +372,7 @@ __global__ void __launch_bounds__(kTileThreads)
   uint16_t* const nodes = reinterpret_cast<uint16_t*>(starts + tiles.words());  // a parent for each element
   __shared__ Value value_of_warp[kTileThreads / kWarp];
   __shared__ bool has_value[kTileThreads / kWarp];
+  __shared__ PairsInTile pairs;
 
   const Grid<rank>& grid = tiles.grid;
   const int64_t stride = grid.axes[rank - 1].value_stride;
@@ -344,6 +380,7 @@ __global__ void __launch_bounds__(kTileThreads)
   const int first_word = tiles.word_of_bundle(int(threadIdx.x));
   const int64_t words_before = int64_t(blockIdx.x) * tiles.words();
   if (grid_thread() == 0) *components = 0;
+  if (threadIdx.x == 0) pairs.count = 0;
 
   // Rows as words.
   Cell cell[kRows];
@@ -413,10 +450,10 @@ __global__ void __launch_bounds__(kTileThreads)
 
   uint32_t entries[kRows] = {};
   if (bundled)
-    link_runs(Pieces<true, rank>{tiles, fore, starts}, first_word, nodes, entries,
+    link_runs(Pieces<true, rank>{tiles, fore, starts}, first_word, nodes, pairs, entries,
               [](int, int, int, const Touching& touched) { return touched; });
   else
-    link_runs(Pieces<false, rank>{tiles, fore, starts}, first_word, nodes, entries,
+    link_runs(Pieces<false, rank>{tiles, fore, starts}, first_word, nodes, pairs, entries,
               [&](int k, int dz, int dy, const Touching& touched) {
                 if (!mixed) return touched;
                 Cell at;
@@ -457,6 +494,7 @@ struct Joining {
   Index* parent;
   const Masks<Value>& masks;
   uint32_t tile;
+  Pairs<Index, kPairs * kTileThreads>& pairs;
 
   // A piece: its first cell, and the number of its first word.
   struct Piece {
@@ -526,7 +564,7 @@ struct Joining {
     return index;
   }
   __device__ void unite_elements(const Piece& mine, int x, const Piece& other, int its_x) const {
-    unite<Shared>(parent, index_of(mine, x), index_of(other, its_x));
+    pairs.template add<Shared>(parent, index_of(mine, x), index_of(other, its_x));
   }
 
   // The first column with the last one of the tile to the left.
@@ -606,15 +644,22 @@ struct Joining {
   }
 
   __device__ void join(const Cell& corner) const {
-    for (int k = int(threadIdx.x); k < tiles.words() / Rows::kRows; k += int(blockDim.x)) {
-      const int word = bundled ? tiles.word_of_bundle(k) : k;
+    // First the pieces of the first column. In two dimensions, only those of the first row have a row before
+    // in another tile.
+    const int pieces = tiles.words() / Rows::kRows, columns = 1 << tiles.log_x;
+    const int lefts = pieces / columns, tops = rank == 2 ? columns : pieces;
+    for (int k = int(threadIdx.x); k < lefts + tops; k += int(blockDim.x)) {
+      const int piece = k < lefts ? k * columns : k - lefts;
+      const int word = bundled ? tiles.word_of_bundle(piece) : piece;
       Cell cell;
       if (!tiles.first_of(corner, word, cell)) continue;
       const Piece mine{cell, tile, (int64_t(tile) << tiles.log_words()) + word, bool(masks.mixed[tile])};
       const Rows my_rows = rows(mine);
       if (my_rows.all() == 0) continue;
-      if (tiles.x_of(word) == 0) join_left(mine, my_rows);
-      join_before(mine, my_rows);
+      if (k < lefts)
+        join_left(mine, my_rows);
+      else
+        join_before(mine, my_rows);
     }
   }
 };
@@ -649,10 +694,14 @@ __global__ void __launch_bounds__(kTileThreads)
                uint32_t* starts_of_word, uint8_t* mixed_tiles, Value* value_of_tile) {
   const Masks<Value> masks{fore_of_word, starts_of_word, mixed_tiles, value_of_tile};
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  __shared__ Pairs<Index, kPairs * kTileThreads> pairs;
+  if (threadIdx.x == 0) pairs.count = 0;
+  const bool by_rows = joins_rows(tiles, masks, corner);
   if (tiles.full() && !masks.mixed[blockIdx.x])
-    Joining<true, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x}.join(corner);
-  if (joins_rows(tiles, masks, corner))
-    Joining<false, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x}.join(corner);
+    Joining<true, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x, pairs}.join(corner);
+  if (by_rows)
+    Joining<false, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x, pairs}.join(corner);
+  pairs.template unite_all<Shared>(parent);
 }
 
 // Calls body(index) for each root of a tile in a word, words being numbered along the array.

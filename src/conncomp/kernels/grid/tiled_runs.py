@@ -13,7 +13,7 @@ from conncomp.kernels.grid.image import GRIDS, VALUE_CTYPES, Image, value_kinds
 from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
 
 FILE = "grid/tiled_runs.cuh"
-LOG_WARP, WORD, WORD_THREADS, WORDS_OF_TILE = 5, 32, 256, 4096
+LOG_WARP, WARP, WORD, WORD_THREADS, WORDS_OF_TILE = 5, 32, 32, 256, 4096
 PITCH = 34
 # The logarithms of the words and rows of a tile, in two dimensions and more.
 LOGS_2D, LOGS_3D = (2, 6, 0), (1, 4, 4)
@@ -80,7 +80,7 @@ def fill_labels(
         components,
         shared=words_of_tile * (2 * BITS.itemsize + PITCH * NODE.itemsize),
     )
-    launch(join, by_tile, tiles, image.values, labels, *masks, values)
+    launch(join, (count, _join_threads(image, *logs)), tiles, image.values, labels, *masks, values)
     by_word = words, columns, length, tile_roots
     launch(settle, by_chunk, *by_word, labels, before, components)
     if consecutive:
@@ -111,6 +111,14 @@ def _tiling(gpu: Gpu, image: Image) -> tuple[int, int, int]:
         axis = max((k for k in range(3) if logs[k] > least[k]), key=lambda k: (logs[k], k))
         logs[axis] -= 1
     return logs[0], logs[1], logs[2]
+
+
+def _join_threads(image: Image, log_x: int, log_y: int, log_z: int) -> int:
+    bundles = 1 << log_x + log_y + log_z - (2 if image.rank > 2 else 1)
+    if image.rank > 2:
+        return bundles
+    border = (bundles >> log_x) + (1 << log_x)
+    return min(bundles, -(-border // WARP) * WARP)
 
 
 def _count_tiles(image: Image, log_x: int, log_y: int, log_z: int) -> int:
