@@ -1,5 +1,7 @@
 """Every GPU algorithm on graphs, on the host executor and on a GPU, against a plain search."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.sparse import coo_array, csgraph
@@ -42,6 +44,7 @@ def from_arcs(src, dst, n, form, vertex=np.int32, pointer=np.int32):
     return Graph(n, csr=(indptr, dst[order]), symmetric=form == "both ends")
 
 
+@cache
 def roots_of(name):
     src, dst, n = HARD_GRAPHS[name]
     return components_by_search(n, np.stack([src, dst], 1))
