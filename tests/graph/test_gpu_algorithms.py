@@ -11,7 +11,7 @@ from conncomp.graph.labelling import CAPTURABLE, ON_GPU
 from conncomp.kernels.core.numbering import number_roots
 from conncomp.kernels.graph.check import check_rows
 from conncomp.kernels.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
-from hard_graphs import HARD_GRAPHS, mostly_far, random
+from hard_graphs import HARD_GRAPHS, mostly_far, random, shuffled, star
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
 from reference import components_by_search, consecutive
 
@@ -21,7 +21,10 @@ ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
 CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
 FORMS = ["arcs", "rows", "both ends"]
 # One graph with something for each kernel: in all of them the sanitizers take minutes.
-SANITIZED = "test_number or test_check or test_list_of_edges or test_hard_graphs and sorts"
+SANITIZED = """
+    test_number or test_check or test_list_of_edges
+    or test_hubs and both or test_hard_graphs and sorts
+"""
 
 
 def make(name, form, vertex=np.int32, pointer=np.int32):
@@ -91,12 +94,24 @@ def test_large_blocks_of_default(form, degree):
 
 
 @host
+@pytest.mark.parametrize("form", ["rows", "both ends"])
+def test_hubs_of_default(form):
+    """Rows so long that all blocks share them; the giant is but one of their components."""
+    src, dst, n = shuffled([star(5001, 0), star(4601, 4600), random(300, 40, 1)], seed=12)
+    expected = components_by_search(n, np.stack([src, dst], 1))
+    for seed in range(3):
+        roots, _ = fill(HostGpu(seed=seed), "auto", from_arcs(src, dst, n, form))
+        np.testing.assert_array_equal(roots, expected)
+
+
+@host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
     if sanitizer_library(sanitizer) is None:
         pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    chosen = " ".join(SANITIZED.split())
     code, output = run_sanitized(
-        sanitizer, "pytest", "-v", "-x", __file__, "-p", "no:cacheprovider", "-k", SANITIZED
+        sanitizer, "pytest", "-v", "-x", __file__, "-p", "no:cacheprovider", "-k", chosen
     )
     assert code == 0, output[-10_000:]  # its last test, and the sanitizer's report
 
