@@ -50,6 +50,14 @@ def mostly_far(n, degree, seed):
     return np.append(src, odd[::20]), np.append(dst, odd[::20] - 1), n
 
 
+def shuffled(graphs, seed):
+    """Graphs beside each other, with their vertices mixed."""
+    ends, n = np.zeros((2, 0), np.int64), 0
+    for src, dst, count in graphs:
+        ends, n = np.append(ends, np.stack([src, dst]) + n, 1), n + count
+    return *np.random.default_rng(seed).permutation(n)[ends], n
+
+
 NOTHING = np.zeros(0, np.int64)
 
 # name: sources and targets of arcs, each edge once, and the number of vertices
@@ -74,5 +82,6 @@ HARD_GRAPHS = {
     "sparse": random(997, 499, seed=5),
     "critical": random(997, 997, seed=6),
     "mostly far": mostly_far(1198, 9, seed=9),
+    "all sorts": shuffled([brooms(2, 400, 3), cliques(3, 19, True), line(12), line(1)], seed=10),
     "two halves": (*(np.append(ends, ends + 333) for ends in random(333, 900, 7)[:2]), 666),
 }

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdlib>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -155,7 +156,7 @@ struct Launch {
   size_t tls_module = 0, tls_size = 0;  // of the kernel's library: its __shared__ variables
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(shape.seconds);
-  std::atomic<int> started{0};
+  std::latch all_started{workers};
   std::atomic<bool> failed{false}, reported{false};
 };
 
@@ -403,7 +404,7 @@ struct Worker {
     need_threads(int(of.shape.block.x * of.shape.block.y * of.shape.block.z));
     dynamic_shared = std::malloc(of.shape.shared);
     // Blocks are often over before the next worker has even started.
-    for (++of.started; of.started < of.workers;) sched_yield();
+    of.all_started.arrive_and_wait();
     for (size_t i = number; i < of.order.size() && !of.failed; i += of.workers) {
       begin_block(of.order[i]);
       release(&begin_mark);

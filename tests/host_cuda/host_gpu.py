@@ -72,8 +72,13 @@ def _compile(text: bytes, dependencies: bytes, flags: tuple[str, ...]) -> Path:
         with tempfile.TemporaryDirectory(dir=CACHE) as work:
             (cpp := Path(work, "kernels.cpp")).write_bytes(text)
             built = Path(work, "kernels.so")
+            # The sanitizer of this process is not for the compiler, which it would slow down.
+            environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
             done = subprocess.run(
-                [COMPILER, str(cpp), *flags, "-o", str(built)], capture_output=True, text=True
+                [COMPILER, str(cpp), *flags, "-o", str(built)],
+                capture_output=True,
+                text=True,
+                env=environment,
             )
             if done.returncode != 0:
                 raise RuntimeError(f"{COMPILER} failed:\n{done.stderr}")

@@ -31,7 +31,7 @@ def test_core_is_clean(sanitizer, instructions, tmp_path):
         pytest.skip("this processor has no AVX2")
     program = tmp_path / "core_test"
     subprocess.run(
-        [COMPILER, "-std=c++20", "-O1", "-g", "-pthread", "-DCONNCOMP_GRAIN=32", "-I", KERNELS]
+        [COMPILER, "-std=c++20", "-O1", "-g1", "-pthread", "-DCONNCOMP_GRAIN=32", "-I", KERNELS]
         + SANITIZERS[sanitizer]
         + INSTRUCTIONS[instructions]
         + [HERE / "core_test.cpp", "-o", program],

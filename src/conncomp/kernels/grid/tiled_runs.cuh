@@ -288,22 +288,22 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       other_runs = pieces.runs(before, other);
     }
     touched = by_value(k, kZ, kY, touched);
-    for (uint32_t starts = runs.starts; starts != 0; starts &= starts - 1) {
-      const uint32_t run = runs.run_from(starts & (0 - starts)), columns = touched.columns(run);
+    for_each_bit_together(runs.starts, [&](int start) {
+      const uint32_t run = runs.run_from(1u << start), columns = touched.columns(run);
       const auto first = mine.first(run);
       const uint16_t node = pieces.node(at, mine, run);
 #pragma unroll
       for (int row = 0; row < Tiles<rank>::kRows; ++row)
         if (row == (bundled ? first.row : k)) entries[row] |= 1u << first.x;
       nodes[node] = columns == 0 ? node : pieces.node(before, other, other_runs.run_of(lowest(columns)));
-    }
+    });
   }
   // That makes paths as long as the tile. Each round halves all of them.
   for (bool changed = true; __syncthreads_or(changed);) {
     changed = false;
 #pragma unroll
     for (int k = 0; k < Tiles<rank>::kRows; ++k)
-      for_each_bit(entries[k], [&](int x) {
+      for_each_bit_together(entries[k], [&](int x) {
         const int node = (first_word + tiles.word_of_row(k)) * kPitch + x;
         const uint16_t under = InBlock::load(nodes + node), next = InBlock::load(nodes + under);
         if (next == under) return;
@@ -332,9 +332,13 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       Touching touched{0, 0, 0};
       if (pieces.contains(there)) touched = pieces.touching(at, mine, dz, dy, moved < connectivity);
       touched = by_value(k, dz, dy, touched);
-      if ((touched.straight | touched.left | touched.right) == 0) continue;
-      const auto other = pieces.rows(there);
-      for_each_contact(
+      typename Set::Rows other{};
+      Runs other_runs{0, 0};
+      if ((touched.straight | touched.left | touched.right) != 0) {
+        other = pieces.rows(there);
+        other_runs = pieces.runs(there, other);
+      }
+      for_each_contact<true>(
           runs, pieces.runs(there, other), touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
             pairs.add<InBlock>(nodes, pieces.node(at, mine, run), pieces.node(there, other, its_run));
           });
@@ -469,7 +473,7 @@ __global__ void __launch_bounds__(kTileThreads)
     const int word = first_word + tiles.word_of_row(k);
     const Index first = tiles.index_of(corner, word);
     uint32_t roots = 0;
-    for_each_bit(entries[k], [&](int x) {
+    for_each_bit_together(entries[k], [&](int x) {
       const int node = word * kPitch + x, root = find<InBlock, Jump::kNone>(nodes, uint16_t(node));
       parent[first + x] = tiles.index_of(corner, root / kPitch) + root % kPitch;
       roots |= uint32_t(root == node) << x;
@@ -635,7 +639,7 @@ struct Joining {
       Touching touched = touching_bits(my_fore, facing(its_rows, step, -1), before, after, diagonal);
       if (by_value)
         touched = touching_values(touched, values + mine.cell.offset, values + there.offset, stride);
-      for_each_contact(
+      for_each_contact<false>(
           runs(mine, my_rows), runs(other, its_rows), touched, false,
           [&](uint32_t run, uint32_t its_run) { unite_elements(mine, lowest(run), other, lowest(its_run)); });
       if (touched.before()) unite_elements(mine, 0, beside(-1), kWord - 1);

@@ -33,6 +33,15 @@ template <class Body>
 __device__ inline void for_each_bit(uint32_t bits, Body&& body) {
   for (; bits != 0; bits &= bits - 1) body(lowest(bits));
 }
+// The same for all threads of a warp, which call together and wait for each other at every bit: left to
+// themselves they drift apart in loops of different lengths, and then run alone to the end of the kernel.
+template <class Body>
+__device__ inline void for_each_bit_together(uint32_t bits, Body&& body) {
+  for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
+    if (bits != 0) body(lowest(bits));
+    __syncwarp();
+  }
+}
 
 // --------------------------------------------------------------------------------------------- contacts
 
@@ -74,12 +83,13 @@ __device__ inline Touching touching_values(const Touching& possible, const Value
   return found;
 }
 
-// Calls body(run, other run) for each two runs that touch.
-template <class Body>
+// Calls body(run, other run) for each two runs that touch; all threads of a warp together, or each for
+// itself.
+template <bool together, class Body>
 __device__ inline void for_each_contact(const Runs& mine, const Runs& other, const Touching& touched,
                                         bool but_first, Body&& body) {
-  for (uint32_t starts = mine.starts; starts != 0; starts &= starts - 1) {
-    const uint32_t run = mine.run_from(starts & (0 - starts));
+  const auto contacts_of_run = [&](int start) {
+    const uint32_t run = mine.run_from(1u << start);
     uint32_t columns = touched.columns(run);
     if (but_first && columns != 0) columns &= ~other.run_of(lowest(columns));
     while (columns != 0) {
@@ -87,7 +97,12 @@ __device__ inline void for_each_contact(const Runs& mine, const Runs& other, con
       columns &= ~its_run;
       body(run, its_run);
     }
-  }
+  };
+  const uint32_t starts = (touched.straight | touched.left | touched.right) != 0 ? mine.starts : 0;
+  if constexpr (together)
+    for_each_bit_together(starts, contacts_of_run);
+  else
+    for_each_bit(starts, contacts_of_run);
 }
 
 // ---------------------------------------------------------------------------------------------- bundles
