@@ -32,6 +32,7 @@ constexpr int kWordThreads = 256;   // a thread for each word
 constexpr int kWordsOfTile = 4096;  // that are counted together
 constexpr int kAtOnce = 4;          // bundles that a warp writes at once
 constexpr int kPairs = 4;           // that a thread may put off
+constexpr int kHalvings = 3;        // of paths in a tile, before unions
 
 // How an array is cut into tiles: 2^log_x words along the last axis, 2^log_y rows along the one before, and
 // 2^log_z along the one before that, if there is one.
@@ -129,30 +130,30 @@ struct Tiles {
 };
 
 // Pairs to be united, in shared memory. Threads come upon them at different times; if each united its own at
-// once, the others of its warp would wait. There is room for a few pairs of each thread, and what is beyond
-// that is united at once.
+// once, the others of its warp would wait. There is room for a few pairs of each thread.
 template <class Index, int capacity>
 struct Pairs {
   Index first[capacity], second[capacity];
   int count;
 
-  template <class Access>
-  __device__ void add(Index* parent, Index a, Index b) {
+  // False if there is no room left.
+  __device__ bool add(Index a, Index b) {
     const int at = InBlock::fetch_add(&count, 1);
-    if (at < capacity) {
-      first[at] = a;
-      second[at] = b;
-    } else {
-      unite<Access>(parent, a, b);
-    }
+    if (at >= capacity) return false;
+    first[at] = a;
+    second[at] = b;
+    return true;
   }
-  // All threads of the block call.
-  template <class Access>
-  __device__ void unite_all(Index* parent) const {
+  // Calls body(a, b) for all pairs. All threads of the block call.
+  template <class Body>
+  __device__ void for_each(Body&& body) const {
     __syncthreads();
     const int stored = count < capacity ? count : capacity;
-    for (int k = int(threadIdx.x); k < stored; k += int(blockDim.x))
-      unite<Access>(parent, first[k], second[k]);
+    for (int begin = 0; begin < stored; begin += int(blockDim.x)) {
+      const int k = begin + int(threadIdx.x);
+      if (k < stored) body(first[k], second[k]);
+      __syncwarp();
+    }
   }
 };
 
@@ -267,20 +268,29 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
                                  PairsInTile& pairs, uint32_t (&entries)[Tiles<rank>::kRows],
                                  ByValue&& by_value) {
   using Set = Pieces<bundled, rank>;
+  using Rows = typename Set::Rows;
   const Tiles<rank>& tiles = pieces.tiles;
   const int64_t connectivity = tiles.grid.connectivity;
 
-  // Each run under the first one that it touches in the piece before, whose elements all come before. In the
-  // loops over rows, k is a constant, for registers cannot be indexed.
+  // Calls put(entry, entry) for the ends of a piece's words, where they touch words beside the one `there`.
+  const auto put_corners = [&](Place at, Place there, const Touching& touched, auto&& put) {
+    if (touched.before()) put(pieces.node_at(at, 0), pieces.node_at({there.z, there.y, at.x - 1}, kWord - 1));
+    if (touched.after()) put(pieces.node_at(at, kWord - 1), pieces.node_at({there.z, there.y, at.x + 1}, 0));
+  };
+
+  // Each run under the first one that it touches in the piece before, whose elements all come before; what
+  // else it touches is put off. In the loops over rows, k is a constant, for registers cannot be indexed.
   constexpr int kZ = rank > 2 ? -1 : 0, kY = rank > 2 ? 0 : -1;
+  bool late = false;  // there was no room for a pair
+  const auto put_off = [&](uint16_t a, uint16_t b) { late |= !pairs.add(a, b); };
 #pragma unroll
   for (int k = 0; k < Set::kOfThread; ++k) {
-    const Place at = pieces.place_of(first_word + tiles.word_of_row(k));
+    const Place at = pieces.place_of(first_word + tiles.word_of_row(k)), left{at.z, at.y, at.x - 1};
     const Place before{at.z + kZ, at.y + kY, at.x};
-    const auto mine = pieces.rows(at);
+    const Rows mine = pieces.rows(at);
     const Runs runs = pieces.runs(at, mine);
     Touching touched{0, 0, 0};
-    typename Set::Rows other{};
+    Rows other{};
     Runs other_runs{0, 0};
     if (pieces.contains(before)) {
       touched = pieces.touching(at, mine, kZ, kY, connectivity > 1);
@@ -289,17 +299,36 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
     }
     touched = by_value(k, kZ, kY, touched);
     for_each_bit_together(runs.starts, [&](int start) {
-      const uint32_t run = runs.run_from(1u << start), columns = touched.columns(run);
+      const uint32_t run = runs.run_from(1u << start);
       const auto first = mine.first(run);
       const uint16_t node = pieces.node(at, mine, run);
 #pragma unroll
       for (int row = 0; row < Tiles<rank>::kRows; ++row)
         if (row == (bundled ? first.row : k)) entries[row] |= 1u << first.x;
-      nodes[node] = columns == 0 ? node : pieces.node(before, other, other_runs.run_of(lowest(columns)));
+      uint16_t under = node;
+      for (uint32_t columns = touched.columns(run); columns != 0;) {
+        const uint32_t its_run = other_runs.run_of(lowest(columns));
+        columns &= ~its_run;
+        const uint16_t entry = pieces.node(before, other, its_run);
+        if (under == node)
+          under = entry;
+        else
+          put_off(node, entry);
+      }
+      nodes[node] = under;
     });
+    put_corners(at, before, touched, put_off);
+    Touching beside{0, 0, 0};
+    if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
+    beside = by_value(k, 0, 0, beside);
+    // Two by two elements that are all set: those before connect what comes here.
+    if (beside.left &&
+        !((touched.straight & touched.left & 1) && pieces.rows(left).facing(kZ, kY) >> (kWord - 1)))
+      put_off(pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
   }
   // That makes paths as long as the tile. Each round halves all of them.
-  for (bool changed = true; __syncthreads_or(changed);) {
+  bool changed = true;
+  for (int round = 0; __syncthreads_or(changed) && round < kHalvings; ++round) {
     changed = false;
 #pragma unroll
     for (int k = 0; k < Tiles<rank>::kRows; ++k)
@@ -312,53 +341,45 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       });
   }
 
-  // What else they touch: further runs of that piece, those of other pieces before, and across the ends of
-  // words.
+  // What they touch of other pieces before, and all again if there was no room.
+  const auto put_or_unite = [&](uint16_t a, uint16_t b) {
+    if (!pairs.add(a, b)) unite<InBlock>(nodes, a, b);
+  };
+  const bool again = __any_sync(kAllLanes, late);
 #pragma unroll
   for (int k = 0; k < Set::kOfThread; ++k) {
     const Place at = pieces.place_of(first_word + tiles.word_of_row(k)), left{at.z, at.y, at.x - 1};
-    const auto mine = pieces.rows(at);
+    const Rows mine = pieces.rows(at);
     const Runs runs = pieces.runs(at, mine);
-    bool left_is_implied = false;
-    for (int direction = 0; direction < (rank > 2 ? 4 : 1); ++direction) {
+    for (int direction = again ? 0 : 1; direction < (rank > 2 ? 4 : 1); ++direction) {
       // The first one is that of above.
-      const int dz = direction == 3 ? 0 : kZ, dy = rank == 2        ? -1
-                                                   : direction == 0 ? 0
-                                                   : direction == 1 ? 1
-                                                                    : -1;
+      const int dz = direction == 3 ? 0 : kZ;
+      const int dy = direction == 0 ? kY : direction == 1 ? 1 : -1;
       const int moved = (dz != 0) + (dy != 0);
       if (moved > connectivity) continue;
       const Place there{at.z + dz, at.y + dy, at.x};
       Touching touched{0, 0, 0};
-      if (pieces.contains(there)) touched = pieces.touching(at, mine, dz, dy, moved < connectivity);
-      touched = by_value(k, dz, dy, touched);
-      typename Set::Rows other{};
+      Rows other{};
       Runs other_runs{0, 0};
-      if ((touched.straight | touched.left | touched.right) != 0) {
+      if (pieces.contains(there)) {
+        touched = pieces.touching(at, mine, dz, dy, moved < connectivity);
         other = pieces.rows(there);
         other_runs = pieces.runs(there, other);
       }
-      for_each_contact<true>(
-          runs, pieces.runs(there, other), touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
-            pairs.add<InBlock>(nodes, pieces.node(at, mine, run), pieces.node(there, other, its_run));
-          });
-      if (touched.before())
-        pairs.add<InBlock>(nodes, pieces.node_at(at, 0),
-                           pieces.node_at({there.z, there.y, at.x - 1}, kWord - 1));
-      if (touched.after())
-        pairs.add<InBlock>(nodes, pieces.node_at(at, kWord - 1),
-                           pieces.node_at({there.z, there.y, at.x + 1}, 0));
-      // Two by two elements that are all set: those before connect what comes here.
-      left_is_implied |= (touched.straight & touched.left & 1) && at.x > 0 &&
-                         pieces.rows(left).facing(dz, dy) >> (kWord - 1);
+      touched = by_value(k, dz, dy, touched);
+      for_each_contact<true>(runs, other_runs, touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
+        put_or_unite(pieces.node(at, mine, run), pieces.node(there, other, its_run));
+      });
+      put_corners(at, there, touched, put_or_unite);
     }
-    Touching beside{0, 0, 0};
-    if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
-    beside = by_value(k, 0, 0, beside);
-    if (beside.left && !left_is_implied)
-      pairs.add<InBlock>(nodes, pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
+    if (again) {
+      Touching beside{0, 0, 0};
+      if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
+      if (by_value(k, 0, 0, beside).left)
+        put_or_unite(pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
+    }
   }
-  pairs.unite_all<InBlock>(nodes);
+  pairs.for_each([&](uint16_t a, uint16_t b) { unite<InBlock>(nodes, a, b); });
   __syncthreads();
 }
 
@@ -567,8 +588,28 @@ struct Joining {
       index += Index(first.row / Tiles<rank>::kHigh - z) * Index(tiles.grid.axes[rank - 3].index_stride);
     return index;
   }
-  __device__ void unite_elements(const Piece& mine, int x, const Piece& other, int its_x) const {
-    pairs.template add<Shared>(parent, index_of(mine, x), index_of(other, its_x));
+  // The same for an element given by its index, or that of one in the first row of its bundle.
+  __device__ Index entry_of(Index element) const {
+    Cell cell{};
+    int x = 0;
+#pragma unroll
+    for (int k = rank - 1; k >= 0; --k) {
+      const Index length = Index(tiles.grid.axes[k].length);
+      Index at = element % length;
+      element /= length;
+      if (k == rank - 1) {
+        x = int(at % kWord);
+        at -= x;
+      }
+      cell.move(tiles.grid, k, at);
+    }
+    return index_of(piece_at(cell), x);
+  }
+  __device__ void unite_elements(Index a, Index b) const { unite<Shared>(parent, entry_of(a), entry_of(b)); }
+  // Elements are given by column, in the first row of their pieces.
+  __device__ void put_off(const Piece& mine, int x, const Piece& other, int its_x) const {
+    const Index a = mine.cell.index + x, b = other.cell.index + its_x;
+    if (!pairs.add(a, b)) unite_elements(a, b);
   }
 
   // The first column with the last one of the tile to the left.
@@ -598,7 +639,7 @@ struct Joining {
       if (move(mine.cell, up, there, wraps) && !wraps)
         implied = (facing(my_rows, up, 1) & 1) && like_mine(piece_at(there), 0, up, -1) &&
                   like_mine(left, last, up, 1) && like_mine(left_of(there), last, up, -1);
-      if (!implied) unite_elements(mine, 0, left, last);
+      if (!implied) put_off(mine, 0, left, last);
     }
     for_each_row_around<rank>(tiles.grid.connectivity - 1, [&](const int* step) {
       Cell there;
@@ -608,62 +649,75 @@ struct Joining {
       // Elements between the two connect them.
       if (takes(mine, other, wraps) && like_mine(other, last, step, -1) && !like_mine(left, last, step, 1) &&
           !like_mine(piece_at(there), 0, step, -1))
-        unite_elements(mine, 0, other, last);
+        put_off(mine, 0, other, last);
     });
   }
 
-  // A piece with those of rows before that lie in other tiles.
-  __device__ void join_before(const Piece& mine, const Rows& my_rows) const {
+  // A piece, if there is one, with those of rows before that lie in other tiles. All threads of a warp call.
+  __device__ void join_before(bool exists, const Piece& mine, const Rows& my_rows) const {
     const Grid<rank>& grid = tiles.grid;
     const int64_t stride = grid.axes[rank - 1].value_stride;
     for_each_row_before<rank>(grid.connectivity, [&](const int* step, int moved) {
       Cell there;
       bool wraps;
       const uint32_t my_fore = facing(my_rows, step, 1);
-      if (my_fore == 0 || !move(mine.cell, step, there, wraps)) return;
-      const Piece other = piece_at(there);
-      if ((other.tile == tile && !wraps) || !takes(mine, other, wraps)) return;
-      const bool by_value = mine.mixed || other.mixed;
-      if (!by_value && !same_value(mine, 0, other, 0)) return;
+      Touching touched{0, 0, 0};
+      Piece other{};
+      Rows its_rows{};
       const auto beside = [&](int side) {
         Piece next = other;
         next.word += side;
         next.cell.move(grid, rank - 1, Index(side * kWord));
         return next;
       };
-      const int x = tiles.x_of(tiles.word_of(mine.cell));
-      const bool diagonal = moved < grid.connectivity;
-      const Rows its_rows = rows(other);
-      const uint32_t before = diagonal && x > 0 ? facing(rows(beside(-1)), step, -1) : 0;
-      const uint32_t after = diagonal && x + 1 < 1 << tiles.log_x ? facing(rows(beside(1)), step, -1) : 0;
-      Touching touched = touching_bits(my_fore, facing(its_rows, step, -1), before, after, diagonal);
-      if (by_value)
-        touched = touching_values(touched, values + mine.cell.offset, values + there.offset, stride);
-      for_each_contact<false>(
-          runs(mine, my_rows), runs(other, its_rows), touched, false,
-          [&](uint32_t run, uint32_t its_run) { unite_elements(mine, lowest(run), other, lowest(its_run)); });
-      if (touched.before()) unite_elements(mine, 0, beside(-1), kWord - 1);
-      if (touched.after()) unite_elements(mine, kWord - 1, beside(1), 0);
+      if (exists && my_fore != 0 && move(mine.cell, step, there, wraps)) {
+        other = piece_at(there);
+        const bool by_value = mine.mixed || other.mixed;
+        if ((other.tile != tile || wraps) && takes(mine, other, wraps) &&
+            (by_value || same_value(mine, 0, other, 0))) {
+          const int x = tiles.x_of(tiles.word_of(mine.cell));
+          const bool diagonal = moved < grid.connectivity;
+          its_rows = rows(other);
+          touched = touching_bits(
+              my_fore, facing(its_rows, step, -1), diagonal && x > 0 ? facing(rows(beside(-1)), step, -1) : 0,
+              diagonal && x + 1 < 1 << tiles.log_x ? facing(rows(beside(1)), step, -1) : 0, diagonal);
+          if (by_value)
+            touched = touching_values(touched, values + mine.cell.offset, values + there.offset, stride);
+        }
+      }
+      const bool touches = (touched.straight | touched.left | touched.right) != 0;
+      for_each_contact<true>(
+          touches ? runs(mine, my_rows) : Runs{0, 0}, touches ? runs(other, its_rows) : Runs{0, 0}, touched,
+          false, [&](uint32_t run, uint32_t its_run) { put_off(mine, lowest(run), other, lowest(its_run)); });
+      if (touched.before()) put_off(mine, 0, beside(-1), kWord - 1);
+      if (touched.after()) put_off(mine, kWord - 1, beside(1), 0);
     });
   }
 
+  __device__ Piece piece_of(const Cell& corner, int piece, bool& exists) const {
+    const int word = bundled ? tiles.word_of_bundle(piece) : piece;
+    Cell cell;
+    exists &= tiles.first_of(corner, word, cell);
+    return {cell, tile, (int64_t(tile) << tiles.log_words()) + word, bool(masks.mixed[tile])};
+  }
   __device__ void join(const Cell& corner) const {
-    // First the pieces of the first column. In two dimensions, only those of the first row have a row before
-    // in another tile.
-    const int pieces = tiles.words() / Rows::kRows, columns = 1 << tiles.log_x;
-    const int lefts = pieces / columns, tops = rank == 2 ? columns : pieces;
-    for (int k = int(threadIdx.x); k < lefts + tops; k += int(blockDim.x)) {
-      const int piece = k < lefts ? k * columns : k - lefts;
-      const int word = bundled ? tiles.word_of_bundle(piece) : piece;
-      Cell cell;
-      if (!tiles.first_of(corner, word, cell)) continue;
-      const Piece mine{cell, tile, (int64_t(tile) << tiles.log_words()) + word, bool(masks.mixed[tile])};
+    const int pieces = tiles.words() / Rows::kRows, columns = 1 << tiles.log_x, lefts = pieces / columns;
+    for (int k = int(threadIdx.x); k < lefts; k += int(blockDim.x)) {
+      bool exists = true;
+      const Piece mine = piece_of(corner, k * columns, exists);
+      if (!exists) continue;
       const Rows my_rows = rows(mine);
-      if (my_rows.all() == 0) continue;
-      if (k < lefts)
-        join_left(mine, my_rows);
-      else
-        join_before(mine, my_rows);
+      if (my_rows.all() != 0) join_left(mine, my_rows);
+    }
+    __syncwarp();
+    // In two dimensions, only pieces of the first row have a row before in another tile. Threads that had no
+    // piece of the first column come first.
+    const int tops = rank == 2 ? columns : pieces;
+    for (int begin = 0; begin < tops; begin += int(blockDim.x)) {
+      const int k = begin + (int(threadIdx.x) + lefts) % int(blockDim.x);
+      bool exists = k < tops;
+      const Piece mine = piece_of(corner, exists ? k : 0, exists);
+      join_before(exists, mine, exists ? rows(mine) : Rows{});
     }
   }
 };
@@ -703,9 +757,9 @@ __global__ void __launch_bounds__(kTileThreads)
   const bool by_rows = joins_rows(tiles, masks, corner);
   if (tiles.full() && !masks.mixed[blockIdx.x])
     Joining<true, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x, pairs}.join(corner);
-  if (by_rows)
-    Joining<false, Value, rank, Index>{tiles, values, parent, masks, blockIdx.x, pairs}.join(corner);
-  pairs.template unite_all<Shared>(parent);
+  const Joining<false, Value, rank, Index> rows{tiles, values, parent, masks, blockIdx.x, pairs};
+  if (by_rows) rows.join(corner);
+  pairs.for_each([&](Index a, Index b) { rows.unite_elements(a, b); });
 }
 
 // Calls body(index) for each root of a tile in a word, words being numbered along the array.
