@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import lru_cache
 from itertools import count
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,37 @@ BONDS = "bonds"
 
 _AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
 GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in RANKS}
+
+
+class Geometry(NamedTuple):
+    """What kernels need to know of an array but its values.
+
+    Attributes
+    ----------
+    shape, periodic : tuple
+        As of `Image`.
+    value_strides : tuple of int
+        In elements.
+    connectivity : int
+    """
+
+    shape: tuple[int, ...]
+    value_strides: tuple[int, ...]
+    periodic: tuple[bool, ...]
+    connectivity: int
+
+
+@lru_cache(maxsize=1024)
+def grid_of(geometry: Geometry) -> Any:
+    """Return ``Grid<rank>`` of ``cells.cuh``."""
+    shape, strides, periodic, connectivity = geometry
+    grid = np.zeros((), GRIDS[len(shape)])
+    stride = 1
+    for k in reversed(range(len(shape))):
+        grid["axes"][k] = shape[k], stride, strides[k], periodic[k]
+        stride *= shape[k]
+    grid["connectivity"] = connectivity
+    return grid[()]
 
 
 class Image:
@@ -94,29 +126,24 @@ class Image:
         self.values, self.value_type = values, value_type
         self.rank = next(rank for rank in RANKS if rank >= len(axes))
         ahead = self.rank - len(axes)
-        self.shape = (1,) * ahead + tuple(values.shape[k] for k in axes)
-        self.periodic = (False,) * ahead + tuple(bool(periodic[k]) for k in axes)
+        self.shape = (1,) * ahead + tuple([values.shape[k] for k in axes])
+        self.periodic = (False,) * ahead + tuple([bool(periodic[k]) for k in axes])
         self.connectivity = 1 if keep else min(connectivity, max(len(axes), 1))
-        self._value_strides = (0,) * ahead + tuple(values.strides[k] // itemsize for k in axes)
+        strides = (0,) * ahead + tuple([values.strides[k] // itemsize for k in axes])
+        self.geometry = Geometry(self.shape, strides, self.periodic, self.connectivity)
         # The kernel only compares half-precision numbers: it takes their bits.
         bits = np.dtype({"f2": "u2", BONDS: "u1"}.get(value_type, value_type))
         self.ground = np.frombuffer(ground or bytes(bits.itemsize), bits)[0], ground is not None
 
-    @cached_property
+    @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return prod(self.shape)
 
-    @cached_property
+    @property
     def grid(self) -> Any:
         """``Grid<rank>`` of ``cells.cuh``."""
-        grid = np.zeros((), GRIDS[self.rank])
-        stride = 1
-        for k in reversed(range(self.rank)):
-            grid["axes"][k] = self.shape[k], stride, self._value_strides[k], self.periodic[k]
-            stride *= self.shape[k]
-        grid["connectivity"] = self.connectivity
-        return grid[()]
+        return grid_of(self.geometry)
 
     def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:
         """Return the grid for `for_each_block`, whose blocks have so many cells and threads."""

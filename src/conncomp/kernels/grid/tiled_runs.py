@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.grid.image import GRIDS, VALUE_CTYPES, Image, value_kinds
+from conncomp.kernels.grid.image import (
+    GRIDS,
+    VALUE_CTYPES,
+    Geometry,
+    Image,
+    grid_of,
+    value_kinds,
+)
 from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
 
 FILE = "grid/tiled_runs.cuh"
@@ -17,7 +24,8 @@ LOG_WARP, WARP, WORD, WORD_THREADS, WORDS_OF_TILE = 5, 32, 32, 256, 4096
 PITCH = 34
 # The logarithms of the words and rows of a tile, in two dimensions and more.
 LOGS_2D, LOGS_3D = (2, 6, 0), (1, 4, 4)
-BITS, NODE = np.dtype(np.uint32), np.dtype(np.uint16)
+ROWS_OF_BUNDLE = 2, 4  # in two dimensions and more
+BITS, NODE, MIXED = np.dtype(np.uint32), np.dtype(np.uint16), np.dtype(np.uint8)
 _TILES = {
     rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
     for rank, grid in GRIDS.items()
@@ -44,29 +52,16 @@ def fill_labels(
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    names = _names(image.value_type, image.rank, labels.dtype)
-    tile_runs, join, settle, total, number, spread, *write = gpu.load(FILE, names)
-    logs = _tiling(gpu, image)
-    tiles = np.array((image.grid, logs, 0), _TILES[image.rank])[()]
-    count, words_of_tile = _count_tiles(image, *logs), 1 << sum(logs)
-    length = image.shape[-1]
-    columns = -(-length // WORD)
-    words = image.size // length * columns
-    chunks = -(-words // WORDS_OF_TILE)
-    bits = count * words_of_tile, BITS
-    value = np.dtype(f"V{image.values.dtype.itemsize}")
-    *masks, values, tile_roots, before, components = workspace.take(
-        gpu,
-        bits,
-        bits,
-        (count, np.dtype(np.uint8)),
-        (count, value),
-        (words, BITS),
-        (chunks, COUNT),
-        (1, COUNT),
+    plan = _plan(
+        image.geometry,
+        image.value_type,
+        image.values.dtype.itemsize,
+        labels.dtype,
+        gpu.multiprocessors,
     )
-    by_tile = count, words_of_tile // (4 if image.rank > 2 else 2)
-    by_chunk = min(chunks, gpu.resident_threads), WORD_THREADS
+    tile_runs, join, settle, total, number, spread, *write = gpu.load(FILE, plan.names)
+    *masks, values, tile_roots, before, components = workspace.take(gpu, *plan.parts)
+    tiles, by_tile = plan.tiles, plan.by_tile
     launch(
         tile_runs,
         by_tile,
@@ -78,51 +73,103 @@ def fill_labels(
         values,
         tile_roots,
         components,
-        shared=words_of_tile * (2 * BITS.itemsize + PITCH * NODE.itemsize),
+        shared=plan.shared,
     )
-    launch(join, (count, _join_threads(image, *logs)), tiles, image.values, labels, *masks, values)
-    by_word = words, columns, length, tile_roots
+    launch(join, plan.by_border, tiles, image.values, labels, *masks, values)
+    by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
+    by_word = *plan.words, tile_roots
     launch(settle, by_chunk, *by_word, labels, before, components)
     if consecutive:
-        launch(total, (1, WORD_THREADS), chunks, before, components)
+        launch(total, (1, WORD_THREADS), plan.chunks, before, components)
         launch(number, by_chunk, *by_word, before, labels)
-        launch(spread, (gpu.blocks(words, WORD_THREADS), WORD_THREADS), *by_word, labels)
+        blocks = gpu.blocks(plan.words[0], WORD_THREADS)
+        launch(spread, (blocks, WORD_THREADS), *by_word, labels)
     launch(write[consecutive], by_tile, tiles, labels, *masks)
     return components
 
 
-def _tiling(gpu: Gpu, image: Image) -> tuple[int, int, int]:
+class _Plan(NamedTuple):
+    """What depends on the kind of an array only, and is kept for the next one of that kind.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of kernels.
+    tiles : numpy.void
+        ``Tiles<rank>``.
+    words : tuple of int
+        The number of words of the array, and the words and elements of a row.
+    by_tile, by_border : tuple of int
+        Blocks, and their threads: for all bundles, and for those at borders to other tiles.
+    shared : int
+        The bytes of shared memory of a tile.
+    chunks : int
+        Of words that are counted together.
+    parts : tuple
+        Of the workspace.
+    """
+
+    names: tuple[str, ...]
+    tiles: Any
+    words: tuple[int, int, int]
+    by_tile: tuple[int, int]
+    by_border: tuple[int, int]
+    shared: int
+    chunks: int
+    parts: tuple[tuple[int, Any], ...]
+
+
+@lru_cache(maxsize=1024)
+def _plan(
+    geometry: Geometry, value_type: str, itemsize: int, index: np.dtype[Any], multiprocessors: int
+) -> _Plan:
+    shape = geometry.shape
+    rank, length = len(shape), shape[-1]
+    logs = _tiling(shape, 2 * multiprocessors)
+    tiles, of_tile = _count_tiles(shape, *logs), 1 << sum(logs)
+    columns = -(-length // WORD)
+    words = prod(shape[:-1]) * columns
+    chunks = -(-words // WORDS_OF_TILE)
+    bundles = of_tile // ROWS_OF_BUNDLE[rank > 2]
+    border = (bundles >> logs[0]) + (1 << logs[0]) if rank == 2 else bundles
+    bits = tiles * of_tile, BITS
+    value = tiles, np.dtype(f"V{itemsize}")
+    return _Plan(
+        _names(value_type, rank, index),
+        np.array((grid_of(geometry), logs, 0), _TILES[rank])[()],
+        (words, columns, length),
+        (tiles, bundles),
+        (tiles, min(bundles, -(-border // WARP) * WARP)),
+        of_tile * (2 * BITS.itemsize + PITCH * NODE.itemsize),
+        chunks,
+        (bits, bits, (tiles, MIXED), value, (words, BITS), (chunks, COUNT), (1, COUNT)),
+    )
+
+
+def _tiling(shape: tuple[int, ...], least: int) -> tuple[int, int, int]:
     """Return the logarithms of a tile's words along the last axis, and of its rows along two more.
 
     Tiles have as many bundles as a block may have threads, but no more than the array is long, and
-    fewer if multiprocessors would have no work.
+    fewer if there would not be the `least` number of tiles.
     """
-    *_, depth, height, width = (1, *image.shape)
-    wanted = LOGS_3D if image.rank > 2 else LOGS_2D
+    *_, depth, height, width = (1, *shape)
+    deep = len(shape) > 2
     lengths = -(-width // WORD), max(height, 2), max(depth, 2)
-    logs = [
-        min(log, (length - 1).bit_length()) for log, length in zip(wanted, lengths, strict=True)
-    ]
-    least = (0, 1, 1) if image.rank > 2 else (0, 1, 0)
-    smallest = LOG_WARP + (2 if image.rank > 2 else 1)
-    # A warp needs a bundle for every lane.
+    fit = [(length - 1).bit_length() for length in lengths]
+    logs = [min(log, most) for log, most in zip(LOGS_3D if deep else LOGS_2D, fit, strict=True)]
+    # A warp needs a bundle for every lane: flat arrays get wider tiles.
+    smallest = LOG_WARP + (2 if deep else 1)
+    logs[0] += max(0, min(smallest - sum(logs), fit[0] - logs[0]))
     logs[1] += max(0, smallest - sum(logs))
-    while sum(logs) > smallest and _count_tiles(image, *logs) < 2 * gpu.multiprocessors:
-        axis = max((k for k in range(3) if logs[k] > least[k]), key=lambda k: (logs[k], k))
+    lowest = 0, 1, int(deep)
+    while sum(logs) > smallest and _count_tiles(shape, *logs) < least:
+        axis = max((k for k in range(3) if logs[k] > lowest[k]), key=lambda k: (logs[k], k))
         logs[axis] -= 1
     return logs[0], logs[1], logs[2]
 
 
-def _join_threads(image: Image, log_x: int, log_y: int, log_z: int) -> int:
-    bundles = 1 << log_x + log_y + log_z - (2 if image.rank > 2 else 1)
-    if image.rank > 2:
-        return bundles
-    border = (bundles >> log_x) + (1 << log_x)
-    return min(bundles, -(-border // WARP) * WARP)
-
-
-def _count_tiles(image: Image, log_x: int, log_y: int, log_z: int) -> int:
-    *planes, depth, height, width = (1, *image.shape)
+def _count_tiles(shape: tuple[int, ...], log_x: int, log_y: int, log_z: int) -> int:
+    *planes, depth, height, width = (1, *shape)
     tiles = -(-width // (WORD << log_x)), -(-height >> log_y), -(-depth >> log_z)
     return prod((*planes, *tiles))
 
