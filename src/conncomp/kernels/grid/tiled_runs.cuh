@@ -31,7 +31,7 @@ constexpr int kPitch = kWord + 2;   // from word to word in shared memory: threa
 constexpr int kWordThreads = 256;   // a thread for each word
 constexpr int kWordsOfTile = 4096;  // that are counted together
 constexpr int kAtOnce = 4;          // bundles that a warp writes at once
-constexpr int kPairs = 4;           // that a thread may put off
+constexpr int kPairs = 8;           // that a thread may put off
 constexpr int kHalvings = 3;        // of paths in a tile, before unions
 
 // How an array is cut into tiles: 2^log_x words along the last axis, 2^log_y rows along the one before, and
@@ -245,7 +245,7 @@ struct Pieces {
   }
   __device__ uint16_t node_at(Place at, int x) const {
     const Rows found = rows(at);
-    return node(at, found, runs(at, found).run_of(x));
+    return node(at, found, runs(at, found).run_of(1u << x));
   }
   // What a piece touches of the one at a distance, as far as bits tell.
   __device__ Touching touching(Place at, const Rows& mine, int dz, int dy, bool diagonal) const {
@@ -298,8 +298,9 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       other_runs = pieces.runs(before, other);
     }
     touched = by_value(k, kZ, kY, touched);
-    for_each_bit_together(runs.starts, [&](int start) {
-      const uint32_t run = runs.run_from(1u << start);
+    const uint32_t starts[] = {runs.starts};
+    for_each_bit_together(starts, [&](int, uint32_t start) {
+      const uint32_t run = runs.run_from(start);
       const auto first = mine.first(run);
       const uint16_t node = pieces.node(at, mine, run);
 #pragma unroll
@@ -307,7 +308,7 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
         if (row == (bundled ? first.row : k)) entries[row] |= 1u << first.x;
       uint16_t under = node;
       for (uint32_t columns = touched.columns(run); columns != 0;) {
-        const uint32_t its_run = other_runs.run_of(lowest(columns));
+        const uint32_t its_run = other_runs.run_of(lowest_bit(columns));
         columns &= ~its_run;
         const uint16_t entry = pieces.node(before, other, its_run);
         if (under == node)
@@ -330,15 +331,13 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
   bool changed = true;
   for (int round = 0; __syncthreads_or(changed) && round < kHalvings; ++round) {
     changed = false;
-#pragma unroll
-    for (int k = 0; k < Tiles<rank>::kRows; ++k)
-      for_each_bit_together(entries[k], [&](int x) {
-        const int node = (first_word + tiles.word_of_row(k)) * kPitch + x;
-        const uint16_t under = InBlock::load(nodes + node), next = InBlock::load(nodes + under);
-        if (next == under) return;
-        InBlock::store(nodes + node, next);
-        changed = true;
-      });
+    for_each_bit_together(entries, [&](int k, uint32_t bit) {
+      const int node = (first_word + tiles.word_of_row(k)) * kPitch + lowest(bit);
+      const uint16_t under = InBlock::load(nodes + node), next = InBlock::load(nodes + under);
+      if (next == under) return;
+      InBlock::store(nodes + node, next);
+      changed = true;
+    });
   }
 
   // What they touch of other pieces before, and all again if there was no room.
@@ -367,7 +366,7 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
         other_runs = pieces.runs(there, other);
       }
       touched = by_value(k, dz, dy, touched);
-      for_each_contact<true>(runs, other_runs, touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
+      for_each_contact(runs, other_runs, touched, direction == 0, [&](uint32_t run, uint32_t its_run) {
         put_or_unite(pieces.node(at, mine, run), pieces.node(there, other, its_run));
       });
       put_corners(at, there, touched, put_or_unite);
@@ -488,19 +487,22 @@ __global__ void __launch_bounds__(kTileThreads)
                 return touching_rows(touched, values, at.offset, step, stride);
               });
 
-  // The roots, as indices of the array.
+  // The roots, as indices of the array. What is left of the entries are roots.
+  for_each_bit_together(entries, [&](int k, uint32_t bit) {
+    const int word = first_word + tiles.word_of_row(k), node = word * kPitch + lowest(bit);
+    const int root = find<InBlock, Jump::kNone>(nodes, uint16_t(node));
+    parent[tiles.index_of(corner, word) + lowest(bit)] =
+        tiles.index_of(corner, root / kPitch) + root % kPitch;
+    if (root == node) return;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row)
+      if (row == k) entries[row] ^= bit;
+  });
 #pragma unroll
   for (int k = 0; k < kRows; ++k) {
-    const int word = first_word + tiles.word_of_row(k);
-    const Index first = tiles.index_of(corner, word);
-    uint32_t roots = 0;
-    for_each_bit_together(entries[k], [&](int x) {
-      const int node = word * kPitch + x, root = find<InBlock, Jump::kNone>(nodes, uint16_t(node));
-      parent[first + x] = tiles.index_of(corner, root / kPitch) + root % kPitch;
-      roots |= uint32_t(root == node) << x;
-    });
     Cell at;
-    if (tiles.first_of(corner, word, at)) tile_roots[tiles.number_in_array(at)] = roots;
+    if (tiles.first_of(corner, first_word + tiles.word_of_row(k), at))
+      tile_roots[tiles.number_in_array(at)] = entries[k];
   }
 }
 
@@ -581,7 +583,7 @@ struct Joining {
     Bundle<Tiles<rank>::kHigh, Tiles<rank>::kDeep> all;
 #pragma unroll
     for (int k = 0; k < all.kRows; ++k) all.row[k] = masks.fore[word + tiles.word_of_row(k)];
-    const auto first = all.first(runs_of_ones(all.all()).run_of(x));
+    const auto first = all.first(runs_of_ones(all.all()).run_of(1u << x));
     Index index = at.cell.index + first.x;
     index += Index(first.row % Tiles<rank>::kHigh - y) * Index(tiles.grid.axes[rank - 2].index_stride);
     if constexpr (rank > 2)
@@ -686,7 +688,7 @@ struct Joining {
         }
       }
       const bool touches = (touched.straight | touched.left | touched.right) != 0;
-      for_each_contact<true>(
+      for_each_contact(
           touches ? runs(mine, my_rows) : Runs{0, 0}, touches ? runs(other, its_rows) : Runs{0, 0}, touched,
           false, [&](uint32_t run, uint32_t its_run) { put_off(mine, lowest(run), other, lowest(its_run)); });
       if (touched.before()) put_off(mine, 0, beside(-1), kWord - 1);
@@ -864,7 +866,7 @@ __device__ inline void write_bundles(const Tiles<rank>& tiles, Index* label,
       if constexpr (bundled) {
         found[b][0] = -1;
         if (all >> lane() & 1) {
-          const uint32_t run = runs_of_ones(all).run_of(lane());
+          const uint32_t run = runs_of_ones(all).run_of(1u << lane());
           Index where = 0;
 #pragma unroll
           for (int k = kRows - 1; k >= 0; --k)

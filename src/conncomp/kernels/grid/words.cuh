@@ -2,7 +2,7 @@
 // start, and which elements of two rows touch. Once there are words, a thread needs nothing but arithmetic.
 #pragma once
 
-#include "core/launch.cuh"
+#include "core/warp.cuh"
 #include "grid/cells.cuh"
 
 namespace conncomp {
@@ -21,24 +21,46 @@ struct Runs {
   __device__ uint32_t run_from(uint32_t start) const {
     return start | (joined() & ~(joined() + (start << 1)));
   }
-  __device__ uint32_t run_of(int x) const { return run_from(1u << start_of(x)); }
+  // The elements of the run that a bit is in.
+  __device__ uint32_t run_of(uint32_t bit) const {
+    return run_from(0x80000000u >> __clz(int(starts & (bit | (bit - 1)))));
+  }
 };
 
 // The runs of foreground of one value.
 __device__ inline Runs runs_of_ones(uint32_t fore) { return {fore, fore & ~(fore << 1)}; }
 
 __device__ inline int lowest(uint32_t bits) { return __ffs(int(bits)) - 1; }
+__device__ inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
 
-template <class Body>
-__device__ inline void for_each_bit(uint32_t bits, Body&& body) {
-  for (; bits != 0; bits &= bits - 1) body(lowest(bits));
-}
-// The same for all threads of a warp, which call together and wait for each other at every bit: left to
-// themselves they drift apart in loops of different lengths, and then run alone to the end of the kernel.
-template <class Body>
-__device__ inline void for_each_bit_together(uint32_t bits, Body&& body) {
-  for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
-    if (bits != 0) body(lowest(bits));
+// Calls body(k, bit) for all bits of some words. All threads of a warp call together and wait for each other
+// at every bit: left to themselves they drift apart in loops of different lengths, and then run alone to the
+// end of the kernel.
+template <int words, class Body>
+__device__ inline void for_each_bit_together(const uint32_t (&bits)[words], Body&& body) {
+  uint32_t rest[words];
+  int count = 0;
+#pragma unroll
+  for (int k = 0; k < words; ++k) {
+    rest[k] = bits[k];
+    count += __popc(rest[k]);
+  }
+  for (int left = warp_max(count); left > 0; --left) {
+    int word = 0;
+    uint32_t here = 0;
+#pragma unroll
+    for (int k = words - 1; k >= 0; --k)
+      if (rest[k] != 0) {
+        word = k;
+        here = rest[k];
+      }
+    if (here != 0) {
+      const uint32_t bit = lowest_bit(here);
+#pragma unroll
+      for (int k = 0; k < words; ++k)
+        if (k == word) rest[k] ^= bit;
+      body(word, bit);
+    }
     __syncwarp();
   }
 }
@@ -72,37 +94,33 @@ template <class Value>
 __device__ inline Touching touching_values(const Touching& possible, const Value* row, const Value* above,
                                            int64_t stride) {
   Touching found{0, 0, 0};
-  for_each_bit(possible.straight | possible.left | possible.right, [&](int x) {
+  for (uint32_t rest = possible.straight | possible.left | possible.right; rest != 0; rest &= rest - 1) {
+    const int x = lowest(rest);
+    const uint32_t bit = lowest_bit(rest);
     const Value value = row[x * stride];
     const Value* const there = above + x * stride;
-    const uint32_t bit = 1u << x;
     if ((possible.straight & bit) && there[0] == value) found.straight |= bit;
     if ((possible.left & bit) && there[-stride] == value) found.left |= bit;
     if ((possible.right & bit) && there[stride] == value) found.right |= bit;
-  });
+  }
   return found;
 }
 
-// Calls body(run, other run) for each two runs that touch; all threads of a warp together, or each for
-// itself.
-template <bool together, class Body>
+// Calls body(run, other run) for each two runs that touch. All threads of a warp call together.
+template <class Body>
 __device__ inline void for_each_contact(const Runs& mine, const Runs& other, const Touching& touched,
                                         bool but_first, Body&& body) {
-  const auto contacts_of_run = [&](int start) {
-    const uint32_t run = mine.run_from(1u << start);
+  const uint32_t starts[] = {(touched.straight | touched.left | touched.right) != 0 ? mine.starts : 0};
+  for_each_bit_together(starts, [&](int, uint32_t start) {
+    const uint32_t run = mine.run_from(start);
     uint32_t columns = touched.columns(run);
-    if (but_first && columns != 0) columns &= ~other.run_of(lowest(columns));
+    if (but_first && columns != 0) columns &= ~other.run_of(lowest_bit(columns));
     while (columns != 0) {
-      const uint32_t its_run = other.run_of(lowest(columns));
+      const uint32_t its_run = other.run_of(lowest_bit(columns));
       columns &= ~its_run;
       body(run, its_run);
     }
-  };
-  const uint32_t starts = (touched.straight | touched.left | touched.right) != 0 ? mine.starts : 0;
-  if constexpr (together)
-    for_each_bit_together(starts, contacts_of_run);
-  else
-    for_each_bit(starts, contacts_of_run);
+  });
 }
 
 // ---------------------------------------------------------------------------------------------- bundles
