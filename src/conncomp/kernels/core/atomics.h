@@ -117,6 +117,17 @@ struct Shared : Atomics {
       asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
                    "l"((unsigned long long)value));
   }
+  // Two neighbouring entries, where the address of the first is a multiple of their size together.
+  template <class T>
+  __device__ static void store_both(T* at, T first, T second) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 4)
+      asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)),
+                   "r"((unsigned int)first), "r"((unsigned int)second));
+    else
+      asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)),
+                   "l"((unsigned long long)first), "l"((unsigned long long)second));
+  }
 };
 
 // For entries in the shared memory of a block. The compiler knows that memory by the address, and a
@@ -156,6 +167,11 @@ struct Shared {
   static void store(T* at, T value) {
     CONNCOMP_INTERLEAVE();
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
+  }
+  template <class T>
+  static void store_both(T* at, T first, T second) {
+    store(at, first);
+    store(at + 1, second);
   }
   template <class T>
   static T compare_exchange(T* at, T expected, T desired) {

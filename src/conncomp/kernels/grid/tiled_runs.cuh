@@ -114,11 +114,11 @@ struct Tiles {
 
   // The number of a cell's word, counted along the array.
   template <class Index>
-  __device__ int64_t number_in_array(const Cell<rank, Index>& cell) const {
-    int64_t row = 0;
+  __device__ Index number_in_array(const Cell<rank, Index>& cell) const {
+    Index row = 0;
 #pragma unroll
-    for (int k = 0; k < rank - 1; ++k) row = row * grid.axes[k].length + cell.at[k];
-    return row * ((grid.axes[rank - 1].length + kWord - 1) / kWord) + cell.at[rank - 1] / kWord;
+    for (int k = 0; k < rank - 1; ++k) row = row * Index(grid.axes[k].length) + cell.at[k];
+    return row * Index((grid.axes[rank - 1].length + kWord - 1) / kWord) + cell.at[rank - 1] / kWord;
   }
 
   // Whether all elements that touch are neighbours.
@@ -382,8 +382,14 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
   __syncthreads();
 }
 
+// In two dimensions, blocks that run beside each other are worth more than registers.
+template <int rank>
+CONNCOMP_ANYWHERE constexpr int blocks_beside() {
+  return rank > 2 ? 1 : resident_blocks(kTileThreads) < 10 ? resident_blocks(kTileThreads) : 10;
+}
+
 template <class Value, int rank, class Index>
-__global__ void __launch_bounds__(kTileThreads)
+__global__ void __launch_bounds__(kTileThreads, blocks_beside<rank>())
     tile_runs(Tiles<rank> tiles, const Value* __restrict__ values, Value ground, bool has_ground,
               Index* __restrict__ parent, uint32_t* fore_of_word, uint32_t* starts_of_word,
               uint8_t* mixed_tiles, Value* value_of_tile, uint32_t* __restrict__ tile_roots,
@@ -834,71 +840,126 @@ __global__ void __launch_bounds__(kWordThreads)
     });
 }
 
-// Writes the labels of the bundles of a warp, whose lanes know one each: its words, the index of its first
-// element, and how much of it is in the array, as rows_in * 64 + columns. Runs and roots of tiles keep theirs
-// where others look them up: a root's entry is its label, or complemented, from the start.
-template <bool bundled, bool consecutive, int rank, class Index>
-__device__ inline void write_bundles(const Tiles<rank>& tiles, Index* label,
-                                     const Runs (&runs)[Tiles<rank>::kRows], Index first_index, int extent) {
-  constexpr int kRows = Tiles<rank>::kRows, kHigh = Tiles<rank>::kHigh;
-  constexpr int kPieces = bundled ? 1 : kRows, kRowsOfPiece = kRows / kPieces;
-  Index row_start[kRows];
+// Reads what the entry of a run says: the root of its tile, or what stands for that.
+template <class Index>
+__device__ inline Index root_or_label(const Index* label, Index entry) {
+  return Shared::load(label + entry);
+}
+// The label of a run from that: a root's entry is its label, or complemented, from the start. A number is
+// complemented unless it is written already.
+template <bool consecutive, class Index>
+__device__ inline Index final_label(const Index* label, Index found) {
+  if (found >= 0) found = Shared::load(label + found);
+  return consecutive && found < 0 ? Index(~found) : found;
+}
+
+// How far rows of a bundle are from its first one.
+template <int rank, class Index>
+struct RowSteps {
+  Index step[Tiles<rank>::kRows];
+
+  __device__ explicit RowSteps(const Grid<rank>& grid) {
 #pragma unroll
-  for (int k = 0; k < kRows; ++k) {
-    row_start[k] = Index(k % kHigh) * Index(tiles.grid.axes[rank - 2].index_stride);
-    if constexpr (rank > 2) row_start[k] += Index(k / kHigh) * Index(tiles.grid.axes[rank - 3].index_stride);
+    for (int k = 0; k < Tiles<rank>::kRows; ++k) {
+      step[k] = Index(k % Tiles<rank>::kHigh) * Index(grid.axes[rank - 2].index_stride);
+      if constexpr (rank > 2)
+        step[k] += Index(k / Tiles<rank>::kHigh) * Index(grid.axes[rank - 3].index_stride);
+    }
   }
-  for (int first = 0; first < kWarp; first += kAtOnce) {
-    Index at[kAtOnce], found[kAtOnce][kPieces];
-    int extents[kAtOnce];
-    uint32_t fore = 0;  // of this lane's elements, a bit for each row
+};
+
+// What a thread of write_labels knows of a bundle: its words, the index of its first element, and how much of
+// it is in the array, as columns + 64 * (a bit for each row).
+template <int rank, class Index>
+struct BundleToWrite {
+  Runs runs[Tiles<rank>::kRows];
+  Index first;
+  int extent;
+};
+
+// Writes the labels of a warp's bundles whose rows are as one. Half a warp writes a bundle, a lane two
+// columns of it: if both are foreground, they are of one run.
+template <bool consecutive, int rank, class Index>
+__device__ inline void write_bundles(const Tiles<rank>& tiles, Index* label,
+                                     const BundleToWrite<rank, Index>& mine) {
+  constexpr int kRows = Tiles<rank>::kRows;
+  const RowSteps<rank, Index> rows(tiles.grid);
+  const int x = lane() % (kWarp / 2) * 2;
+  // The two labels can be written at once where their address fits.
+  const bool fits = reinterpret_cast<size_t>(label) % (2 * sizeof(Index)) == 0;
+  for (int first = lane() / (kWarp / 2); first < kWarp; first += 2 * kAtOnce) {
+    Index at[kAtOnce], found[kAtOnce];
+    int extent[kAtOnce];
+    uint32_t fore[kAtOnce][kRows];
 #pragma unroll
     for (int b = 0; b < kAtOnce; ++b) {
-      at[b] = Index(__shfl_sync(kAllLanes, first_index, first + b));
-      extents[b] = __shfl_sync(kAllLanes, extent, first + b);
-      uint32_t row[kRows], all = 0;
+      const int source = first + 2 * b;
+      at[b] = Index(__shfl_sync(kAllLanes, mine.first, source));
+      extent[b] = __shfl_sync(kAllLanes, mine.extent, source);
+      uint32_t all = 0;
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) all |= fore[b][k] = __shfl_sync(kAllLanes, mine.runs[k].fore, source);
+      found[b] = -1;
+      const uint32_t columns = all & 3u << x;
+      if (columns != 0) {
+        const uint32_t run = runs_of_ones(all).run_of(lowest_bit(columns));
+        Index entry = 0;
+#pragma unroll
+        for (int k = kRows - 1; k >= 0; --k)
+          if ((fore[b][k] & run) != 0) entry = rows.step[k] + lowest(fore[b][k] & run);
+        found[b] = root_or_label(label, Index(at[b] + entry));
+      }
+    }
+    // All have read the entries of these runs before one is overwritten.
+    __syncwarp();
+#pragma unroll
+    for (int b = 0; b < kAtOnce; ++b) {
+      const Index number = final_label<consecutive>(label, found[b]), ground = consecutive ? 0 : -1;
 #pragma unroll
       for (int k = 0; k < kRows; ++k) {
-        row[k] = __shfl_sync(kAllLanes, runs[k].fore, first + b);
-        all |= row[k];
-        fore |= (row[k] >> lane() & 1) << (b * kRows + k);
-      }
-      if constexpr (bundled) {
-        found[b][0] = -1;
-        if (all >> lane() & 1) {
-          const uint32_t run = runs_of_ones(all).run_of(1u << lane());
-          Index where = 0;
-#pragma unroll
-          for (int k = kRows - 1; k >= 0; --k)
-            if ((row[k] & run) != 0) where = row_start[k] + lowest(row[k] & run);
-          found[b][0] = Shared::load(label + at[b] + where);
-        }
-      } else {
-#pragma unroll
-        for (int k = 0; k < kRows; ++k) {
-          const Runs its{row[k], __shfl_sync(kAllLanes, runs[k].starts, first + b)};
-          found[b][k] = -1;
-          if (row[k] >> lane() & 1)
-            found[b][k] = Shared::load(label + at[b] + row_start[k] + its.start_of(lane()));
+        const Index to = at[b] + rows.step[k] + x;
+        const int columns = extent[b] >> (6 + k) & 1 ? (extent[b] & 63) - x : 0;
+        const Index one = fore[b][k] >> x & 1 ? number : ground, two = fore[b][k] >> x & 2 ? number : ground;
+        if (columns > 1 && fits && to % 2 == 0) {
+          Shared::store_both(label + to, one, two);
+        } else {
+          if (columns > 0) Shared::store(label + to, one);
+          if (columns > 1) Shared::store(label + to + 1, two);
         }
       }
     }
-    // All have read the starts of these runs before one is overwritten.
+  }
+}
+
+// The same where each row is for itself: a lane writes one column.
+template <bool consecutive, int rank, class Index>
+__device__ inline void write_rows(const Tiles<rank>& tiles, Index* label,
+                                  const BundleToWrite<rank, Index>& mine) {
+  constexpr int kRows = Tiles<rank>::kRows;
+  const RowSteps<rank, Index> rows(tiles.grid);
+  for (int first = 0; first < kWarp; first += kAtOnce) {
+    Index at[kAtOnce], found[kAtOnce][kRows];
+#pragma unroll
+    for (int b = 0; b < kAtOnce; ++b) {
+      at[b] = Index(__shfl_sync(kAllLanes, mine.first, first + b));
+#pragma unroll
+      for (int k = 0; k < kRows; ++k) {
+        const Runs row{__shfl_sync(kAllLanes, mine.runs[k].fore, first + b),
+                       __shfl_sync(kAllLanes, mine.runs[k].starts, first + b)};
+        found[b][k] = -1;
+        if (row.fore >> lane() & 1)
+          found[b][k] = root_or_label(label, Index(at[b] + rows.step[k] + row.start_of(lane())));
+      }
+    }
     __syncwarp();
 #pragma unroll
-    for (int b = 0; b < kAtOnce; ++b)
+    for (int b = 0; b < kAtOnce; ++b) {
+      const int extent = __shfl_sync(kAllLanes, mine.extent, first + b);
 #pragma unroll
-      for (int piece = 0; piece < kPieces; ++piece) {
-        Index number = found[b][piece];
-        if (number >= 0) number = Shared::load(label + number);
-        // A number is complemented unless it is written already.
-        if (consecutive && number < 0) number = ~number;
-#pragma unroll
-        for (int k = piece * kRowsOfPiece; k < (piece + 1) * kRowsOfPiece; ++k)
-          if (lane() < (extents[b] & 63) && (extents[b] >> (6 + k) & 1))
-            Shared::store(label + at[b] + row_start[k] + lane(),
-                          fore >> (b * kRows + k) & 1 ? number : Index(consecutive ? 0 : -1));
-      }
+      for (int k = 0; k < kRows; ++k)
+        if (lane() < (extent & 63) && (extent >> (6 + k) & 1))  // background is -1, whose complement is 0
+          Shared::store(label + at[b] + rows.step[k] + lane(), final_label<consecutive>(label, found[b][k]));
+    }
   }
 }
 
@@ -911,20 +972,20 @@ __global__ void __launch_bounds__(kTileThreads)
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const bool mixed = masks.mixed[blockIdx.x];
   const int first_word = tiles.word_of_bundle(int(threadIdx.x));
-  Runs runs[Tiles<rank>::kRows];
-  int extent = 0;
+  BundleToWrite<rank, Index> mine;
+  mine.first = tiles.index_of(corner, first_word);
+  mine.extent = 0;
 #pragma unroll
   for (int k = 0; k < Tiles<rank>::kRows; ++k) {
     const int word = first_word + tiles.word_of_row(k);
-    runs[k] = masks.runs(int64_t(blockIdx.x) * tiles.words() + word, mixed);
+    mine.runs[k] = masks.runs(int64_t(blockIdx.x) * tiles.words() + word, mixed);
     Cell<rank, Index> cell;
-    if (tiles.first_of(corner, word, cell)) extent |= tiles.width(cell.at[rank - 1]) | 64 << k;
+    if (tiles.first_of(corner, word, cell)) mine.extent |= tiles.width(cell.at[rank - 1]) | 64 << k;
   }
-  const Index first_index = tiles.index_of(corner, first_word);
   if (!mixed && tiles.full())
-    write_bundles<true, consecutive>(tiles, label, runs, first_index, extent);
+    write_bundles<consecutive>(tiles, label, mine);
   else
-    write_bundles<false, consecutive>(tiles, label, runs, first_index, extent);
+    write_rows<consecutive>(tiles, label, mine);
 }
 
 }  // namespace conncomp
