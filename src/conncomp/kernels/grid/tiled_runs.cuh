@@ -279,11 +279,11 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
   };
 
   // Each run under the first one that it touches in the piece before, whose elements all come before; what
-  // else it touches is put off. In the loops over rows, k is a constant, for registers cannot be indexed.
+  // else it touches is put off.
   constexpr int kZ = rank > 2 ? -1 : 0, kY = rank > 2 ? 0 : -1;
   bool late = false;  // there was no room for a pair
   const auto put_off = [&](uint16_t a, uint16_t b) { late |= !pairs.add(a, b); };
-#pragma unroll
+#pragma unroll 1
   for (int k = 0; k < Set::kOfThread; ++k) {
     const Place at = pieces.place_of(first_word + tiles.word_of_row(k)), left{at.z, at.y, at.x - 1};
     const Place before{at.z + kZ, at.y + kY, at.x};
@@ -345,7 +345,7 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
     if (!pairs.add(a, b)) unite<InBlock>(nodes, a, b);
   };
   const bool again = __any_sync(kAllLanes, late);
-#pragma unroll
+#pragma unroll 1
   for (int k = 0; k < Set::kOfThread; ++k) {
     const Place at = pieces.place_of(first_word + tiles.word_of_row(k)), left{at.z, at.y, at.x - 1};
     const Rows mine = pieces.rows(at);
