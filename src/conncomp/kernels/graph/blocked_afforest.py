@@ -15,8 +15,10 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, 
 FILE = "graph/blocked_afforest.cuh"
 LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
 HUB = 4096
-# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each.
+# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where there
+# are more than so many arcs a vertex, few of them stay in a block, and four smaller ones in turn are faster.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
+MANY_ARCS = 7
 BITS = np.dtype(np.uint32)
 REST_BYTES, BYTE = 64, np.dtype(np.uint8)
 
@@ -48,7 +50,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     open_, hubs, rest, components = workspace.take(
         gpu, (words, BITS), (arcs // HUB, roots.dtype), (REST_BYTES, BYTE), (1, COUNT)
     )
-    span = _span(gpu, count)
+    span = _span(gpu, count, arcs)
     shared = 4 * span + 2 * 4 * (span // WARP)
     rows = indptr, indices, roots
     blocks = max(1, -(-count // span)), LOCAL_THREADS
@@ -65,10 +67,11 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     return components
 
 
-def _span(gpu: Gpu, count: int) -> int:
+def _span(gpu: Gpu, count: int, arcs: int) -> int:
     """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
-    most = int((gpu.shared_memory // BLOCKS_TOGETHER - RESERVED) / (4 + 2 * 4 / WARP))
-    fair = max(LOCAL_THREADS, -(-count // (BLOCKS_TOGETHER * gpu.multiprocessors)))
+    blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
+    most = int((gpu.shared_memory // blocks - RESERVED) / (4 + 2 * 4 / WARP))
+    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
     return min(most // WARP, -(-fair // WARP)) * WARP
 
 
