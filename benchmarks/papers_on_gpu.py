@@ -266,8 +266,9 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
     figure = Figure((11, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for local, sites in LOCAL:
-        for merge, style in zip(MERGE, ("o-", "s--"), strict=True):
+    for number, (local, sites) in enumerate(LOCAL):
+        for merge, line in zip(MERGE, ("o-", "s--"), strict=True):
+            style = f"C{number}{line}"
             way = local, sites, merge
             own = [row for row in rows if (row["local"], row["sites"], row["merge"]) == way]
             own = sorted((row for row in own if "phases" in row), key=lambda row: row["tile"])
@@ -284,6 +285,7 @@ def draw(rows: Sequence[Row], path: Path) -> None:
     for axes in (left, right):
         axes.set(xlabel="B", xscale="log", yscale="log")
         axes.set_xticks(TILES, [str(side) for side in TILES])
+        axes.set_xticks([], minor=True)
         axes.legend(fontsize="x-small")
     figure.savefig(path, dpi=150)
 
