@@ -265,6 +265,6 @@ def test_repetitions(monkeypatch):
 
     for step, count in ((1e-6, 100), (0.01, 20), (0.1, 5), (0.3, 4), (2, 1)):
         monkeypatch.setattr(devices, "perf_counter", Clock(step))
-        seconds = runner._repeat(lambda: devices.Cpu().seconds(list))
+        seconds = runner.repeat(lambda: devices.Cpu().seconds(list))
         assert len(seconds) in (count, count + 1) if count > 1 else len(seconds) == 1
         assert math.isclose(np.median(seconds), step, rel_tol=1e-6)

@@ -239,7 +239,7 @@ def _time_transfers(device: Cpu, data: Any, labels: Labels) -> dict[str, list[fl
     """Return how long the input took to the device, and the labels back."""
     placed = device.place(labels)
     ways = {"to_device": partial(device.place, data), "to_host": partial(device.fetch, placed)}
-    return {name: _repeat(partial(device.seconds, way)) for name, way in ways.items()}
+    return {name: repeat(partial(device.seconds, way)) for name, way in ways.items()}
 
 
 def _time(
@@ -257,7 +257,7 @@ def _time(
     seconds = [device.seconds(call)]
     if seconds[0] < LONGEST:
         device.warm_up(call)
-        seconds = _repeat(partial(device.seconds, call))
+        seconds = repeat(partial(device.seconds, call))
     found: dict[str, Any] = {"status": "ok", "reason": None, "seconds": seconds}
     small = size < SMALL_SIZE or statistics.median(seconds) < SMALL_SECONDS
     if not (isinstance(device, Cuda) and contender.captures and small):
@@ -272,14 +272,14 @@ def _time(
     if reason := right.disagreement(device.fetch(labels), contender.numbering):
         return {"status": "wrong", "reason": f"as a CUDA graph: {reason}", "seconds": []}
     device.warm_up(replay)
-    return found | {"captured": _repeat(partial(device.seconds, replay))}
+    return found | {"captured": repeat(partial(device.seconds, replay))}
 
 
 def _in_one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _repeat(seconds_once: Callable[[], float]) -> list[float]:
+def repeat(seconds_once: Callable[[], float]) -> list[float]:
     """Return how long each of several runs took."""
     seconds: list[float] = []
     collects = gc.isenabled()
