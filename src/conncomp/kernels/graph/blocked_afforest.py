@@ -15,8 +15,8 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, 
 FILE = "graph/blocked_afforest.cuh"
 LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
 HUB = 4096
-# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where there
-# are more than so many arcs a vertex, few of them stay in a block, and four smaller ones in turn are faster.
+# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
+# there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
 MANY_ARCS = 7
 BITS = np.dtype(np.uint32)
@@ -72,7 +72,7 @@ def _span(gpu: Gpu, count: int, arcs: int) -> int:
     blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
     most = int((gpu.shared_memory // blocks - RESERVED) / (4 + 2 * 4 / WARP))
     fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
-    return min(most // WARP, -(-fair // WARP)) * WARP
+    return max(1, min(most // WARP, -(-fair // WARP))) * WARP
 
 
 @cache
