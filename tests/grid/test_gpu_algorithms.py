@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conncomp import Workspace, generate, label
-from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _describe_values, _label_on_gpu
+from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _label_on_gpu
 from conncomp.kernels.grid import (
     directional_propagation,
     label_equivalence,
@@ -18,6 +18,7 @@ from conncomp.kernels.grid import (
 )
 from conncomp.kernels.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
 from conncomp.kernels.launcher import launch
+from gpu_arrays import describe, fill
 from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
 from reference import (
     components_by_search,
@@ -80,22 +81,9 @@ HARD_IMAGES = {
 }
 
 
-def describe(image, background=0, connectivity=None, periodic=False):
-    values, value_type, ground = _describe_values(image, 0 if background is None else background)
-    axes = [periodic] * image.ndim if isinstance(periodic, bool) else periodic
-    return Image(values, value_type, ground, axes, connectivity or image.ndim)
-
-
 def labels_it(algorithm, image):
     """Whether an algorithm labels arrays of so many dimensions."""
     return algorithm != "tiles" or np.count_nonzero(np.array(image.shape) > 1) <= 3
-
-
-def fill(gpu, algorithm, image, index=np.int32, **options):
-    """Return the roots, which begin as something else."""
-    roots = np.full(image.values.shape, -7, index)
-    _label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
-    return roots
 
 
 @cache

@@ -131,15 +131,17 @@ struct Tiles {
 
 // Pairs to be united, in shared memory. Threads come upon them at different times; if each united its own at
 // once, the others of its warp would wait. There is room for a few pairs of each thread.
-template <class Index, int capacity>
+template <class Index>
 struct Pairs {
-  Index first[capacity], second[capacity];
+  Index first[kPairs * kTileThreads], second[kPairs * kTileThreads];
   int count;
+
+  __device__ int capacity() const { return kPairs * int(blockDim.x); }
 
   // False if there is no room left.
   __device__ bool add(Index a, Index b) {
     const int at = InBlock::fetch_add(&count, 1);
-    if (at >= capacity) return false;
+    if (at >= capacity()) return false;
     first[at] = a;
     second[at] = b;
     return true;
@@ -148,7 +150,7 @@ struct Pairs {
   template <class Body>
   __device__ void for_each(Body&& body) const {
     __syncthreads();
-    const int stored = count < capacity ? count : capacity;
+    const int stored = count < capacity() ? count : capacity();
     for (int begin = 0; begin < stored; begin += int(blockDim.x)) {
       const int k = begin + int(threadIdx.x);
       if (k < stored) body(first[k], second[k]);
@@ -258,14 +260,12 @@ struct Pieces {
   }
 };
 
-using PairsInTile = Pairs<uint16_t, kPairs * kTileThreads>;
-
 // Links the runs of a tile in shared memory; `entries` get the first elements of runs in the rows of this
 // thread. by_value(k, dz, dy, touching) leaves of what its k-th piece touches what is of the same value;
 // all threads of a warp call it.
 template <bool bundled, int rank, class ByValue>
 __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_word, uint16_t* nodes,
-                                 PairsInTile& pairs, uint32_t (&entries)[Tiles<rank>::kRows],
+                                 Pairs<uint16_t>& pairs, uint32_t (&entries)[Tiles<rank>::kRows],
                                  ByValue&& by_value) {
   using Set = Pieces<bundled, rank>;
   using Rows = typename Set::Rows;
@@ -402,7 +402,7 @@ __global__ void __launch_bounds__(kTileThreads, blocks_beside<rank>())
   uint16_t* const nodes = reinterpret_cast<uint16_t*>(starts + tiles.words());  // a parent for each element
   __shared__ Value value_of_warp[kTileThreads / kWarp];
   __shared__ bool has_value[kTileThreads / kWarp];
-  __shared__ PairsInTile pairs;
+  __shared__ Pairs<uint16_t> pairs;
 
   const Grid<rank>& grid = tiles.grid;
   const int64_t stride = grid.axes[rank - 1].value_stride;
@@ -527,7 +527,7 @@ struct Joining {
   Index* parent;
   const Masks<Value>& masks;
   uint32_t tile;
-  Pairs<Index, kPairs * kTileThreads>& pairs;
+  Pairs<Index>& pairs;
 
   // A piece: its first cell, and the number of its first word.
   struct Piece {
@@ -760,7 +760,7 @@ __global__ void __launch_bounds__(kTileThreads)
                uint32_t* starts_of_word, uint8_t* mixed_tiles, Value* value_of_tile) {
   const Masks<Value> masks{fore_of_word, starts_of_word, mixed_tiles, value_of_tile};
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
-  __shared__ Pairs<Index, kPairs * kTileThreads> pairs;
+  __shared__ Pairs<Index> pairs;
   if (threadIdx.x == 0) pairs.count = 0;
   const bool by_rows = joins_rows(tiles, masks, corner);
   if (tiles.full() && !masks.mixed[blockIdx.x])

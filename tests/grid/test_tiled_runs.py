@@ -1,0 +1,120 @@
+"""The default for arrays on a GPU, on arrays of many tiles."""
+
+import numpy as np
+import pytest
+
+from conncomp import Workspace, generate
+from conncomp.grid.labelling import _label_on_gpu
+from conncomp.kernels.grid import tiled_runs
+from gpu_arrays import describe, fill
+from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from reference import consecutive, label_by_neighbour_pairs
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+# Tiles as on a GPU, and others: the logarithms of their words and rows, in two dimensions and more.
+TILES = {
+    "usual": ((2, 6, 0), (1, 4, 4)),
+    "small": ((1, 3, 0), (0, 3, 2)),
+    "narrow": ((0, 6, 0), (1, 2, 3)),
+}
+SHAPES = [(150, 300), (201, 97), (33, 37, 70), (20, 40, 70), (3, 5, 60, 40)]
+DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
+
+
+@pytest.fixture(params=TILES.values(), ids=TILES.keys())
+def logs(request, monkeypatch):
+    """Tiles of one kind; arrays are large enough for them on a GPU of one multiprocessor."""
+    monkeypatch.setattr(tiled_runs, "LOGS_2D", request.param[0])
+    monkeypatch.setattr(tiled_runs, "LOGS_3D", request.param[1])
+    tiled_runs._plan.cache_clear()
+    yield request.param
+    tiled_runs._plan.cache_clear()
+
+
+def noise(seed, shape):
+    """Return noise of any density: of one value, of two, of one in each part, or of two in some."""
+    random = np.random.default_rng(seed)
+    image = random.random(shape) < random.choice([0.02, 0.1, 0.2, 0.3, 0.4, 0.6, 0.9])
+    kind, x = random.integers(4), np.arange(shape[-1])
+    if kind == 1:
+        image = image * random.integers(1, 3, shape)
+    elif kind == 2:
+        image = image * (1 + (x >= shape[-1] // 2))
+    elif kind == 3:
+        image = image * np.where(x % 50 < 40, 1, random.integers(1, 3, shape))
+    return image.astype(DTYPES[random.integers(len(DTYPES))])
+
+
+def check(image, connectivity, periodic, seed=0):
+    expected = label_by_neighbour_pairs(image, 0, connectivity, periodic)
+    described = describe(image, 0, connectivity, periodic)
+    gpu = HostGpu(seed=seed, multiprocessors=1)
+    np.testing.assert_array_equal(fill(gpu, "auto", described), expected)
+    labels = np.full(image.shape, -7, np.int64)
+    num = _label_on_gpu(gpu, described, labels, "consecutive", "auto", True, Workspace())
+    np.testing.assert_array_equal(labels, consecutive(expected, 1))
+    assert num == len(np.unique(expected[expected >= 0]))
+
+
+@host
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+def test_noise(logs, shape, seed):
+    random = np.random.default_rng(seed)
+    connectivity = random.choice([len(shape), random.integers(1, len(shape) + 1)])
+    periodic = [bool(axis) for axis in random.random(len(shape)) < 0.3]
+    check(noise(seed, shape), int(connectivity), periodic, seed)
+
+
+@host
+@pytest.mark.parametrize("image", ["spiral", "rings", "comb", "maze", "hilbert"])
+def test_patterns(logs, image):
+    made = {
+        "spiral": lambda: generate.spiral(200),
+        "rings": lambda: generate.rings((140, 270)),
+        "comb": lambda: generate.comb((150, 280)),
+        "maze": lambda: generate.maze((141, 271)),
+        "hilbert": lambda: generate.hilbert_curve(7),
+    }[image]()
+    for connectivity in (1, 2):
+        check(made, connectivity, periodic=False)
+
+
+@host
+@pytest.mark.parametrize("connectivity", [1, 2, 3])
+def test_more_pairs_than_there_is_room_for(logs, connectivity):
+    """Rows of points between full rows, and planes of them: a run touches sixteen others."""
+    points = np.arange(200) % 2
+    full = np.ones_like(points)
+    rows = np.stack([full, points] * 40)
+    bundles = np.stack([full, full, points, 0 * points] * 20)
+    for image in (rows, bundles, np.stack([bundles, bundles, rows, 0 * rows] * 3)):
+        check(image.astype(np.uint8), min(connectivity, image.ndim), periodic=False)
+
+
+@host
+@pytest.mark.parametrize("offset", range(3))
+def test_alignment(offset):
+    """Rows that are read by chunks or not, and written by twos or not."""
+    image = generate.random_array((70, 300), 0.5, seed=offset)[
+        :, offset : offset + 260 + offset % 2
+    ]
+    gpu = HostGpu(multiprocessors=1)
+    memory = np.full(image.size + 1, -7, np.int32)
+    for start in (0, 1):
+        roots = memory[start : start + image.size].reshape(image.shape)
+        _label_on_gpu(gpu, describe(image), roots, "roots", "auto", False, None)
+        np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
+
+
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    if sanitizer_library(sanitizer) is None:
+        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    chosen = "test_noise and small and (150x300 or 20x40x70) or test_alignment"
+    code, output = run_sanitized(
+        sanitizer, "pytest", "-q", "-x", "-s", __file__, "-p", "no:cacheprovider", "-k", chosen
+    )
+    assert code == 0, output[-5000:]
