@@ -8,16 +8,15 @@
 // is its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex
 // says whether arcs to smaller vertices are left over (open). Next, every open vertex is united with one
 // neighbour elsewhere (sample_arcs), and the component that most vertices are in by now, the giant, is
-// guessed (guess_giant). The last arcs (unite_rest, and unite_hubs for rows that are the whole grid's work)
-// are gone through in the cheaper of two ways: those of the open vertices; or all those of the vertices
-// outside the giant, which also sees the arcs that lead into it. The second way needs every arc to be
-// listed from both ends.
-// Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its block, and up to
-// kChunk where few arcs stay in the block.
-// Cost: one read of indptr and the first arcs of each row, two of the parents; further arcs where order is
-// not local and there is no giant. One bit a vertex, and 4 or 8 bytes for every kHub arcs.
-// Source: the sampling is of Sutton, Ben-Nun and Barak 2018 (Afforest), the union–find and the start under
-// a smaller neighbour of Jaiganesh and Burtscher 2018 (ECL-CC); the blocks are ours.
+// guessed (guess_giant). The last arcs (unite_rest, and unite_long for rows that are listed, to be shared
+// among all blocks) are gone through in the cheaper of two ways: those of the open vertices; or all those of
+// the vertices outside the giant, which also sees the arcs that lead into it. The second way needs every arc
+// to be listed from both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub
+// holds up its block, and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the
+// first arcs of each row, two of the parents; further arcs where order is not local and there is no giant.
+// One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton,
+// Ben-Nun and Barak 2018 (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and
+// Burtscher 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -27,20 +26,28 @@
 namespace conncomp {
 
 constexpr int kLocalThreads = 1024;
-constexpr int kTaken = 16;   // the longest row that unite_blocks and sample_arcs go through to its end
-constexpr int kChunk = 4;    // how many arcs a thread of unite_blocks loads at once
-constexpr int kShort = 4;    // the longest row that sample_arcs finishes
-constexpr int kLowRow = 32;  // the longest row that is one thread's work
-constexpr int kHub = 4096;   // the longest row that is a warp's
+constexpr int kTaken = 16;    // the longest row that unite_blocks and sample_arcs go through to its end
+constexpr int kChunk = 4;     // how many arcs a thread of unite_blocks loads at once
+constexpr int kShort = 4;     // the longest row that sample_arcs finishes
+constexpr int kLowRow = 32;   // the longest row that is one thread's work
+constexpr int kMidRow = 128;  // the longest row that is a warp's
+constexpr int kHub = 4096;    // the longest row that is a block's
 constexpr int kGuessers = 256;
 
 // What is known of the arcs that are left over.
 template <class Index>
 struct Rest {
-  int64_t hubs;  // how many are listed
-  int64_t arcs;  // of open vertices, about
+  int64_t rows;   // how many rows of more than kMidRow arcs are listed
+  int64_t parts;  // and how many parts of rows of more than kHub
+  int64_t arcs;   // of open vertices, about
   Index giant;
   bool skip_giant;
+};
+
+// kHub arcs of a longer row.
+template <class Index>
+struct Part {
+  Index vertex, number;
 };
 
 // Threads of a warp whose `active` is set unite v and u, but not if these have the same parents as those of
@@ -68,7 +75,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   uint32_t* const more = crossing + span / kWarp;  // has arcs that were not taken, or more than one crossing
   const int64_t base = blockIdx.x * span;
   const int size = int(vertices - base < span ? vertices - base : span);
-  if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, false}, *components = 0;
+  if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, 0, false}, *components = 0;
   for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
   __syncthreads();
 
@@ -222,7 +229,7 @@ template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_rest(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
                Index* parent, const uint32_t* __restrict__ open, Rest<Index>* rest,
-               Index* __restrict__ hubs) {
+               Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
   const bool skip_giant = rest->skip_giant, only_smaller = symmetric && !skip_giant;
   if (!skip_giant && rest->arcs == 0) return;
   for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
@@ -238,13 +245,19 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
         end = indptr[v + 1];
       }
     }
-    if (end - begin > kHub)
-      hubs[Shared::fetch_add(&rest->hubs, int64_t(1))] = Index(v);
-    else if (end - begin <= kLowRow)
+    const Pointer degree = end - begin;
+    if (degree > kHub) {
+      const Index count = Index((degree + kHub - 1) / kHub);
+      const int64_t first = Shared::fetch_add(&rest->parts, int64_t(count));
+      for (Index k = 0; k < count; ++k) parts[first + k] = Part<Index>{Index(v), k};
+    } else if (degree > kMidRow) {
+      long_rows[Shared::fetch_add(&rest->rows, int64_t(1))] = Index(v);
+    } else if (degree <= kLowRow) {
       unite_row(Index(v), root, only_smaller, begin, end, Pointer(1), indices, parent);
-    uint32_t long_rows = __ballot_sync(kAllLanes, end - begin > kLowRow && end - begin <= kHub);
-    for (; long_rows != 0; long_rows &= long_rows - 1) {
-      const int owner = __ffs(int(long_rows)) - 1;
+    }
+    uint32_t middle = __ballot_sync(kAllLanes, degree > kLowRow && degree <= kMidRow);
+    for (; middle != 0; middle &= middle - 1) {
+      const int owner = __ffs(int(middle)) - 1;
       const Pointer first = __shfl_sync(kAllLanes, begin, owner) + lane();
       const Pointer last = __shfl_sync(kAllLanes, end, owner);
       unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), only_smaller, first, last,
@@ -253,20 +266,22 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   }
 }
 
-// The rows of hubs, each gone through by the whole grid.
+// The rows that are listed, and the parts of rows: a block each. In many graphs the vertices of most arcs
+// come first, and one warp would go through the rows of all of them.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    unite_hubs(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
-               const Rest<Index>* rest, const Index* __restrict__ hubs) {
-  const int64_t count = rest->hubs;
+    unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
+               const Rest<Index>* rest, const Index* __restrict__ long_rows,
+               const Part<Index>* __restrict__ parts) {
+  const int64_t rows = rest->rows, all = rows + rest->parts;
   const bool skip_giant = rest->skip_giant;
-  for (int64_t i = 0; i < count; ++i) {
-    const Index v = hubs[i], root = find<Shared>(parent, v);
+  for (int64_t i = blockIdx.x; i < all; i += gridDim.x) {
+    const Part<Index> part = i < rows ? Part<Index>{long_rows[i], 0} : parts[i - rows];
+    const Index v = part.vertex, root = find<Shared>(parent, v);
     if (skip_giant && root == find<Shared>(parent, rest->giant)) continue;
-    const Pointer begin = indptr[v], end = indptr[v + 1];
-    if (grid_thread() < end - begin)
-      unite_row(v, root, symmetric && !skip_giant, Pointer(begin + grid_thread()), end,
-                Pointer(grid_threads()), indices, parent);
+    const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
+    unite_row(v, root, symmetric && !skip_giant, Pointer(begin + threadIdx.x),
+              end - begin < kHub ? end : Pointer(begin + kHub), Pointer(kEclThreads), indices, parent);
   }
 }
 

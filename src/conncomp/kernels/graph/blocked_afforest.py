@@ -14,7 +14,7 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, 
 
 FILE = "graph/blocked_afforest.cuh"
 LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
-HUB = 4096
+MID_ROW, HUB = 128, 4096
 # Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
 # there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
@@ -43,12 +43,18 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return ecl.fill_roots(gpu, graph, roots, workspace)
     indptr, indices = graph.csr
     count, arcs = graph.num_vertices, len(indices)
-    unite_blocks, sample, guess, unite_rest, unite_hubs, end = gpu.load(
+    unite_blocks, sample, guess, unite_rest, unite_long, end = gpu.load(
         FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph.symmetric))
     )
     words = -(-count // WARP)
-    open_, hubs, rest, components = workspace.take(
-        gpu, (words, BITS), (arcs // HUB, roots.dtype), (REST_BYTES, BYTE), (1, COUNT)
+    # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
+    open_, long_rows, parts, rest, components = workspace.take(
+        gpu,
+        (words, BITS),
+        (min(count, arcs // MID_ROW), roots.dtype),
+        (4 * (arcs // HUB), roots.dtype),
+        (REST_BYTES, BYTE),
+        (1, COUNT),
     )
     span = _span(gpu, count, arcs)
     shared = 4 * span + 2 * 4 * (span // WARP)
@@ -59,10 +65,10 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         vertices = gpu.blocks(words * WARP, THREADS), THREADS
         launch(sample, vertices, count, span, *rows, open_, rest)
         launch(guess, (1, GUESSERS), count, arcs, roots, rest)
-        launch(unite_rest, vertices, count, *rows, open_, rest, hubs)
-        if arcs > HUB:
+        launch(unite_rest, vertices, count, *rows, open_, rest, long_rows, parts)
+        if arcs > MID_ROW:
             grid = gpu.resident_threads // THREADS, THREADS
-            launch(unite_hubs, grid, *rows, rest, hubs)
+            launch(unite_long, grid, *rows, rest, long_rows, parts)
         launch(end, vertices, count, roots, components)
     return components
 
@@ -85,7 +91,7 @@ def _names(
         f"sample_arcs<{types}>",
         f"guess_giant<{str(symmetric).lower()}, {ctype(index)}>",
         f"unite_rest<{types}>",
-        f"unite_hubs<{types}>",
+        f"unite_long<{types}>",
         f"ecl_finish<3, {ctype(index)}>",
     )
 
