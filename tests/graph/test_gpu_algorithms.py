@@ -96,8 +96,21 @@ def test_large_blocks_of_default(form, degree):
 @host
 @pytest.mark.parametrize("form", ["rows", "both ends"])
 def test_hubs_of_default(form):
-    """Rows so long that all blocks share them; the giant is but one of their components."""
+    """Rows so long that blocks share them; the giant is but one of their components."""
     src, dst, n = shuffled([star(5001, 0), star(4601, 4600), random(300, 40, 1)], seed=12)
+    check_default(src, dst, n, form)
+
+
+@host
+@pytest.mark.parametrize("form", ["rows", "both ends"])
+def test_rows_of_any_length_of_default(form):
+    """Rows that are a thread's work, a warp's and a block's, several of each."""
+    degrees = [17, 30, 33, 34, 70, 100, 127, 129, 130, 200, 300, 900, 4095, 4097, 8192, 8193]
+    stars = [star(degree + 1, place) for degree in degrees for place in (0, degree)]
+    check_default(*shuffled(stars, seed=13), form)
+
+
+def check_default(src, dst, n, form):
     expected = components_by_search(n, np.stack([src, dst], 1))
     for seed in range(3):
         roots, _ = fill(HostGpu(seed=seed), "auto", from_arcs(src, dst, n, form))
