@@ -174,9 +174,9 @@ struct Masks {
 
 // ------------------------------------------------------------------------------------------ steps to rows
 
-// Calls body(steps, axes moved along) for the rows whose coordinates along the axes but the last differ by at
-// most one from those of a row, along `connectivity` axes at most; those of the first `codes` numbers of base
-// 3, whose digits are the steps and one.
+// Calls body(steps, axes moved along) for rows beside a row: the coordinates along the axes but the last
+// differ by one along at least one axis and at most `connectivity` axes. Steps are the digits of base 3, less
+// one, of the numbers from `first` to `end`.
 template <int rank, class Body>
 __device__ inline void for_each_step(int first, int end, int64_t connectivity, Body&& body) {
   for (int code = first; code < end; ++code) {
@@ -488,6 +488,9 @@ __global__ void __launch_bounds__(kTileThreads, blocks_beside<rank>())
                 if (!mixed) return touched;
                 Cell at;
                 tiles.first_of(corner, first_word + tiles.word_of_row(k), at);
+                // In a row itself it is one element that each thread compares.
+                if (dz == 0 && dy == 0)
+                  return touching_values(touched, values + at.offset, values + at.offset, stride);
                 int64_t step = dy * grid.axes[rank - 2].value_stride;
                 if constexpr (rank > 2) step += dz * grid.axes[rank - 3].value_stride;
                 return touching_rows(touched, values, at.offset, step, stride);
