@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     __syncwarp();  // all have read the word
     if (lane() == 0) open[word] = still;
   }
-  for (int step = kWarp / 2; step > 0; step /= 2) arcs_left += __shfl_xor_sync(kAllLanes, arcs_left, step);
+  arcs_left = warp_sum(arcs_left);
   if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&rest->arcs, arcs_left);
 }
 

@@ -278,6 +278,13 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
     if (touched.after()) put(pieces.node_at(at, kWord - 1), pieces.node_at({there.z, there.y, at.x + 1}, 0));
   };
 
+  // Whether a row goes on from the word to its left.
+  const auto goes_on = [&](int k, Place at, const Runs& runs) {
+    Touching beside{0, 0, 0};
+    if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows({at.z, at.y, at.x - 1}).all() >> (kWord - 1);
+    return by_value(k, 0, 0, beside).left != 0;
+  };
+
   // Each run under the first one that it touches in the piece before, whose elements all come before; what
   // else it touches is put off.
   constexpr int kZ = rank > 2 ? -1 : 0, kY = rank > 2 ? 0 : -1;
@@ -319,11 +326,8 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       nodes[node] = under;
     });
     put_corners(at, before, touched, put_off);
-    Touching beside{0, 0, 0};
-    if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
-    beside = by_value(k, 0, 0, beside);
     // Two by two elements that are all set: those before connect what comes here.
-    if (beside.left &&
+    if (goes_on(k, at, runs) &&
         !((touched.straight & touched.left & 1) && pieces.rows(left).facing(kZ, kY) >> (kWord - 1)))
       put_off(pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
   }
@@ -371,12 +375,7 @@ __device__ inline void link_runs(const Pieces<bundled, rank>& pieces, int first_
       });
       put_corners(at, there, touched, put_or_unite);
     }
-    if (again) {
-      Touching beside{0, 0, 0};
-      if (at.x > 0) beside.left = runs.fore & 1 & pieces.rows(left).all() >> (kWord - 1);
-      if (by_value(k, 0, 0, beside).left)
-        put_or_unite(pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
-    }
+    if (again && goes_on(k, at, runs)) put_or_unite(pieces.node_at(at, 0), pieces.node_at(left, kWord - 1));
   }
   pairs.for_each([&](uint16_t a, uint16_t b) { unite<InBlock>(nodes, a, b); });
   __syncthreads();

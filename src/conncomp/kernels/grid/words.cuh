@@ -183,10 +183,6 @@ template <class Value>
 __device__ inline Value from_lane_before(Value value) {
   return shuffled(value, [](auto bits) { return __shfl_up_sync(kAllLanes, bits, 1); });
 }
-template <class Value>
-__device__ inline Value from_lane_after(Value value) {
-  return shuffled(value, [](auto bits) { return __shfl_down_sync(kAllLanes, bits, 1); });
-}
 __device__ inline int64_t from_lane(int64_t value, int source) {
   return __shfl_sync(kAllLanes, (long long)(value), source);
 }
