@@ -50,8 +50,14 @@ struct Part {
   Index vertex, number;
 };
 
-// Threads of a warp whose `active` is set unite v and u, but not if these have the same parents as those of
-// the thread before, as they mostly have in meshes.
+// Whether 0 <= value < bound, by one comparison.
+template <class T>
+__device__ bool within(T value, T bound) {
+  return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
+}
+
+// Threads of a warp whose `active` is set unite v and u, but not if one is the parent of the other, nor if
+// these have the same parents as those of the thread before, as they mostly have in meshes.
 template <class Access, class Index>
 __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
   Index a = -1, b = -1;
@@ -60,19 +66,24 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
     b = Access::load(parent + u);
   }
   const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
-  if (a != b && (lane() == 0 || a != a_before || b != b_before))
+  if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before))
     hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
 }
 
-// Dynamic shared memory: `span` local parents, which is a multiple of 32, and two words for every 32.
+// For 32 vertices of a block, a bit each.
+struct Crossings {
+  uint32_t some;  // has arcs out of the block
+  uint32_t more;  // has more of them than one, or arcs that were not taken
+};
+
+// Dynamic shared memory: Crossings for every 32 vertices of `span`, and that many local parents.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
                  const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
                  Rest<Index>* rest, int64_t* components) {
-  CONNCOMP_DYNAMIC_SHARED(int, local_parent);
-  uint32_t* const crossing = reinterpret_cast<uint32_t*>(local_parent + span);  // has arcs out of the block
-  uint32_t* const more = crossing + span / kWarp;  // has arcs that were not taken, or more than one crossing
+  CONNCOMP_DYNAMIC_SHARED(Crossings, crossings_of);
+  int* const local_parent = reinterpret_cast<int*>(crossings_of + span / kWarp);
   const int64_t base = blockIdx.x * span;
   const int size = int(vertices - base < span ? vertices - base : span);
   if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, 0, false}, *components = 0;
@@ -86,21 +97,22 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     const Pointer degree = i < size ? indptr[base + i + 1] - begin : 0;
     const int most = scattered ? kChunk : kTaken;
     const int taken = degree < most ? int(degree) : most;
-    int crossings = 0, inside = 0;
+    int crossings = 0, outside = 0;
     Index elsewhere = 0;
     for (int first = 0; __any_sync(kAllLanes, first < taken); first += kChunk) {
       int target[kChunk];  // in the block, or i for no arc to unite
+      const bool seen = crossings > 0;
 #pragma unroll
-      for (int k = 0; k < kChunk; ++k) {
-        target[k] = i;
-        if (first + k >= taken) continue;
-        const Vertex there = indices[begin + first + k] - Vertex(base);
-        if (there >= 0 && there < size) {
-          ++inside;
-          if (!symmetric || there < i) target[k] = int(there);
-        } else if (!symmetric || there < 0) {
-          if (crossings++ == 0) elsewhere = Index(base + there);
+      for (int k = kChunk - 1; k >= 0; --k) {
+        const bool exists = first + k < taken;
+        const Vertex there = exists ? indices[begin + first + k] - Vertex(base) : Vertex(i);
+        const bool stays = within(there, Vertex(symmetric ? i : size));
+        target[k] = stays ? int(there) : i;
+        if (symmetric ? there < 0 : exists && !stays) {
+          ++crossings;
+          if (!seen) elsewhere = Index(base + there);
         }
+        if (row < kLocalThreads) outside += !within(there, Vertex(size));
       }
       // Vertices joined to the one before them: each run of them in the warp gets its first one as the root.
       bool joined = false;
@@ -114,27 +126,24 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
           unite<InBlock>(local_parent, i, start);
       }
       __syncwarp();
-      for (;;) {
-        int next = i;
 #pragma unroll
-        for (int k = 0; k < kChunk; ++k)
-          if (next == i && target[k] != i) next = target[k], target[k] = i;
-        if (!__any_sync(kAllLanes, next != i)) break;
-        unite_once<InBlock>(next != i, local_parent, i, next);
-      }
+      for (int k = 0; k < kChunk; ++k)
+        if (__any_sync(kAllLanes, target[k] != i))
+          unite_once<InBlock>(target[k] != i, local_parent, i, target[k]);
     }
-    if (row < kLocalThreads) scattered = 16 * warp_sum(inside) < warp_sum(taken);
+    if (row < kLocalThreads) scattered = 16 * warp_sum(outside) > 15 * warp_sum(taken);
     if (symmetric && crossings > 0) Shared::store(parent + base + i, elsewhere);
     const uint32_t some = __ballot_sync(kAllLanes, crossings > 0);
-    const uint32_t several = __ballot_sync(kAllLanes, crossings > 1 || degree > taken);
-    if (lane() == 0) crossing[row / kWarp] = some, more[row / kWarp] = several;
+    const uint32_t more = __ballot_sync(kAllLanes, crossings > 1 || degree > taken);
+    if (lane() == 0) crossings_of[row / kWarp] = Crossings{some, more};
   }
   __syncthreads();
 
   for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
     const int i = row + lane();
-    const bool crosses = crossing[row / kWarp] >> lane() & 1;
-    bool left = more[row / kWarp] >> lane() & 1;
+    const Crossings bits = crossings_of[row / kWarp];
+    const bool crosses = bits.some >> lane() & 1;
+    bool left = bits.more >> lane() & 1;
     if (i < size) {
       const int root = find<InBlock, Jump::kNone>(local_parent, i);
       // A root that has just been put under a vertex elsewhere stays there.
@@ -149,7 +158,9 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   }
 }
 
-// Unites every open vertex with a neighbour elsewhere, or with all and closes it if its row is short.
+// Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
+// has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so the
+// last one joins most.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
@@ -160,33 +171,26 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const uint32_t bits = open[word];
     if (bits == 0) continue;
     const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
-    Pointer arc = 0, end = 0, degree = 0;
+    Pointer begin = 0, degree = 0;
     if (bits >> lane() & 1) {
-      arc = indptr[v];
-      end = indptr[v + 1];
-      degree = end - arc;
-      if (degree > kTaken) end = arc + kTaken;
+      begin = indptr[v];
+      degree = indptr[v + 1] - begin;
     }
-    const auto next_elsewhere = [&](Pointer from) {
-      for (; from < end; ++from) {
-        const int64_t target = indices[from];
-        if (target < base || (!symmetric && target >= base + span)) break;
-      }
-      return from;
-    };
-    bool found;
-    do {
-      arc = next_elsewhere(arc);
-      found = arc < end;
-      unite_once<Shared>(found, parent, Index(v), found ? Index(indices[arc]) : Index(v));
-      ++arc;
-    } while (__any_sync(kAllLanes, found && degree <= kShort));
-    // Of a longer row, unite_blocks may have seen the first arcs only.
-    const bool left = degree > kShort;
-    if (left) arcs_left += degree;
-    const uint32_t still = __ballot_sync(kAllLanes, left);
-    __syncwarp();  // all have read the word
-    if (lane() == 0) open[word] = still;
+    if (__any_sync(kAllLanes, degree > kShort)) {
+      arcs_left += degree;
+      unite_once<Shared>(degree > 0, parent, Index(v),
+                         degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
+      continue;
+    }
+    Index target[kShort];
+#pragma unroll
+    for (int k = 0; k < kShort; ++k) {
+      target[k] = k < degree ? Index(indices[begin + k]) : Index(v);
+      if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = Index(v);
+    }
+#pragma unroll
+    for (int k = 0; k < kShort; ++k) unite_once<Shared>(target[k] != Index(v), parent, Index(v), target[k]);
+    if (lane() == 0) open[word] = 0;
   }
   arcs_left = warp_sum(arcs_left);
   if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&rest->arcs, arcs_left);
@@ -216,12 +220,25 @@ __global__ void __launch_bounds__(kGuessers)
 }
 
 // Unites v, whose root is given, with its neighbours first, first + step, ..., or the smaller ones of them.
+// Stops where v is found to be in the giant, if that is skipped (else it is -1): an arc that is not gone
+// through from either end then has both in the giant.
 template <class Pointer, class Vertex, class Index>
-__device__ void unite_row(Index v, Index root, bool only_smaller, Pointer first, Pointer end, Pointer step,
-                          const Vertex* __restrict__ indices, Index* parent) {
-  for (Pointer arc = first; arc < end; arc += step) {
-    const Index other = Index(indices[arc]);
-    if (!only_smaller || other < v) root = hook<Shared>(parent, root, find<Shared>(parent, other));
+__device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer first, Pointer end,
+                          Pointer step, const Vertex* __restrict__ indices, Index* parent) {
+  const Vertex* at = indices + first;
+  for (Pointer left = end - first; left > 0 && root != giant; left -= kChunk * step, at += kChunk * step) {
+    Index other[kChunk], above[kChunk];
+#pragma unroll
+    for (int k = 0; k < kChunk; ++k) {
+      other[k] = left > k * step ? Index(at[k * step]) : v;
+      if (only_smaller && other[k] > v) other[k] = v;
+    }
+#pragma unroll
+    for (int k = 0; k < kChunk; ++k) above[k] = other[k] == v ? root : Shared::load(parent + other[k]);
+#pragma unroll
+    for (int k = 0; k < kChunk; ++k)
+      if (above[k] != root)
+        root = hook<Shared>(parent, root, find_from<Shared>(parent, other[k], above[k]));
   }
 }
 
@@ -232,6 +249,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
                Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
   const bool skip_giant = rest->skip_giant, only_smaller = symmetric && !skip_giant;
   if (!skip_giant && rest->arcs == 0) return;
+  const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
   for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
     const uint32_t bits = skip_giant ? kAllLanes : open[word];
     if (bits == 0) continue;
@@ -240,7 +258,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     Index root = 0;
     if (v < vertices && (bits >> lane() & 1)) {
       root = find<Shared>(parent, Index(v));
-      if (!skip_giant || root != find<Shared>(parent, rest->giant)) {
+      if (root != giant) {
         begin = indptr[v];
         end = indptr[v + 1];
       }
@@ -253,15 +271,15 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     } else if (degree > kMidRow) {
       long_rows[Shared::fetch_add(&rest->rows, int64_t(1))] = Index(v);
     } else if (degree <= kLowRow) {
-      unite_row(Index(v), root, only_smaller, begin, end, Pointer(1), indices, parent);
+      unite_row(Index(v), root, giant, only_smaller, begin, end, Pointer(1), indices, parent);
     }
     uint32_t middle = __ballot_sync(kAllLanes, degree > kLowRow && degree <= kMidRow);
     for (; middle != 0; middle &= middle - 1) {
       const int owner = __ffs(int(middle)) - 1;
       const Pointer first = __shfl_sync(kAllLanes, begin, owner) + lane();
       const Pointer last = __shfl_sync(kAllLanes, end, owner);
-      unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), only_smaller, first, last,
-                Pointer(kWarp), indices, parent);
+      unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), giant, only_smaller, first,
+                last, Pointer(kWarp), indices, parent);
     }
   }
 }
@@ -278,9 +296,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   for (int64_t i = blockIdx.x; i < all; i += gridDim.x) {
     const Part<Index> part = i < rows ? Part<Index>{long_rows[i], 0} : parts[i - rows];
     const Index v = part.vertex, root = find<Shared>(parent, v);
-    if (skip_giant && root == find<Shared>(parent, rest->giant)) continue;
+    const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
     const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
-    unite_row(v, root, symmetric && !skip_giant, Pointer(begin + threadIdx.x),
+    unite_row(v, root, giant, symmetric && !skip_giant, Pointer(begin + threadIdx.x),
               end - begin < kHub ? end : Pointer(begin + kHub), Pointer(kEclThreads), indices, parent);
   }
 }

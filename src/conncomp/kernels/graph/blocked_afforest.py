@@ -15,6 +15,7 @@ from conncomp.kernels.launcher import COUNT, INDEX_TYPES, WARP, Gpu, Workspace, 
 FILE = "graph/blocked_afforest.cuh"
 LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
 MID_ROW, HUB = 128, 4096
+VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 # Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
 # there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
@@ -57,7 +58,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         (1, COUNT),
     )
     span = _span(gpu, count, arcs)
-    shared = 4 * span + 2 * 4 * (span // WARP)
+    shared = int(span * VERTEX_BYTES)
     rows = indptr, indices, roots
     blocks = max(1, -(-count // span)), LOCAL_THREADS
     launch(unite_blocks, blocks, count, span, *rows, open_, rest, components, shared=shared)
@@ -74,11 +75,13 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
 
 
 def _span(gpu: Gpu, count: int, arcs: int) -> int:
-    """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
+    """Return how many vertices a block takes: as many as fit, or fewer to give as much to all."""
     blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
-    most = int((gpu.shared_memory // blocks - RESERVED) / (4 + 2 * 4 / WARP))
-    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
-    return max(1, min(most // WARP, -(-fair // WARP))) * WARP
+    most = max(WARP, int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES))
+    together = blocks * gpu.multiprocessors
+    waves = max(1, -(-count // (together * most)))
+    fair = -(-count // (together * waves))
+    return min(most // WARP, -(-max(LOCAL_THREADS, fair) // WARP)) * WARP
 
 
 @cache
