@@ -110,6 +110,16 @@ def test_rows_of_any_length_of_default(form):
     check_default(*shuffled(stars, seed=13), form)
 
 
+@host
+@pytest.mark.parametrize("form", ["rows", "both ends"])
+def test_stages_of_default(form):
+    """Whatever word of vertices has the only arcs that are left, hidden behind loops."""
+    for first in range(32, 11 * 32, 32):
+        v = np.arange(first, first + 32)
+        src, dst = np.append(np.repeat(v, 80), v), np.append(np.repeat(v, 80), v[0] + 32 + v % 32)
+        check_default(src, dst, first + 64, form)
+
+
 def check_default(src, dst, n, form):
     expected = components_by_search(n, np.stack([src, dst], 1))
     for seed in range(3):

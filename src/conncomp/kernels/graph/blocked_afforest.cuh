@@ -70,13 +70,26 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
     hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
 }
 
+// Unites v with each target that is not v. Threads take their next one together, for there are few.
+template <class Access, int count, class Index>
+__device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
+  for (;;) {
+    Index next = v;
+#pragma unroll
+    for (int k = 0; k < count; ++k)
+      if (next == v && target[k] != v) next = target[k], target[k] = v;
+    if (!__any_sync(kAllLanes, next != v)) return;
+    unite_once<Access>(next != v, parent, v, next);
+  }
+}
+
 // For 32 vertices of a block, a bit each.
 struct Crossings {
   uint32_t some;  // has arcs out of the block
   uint32_t more;  // has more of them than one, or arcs that were not taken
 };
 
-// Dynamic shared memory: Crossings for every 32 vertices of `span`, and that many local parents.
+// Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent for each.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
@@ -126,10 +139,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
           unite<InBlock>(local_parent, i, start);
       }
       __syncwarp();
-#pragma unroll
-      for (int k = 0; k < kChunk; ++k)
-        if (__any_sync(kAllLanes, target[k] != i))
-          unite_once<InBlock>(target[k] != i, local_parent, i, target[k]);
+      unite_all<InBlock>(local_parent, i, target);
     }
     if (row < kLocalThreads) scattered = 16 * warp_sum(outside) > 15 * warp_sum(taken);
     if (symmetric && crossings > 0) Shared::store(parent + base + i, elsewhere);
@@ -158,16 +168,23 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   }
 }
 
+// Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others.
+enum Stage { kAllWords, kFewWords, kOtherWords };
+constexpr int kStride = 8;
+
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
 // has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so the
 // last one joins most.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    sample_arcs(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
+    sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
                 const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
                 Rest<Index>* rest) {
+  const int step = stage == kFewWords ? kStride : 1;
   int64_t arcs_left = 0;
-  for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
+  for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
+       word += grid_threads() / kWarp * step) {
+    if (stage == kOtherWords && word % kStride == 0) continue;
     const uint32_t bits = open[word];
     if (bits == 0) continue;
     const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
@@ -188,8 +205,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
       target[k] = k < degree ? Index(indices[begin + k]) : Index(v);
       if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = Index(v);
     }
-#pragma unroll
-    for (int k = 0; k < kShort; ++k) unite_once<Shared>(target[k] != Index(v), parent, Index(v), target[k]);
+    unite_all<Shared>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;
   }
   arcs_left = warp_sum(arcs_left);
@@ -197,10 +213,11 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 }
 
 // Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
-// the arcs that are left: outside the giant if that is expected to be less work. One block.
+// the arcs that are left: outside the giant if that is expected to be less work. One block. What ecl_finish
+// has counted between the stages is taken back.
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers)
-    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Rest<Index>* rest) {
+    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Rest<Index>* rest, int64_t* components) {
   __shared__ Index roots[kGuessers];
   __shared__ int most;
   const int me = int(threadIdx.x);
@@ -215,6 +232,7 @@ __global__ void __launch_bounds__(kGuessers)
   if (me == 0) {
     const double outside = 1 - double(most / kGuessers) / kGuessers;
     rest->giant = roots[most % kGuessers];
+    *components = 0;
     rest->skip_giant = symmetric && double(rest->arcs) > outside * double(arcs) + double(vertices);
   }
 }

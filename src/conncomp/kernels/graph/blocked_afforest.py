@@ -20,6 +20,10 @@ VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 # there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
 MANY_ARCS = 7
+# Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite the
+# same few growing components, and wait for each other at their roots. So an eighth begins.
+FEW_VERTICES, STRIDE = 8, 8
+ALL_WORDS, FEW_WORDS, OTHER_WORDS = range(3)
 BITS = np.dtype(np.uint32)
 REST_BYTES, BYTE = 64, np.dtype(np.uint8)
 
@@ -64,8 +68,15 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     launch(unite_blocks, blocks, count, span, *rows, open_, rest, components, shared=shared)
     if count:
         vertices = gpu.blocks(words * WARP, THREADS), THREADS
-        launch(sample, vertices, count, span, *rows, open_, rest)
-        launch(guess, (1, GUESSERS), count, arcs, roots, rest)
+        left = *rows, open_, rest
+        if arcs > MANY_ARCS * count and count <= FEW_VERTICES * gpu.resident_threads:
+            few = max(1, vertices[0] // STRIDE), THREADS
+            launch(sample, few, count, span, FEW_WORDS, *left)
+            launch(end, vertices, count, roots, components)
+            launch(sample, vertices, count, span, OTHER_WORDS, *left)
+        else:
+            launch(sample, vertices, count, span, ALL_WORDS, *left)
+        launch(guess, (1, GUESSERS), count, arcs, roots, rest, components)
         launch(unite_rest, vertices, count, *rows, open_, rest, long_rows, parts)
         if arcs > MID_ROW:
             grid = gpu.resident_threads // THREADS, THREADS
@@ -75,13 +86,11 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
 
 
 def _span(gpu: Gpu, count: int, arcs: int) -> int:
-    """Return how many vertices a block takes: as many as fit, or fewer to give as much to all."""
+    """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
     blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
-    most = max(WARP, int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES))
-    together = blocks * gpu.multiprocessors
-    waves = max(1, -(-count // (together * most)))
-    fair = -(-count // (together * waves))
-    return min(most // WARP, -(-max(LOCAL_THREADS, fair) // WARP)) * WARP
+    most = int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES)
+    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
+    return max(1, min(most // WARP, -(-fair // WARP))) * WARP
 
 
 @cache
