@@ -127,16 +127,21 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         }
         if (row < kLocalThreads) outside += !within(there, Vertex(size));
       }
-      // Vertices joined to the one before them: each run of them in the warp gets its first one as the root.
-      bool joined = false;
+      // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
+      int near = i;
 #pragma unroll
       for (int k = 0; k < kChunk; ++k)
-        if (target[k] == i - 1 && lane() > 0) joined = true, target[k] = i;
-      const uint32_t run = __ballot_sync(kAllLanes, joined);
-      if (joined) {
-        const int start = row + 31 - __clz(int(~run & ((2u << lane()) - 1)));
-        if (InBlock::compare_exchange(local_parent + i, i, start) != i)
-          unite<InBlock>(local_parent, i, start);
+        if (target[k] >= row && target[k] < i) near = target[k];
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k)
+        if (target[k] == near) target[k] = i;
+      if (__any_sync(kAllLanes, near != i)) {
+        int root = near - row;
+#pragma unroll
+        for (int reach = 1; reach < kWarp; reach *= 2) root = __shfl_sync(kAllLanes, root, root);
+        root += row;
+        if (root != i && InBlock::compare_exchange(local_parent + i, i, root) != i)
+          unite<InBlock>(local_parent, i, root);
       }
       __syncwarp();
       unite_all<InBlock>(local_parent, i, target);
