@@ -4,19 +4,19 @@
 // What: as in ecl.cuh, for compressed sparse rows.
 // How: a block of threads takes as many consecutive vertices as fit into its shared memory and unites there
 // what lies inside (unite_blocks): no access to global memory but one coalesced read of the arcs. Vertices
-// in a row that are joined one to the next, as in meshes, become one tree by bit arithmetic. A vertex that
-// is its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex
-// says whether arcs to smaller vertices are left over (open). Next, every open vertex is united with one
-// neighbour elsewhere (sample_arcs), and the component that most vertices are in by now, the giant, is
-// guessed (guess_giant). The last arcs (unite_rest, and unite_long for rows that are listed, to be shared
-// among all blocks) are gone through in the cheaper of two ways: those of the open vertices; or all those of
-// the vertices outside the giant, which also sees the arcs that lead into it. The second way needs every arc
-// to be listed from both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub
-// holds up its block, and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the
-// first arcs of each row, two of the parents; further arcs where order is not local and there is no giant.
-// One bit a vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton,
-// Ben-Nun and Barak 2018 (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and
-// Burtscher 2018 (ECL-CC); the blocks are ours.
+// that are joined within the 32 of a warp become trees by pointer jumping among its threads. A vertex that is
+// its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
+// whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
+// neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
+// (guess_giant). The last arcs (unite_rest, and unite_long for rows that are listed, to be shared among all
+// blocks) are gone through in the cheaper of two ways: those of the open vertices; or those of the vertices
+// outside the giant, up to the first that leads into it. The second way needs every arc to be listed from
+// both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its block,
+// and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the first arcs of each row,
+// two of the parents; further arcs where order is not local and there is no giant. One bit a vertex, and at
+// most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and Barak 2018
+// (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and Burtscher 2018
+// (ECL-CC); the blocks are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -26,7 +26,7 @@
 namespace conncomp {
 
 constexpr int kLocalThreads = 1024;
-constexpr int kTaken = 16;    // the longest row that unite_blocks and sample_arcs go through to its end
+constexpr int kTaken = 16;    // the longest row that unite_blocks goes through to its end
 constexpr int kChunk = 4;     // how many arcs a thread of unite_blocks loads at once
 constexpr int kShort = 4;     // the longest row that sample_arcs finishes
 constexpr int kLowRow = 32;   // the longest row that is one thread's work
@@ -70,17 +70,27 @@ __device__ void unite_once(bool active, Index* parent, Index v, Index u) {
     hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
 }
 
-// Unites v with each target that is not v. Threads take their next one together, for there are few.
+// The largest of the targets.
+template <int count, class Index>
+__device__ Index last_of(const Index (&target)[count]) {
+  Index last = target[0];
+#pragma unroll
+  for (int k = 1; k < count; ++k) last = target[k] > last ? target[k] : last;
+  return last;
+}
+
+template <int count, class Index>
+__device__ void remove(Index (&target)[count], Index gone) {
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (target[k] == gone) target[k] = -1;
+}
+
+// Unites v with the targets, where -1 is none. Threads take their next one together, for there are few.
 template <class Access, int count, class Index>
 __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
-  for (;;) {
-    Index next = v;
-#pragma unroll
-    for (int k = 0; k < count; ++k)
-      if (next == v && target[k] != v) next = target[k], target[k] = v;
-    if (!__any_sync(kAllLanes, next != v)) return;
-    unite_once<Access>(next != v, parent, v, next);
-  }
+  for (Index next; __any_sync(kAllLanes, (next = last_of(target)) >= 0); remove(target, next))
+    unite_once<Access>(next >= 0, parent, v, next);
 }
 
 // For 32 vertices of a block, a bit each.
@@ -99,6 +109,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   int* const local_parent = reinterpret_cast<int*>(crossings_of + span / kWarp);
   const int64_t base = blockIdx.x * span;
   const int size = int(vertices - base < span ? vertices - base : span);
+  indptr += base, parent += base, open += base / kWarp;
   if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, 0, false}, *components = 0;
   for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
   __syncthreads();
@@ -106,21 +117,21 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
   bool scattered = false;  // whether arcs that stay in the block are few
   for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
     const int i = row + lane();
-    const Pointer begin = i < size ? indptr[base + i] : 0;
-    const Pointer degree = i < size ? indptr[base + i + 1] - begin : 0;
+    const Pointer begin = i < size ? indptr[i] : 0;
+    const Pointer degree = i < size ? indptr[i + 1] - begin : 0;
     const int most = scattered ? kChunk : kTaken;
     const int taken = degree < most ? int(degree) : most;
     int crossings = 0, outside = 0;
     Index elsewhere = 0;
     for (int first = 0; __any_sync(kAllLanes, first < taken); first += kChunk) {
-      int target[kChunk];  // in the block, or i for no arc to unite
+      int target[kChunk];  // in the block, or -1
       const bool seen = crossings > 0;
 #pragma unroll
       for (int k = kChunk - 1; k >= 0; --k) {
         const bool exists = first + k < taken;
         const Vertex there = exists ? indices[begin + first + k] - Vertex(base) : Vertex(i);
         const bool stays = within(there, Vertex(symmetric ? i : size));
-        target[k] = stays ? int(there) : i;
+        target[k] = stays ? int(there) : -1;
         if (symmetric ? there < 0 : exists && !stays) {
           ++crossings;
           if (!seen) elsewhere = Index(base + there);
@@ -128,26 +139,24 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         if (row < kLocalThreads) outside += !within(there, Vertex(size));
       }
       // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
-      int near = i;
-#pragma unroll
-      for (int k = 0; k < kChunk; ++k)
-        if (target[k] >= row && target[k] < i) near = target[k];
-#pragma unroll
-      for (int k = 0; k < kChunk; ++k)
-        if (target[k] == near) target[k] = i;
-      if (__any_sync(kAllLanes, near != i)) {
-        int root = near - row;
+      const int near = last_of(target);
+      const bool is_near = near >= row && near < i;
+      if (__any_sync(kAllLanes, is_near)) {
+        int root = is_near ? near - row : lane();
 #pragma unroll
         for (int reach = 1; reach < kWarp; reach *= 2) root = __shfl_sync(kAllLanes, root, root);
         root += row;
-        if (root != i && InBlock::compare_exchange(local_parent + i, i, root) != i)
-          unite<InBlock>(local_parent, i, root);
+        if (is_near) {
+          remove(target, near);
+          if (InBlock::compare_exchange(local_parent + i, i, root) != i)
+            unite<InBlock>(local_parent, i, root);
+        }
+        __syncwarp();
       }
-      __syncwarp();
       unite_all<InBlock>(local_parent, i, target);
     }
     if (row < kLocalThreads) scattered = 16 * warp_sum(outside) > 15 * warp_sum(taken);
-    if (symmetric && crossings > 0) Shared::store(parent + base + i, elsewhere);
+    if (symmetric && crossings > 0) Shared::store(parent + i, elsewhere);
     const uint32_t some = __ballot_sync(kAllLanes, crossings > 0);
     const uint32_t more = __ballot_sync(kAllLanes, crossings > 1 || degree > taken);
     if (lane() == 0) crossings_of[row / kWarp] = Crossings{some, more};
@@ -158,18 +167,13 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     const int i = row + lane();
     const Crossings bits = crossings_of[row / kWarp];
     const bool crosses = bits.some >> lane() & 1;
-    bool left = bits.more >> lane() & 1;
-    if (i < size) {
-      const int root = find<InBlock, Jump::kNone>(local_parent, i);
-      // A root that has just been put under a vertex elsewhere stays there.
-      const bool moved = symmetric && root == i && crosses;
-      if (!moved) {
-        Shared::store(parent + base + i, Index(base + root));
-        left |= crosses;
-      }
-    }
-    const uint32_t word = __ballot_sync(kAllLanes, left);
-    if (lane() == 0) open[(base + row) / kWarp] = word;
+    const int root = i < size ? find<InBlock, Jump::kNone>(local_parent, i) : i;
+    __syncwarp();  // else each goes on as it leaves the loop
+    // A root that has just been put under a vertex elsewhere stays there.
+    const bool moved = symmetric && root == i && crosses;
+    if (i < size && !moved) Shared::store(parent + i, Index(base + root));
+    const uint32_t left = __ballot_sync(kAllLanes, (bits.more >> lane() & 1) || (crosses && !moved));
+    if (lane() == 0) open[row / kWarp] = left;
   }
 }
 
@@ -207,8 +211,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     Index target[kShort];
 #pragma unroll
     for (int k = 0; k < kShort; ++k) {
-      target[k] = k < degree ? Index(indices[begin + k]) : Index(v);
-      if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = Index(v);
+      target[k] = k < degree ? Index(indices[begin + k]) : Index(-1);
+      if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = -1;
     }
     unite_all<Shared>(parent, Index(v), target);
     if (lane() == 0) open[word] = 0;

@@ -22,6 +22,7 @@ namespace conncomp {
 
 constexpr int kEclThreads = 256;
 constexpr int kLowDegree = 16, kMidDegree = 352;
+constexpr int kFinishedAtOnce = 4;
 
 // A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
 // to queue with them.
@@ -180,7 +181,8 @@ struct Lowering : Shared {
   }
 };
 
-// Points every vertex to its root, and counts the roots.
+// Points every vertex to its root, and counts the roots. A thread loads the parents of several vertices at once:
+// they come from afar, while the rest of a path mostly lies in the caches.
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
@@ -189,15 +191,25 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (threadIdx.x == 0) roots = 0;
   __syncthreads();
   int mine = 0;
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    Index root;
-    if constexpr (jump == Jump::kIntermediate) {
-      root = find<Lowering, jump>(parent, Index(v));
-      Lowering::store(parent + v, root);
-    } else {
-      root = find<Shared, jump>(parent, Index(v));
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < vertices; first += kFinishedAtOnce * step) {
+    Index above[kFinishedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kFinishedAtOnce; ++k)
+      if (first + k * step < vertices) above[k] = Shared::load(parent + first + k * step);
+#pragma unroll
+    for (int k = 0; k < kFinishedAtOnce; ++k) {
+      const int64_t v = first + k * step;
+      if (v >= vertices) break;
+      Index root;
+      if constexpr (jump == Jump::kIntermediate) {
+        root = find_from<Lowering, jump>(parent, Index(v), above[k]);
+        Lowering::store(parent + v, root);
+      } else {
+        root = find_from<Shared, jump>(parent, Index(v), above[k]);
+      }
+      mine += root == Index(v);
     }
-    mine += root == Index(v);
   }
   InBlock::fetch_add(&roots, mine);
   __syncthreads();
