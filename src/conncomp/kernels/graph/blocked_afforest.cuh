@@ -11,12 +11,12 @@
 // (guess_giant). The last arcs (unite_rest, and unite_long for rows that are listed, to be shared among all
 // blocks) are gone through in the cheaper of two ways: those of the open vertices; or those of the vertices
 // outside the giant, up to the first that leads into it. The second way needs every arc to be listed from
-// both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its block,
-// and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the first arcs of each row,
-// two of the parents; further arcs where order is not local and there is no giant. One bit a vertex, and at
-// most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and Barak 2018
-// (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and Burtscher 2018
-// (ECL-CC); the blocks are ours.
+// both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its
+// block, and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the first arcs of
+// each row, two of the parents; further arcs where order is not local and there is no giant. One bit a
+// vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and
+// Barak 2018 (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and Burtscher
+// 2018 (ECL-CC); the blocks are ours.
 #pragma once
 
 #include "core/union_find.h"
@@ -182,8 +182,8 @@ enum Stage { kAllWords, kFewWords, kOtherWords };
 constexpr int kStride = 8;
 
 // Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
-// has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so the
-// last one joins most.
+// has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
+// the last one joins most.
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
@@ -264,8 +264,7 @@ __device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, P
     for (int k = 0; k < kChunk; ++k) above[k] = other[k] == v ? root : Shared::load(parent + other[k]);
 #pragma unroll
     for (int k = 0; k < kChunk; ++k)
-      if (above[k] != root)
-        root = hook<Shared>(parent, root, find_from<Shared>(parent, other[k], above[k]));
+      if (above[k] != root) root = hook<Shared>(parent, root, find_from<Shared>(parent, other[k], above[k]));
   }
 }
 

@@ -20,8 +20,8 @@ VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
 # there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
 BLOCKS_TOGETHER, RESERVED = 2, 1024
 MANY_ARCS = 7
-# Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite the
-# same few growing components, and wait for each other at their roots. So an eighth begins.
+# Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
+# the same few growing components, and wait for each other at their roots. So an eighth begins.
 FEW_VERTICES, STRIDE = 8, 8
 ALL_WORDS, FEW_WORDS, OTHER_WORDS = range(3)
 BITS = np.dtype(np.uint32)

@@ -181,8 +181,8 @@ struct Lowering : Shared {
   }
 };
 
-// Points every vertex to its root, and counts the roots. A thread loads the parents of several vertices at once:
-// they come from afar, while the rest of a path mostly lies in the caches.
+// Points every vertex to its root, and counts the roots. A thread loads the parents of several vertices at
+// once: they come from afar, while the rest of a path mostly lies in the caches.
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
