@@ -29,7 +29,6 @@ namespace conncomp {
 constexpr int kTileThreads = 128;   // of a block at most: a thread for each bundle of a tile
 constexpr int kPitch = kWord + 2;   // from word to word in shared memory: threads at one column use all banks
 constexpr int kWordThreads = 256;   // a thread for each word
-constexpr int kWordsOfTile = 4096;  // that are counted together
 constexpr int kAtOnce = 4;          // bundles that a warp writes at once
 constexpr int kPairs = 8;           // that a thread may put off
 constexpr int kHalvings = 3;        // of paths in a tile, before unions
@@ -772,73 +771,92 @@ __global__ void __launch_bounds__(kTileThreads)
   pairs.for_each([&](Index a, Index b) { rows.unite_elements(a, b); });
 }
 
-// Calls body(index) for each root of a tile in a word, words being numbered along the array.
-template <class Index, class Body>
-__device__ inline void for_each_root(uint32_t roots, int64_t word, int64_t columns, int64_t length,
-                                     Body&& body) {
-  if (roots == 0) return;
+// The index of the first element of a word, words being numbered along the array.
+template <class Index>
+__device__ inline Index first_of_word(int64_t word, int64_t columns, int64_t length) {
   const Index row = Index(word) / Index(columns);
-  const Index first = row * Index(length) + (Index(word) - row * Index(columns)) * kWord;
-  for (; roots != 0; roots &= roots - 1) body(Index(first + (__ffs(int(roots)) - 1)));
+  return row * Index(length) + (Index(word) - row * Index(columns)) * kWord;
 }
 
-// Points the roots of tiles to those of components, which are counted: all, and those of each kWordsOfTile.
+// Points the roots of tiles to those of components, which are counted: all, and those of each chunk of so many
+// words. If `moved` is not null, it gets those that are none of a component, and tile_roots keeps the others.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    settle_roots(int64_t words, int64_t columns, int64_t length, const uint32_t* __restrict__ tile_roots,
-                 Index* parent, int64_t* __restrict__ roots_in_tile, int64_t* components) {
-  for (int64_t tile = blockIdx.x; tile * kWordsOfTile < words; tile += gridDim.x) {
-    const int64_t begin = tile * kWordsOfTile,
-                  end = begin + kWordsOfTile < words ? begin + kWordsOfTile : words;
+    settle_roots(int64_t words, int64_t columns, int64_t length, int64_t chunk, uint32_t* tile_roots,
+                 uint32_t* moved, Index* parent, int64_t* __restrict__ roots_in_chunk, int64_t* components) {
+  for (int64_t number = blockIdx.x; number * chunk < words; number += gridDim.x) {
+    const int64_t begin = number * chunk, end = begin + chunk < words ? begin + chunk : words;
     int mine = 0, total;
-    for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads)
-      for_each_root<Index>(tile_roots[word], word, columns, length, [&](Index i) {
-        const Index root = find<Shared, Jump::kNone>(parent, i);
-        if (root == i)
-          ++mine;
-        else
-          Shared::store(parent + i, root);
-      });
+    for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
+      const uint32_t roots = tile_roots[word];
+      const Index first = roots != 0 ? first_of_word<Index>(word, columns, length) : 0;
+      uint32_t gone = 0;
+      for (uint32_t rest = roots; rest != 0;) {
+        // The parents of several are loaded at once: they come from afar.
+        int x[kAtOnce];
+        Index above[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k, rest &= rest - 1) {
+          x[k] = rest != 0 ? lowest(rest) : -1;
+          if (rest != 0) above[k] = Shared::load(parent + first + x[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          const Index i = first + x[k];
+          if (x[k] < 0 || above[k] == i) continue;
+          Shared::store(parent + i, find_from<Shared, Jump::kNone>(parent, i, above[k]));
+          gone |= 1u << x[k];
+        }
+      }
+      mine += __popc(roots & ~gone);
+      if (moved == nullptr) continue;
+      moved[word] = gone;
+      tile_roots[word] = roots & ~gone;
+    }
     block_scan<kWordThreads>(mine, total);
     if (threadIdx.x != 0) continue;
-    roots_in_tile[tile] = total;
+    roots_in_chunk[number] = total;
     Shared::fetch_add(components, int64_t(total));
   }
+}
+
+// Calls body(index) for each element of a word that has its bit set.
+template <class Index, class Body>
+__device__ inline void for_each_element(uint32_t bits, int64_t word, int64_t columns, int64_t length,
+                                        Body&& body) {
+  if (bits == 0) return;
+  const Index first = first_of_word<Index>(word, columns, length);
+  for (; bits != 0; bits &= bits - 1) body(Index(first + lowest(bits)));
 }
 
 // Gives each root of a component its number, complemented, in the order of the array.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    number_components(int64_t words, int64_t columns, int64_t length, const uint32_t* __restrict__ tile_roots,
-                      const int64_t* __restrict__ roots_before, Index* parent) {
-  for (int64_t tile = blockIdx.x; tile * kWordsOfTile < words; tile += gridDim.x) {
-    const int64_t begin = tile * kWordsOfTile,
-                  end = begin + kWordsOfTile < words ? begin + kWordsOfTile : words;
-    int64_t number = 1 + roots_before[tile];
+    number_components(int64_t words, int64_t columns, int64_t length, int64_t chunk,
+                      const uint32_t* __restrict__ roots_of_word, const int64_t* __restrict__ roots_before,
+                      Index* __restrict__ parent) {
+  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
+    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
+    int64_t number = 1 + roots_before[part];
     for (int64_t row = begin; row < end; row += kWordThreads) {
       const int64_t word = row + threadIdx.x;
-      const uint32_t roots = word < end ? tile_roots[word] : 0;
-      int mine = 0, total;
-      for_each_root<Index>(roots, word, columns, length, [&](Index i) { mine += parent[i] == i; });
-      int64_t next = number + block_scan<kWordThreads>(mine, total);
-      for_each_root<Index>(roots, word, columns, length, [&](Index i) {
-        if (parent[i] == i) parent[i] = ~Index(next++);
-      });
+      const uint32_t roots = word < end ? roots_of_word[word] : 0;
+      int total;
+      int64_t next = number + block_scan<kWordThreads>(__popc(roots), total);
+      for_each_element<Index>(roots, word, columns, length, [&](Index i) { parent[i] = ~Index(next++); });
       number += total;
     }
   }
 }
 
-// Gives the roots of tiles the numbers of their components.
+// Gives the roots of tiles that are none of a component the number of theirs.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    spread_numbers(int64_t words, int64_t columns, int64_t length, const uint32_t* __restrict__ tile_roots,
+    spread_numbers(int64_t words, int64_t columns, int64_t length, const uint32_t* __restrict__ moved,
                    Index* parent) {
   for (int64_t word = grid_thread(); word < words; word += grid_threads())
-    for_each_root<Index>(tile_roots[word], word, columns, length, [&](Index i) {
-      const Index root = Shared::load(parent + i);
-      // The root itself has its number already; that of another may have been replaced by its own.
-      if (root >= 0) Shared::store(parent + i, Shared::load(parent + root));
+    for_each_element<Index>(moved[word], word, columns, length, [&](Index i) {
+      Shared::store(parent + i, Shared::load(parent + Shared::load(parent + i)));
     });
 }
 

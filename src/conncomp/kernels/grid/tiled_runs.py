@@ -20,7 +20,8 @@ from conncomp.kernels.grid.image import (
 from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
 
 FILE = "grid/tiled_runs.cuh"
-LOG_WARP, WARP, WORD, WORD_THREADS, WORDS_OF_TILE = 5, 32, 32, 256, 4096
+LOG_WARP, WARP, WORD, WORD_THREADS = 5, 32, 32, 256
+MOST_CHUNKS = 4096  # of words, whose roots are counted together; a block scans the counts
 PITCH = 34
 # The logarithms of the words and rows of a tile, in two dimensions and more.
 LOGS_2D, LOGS_3D = (2, 6, 0), (1, 4, 4)
@@ -60,7 +61,7 @@ def fill_labels(
         gpu.multiprocessors,
     )
     tile_runs, join, settle, total, number, spread, *write = gpu.load(FILE, plan.names)
-    *masks, values, tile_roots, before, components = workspace.take(gpu, *plan.parts)
+    *masks, values, tile_roots, moved, before, components = workspace.take(gpu, *plan.parts)
     tiles, by_tile = plan.tiles, plan.by_tile
     launch(
         tile_runs,
@@ -77,13 +78,13 @@ def fill_labels(
     )
     launch(join, plan.by_border, tiles, image.values, labels, *masks, values)
     by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
-    by_word = *plan.words, tile_roots
-    launch(settle, by_chunk, *by_word, labels, before, components)
+    words = *plan.words, plan.chunk, tile_roots
+    launch(settle, by_chunk, *words, moved if consecutive else None, labels, before, components)
     if consecutive:
         launch(total, (1, WORD_THREADS), plan.chunks, before, components)
-        launch(number, by_chunk, *by_word, before, labels)
+        launch(number, by_chunk, *words, before, labels)
         blocks = gpu.blocks(plan.words[0], WORD_THREADS)
-        launch(spread, (blocks, WORD_THREADS), *by_word, labels)
+        launch(spread, (blocks, WORD_THREADS), *plan.words, moved, labels)
     launch(write[consecutive], by_tile, tiles, labels, *masks)
     return components
 
@@ -99,12 +100,12 @@ class _Plan(NamedTuple):
         ``Tiles<rank>``.
     words : tuple of int
         The number of words of the array, and the words and elements of a row.
+    chunk, chunks : int
+        The words whose roots are counted together, and the number of those chunks.
     by_tile, by_border : tuple of int
         Blocks, and their threads: for all bundles, and for those at borders to other tiles.
     shared : int
         The bytes of shared memory of a tile.
-    chunks : int
-        Of words that are counted together.
     parts : tuple
         Of the workspace.
     """
@@ -112,10 +113,11 @@ class _Plan(NamedTuple):
     names: tuple[str, ...]
     tiles: Any
     words: tuple[int, int, int]
+    chunk: int
+    chunks: int
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
     shared: int
-    chunks: int
     parts: tuple[tuple[int, Any], ...]
 
 
@@ -129,20 +131,22 @@ def _plan(
     tiles, of_tile = _count_tiles(shape, *logs), 1 << sum(logs)
     columns = -(-length // WORD)
     words = prod(shape[:-1]) * columns
-    chunks = -(-words // WORDS_OF_TILE)
+    chunk = WORD_THREADS * -(-words // (WORD_THREADS * MOST_CHUNKS))
+    chunks = -(-words // chunk)
     bundles = of_tile // ROWS_OF_BUNDLE[rank > 2]
     border = (bundles >> logs[0]) + (1 << logs[0]) if rank == 2 else bundles
     bits = tiles * of_tile, BITS
-    value = tiles, np.dtype(f"V{itemsize}")
+    value, by_word = (tiles, np.dtype(f"V{itemsize}")), (words, BITS)
     return _Plan(
         _names(value_type, rank, index),
         np.array((grid_of(geometry), logs, 0), _TILES[rank])[()],
         (words, columns, length),
+        chunk,
+        chunks,
         (tiles, bundles),
         (tiles, min(bundles, -(-border // WARP) * WARP)),
         of_tile * (2 * BITS.itemsize + PITCH * NODE.itemsize),
-        chunks,
-        (bits, bits, (tiles, MIXED), value, (words, BITS), (chunks, COUNT), (1, COUNT)),
+        (bits, bits, (tiles, MIXED), value, by_word, by_word, (chunks, COUNT), (1, COUNT)),
     )
 
 
