@@ -383,15 +383,11 @@ class TestOnGpu:
     def test_out_of_memory(self):
         import cupy
 
-        pool = cupy.get_default_memory_pool()
-        before = pool.get_limit()
-        pool.free_all_blocks()
-        labels = cupy.asarray(np.arange(1 << 20))
-        pool.set_limit(size=pool.total_bytes() + 1024)
-        try:
+        pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
+        with cupy.cuda.using_allocator(pool.malloc):
+            labels = cupy.asarray(np.arange(1 << 20))
+            pool.set_limit(size=pool.total_bytes() + 1024)
             for function in FUNCTIONS.values():
                 with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):
                     function(labels)
-        finally:
-            pool.set_limit(size=before)
         assert int(conncomp.component_sizes(labels)[5]) == 1

@@ -398,17 +398,12 @@ class TestOnGpu:
     def test_out_of_memory(self):
         import cupy
 
-        # Of more vertices than what the pool keeps of earlier calls has room for.
-        graph = from_arcs(*line(1 << 22), "rows").to("cuda")
-        pool = cupy.get_default_memory_pool()
-        before = pool.get_limit()
-        pool.free_all_blocks()
-        pool.set_limit(size=pool.total_bytes() + 1)
-        try:
+        pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
+        with cupy.cuda.using_allocator(pool.malloc):
+            graph = from_arcs(*line(1 << 20), "rows").to("cuda")
+            pool.set_limit(size=pool.total_bytes() + 1)
             with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):
                 connected_components(graph)
-        finally:
-            pool.set_limit(size=before)
         assert connected_components(graph)[0] == 1
 
     def test_kernel_times(self):

@@ -486,16 +486,12 @@ class TestOnGpu:
     def test_out_of_memory(self):
         import cupy
 
-        image = cupy.ones((300, 300), np.uint8)
-        pool = cupy.get_default_memory_pool()
-        before = pool.get_limit()
-        pool.free_all_blocks()
-        pool.set_limit(size=pool.total_bytes() + 1)
-        try:
+        pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
+        with cupy.cuda.using_allocator(pool.malloc):
+            image = cupy.ones((300, 300), np.uint8)
+            pool.set_limit(size=pool.total_bytes() + 1)
             with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):
                 label(image)
-        finally:
-            pool.set_limit(size=before)
         assert label(image, return_num=True)[1] == 1
 
     def test_kernel_times(self):
