@@ -6,6 +6,8 @@ Only work given to the GPU moves the clock. Everything must go through a stream 
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
+
 import conncomp
 from stand_in import Array, CuPy
 
@@ -97,6 +99,7 @@ class FakeGpu(CuPy):
 
     def wait(self):
         """Wait for the GPU, which cannot be captured."""
+        assert self.current is not None
         if self.captured is not None:
             self.captured.append("failed")
             raise RuntimeError("cudaErrorStreamCaptureUnsupported")
@@ -110,13 +113,13 @@ class FakeGpu(CuPy):
     def asarray(self, values, dtype=None):
         if not isinstance(values, Array):
             self.wait()
-            self.now += values.nbytes / TRANSFER_RATE
+            self.now += np.asarray(values).nbytes / TRANSFER_RATE
         return super().asarray(values, dtype)
 
     def asnumpy(self, values):
         self.wait()
         self.now += values.nbytes / TRANSFER_RATE
-        return values.get()
+        return super().asnumpy(values)
 
     def move_graph(self, graph, device):
         """Do what `Graph.to` does."""

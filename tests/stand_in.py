@@ -96,7 +96,10 @@ class CuPy:
         return values if isinstance(values, Array) else Array(np.array(values, dtype))
 
     def asnumpy(self, values):
-        return values.get()
+        return values.get() if isinstance(values, Array) else np.asarray(values)
+
+    def argsort(self, values):
+        return Array(values.host.argsort(kind="stable"))
 
     def repeat(self, values, repeats, axis=None):
         return values.repeat(repeats, axis)

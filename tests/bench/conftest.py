@@ -2,6 +2,7 @@ import json
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import click.testing
 import pytest
@@ -12,7 +13,6 @@ from conncomp.bench.results import GraphResult, GraphRow, GridResult, GridRow, M
 from conncomp.cli._command import command
 from conncomp.graph import labelling as graph_labelling
 from conncomp.grid import labelling as grid_labelling
-from conncomp.kernels import launcher
 from fake_gpu import FakeGpu
 
 
@@ -136,7 +136,11 @@ def write():
 def gpu(monkeypatch):
     """Let conncomp work on a GPU that is not there, by the algorithms "auto" and "plain"."""
     fake = FakeGpu(conncomp.connected_components, conncomp.label)
-    monkeypatch.setattr(launcher, "import_cupy", lambda: fake)
+    for module in ("kernels.launcher", "_arrays"):
+        monkeypatch.setattr(f"conncomp.{module}.import_cupy", lambda: fake)
+    monkeypatch.setattr("conncomp.graph.graph.current_gpu", lambda: SimpleNamespace(xp=fake))
+    checked = SimpleNamespace(symmetric=True, wrong=False)  # by a kernel
+    monkeypatch.setattr("conncomp.graph.graph.check_rows", lambda *rows: checked)
     monkeypatch.setattr(devices, "WARM_UP", 0)
     monkeypatch.setattr(devices, "COPY_BYTES", 1 << 20)
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import weakref
 from itertools import count
 from pathlib import Path
 from time import perf_counter, sleep
@@ -13,10 +14,12 @@ import skimage.measure
 from scipy import ndimage, sparse
 
 import fake_gpu
+from conncomp import generate
 from conncomp.bench import devices, runner
 from conncomp.bench.peers import algorithms
 from conncomp.bench.results import load
 from conncomp.bench.suites import SUITES
+from conncomp.graph import Graph
 from conncomp.graph import labelling as graph_labelling
 from conncomp.grid import labelling as grid_labelling
 from conncomp.kernels import launcher
@@ -24,7 +27,7 @@ from stand_in import Array
 
 GRID = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs", "--device", "cuda")
 GRAPH = ("graph", "--size", "tiny", "--suite", "hard", "--input", "star-last", "--device", "cuda")
-
+NAMES = [(kind, suite) for kind in SUITES for suite in SUITES[kind]]
 
 CAPTURABLE = {"graph": graph_labelling.CAPTURABLE, "grid": grid_labelling.CAPTURABLE}
 BENCHMARKS = sorted((Path(__file__).parents[2] / "benchmarks").glob("cpu-*.json"))
@@ -64,7 +67,7 @@ def test_result(run, gpu, arguments):
             assert "captured" not in run_
         else:
             assert run_["captured"] == pytest.approx([fake_gpu.LABELLING] * 100)
-    assert gpu.freed == 2  # after the copies and after the row
+    assert gpu.freed == 3  # after the copies, after making and after the row
     lines = found.stdout.splitlines()
     assert any(line.startswith("GPU ") and "A GPU, 34.4 GB, CUDA 13.0" in line for line in lines)
     (header,) = (line.rstrip() for line in lines if line.startswith("input "))
@@ -73,6 +76,61 @@ def test_result(run, gpu, arguments):
     floor = row["floor_bytes"] / copied
     assert line.split()[-2:] == ["0.02", f"{fake_gpu.LABELLING / floor:.3g}"]
     assert f"{(fake_gpu.LABELLING + fake_gpu.LAUNCH) / floor:.3g}" in line
+
+
+@pytest.mark.parametrize(("arguments", "name"), [(GRID, "blobs"), (GRAPH, "star")])
+def test_inputs_are_made_on_the_gpu(run, gpu, monkeypatch, arguments, name):
+    """They are, and leave nothing there for what is timed."""
+    generator, asked, made, left = getattr(generate, name), [], [], []
+
+    def make(*arguments, device):
+        data = generator(*arguments, device=device)
+        asked.append(device)
+        made.append(weakref.ref(data))
+        return data
+
+    def free():
+        left.append([data() is not None for data in made])
+
+    monkeypatch.setattr(generate, name, make)
+    pool = SimpleNamespace(free_all_blocks=free)
+    monkeypatch.setattr(gpu, "get_default_memory_pool", lambda: pool)
+    run(*arguments, "-o", "out.json")
+    assert runs_of("auto")[0]["status"] == "ok"
+    assert asked == ["cuda"]
+    assert left == [[], [False], [False]]  # after the copies, after making and after the row
+
+
+def arrays_of(data):
+    return [data.indptr, data.indices] if isinstance(data, Graph) else [data]
+
+
+def check_inputs(kind, suite):
+    """Check that what is measured is the same, bit for bit, wherever it was made."""
+    here, there = devices.Cpu(), devices.Cuda()
+    for entry in SUITES[kind][suite]("tiny", None):
+        with there.current():
+            made = arrays_of(entry.make(device="cuda"))
+            assert all(isinstance(array, there.cupy.ndarray) for array in made), entry.name
+            fetched = arrays_of(runner.make_input(entry, there))
+        for array, expected in zip(fetched, arrays_of(runner.make_input(entry, here)), strict=True):
+            np.testing.assert_array_equal(array, expected, entry.name)
+            assert (type(array), array.dtype) == (np.ndarray, expected.dtype), entry.name
+
+
+@pytest.mark.parametrize(("kind", "suite"), NAMES)
+def test_every_input_is_the_same(gpu, kind, suite):
+    check_inputs(kind, suite)
+
+
+def test_published_graph(run, gpu):
+    Path("amazon0601.txt").write_text("5 7\n7 5\n9 9\n7 9\n")
+    chosen = ("--suite", "ecl-18", "--input", "amazon0601", "--data", ".")
+    found = run("graph", *chosen, "--device", "cuda", "-o", "out.json")
+    assert (found.exit_code, found.stderr) == (0, "")
+    (row,) = measured()
+    assert (row["stand_in"], row["vertices"], row["arcs"]) == (False, 3, 4)
+    assert {run["status"] for run in row["runs"]} == {"ok"}
 
 
 def test_what_reads_results(run, gpu):
@@ -395,6 +453,12 @@ def test_on_a_gpu(run, kind):
             else:
                 assert run_.captured_median is None
     assert run("report", "out.json", "-o", "out.html").exit_code == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("kind", "suite"), NAMES)
+def test_every_input_is_the_same_on_a_gpu(kind, suite):
+    check_inputs(kind, suite)
 
 
 @pytest.mark.gpu

@@ -62,7 +62,7 @@ class Cpu:
         return data
 
     def fetch(self, array: Any) -> Any:
-        """Return an array of this device as a NumPy array."""
+        """Return an array of this device, or of the main memory, as a NumPy array."""
         return array
 
     def warm_up(self, call: Call) -> None:
@@ -144,7 +144,7 @@ class Cuda(Cpu):
         return placed
 
     def fetch(self, array: Any) -> Any:
-        """Return an array of the GPU as a NumPy array."""
+        """Return an array of the GPU, or of the main memory, as a NumPy array."""
         return self.cupy.asnumpy(array)
 
     def warm_up(self, call: Call) -> None:

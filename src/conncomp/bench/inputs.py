@@ -20,8 +20,9 @@ SIZES = ("tiny", "small", "medium", "full")
 ARC_BYTES, VERTEX_BYTES, ELEMENT_BYTES = 56, 64, 48
 MOST_OBJECTS, OBJECT_BYTES = 1 << 23, 100
 
-# The same on a GPU, for what our algorithms need there: the input, the labels and a workspace.
-GPU_ARC_BYTES, GPU_VERTEX_BYTES, GPU_ELEMENT_BYTES = 16, 32, 24
+# The same on a GPU. Arrays: what our algorithms need there, the input, the labels and a workspace.
+# Arcs: what making them takes, by a count of the generators' arrays; labelling takes 16.
+GPU_ARC_BYTES, GPU_VERTEX_BYTES, GPU_ELEMENT_BYTES = 56, 32, 24
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,20 @@ class Input:
     num_bytes : int
         An estimate of the memory needed to make it and to label it.
     make : callable
-        Returns the graph or the array.
+        Returns the graph or the array; ``make(device="cuda")`` makes it on the GPU, unless it is
+        read from a file.
     stand_in : bool
         Whether it stands in for data that others published.
     connectivity : int
         As for `conncomp.label`; 0 for a graph.
     gpu_bytes : int
-        An estimate of the GPU's memory needed to label it there.
+        An estimate of the GPU's memory needed to make it and to label it there.
     """
 
     name: str
     description: str
     num_bytes: int
-    make: Callable[[], Graph | NDArray[Any]]
+    make: Callable[..., Graph | NDArray[Any]]
     stand_in: bool = False
     connectivity: int = 0
     gpu_bytes: int = 0
@@ -84,7 +86,7 @@ def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
     ----------
     inputs : iterable of Input
     gpu_free : int, optional
-        How many bytes are free on the GPU that it is to be labelled on.
+        How many bytes are free on the GPU that it is to be made and labelled on.
     """
     free = available_memory()
     for entry in inputs:

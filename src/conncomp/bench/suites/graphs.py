@@ -32,7 +32,7 @@ from conncomp.bench.inputs import (
 from conncomp.generate._edges import graph_of_edges
 from conncomp.graph import Graph
 
-Make = Callable[[], Graph]
+Make = Callable[..., Graph]
 
 # As published data are named; each may also end in .gz.
 SUFFIXES = (".egr", ".gr", ".mtx", ".graph", ".txt")
@@ -96,7 +96,7 @@ class Published(NamedTuple):
     kind: str
     vertices: int
     arcs: int
-    make: Callable[[int], Graph]
+    make: Make
     stand_in: bool = True
     vertex_bytes: int = VERTEX_BYTES
 
@@ -106,34 +106,33 @@ def _square(vertices: float) -> tuple[int, int]:
     return side, side
 
 
-def _rmat(seed: int) -> Callable[[int], Graph]:
-    return lambda n: generate.rmat(
-        round(math.log2(n)), 8, a=0.45, b=0.15, c=0.15, simple=True, seed=seed
-    )
+def _grid(n: int, device: str | None = None) -> Graph:
+    return generate.grid(_square(n), device=device)
 
 
-def _kronecker(n: int) -> Graph:
-    return generate.rmat(round(math.log2(n)), 48, simple=True, shuffle=True)
+def _rmat(n: int, seed: int, device: str | None = None) -> Graph:
+    scale = round(math.log2(n))
+    return generate.rmat(scale, 8, a=0.45, b=0.15, c=0.15, simple=True, seed=seed, device=device)
 
 
-def _web(links: int, copying: float, window: int | None = None) -> Callable[[int], Graph]:
-    return lambda n: generate.web_like(n, links, copying, window=window)
+def _kronecker(n: int, device: str | None = None) -> Graph:
+    return generate.rmat(round(math.log2(n)), 48, simple=True, shuffle=True, device=device)
 
 
-def _roads(keep: float, segments: int = 1) -> Callable[[int], Graph]:
+def _web(links: int, copying: float, window: int | None = None) -> Make:
+    return partial(generate.web_like, links_per_vertex=links, copying=copying, window=window)
+
+
+def _roads(n: int, keep: float, segments: int = 1, device: str | None = None) -> Graph:
     # For each junction there are 2 keep roads, of (segments - 1) / 2 inner vertices on average.
-    inner = keep * (segments - 1)
-    return lambda n: generate.road_like(
-        _square(n / (1 + inner)), keep, segments=segments, connected=True
-    )
+    junctions = _square(n / (1 + keep * (segments - 1)))
+    return generate.road_like(junctions, keep, segments=segments, connected=True, device=device)
 
 
 # Those from generators are made as published. The others are stand-ins of the same kind, mean
 # degree and local order; what their generators leave to choose is set by the largest degree.
 ECL = (
-    Published(
-        "2d-2e20.sym", "grid", 1_048_576, 4_190_208, lambda n: generate.grid(_square(n)), False
-    ),
+    Published("2d-2e20.sym", "grid", 1_048_576, 4_190_208, _grid, False),
     Published("amazon0601", "co-purchases", 403_394, 4_886_816, _web(6, 0.35, 10_000)),
     Published("as-skitter", "Internet topology", 1_696_415, 22_190_596, _web(7, 0.6)),
     Published(
@@ -141,7 +140,7 @@ ECL = (
         "publication citations",
         268_495,
         2_313_294,
-        lambda n: generate.barabasi_albert(n, 4, shuffle=True),
+        partial(generate.barabasi_albert, edges_per_vertex=4, shuffle=True),
     ),
     Published("cit-Patents", "patent citations", 3_774_768, 33_037_894, _web(4, 0.3, 100_000)),
     Published(
@@ -149,25 +148,27 @@ ECL = (
         "co-authors",
         540_486,
         30_491_458,
-        lambda n: generate.overlapping_cliques(n, 150, exponent=1.5),
+        partial(generate.overlapping_cliques, max_size=150, exponent=1.5),
     ),
     Published(
         "delaunay_n24",
         "triangulation",
         16_777_216,
         100_663_202,
-        lambda n: generate.delaunay(n, "strip"),
+        partial(generate.delaunay, order="strip"),
         False,
         600,  # for Qhull
     ),
-    Published("europa_osm", "road map", 50_912_018, 108_109_320, _roads(0.55, 5)),
+    Published(
+        "europa_osm", "road map", 50_912_018, 108_109_320, partial(_roads, keep=0.55, segments=5)
+    ),
     Published("in-2004", "web links", 1_382_908, 27_182_946, _web(10, 0.65, 1000)),
     Published(
         "internet",
         "Internet topology",
         124_651,
         387_240,
-        lambda n: generate.overlapping_cliques(n, 3, exponent=0.7),
+        partial(generate.overlapping_cliques, max_size=3, exponent=0.7),
     ),
     Published("kron_g500-logn21", "Kronecker", 2_097_152, 182_081_864, _kronecker, False),
     Published(
@@ -175,15 +176,15 @@ ECL = (
         "random",
         8_388_608,
         67_108_846,
-        lambda n: generate.random_neighbours(n, 4),
+        partial(generate.random_neighbours, degree=4),
         False,
     ),
-    Published("rmat16.sym", "RMAT", 65_536, 967_866, _rmat(16), False),
-    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, _rmat(22), False),
+    Published("rmat16.sym", "RMAT", 65_536, 967_866, partial(_rmat, seed=16), False),
+    Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, partial(_rmat, seed=22), False),
     Published("soc-LiveJournal1", "journal community", 4_847_571, 85_702_474, _web(9, 0.5)),
     Published("uk-2002", "web links", 18_520_486, 523_574_516, _web(14, 0.65, 1000)),
-    Published("USA-road-d.NY", "road map", 264_346, 730_100, _roads(0.7)),
-    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, _roads(0.6)),
+    Published("USA-road-d.NY", "road map", 264_346, 730_100, partial(_roads, keep=0.7)),
+    Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, partial(_roads, keep=0.6)),
 )
 
 
@@ -215,8 +216,11 @@ def _find(data: Path | None, name: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _read(path: Path) -> Graph:
-    """Read a graph, and make it as [J]_ did: without loops, multiple arcs and one-way arcs."""
+def _read(path: Path, device: str | None = None) -> Graph:
+    """Read a graph, and make it as [J]_ did: without loops, multiple arcs and one-way arcs.
+
+    On the CPU, whatever the device.
+    """
     has_gaps = ".txt" in path.suffixes  # between the ids of an edge list
     graph = Graph.read(path, compact_ids=True)[0] if has_gaps else Graph.read(path)
     vertices = np.arange(graph.num_vertices, dtype=graph.indices.dtype)

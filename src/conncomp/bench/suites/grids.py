@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from conncomp import generate
 from conncomp.bench.inputs import ELEMENT_BYTES, GPU_ELEMENT_BYTES, Input
 
-Make = Callable[[], NDArray[Any]]
+Make = Callable[..., NDArray[Any]]
 
 
 def _input(
@@ -54,8 +54,8 @@ def hawick(size: str, data: Path | None = None) -> list[Input]:
     return inputs
 
 
-def _phases(shape: tuple[int, ...]) -> NDArray[np.uint8]:
-    return generate.blobs(shape, sigma=4) + np.uint8(1)
+def _phases(shape: tuple[int, ...], device: str | None = None) -> NDArray[np.uint8]:
+    return generate.blobs(shape, sigma=4, device=device) + np.uint8(1)
 
 
 def maddix(size: str, data: Path | None = None) -> list[Input]:
@@ -65,7 +65,7 @@ def maddix(size: str, data: Path | None = None) -> list[Input]:
     its fastest kernel.
     """
     part = {"tiny": 40, "small": 4, "medium": 2, "full": 1}[size]
-    rows: tuple[tuple[str, str, tuple[int, int], Callable[[tuple[int, int]], Any]], ...] = (
+    rows: tuple[tuple[str, str, tuple[int, int], Make], ...] = (
         ("maze", "a maze", (2400, 2380), generate.maze),
         ("maze2", "a maze", (1850, 1850), partial(generate.maze, seed=1)),
         ("simple", "large shapes", (1000, 1000), partial(generate.blobs, sigma=40)),
