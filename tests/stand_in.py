@@ -98,7 +98,8 @@ class CuPy:
     def asnumpy(self, values):
         return values.get() if isinstance(values, Array) else np.asarray(values)
 
-    def argsort(self, values):
+    def argsort(self, values, kind=None):
+        assert kind in (None, "stable")  # both are stable, and there is no other
         return Array(values.host.argsort(kind="stable"))
 
     def repeat(self, values, repeats, axis=None):

@@ -67,7 +67,8 @@ def test_cells(script):
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 class TestRun:
     def test_all(self, script, capsys):
-        script.main(["--size", "40"])
+        # However slow the machine is on which the executor runs.
+        script.main(["--size", "40", "--limit", "1000", "--seconds", "1000"])
         result = json.loads(Path("papers-on-gpu.json").read_text())
         assert result["complete"]
         assert len(result["propagation"]) == 7 * 4
@@ -97,5 +98,5 @@ class TestRun:
 
     def test_picture(self, script):
         pytest.importorskip("matplotlib")
-        script.main(["--size", "40", "--picture", "out.png"])
+        script.main(["--size", "40", "--limit", "1000", "--seconds", "1000", "--picture", "out.png"])
         assert Path("out.png").stat().st_size > 10_000
