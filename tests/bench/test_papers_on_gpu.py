@@ -18,6 +18,9 @@ spec = spec_from_file_location(
 module = module_from_spec(spec)
 spec.loader.exec_module(module)
 
+# However slow the machine is on which the executor runs.
+UNHURRIED = "--limit", "1000", "--seconds", "1000"
+
 
 @pytest.fixture
 def script(gpu, monkeypatch, tmp_path):
@@ -67,8 +70,7 @@ def test_cells(script):
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 class TestRun:
     def test_all(self, script, capsys):
-        # However slow the machine is on which the executor runs.
-        script.main(["--size", "40", "--limit", "1000", "--seconds", "1000"])
+        script.main(["--size", "40", *UNHURRIED])
         result = json.loads(Path("papers-on-gpu.json").read_text())
         assert result["complete"]
         assert len(result["propagation"]) == 7 * 4
@@ -98,5 +100,5 @@ class TestRun:
 
     def test_picture(self, script):
         pytest.importorskip("matplotlib")
-        script.main(["--size", "40", "--limit", "1000", "--seconds", "1000", "--picture", "out.png"])
+        script.main(["--size", "40", *UNHURRIED, "--picture", "out.png"])
         assert Path("out.png").stat().st_size > 10_000

@@ -26,12 +26,12 @@
 
 namespace conncomp {
 
-constexpr int kTileThreads = 128;   // of a block at most: a thread for each bundle of a tile
-constexpr int kPitch = kWord + 2;   // from word to word in shared memory: threads at one column use all banks
-constexpr int kWordThreads = 256;   // a thread for each word
-constexpr int kAtOnce = 4;          // bundles that a warp writes at once
-constexpr int kPairs = 8;           // that a thread may put off
-constexpr int kHalvings = 3;        // of paths in a tile, before unions
+constexpr int kTileThreads = 128;  // of a block at most: a thread for each bundle of a tile
+constexpr int kPitch = kWord + 2;  // from word to word in shared memory: threads at one column use all banks
+constexpr int kWordThreads = 256;  // a thread for each word
+constexpr int kAtOnce = 4;         // bundles that a warp writes, or roots that a thread settles, at once
+constexpr int kPairs = 8;          // that a thread may put off
+constexpr int kHalvings = 3;       // of paths in a tile, before unions
 
 // How an array is cut into tiles: 2^log_x words along the last axis, 2^log_y rows along the one before, and
 // 2^log_z along the one before that, if there is one.
@@ -778,8 +778,9 @@ __device__ inline Index first_of_word(int64_t word, int64_t columns, int64_t len
   return row * Index(length) + (Index(word) - row * Index(columns)) * kWord;
 }
 
-// Points the roots of tiles to those of components, which are counted: all, and those of each chunk of so many
-// words. If `moved` is not null, it gets those that are none of a component, and tile_roots keeps the others.
+// Points the roots of tiles to those of components, which are counted: all, and those of each chunk of so
+// many words. If `moved` is not null, it gets those that are none of a component, and tile_roots keeps the
+// others.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     settle_roots(int64_t words, int64_t columns, int64_t length, int64_t chunk, uint32_t* tile_roots,
