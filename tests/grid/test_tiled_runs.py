@@ -97,6 +97,15 @@ def test_more_pairs_than_there_is_room_for(logs, connectivity):
 
 
 @host
+@pytest.mark.parametrize("most", [1, 3])
+def test_many_words_in_a_chunk(logs, monkeypatch, most):
+    """As in an array of more words than threads that count roots."""
+    monkeypatch.setattr(tiled_runs, "MOST_CHUNKS", most)
+    for seed, density in enumerate((0.02, 0.2, 0.5)):
+        check(generate.random_array((130, 300), density, seed=seed), 2, False, seed)
+
+
+@host
 @pytest.mark.parametrize("offset", range(3))
 def test_alignment(offset):
     """Rows that are read by chunks or not, and written by twos or not."""
