@@ -20,9 +20,10 @@ SIZES = ("tiny", "small", "medium", "full")
 ARC_BYTES, VERTEX_BYTES, ELEMENT_BYTES = 56, 64, 48
 MOST_OBJECTS, OBJECT_BYTES = 1 << 23, 100
 
-# The same on a GPU. Arrays: what our algorithms need there, the input, the labels and a workspace.
-# Arcs: what making them takes, by a count of the generators' arrays; labelling takes 16.
-GPU_ARC_BYTES, GPU_VERTEX_BYTES, GPU_ELEMENT_BYTES = 56, 32, 24
+# The same on a GPU, for what our algorithms need there: the input, the labels and a workspace.
+# Making arcs there takes more, by a count of the generators' arrays.
+GPU_ARC_BYTES, GPU_VERTEX_BYTES, GPU_ELEMENT_BYTES = 16, 32, 24
+GPU_MADE_ARC_BYTES = 56
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Input:
     num_bytes : int
         An estimate of the memory needed to make it and to label it.
     make : callable
-        Returns the graph or the array; ``make(device="cuda")`` makes it on the GPU, unless it is
-        read from a file.
+        Returns the graph or the array; ``make(device="cuda")`` makes it on the GPU, as far as its
+        generator does, unless it is read from a file.
     stand_in : bool
         Whether it stands in for data that others published.
     connectivity : int

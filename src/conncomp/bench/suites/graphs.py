@@ -23,6 +23,7 @@ from conncomp import generate
 from conncomp.bench.inputs import (
     ARC_BYTES,
     GPU_ARC_BYTES,
+    GPU_MADE_ARC_BYTES,
     GPU_VERTEX_BYTES,
     MOST_OBJECTS,
     OBJECT_BYTES,
@@ -46,10 +47,11 @@ def _input(
     make: Make,
     stand_in: bool = False,
     vertex_bytes: int = VERTEX_BYTES,
+    gpu_arc_bytes: int = GPU_MADE_ARC_BYTES,
 ) -> Input:
     objects = min(arcs, MOST_OBJECTS)
     num_bytes = arcs * ARC_BYTES + objects * OBJECT_BYTES + vertices * vertex_bytes
-    gpu_bytes = arcs * GPU_ARC_BYTES + vertices * GPU_VERTEX_BYTES
+    gpu_bytes = arcs * gpu_arc_bytes + vertices * GPU_VERTEX_BYTES
     return Input(name, description, num_bytes, make, stand_in, gpu_bytes=gpu_bytes)
 
 
@@ -199,7 +201,8 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
         if path := _find(data, row.name):
             text = f"{row.kind}, from {path.name}"
             make = partial(_read, path)
-            inputs.append(_input(row.name, text, row.vertices, row.arcs, make))
+            known = row.name, text, row.vertices, row.arcs, make
+            inputs.append(_input(*known, gpu_arc_bytes=GPU_ARC_BYTES))
             continue
         share = min(1, largest / row.arcs)
         n, m = round(row.vertices * share), round(row.arcs * share)

@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
       for (int k = kChunk - 1; k >= 0; --k) {
         const bool exists = first + k < taken;
         const Vertex there = exists ? indices[begin + first + k] - Vertex(base) : Vertex(i);
-        const bool stays = within(there, Vertex(symmetric ? i : size));
+        const bool stays = (symmetric || exists) && within(there, Vertex(symmetric ? i : size));
         target[k] = stays ? int(there) : -1;
         if (symmetric ? there < 0 : exists && !stays) {
           ++crossings;
@@ -139,8 +139,11 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
         if (row < kLocalThreads) outside += !within(there, Vertex(size));
       }
       // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
-      const int near = last_of(target);
-      const bool is_near = near >= row && near < i;
+      int near = -1;
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k)
+        if ((symmetric || target[k] < i) && target[k] > near) near = target[k];
+      const bool is_near = near >= row;
       if (__any_sync(kAllLanes, is_near)) {
         int root = is_near ? near - row : lane();
 #pragma unroll
@@ -246,14 +249,15 @@ __global__ void __launch_bounds__(kGuessers)
   }
 }
 
-// Unites v, whose root is given, with its neighbours first, first + step, ..., or the smaller ones of them.
-// Stops where v is found to be in the giant, if that is skipped (else it is -1): an arc that is not gone
-// through from either end then has both in the giant.
+// Unites v, whose root is given, with the neighbours first, first + step, ... of its row, or the smaller ones
+// of them. Stops where v is found to be in the giant, if that is skipped (else it is -1): an arc that is not
+// gone through from either end then has both in the giant.
 template <class Pointer, class Vertex, class Index>
-__device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer first, Pointer end,
-                          Pointer step, const Vertex* __restrict__ indices, Index* parent) {
-  const Vertex* at = indices + first;
-  for (Pointer left = end - first; left > 0 && root != giant; left -= kChunk * step, at += kChunk * step) {
+__device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
+                          int first, int step, const Vertex* __restrict__ indices, Index* parent) {
+  const Vertex* at = indices + begin + first;
+  for (Pointer left = end - begin - first; left > 0 && root != giant;
+       left -= kChunk * step, at += kChunk * step) {
     Index other[kChunk], above[kChunk];
 #pragma unroll
     for (int k = 0; k < kChunk; ++k) {
@@ -291,21 +295,20 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     }
     const Pointer degree = end - begin;
     if (degree > kHub) {
-      const Index count = Index((degree + kHub - 1) / kHub);
+      const Index count = Index((degree - 1) / kHub + 1);
       const int64_t first = Shared::fetch_add(&rest->parts, int64_t(count));
       for (Index k = 0; k < count; ++k) parts[first + k] = Part<Index>{Index(v), k};
     } else if (degree > kMidRow) {
       long_rows[Shared::fetch_add(&rest->rows, int64_t(1))] = Index(v);
     } else if (degree <= kLowRow) {
-      unite_row(Index(v), root, giant, only_smaller, begin, end, Pointer(1), indices, parent);
+      unite_row(Index(v), root, giant, only_smaller, begin, end, 0, 1, indices, parent);
     }
     uint32_t middle = __ballot_sync(kAllLanes, degree > kLowRow && degree <= kMidRow);
     for (; middle != 0; middle &= middle - 1) {
       const int owner = __ffs(int(middle)) - 1;
-      const Pointer first = __shfl_sync(kAllLanes, begin, owner) + lane();
-      const Pointer last = __shfl_sync(kAllLanes, end, owner);
-      unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), giant, only_smaller, first,
-                last, Pointer(kWarp), indices, parent);
+      unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), giant, only_smaller,
+                __shfl_sync(kAllLanes, begin, owner), __shfl_sync(kAllLanes, end, owner), lane(), kWarp,
+                indices, parent);
     }
   }
 }
@@ -324,8 +327,9 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const Index v = part.vertex, root = find<Shared>(parent, v);
     const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
     const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
-    unite_row(v, root, giant, symmetric && !skip_giant, Pointer(begin + threadIdx.x),
-              end - begin < kHub ? end : Pointer(begin + kHub), Pointer(kEclThreads), indices, parent);
+    unite_row(v, root, giant, symmetric && !skip_giant, begin,
+              end - begin < kHub ? end : Pointer(begin + kHub), int(threadIdx.x), kEclThreads, indices,
+              parent);
   }
 }
 

@@ -44,7 +44,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    if graph.csr is None:
+    # A block cannot tell how far away an arc leads, if its own vertices have no numbers of that type.
+    if graph.csr is None or graph.num_vertices > np.iinfo(graph.csr[1].dtype).max:
         return ecl.fill_roots(gpu, graph, roots, workspace)
     indptr, indices = graph.csr
     count, arcs = graph.num_vertices, len(indices)

@@ -70,13 +70,14 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;
 }
 
-// Unites v, whose parent is `above`, with the neighbours first, first + step, ...
+// Unites v, whose parent is `above`, with the neighbours first, first + step, ... of its row.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
-__device__ void ecl_unite(Index v, Index above, Pointer first, Pointer end, Pointer step,
+__device__ void ecl_unite(Index v, Index above, Pointer begin, Pointer end, int first, int step,
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
   Index root = find_from<Shared, Jump(jump)>(parent, v, above, path);
-  for (Pointer arc = first; arc < end; arc += step) {
-    const Index other = Index(indices[arc]);
+  const Vertex* at = indices + begin + first;
+  for (Pointer left = end - begin - first; left > 0; left -= step, at += step) {
+    const Index other = Index(*at);
     if (symmetric ? other < v : other != v)
       root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, other, path));
   }
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     if (symmetric && started && above == Index(v)) continue;
     const Pointer begin = indptr[v], end = indptr[v + 1];
     if (end - begin <= kLowDegree)
-      ecl_unite<jump, symmetric>(Index(v), above, begin, end, Pointer(1), indices, parent, path);
+      ecl_unite<jump, symmetric>(Index(v), above, begin, end, 0, 1, indices, parent, path);
     else if (end - begin <= kMidDegree)
       worklist[Shared::fetch_add(&ends->mid.count, Index(1))] = Index(v);
     else
@@ -114,8 +115,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     taken = __shfl_sync(kAllLanes, taken, 0);
     if (taken >= total) break;
     const Index v = worklist[taken];
-    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), Pointer(indptr[v] + lane()), indptr[v + 1],
-                               Pointer(kWarp), indices, parent, path);
+    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices,
+                               parent, path);
   }
   report(path, tally);
 }
@@ -134,8 +135,8 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     __syncthreads();
     if (taken >= total) break;
     const Index v = worklist[vertices - 1 - taken];
-    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), Pointer(indptr[v] + threadIdx.x), indptr[v + 1],
-                               Pointer(blockDim.x), indices, parent, path);
+    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], int(threadIdx.x),
+                               int(blockDim.x), indices, parent, path);
   }
   report(path, tally);
 }

@@ -12,7 +12,7 @@
 // that they can matter (join_tiles); then the roots of tiles are pointed to those of components
 // (settle_roots), and every element gets the root of the root of its run (write_labels). For consecutive
 // labels, roots of tiles get the number of their component in between (number_components, spread_numbers).
-// Cost: the array is read once and labels are written once; beyond that, two to three bits an element, and 4
+// Cost: the array is read once and labels are written once; beyond that, two to four bits an element, and 4
 // or 8 bytes for each run are written and read.
 // Source: ours. Pixels that need not be told apart are those of block-based labelling (Grana, Borghesani and
 // Cucchiara 2010); words of runs are also in Hennequin, Lacassagne et al. 2018, and the first union by a
