@@ -44,7 +44,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    # A block cannot tell how far away an arc leads, if its own vertices have no numbers of that type.
+    # Where an arc leads from is told by a difference, which numbers of its type must hold.
     if graph.csr is None or graph.num_vertices > np.iinfo(graph.csr[1].dtype).max:
         return ecl.fill_roots(gpu, graph, roots, workspace)
     indptr, indices = graph.csr
