@@ -19,7 +19,7 @@ from conncomp import _arrays
 from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.components import members, tables
 from conncomp.kernels.launcher import launch
-from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from stand_in import Array, CuPy
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -292,13 +292,8 @@ def test_colours_need_main_memory(cupy):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    if sanitizer_library(sanitizer) is None:
-        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
     chosen = "test_hard_labels and (noise-0 or noise--1) or test_members_by_parts and 0-1000"
-    code, output = run_sanitized(
-        sanitizer, "pytest", "-q", "-x", __file__, "-p", "no:cacheprovider", "-k", chosen
-    )
-    assert code == 0, output[-5000:]
+    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.gpu

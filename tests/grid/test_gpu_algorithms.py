@@ -19,7 +19,7 @@ from conncomp.kernels.grid import (
 from conncomp.kernels.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
 from conncomp.kernels.launcher import launch
 from gpu_arrays import describe, fill
-from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import (
     components_by_search,
     consecutive,
@@ -292,15 +292,10 @@ def test_small_images(algorithm, options):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    if sanitizer_library(sanitizer) is None:
-        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
     chosen = (
         "test_small_images and not auto or test_bonds and shape5 and True or test_numbering_and"
     )
-    code, output = run_sanitized(
-        sanitizer, "pytest", "-q", "-x", "-s", __file__, "-p", "no:cacheprovider", "-k", chosen
-    )
-    assert code == 0, output[-5000:]
+    check_sanitized(sanitizer, __file__, chosen)
 
 
 @pytest.mark.parametrize(

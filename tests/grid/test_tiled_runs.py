@@ -7,7 +7,7 @@ from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
 from conncomp.kernels.grid import tiled_runs
 from gpu_arrays import describe, fill
-from host_cuda.host_gpu import AVAILABLE, HostGpu, run_sanitized, sanitizer_library
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -123,10 +123,5 @@ def test_alignment(offset):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    if sanitizer_library(sanitizer) is None:
-        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
     chosen = "test_noise and small and (150x320 or 20x40x96) or test_alignment"
-    code, output = run_sanitized(
-        sanitizer, "pytest", "-q", "-x", "-s", __file__, "-p", "no:cacheprovider", "-k", chosen
-    )
-    assert code == 0, output[-5000:]
+    check_sanitized(sanitizer, __file__, chosen)

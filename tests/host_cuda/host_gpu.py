@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from conncomp.kernels.launcher import SOURCES, Gpu, source
 
@@ -292,3 +293,13 @@ def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, 
         timeout=300,
     )
     return done.returncode, done.stdout
+
+
+def check_sanitized(sanitizer: str, file: str, chosen: str) -> None:
+    """Run the tests of a file that are `chosen`, as by ``pytest -k``, for a sanitizer."""
+    if sanitizer_library(sanitizer) is None:
+        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    code, output = run_sanitized(
+        sanitizer, "pytest", "-v", "-x", file, "-p", "no:cacheprovider", "-k", chosen
+    )
+    assert code == 0, output[-10_000:]  # its last test, and the sanitizer's report
