@@ -29,7 +29,7 @@ from conncomp.kernels.grid import (
     label_equivalence,
     local_propagation,
     neighbour_propagation,
-    tiled_runs,
+    tiled_bricks,
     tiles,
 )
 from conncomp.kernels.grid.image import Image
@@ -47,7 +47,7 @@ ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": nati
 # Each takes (gpu, image, roots, workspace, **options), and fills the roots; the default is told
 # whether to number components, too, and returns how many there are.
 ON_GPU: dict[str, Callable[..., Any]] = {
-    "auto": tiled_runs.fill_labels,
+    "auto": tiled_bricks.fill_labels,
     "label-equivalence": label_equivalence.fill_roots,
     "neighbour-propagation": neighbour_propagation.fill_roots,
     "local-propagation": local_propagation.fill_roots,
@@ -310,7 +310,7 @@ def _label_on_gpu(
     flat = labels.reshape(-1)
     if algorithm == "auto":
         consecutive = numbering == "consecutive"
-        return tiled_runs.fill_labels(gpu, image, flat, memory, consecutive).reshape(())
+        return tiled_bricks.fill_labels(gpu, image, flat, memory, consecutive).reshape(())
     ON_GPU[algorithm](gpu, image, flat, memory, **options)
     if numbering == "consecutive":
         return number_roots(gpu, flat, 1, memory).reshape(())

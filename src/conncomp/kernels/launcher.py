@@ -20,7 +20,7 @@ import numpy as np
 SOURCES = Path(__file__).parent
 
 WARP = 32
-DEFAULT_SHARED = 48 << 10  # a kernel that needs more shared memory has to ask for it
+SURELY_THERE = 16 << 10  # of shared memory: for more a kernel may have to ask, if it has other, too
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 
@@ -67,7 +67,7 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     """
     if _deadline is not None and perf_counter() > _deadline:
         raise TimeoutError("the time limit is over")
-    if shared > DEFAULT_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
+    if shared > SURELY_THERE and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
     if _recorded is None:
         kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)

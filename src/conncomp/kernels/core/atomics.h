@@ -117,16 +117,22 @@ struct Shared : Atomics {
       asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
                    "l"((unsigned long long)value));
   }
-  // Two neighbouring entries, where the address of the first is a multiple of their size together.
-  template <class T>
-  __device__ static void store_both(T* at, T first, T second) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
-    if constexpr (sizeof(T) == 4)
-      asm volatile("st.relaxed.gpu.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)),
-                   "r"((unsigned int)first), "r"((unsigned int)second));
-    else
-      asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)),
-                   "l"((unsigned long long)first), "l"((unsigned long long)second));
+  // Neighbouring entries: one, or four where the address of the first is a multiple of 16.
+  template <class T, int count>
+  __device__ static void store_all(T* at, const T (&values)[count]) {
+    static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (count == 1 || count == 4), "");
+    if constexpr (count == 1) {
+      store(at, values[0]);
+    } else if constexpr (sizeof(T) == 4) {
+      asm volatile("st.relaxed.gpu.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(at)),
+                   "r"((unsigned int)values[0]), "r"((unsigned int)values[1]), "r"((unsigned int)values[2]),
+                   "r"((unsigned int)values[3]));
+    } else {
+#pragma unroll
+      for (int k = 0; k < count; k += 2)
+        asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at + k)),
+                     "l"((unsigned long long)values[k]), "l"((unsigned long long)values[k + 1]));
+    }
   }
 };
 
@@ -168,10 +174,9 @@ struct Shared {
     CONNCOMP_INTERLEAVE();
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
   }
-  template <class T>
-  static void store_both(T* at, T first, T second) {
-    store(at, first);
-    store(at + 1, second);
+  template <class T, int count>
+  static void store_all(T* at, const T (&values)[count]) {
+    for (int k = 0; k < count; ++k) store(at + k, values[k]);
   }
   template <class T>
   static T compare_exchange(T* at, T expected, T desired) {

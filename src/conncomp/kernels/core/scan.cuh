@@ -1,7 +1,7 @@
 // Sums over the threads of a block.
 #pragma once
 
-#include "core/launch.cuh"
+#include "core/warp.cuh"
 
 namespace conncomp {
 
@@ -11,11 +11,7 @@ template <int threads>
 __device__ inline int block_scan(int value, int& total) {
   constexpr int kWarps = threads / kWarp;
   __shared__ int sums[kWarps];
-  int sum = value;
-  for (int step = 1; step < kWarp; step *= 2) {
-    const int before = __shfl_up_sync(kAllLanes, sum, step);
-    if (lane() >= step) sum += before;
-  }
+  const int sum = warp_scan(value);
   __syncthreads();  // the sums of an earlier call have been read
   if (lane() == kWarp - 1) sums[threadIdx.x / kWarp] = sum;
   __syncthreads();

@@ -12,6 +12,15 @@ __device__ inline Value warp_sum(Value value) {
   return value;
 }
 
+// The sum of the values of the threads up to this one.
+__device__ inline int warp_scan(int value) {
+  for (int step = 1; step < kWarp; step *= 2) {
+    const int before = __shfl_up_sync(kAllLanes, value, step);
+    if (lane() >= step) value += before;
+  }
+  return value;
+}
+
 __device__ inline int warp_max(int value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int step = kWarp / 2; step > 0; step /= 2) {

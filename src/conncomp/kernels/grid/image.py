@@ -35,7 +35,7 @@ VALUE_CTYPES = {
 BONDS = "bonds"
 
 _AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
-GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in RANKS}
+GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in (1, *RANKS)}
 
 
 class Geometry(NamedTuple):

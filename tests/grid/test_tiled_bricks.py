@@ -5,32 +5,31 @@ import pytest
 
 from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
-from conncomp.kernels.grid import tiled_runs
+from conncomp.kernels.grid import tiled_bricks
 from gpu_arrays import describe, fill
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
-# Tiles as on a GPU, and others: the logarithms of their words and rows, in two dimensions and more.
+# Tiles as on a GPU, and others: the logarithms of their bricks along each axis, from the last one.
 TILES = {
-    "usual": ((2, 6, 0), (1, 4, 4)),
-    "small": ((1, 3, 0), (0, 3, 2)),
-    "narrow": ((0, 6, 0), (1, 2, 3)),
+    "usual": {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)},
+    "small": {1: (5, 0, 0), 2: (2, 3, 0), 3: (2, 2, 1)},
+    "narrow": {1: (6, 0, 0), 2: (1, 5, 0), 3: (1, 2, 3)},
 }
-# Rows of bytes are read sixteen at a time where they are aligned.
-SHAPES = [(150, 320), (201, 97), (33, 37, 70), (20, 40, 96), (3, 5, 60, 40)]
+# Rows of bytes are read eight or four at a time where they are aligned.
+SHAPES = [(9000,), (150, 320), (201, 97), (33, 37, 70), (20, 40, 96), (3, 5, 60, 40)]
 DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
 
 
 @pytest.fixture(params=TILES.values(), ids=TILES.keys())
 def logs(request, monkeypatch):
     """Tiles of one kind; arrays are large enough for them on a GPU of one multiprocessor."""
-    monkeypatch.setattr(tiled_runs, "LOGS_2D", request.param[0])
-    monkeypatch.setattr(tiled_runs, "LOGS_3D", request.param[1])
-    tiled_runs._plan.cache_clear()
+    monkeypatch.setattr(tiled_bricks, "LOGS", request.param)
+    tiled_bricks._plan.cache_clear()
     yield request.param
-    tiled_runs._plan.cache_clear()
+    tiled_bricks._plan.cache_clear()
 
 
 def noise(seed, shape):
@@ -49,9 +48,9 @@ def noise(seed, shape):
     return values[image.astype(int)].astype(DTYPES[random.integers(len(DTYPES))])
 
 
-def check(image, connectivity, periodic, seed=0):
-    expected = label_by_neighbour_pairs(image, 0, connectivity, periodic)
-    described = describe(image, 0, connectivity, periodic)
+def check(image, connectivity, periodic, seed=0, background=0):
+    expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
+    described = describe(image, background, connectivity, periodic)
     gpu = HostGpu(seed=seed, multiprocessors=1)
     np.testing.assert_array_equal(fill(gpu, "auto", described), expected)
     labels = np.full(image.shape, -7, np.int64)
@@ -97,10 +96,31 @@ def test_more_pairs_than_there_is_room_for(logs, connectivity):
 
 
 @host
+@pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
+def test_zeros_that_are_foreground(logs, shape):
+    """With a background that there is none of: what is beside the array is no neighbour."""
+    for seed in range(3):
+        image = np.random.default_rng(seed).integers(0, 3, shape)
+        for connectivity in {1, len(shape)}:
+            check(image.astype(DTYPES[seed]), connectivity, False, seed, background=99)
+
+
+@host
+@pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)])
+def test_corners_at_ends(logs, axes):
+    """Elements that touch at corners only, across the end of an axis that cuts off a tile."""
+    image = np.zeros((70, 52), np.uint8)
+    image[4::4, -1] = image[3:-1:4, 0] = 1
+    for plane in (image, image[:, ::-1]):
+        given = plane if len(axes) == 2 else np.stack([plane, 0 * plane, 0 * plane])
+        check(np.ascontiguousarray(given.transpose(axes)), len(axes), periodic=True)
+
+
+@host
 @pytest.mark.parametrize("most", [1, 3])
 def test_many_words_in_a_chunk(logs, monkeypatch, most):
     """As in an array of more words than threads that count roots."""
-    monkeypatch.setattr(tiled_runs, "MOST_CHUNKS", most)
+    monkeypatch.setattr(tiled_bricks, "MOST_CHUNKS", most)
     for seed, density in enumerate((0.02, 0.2, 0.5)):
         check(generate.random_array((130, 300), density, seed=seed), 2, False, seed)
 

@@ -1,0 +1,964 @@
+// Connected components of an array on the GPU by union–find over bricks in tiles. The default.
+//
+// What: fills label[i] with the smallest index of i's component or its number, or -1 or 0 where there is
+// background.
+// How: a block of threads takes a tile, and each thread of it a brick of 64 elements as a word of bits, whose
+// components it finds by shifts (bricks.cuh). A component stands where its first element is, so that the
+// smallest index is the root. It is put under one of another brick that it touches by a plain store; the
+// others that it touches take a union in shared memory (label_tiles). What reaches no border of the tile is
+// labelled with that: nothing but a bit is written for it, or its root if it is in several bricks. The others
+// get an entry in global memory, where unions across tiles follow (join_tiles) and roots of tiles are pointed
+// to those of components (settle_roots). Then each thread finds the components of its brick again and writes
+// their labels (write_labels). For consecutive labels, the bits of roots are gathered in the order of the
+// array and counted in between (gather_roots, number_words); the number of a root is that of bits before it.
+// Cost: the array is read once and labels are written once, values of several kinds in a tile are read again;
+// beyond that, three bits an element, and 4 or 8 bytes for each component of a brick that reaches the border
+// of its tile, both written and read.
+// Source: ours. Labelling blocks of pixels instead of pixels is Grana, Borghesani and Cucchiara 2010, and
+// Allegretti, Bolelli and Grana 2020 on GPUs, with blocks of 2 x 2, whose pixels are connected always. The
+// first union by a plain store is the start of ECL-CC (Jaiganesh and Burtscher 2018).
+#pragma once
+
+#include "core/numbering.cuh"
+#include "core/union_find.h"
+#include "grid/bricks.cuh"
+#include "grid/cells.cuh"
+
+namespace conncomp {
+
+constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a tile
+constexpr int kWordThreads = 256;  // a thread for each brick, or each word of elements in a row
+constexpr int kWord = 32;
+constexpr int kPairsInTile = 8, kPairsBeside = 4;  // that a thread may put off
+
+// How an array is cut into tiles: 2^log[k] bricks along axis k of bricks, and one element along the axes of
+// the array that a brick has none for.
+template <int rank>
+struct Tiles {
+  Grid<rank> grid;
+  int32_t log[3];
+
+  static constexpr int kAxes = rank < 3 ? rank : 3;
+  static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
+  using B = Brick<kAxes>;
+
+  __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
+  __device__ int log_bricks() const { return log[0] + log[1] + log[2]; }
+  __device__ int bricks() const { return 1 << log_bricks(); }
+  __device__ int log_of(int k) const { return rank - 1 - k < kAxes ? log[rank - 1 - k] + B::kLog : 0; }
+  __device__ uint32_t along(int k) const { return uint32_t((grid.axes[k].length - 1) >> log_of(k)) + 1; }
+
+  template <class Index>
+  __device__ Cell<rank, Index> corner_of(uint32_t tile) const {
+    Cell<rank, Index> cell{};
+#pragma unroll
+    for (int k = rank - 1; k >= 0; --k) {
+      const uint32_t count = along(k);
+      cell.move(grid, k, Index(tile % count) << log_of(k));
+      tile /= count;
+    }
+    return cell;
+  }
+  template <class Index>
+  __device__ uint32_t tile_of(const Cell<rank, Index>& cell) const {
+    uint32_t tile = 0;
+#pragma unroll
+    for (int k = 0; k < rank; ++k) tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k));
+    return tile;
+  }
+
+  // Bricks of a tile are numbered as they lie there, from its corner.
+  __device__ int log_before(int a) const {
+    int sum = 0;
+#pragma unroll
+    for (int k = 0; k < kAxes; ++k) sum += k < a ? log[k] : 0;
+    return sum;
+  }
+  __device__ int place(int brick, int a) const { return brick >> log_before(a) & ((1 << log[a]) - 1); }
+  template <class Index>
+  __device__ Cell<rank, Index> first_of(Cell<rank, Index> corner, int brick) const {
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) corner.move(grid, rank - 1 - a, Index(place(brick, a)) << B::kLog);
+    return corner;
+  }
+  // The number of a cell's brick in its tile, and in the array.
+  template <class Index>
+  __device__ int brick_of(const Cell<rank, Index>& cell) const {
+    int brick = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      brick |= int(cell.at[rank - 1 - a] >> B::kLog & ((1 << log[a]) - 1)) << log_before(a);
+    return brick;
+  }
+  template <class Index>
+  __device__ int64_t number_of(const Cell<rank, Index>& cell) const {
+    return (int64_t(tile_of(cell)) << log_bricks()) + brick_of(cell);
+  }
+
+  // Elements of a tile are numbered as they lie there, too.
+  __device__ int shift(int a) const { return log_before(a) + a * B::kLog; }
+  __device__ int node_of(int brick, int bit) const {
+    int node = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) node |= (place(brick, a) << B::kLog | B::coordinate(bit, a)) << shift(a);
+    return node;
+  }
+  __device__ int brick_of_node(int node) const {
+    int brick = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      brick |= (node >> (shift(a) + B::kLog) & ((1 << log[a]) - 1)) << log_before(a);
+    return brick;
+  }
+  __device__ int bit_of_node(int node) const {
+    int bit = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) bit |= (node >> shift(a) & (B::kSide - 1)) << a * B::kLog;
+    return bit;
+  }
+
+  // How far an element of a brick is from its first one, in its tile.
+  __device__ int distance_in_tile(int bit) const {
+    int found = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) found |= B::coordinate(bit, a) << shift(a);
+    return found;
+  }
+  // How far an element is from the first one of its tile, or of its brick, in the array.
+  template <class Index>
+  __device__ Index index_of_node(int node) const {
+    Index found = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      found += Index(node >> shift(a) & ((1 << (log[a] + B::kLog)) - 1)) * Index(axis(a).index_stride);
+    return found;
+  }
+  template <class Index>
+  __device__ Index distance(int bit) const {
+    Index found = Index(B::coordinate(bit, 0));
+#pragma unroll
+    for (int a = 1; a < kAxes; ++a) found += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
+    return found;
+  }
+  // The length of a brick along an axis, and which of its elements are in the array.
+  template <class Index>
+  __device__ int length(const Cell<rank, Index>& first, int a) const {
+    const int64_t rest = axis(a).length - first.at[rank - 1 - a];
+    return rest < 0 ? 0 : rest < B::kSide ? int(rest) : B::kSide;
+  }
+  template <class Index>
+  __device__ Bits inside(const Cell<rank, Index>& first) const {
+    Bits found = ~Bits(0);
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int here = length(first, a);
+      found &= here == B::kSide ? ~Bits(0) : here == 0 ? 0 : B::layers(a, here);
+    }
+    return found;
+  }
+  template <class Value>
+  __device__ BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
+    int64_t strides[kAxes];
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) strides[a] = axis(a).value_stride;
+    return {first, strides, inside};
+  }
+};
+
+// What is known of each tile, and of each brick of it; a tile's bricks lie together.
+template <class Value>
+struct Masks {
+  Bits* fore;
+  Bits* inner;     // roots of components that reach no border of their tile
+  Bits* reaching;  // other roots of tiles
+  uint8_t* mixed;  // whether foreground is of several values in a tile
+  Value* value;    // which one it is otherwise
+};
+
+// Pairs to be united, in shared memory. Threads come upon them at different times; if each united its own at
+// once, the others of its warp would wait. There is room for a few pairs of each thread.
+template <class Pair, int threads, int each>
+struct Pairs {
+  Pair pair[each * threads];
+  int count;
+
+  __device__ int capacity() const { return each * int(blockDim.x); }
+
+  // False if there is no room left.
+  __device__ bool add(const Pair& added) {
+    const int at = InBlock::fetch_add(&count, 1);
+    if (at < capacity()) pair[at] = added;
+    return at < capacity();
+  }
+  // Calls body(pair) for all pairs. All threads of the block call, and no one adds any more.
+  template <class Body>
+  __device__ void for_each(Body&& body) const {
+    const int stored = count < capacity() ? count : capacity();
+    for (int begin = 0; begin < stored; begin += int(blockDim.x)) {
+      const int k = begin + int(threadIdx.x);
+      if (k < stored) body(pair[k]);
+      __syncwarp();
+    }
+  }
+};
+
+// ------------------------------------------------------------------------------------------ in one tile
+
+// Which elements of a brick touch others outside of its tile, or could.
+template <int rank, class Index>
+__device__ inline Bits border_of_tile(const Tiles<rank>& tiles, const Cell<rank, Index>& first, int brick) {
+  using B = typename Tiles<rank>::B;
+  Bits found = 0;
+#pragma unroll
+  for (int k = 0; k < rank; ++k) {
+    const GridAxis& axis = tiles.grid.axes[k];
+    const int a = rank - 1 - k;
+    if (a >= Tiles<rank>::kAxes) {
+      if (axis.length > 1) found = ~Bits(0);
+      continue;
+    }
+    const int place = tiles.place(brick, a), here = tiles.length(first, a);
+    const bool ends = int64_t(first.at[k]) + B::kSide >= axis.length;
+    if (place == 0 && (first.at[k] > 0 || axis.periodic)) found |= B::layer(a, 0);
+    if (ends ? axis.periodic && here > 0 : place == (1 << tiles.log[a]) - 1) found |= B::layer(a, here - 1);
+  }
+  return found;
+}
+
+// What is around a brick in its tile.
+template <int rank>
+__device__ inline auto around_in_tile(const Tiles<rank>& tiles, int brick, const Bits* fore) {
+  constexpr int kAxes = Tiles<rank>::kAxes;
+  const WholeLayers layers{Tiles<rank>::B::kSide};
+  Around<kAxes> found{};
+  found.for_each_brick([&](int a, const int (&steps)[3]) {
+    bool exists = true;
+    int there = brick;
+#pragma unroll
+    for (int k = 0; k < kAxes; ++k) {
+      const int to = tiles.place(brick, k) + steps[k];
+      exists &= to >= 0 && to < 1 << tiles.log[k];
+      there += steps[k] * (1 << tiles.log_before(k));
+    }
+    if (exists) found.add(a, steps, fore[there], layers);
+  });
+  return found;
+}
+
+// Those elements of a word around a brick that have the value of a component. The brick's values begin at
+// `first`.
+template <class Value, int rank, class Word>
+__device__ inline Word equal_around(const Tiles<rank>& tiles, const Value* first, Bits component, int word,
+                                    Word touched) {
+  constexpr int kAxes = Tiles<rank>::kAxes;
+  const Value value = *tiles.values_at(first, 0).at(lowest(component));
+  Word found = 0;
+#pragma unroll 1
+  for (Word rest = touched; rest != 0; rest &= rest - 1) {
+    const Value* there = first;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      there += Around<kAxes>::distance(word, lowest(rest), a) * tiles.axis(a).value_stride;
+    if (*there == value) found |= lowest_bit(rest);
+  }
+  return found;
+}
+
+// Calls body(distance in the tile) for the elements of a component by which other bricks know of it: those in
+// the last layers, or in two dimensions, if all foreground is of one value, where its runs along these layers
+// start.
+template <int rank, class Body>
+__device__ inline void for_each_known(const Tiles<rank>& tiles, Bits component, bool mixed, Body&& body) {
+  constexpr int kAxes = Tiles<rank>::kAxes, kLast = Tiles<rank>::B::kSide - 1;
+  if constexpr (kAxes == 2) {
+    uint32_t row = uint32_t(component >> 7 * 8), column = Around<2>::layer(0, component >> 7);
+    if (!mixed) {
+      row &= ~(row << 1) | 1u << kLast;  // all may be asked for the last one
+      column &= ~(column << 1);
+    }
+    for (uint32_t rest = row | column << 8; rest != 0; rest &= rest - 1) {
+      const int k = lowest(rest);
+      body(k < 8 ? (kLast << tiles.shift(1)) + k : ((k - 8) << tiles.shift(1)) + kLast);
+    }
+  } else {
+    Bits last = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) last |= Brick<kAxes>::layer(a, kLast);
+    for (Bits rest = component & last; rest != 0; rest &= rest - 1)
+      body(tiles.distance_in_tile(lowest(rest)));
+  }
+}
+
+// A block a tile.
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
+    label_tiles(Tiles<rank> tiles, const Value* __restrict__ values, Value ground, bool has_ground,
+                Index* __restrict__ parent, Bits* fore_of_brick, Bits* inner_of_brick,
+                Bits* reaching_of_brick, uint8_t* mixed_tiles, Value* value_of_tile, int64_t* components) {
+  constexpr int kAxes = Tiles<rank>::kAxes, kThreads = Tiles<rank>::kThreads;
+  const Masks<Value> masks{fore_of_brick, inner_of_brick, reaching_of_brick, mixed_tiles, value_of_tile};
+  CONNCOMP_DYNAMIC_SHARED(uint16_t, nodes);  // a parent for each element
+  __shared__ Bits fore[kThreads];
+  __shared__ Around<kAxes> around[kThreads];
+  __shared__ uint32_t reaching[2 * kThreads], inner[2 * kThreads];  // as in Masks
+  __shared__ Findings findings_of_warp[kThreads / kWarp];
+  __shared__ Value value_of_warp[kThreads / kWarp];
+  __shared__ bool has_value[kThreads / kWarp];
+  struct Pair {
+    uint16_t mine, other;
+  };
+  __shared__ Pairs<Pair, kThreads, kPairsInTile> pairs;
+
+  const int brick = int(threadIdx.x), first_of_warp = brick - lane();
+  Findings& findings = findings_of_warp[brick / kWarp];
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  const Cell<rank, Index> first = tiles.first_of(corner, brick);
+  const auto mine = tiles.values_at(values + first.offset, tiles.inside(first));
+  if (grid_thread() == 0) *components = 0;
+  if (brick == 0) pairs.count = 0;
+
+  // Its foreground; is it of one value only, in the whole tile?
+  Seen<Value> seen{};
+  const Bits my_fore = mine.foreground(ground, has_ground, seen);
+  fore[brick] = my_fore;
+  reaching[2 * brick] = reaching[2 * brick + 1] = inner[2 * brick] = inner[2 * brick + 1] = 0;
+  const uint32_t with_value = __ballot_sync(kAllLanes, seen.any);
+  if (lane() == 0) has_value[threadIdx.x / kWarp] = with_value != 0;
+  if (with_value != 0 && lane() == __ffs(int(with_value)) - 1)
+    value_of_warp[threadIdx.x / kWarp] = seen.value;
+  __syncthreads();
+  for (int warp = 0; warp < int(blockDim.x) / kWarp; ++warp)
+    if (has_value[warp]) seen.add(value_of_warp[warp]);
+  const bool mixed = __syncthreads_or(seen.differ);
+  const int connectivity = int(tiles.grid.connectivity);
+  Links<kAxes> links{my_fore, connectivity, false, {}};
+  if (mixed) links = mine.links(my_fore, connectivity);
+  around[brick] = around_in_tile(tiles, brick, fore);
+  __syncwarp();
+
+  // Components, each under one that it touches and that begins before it; what else it touches is put off.
+  // Other bricks know of it by its elements in the last layers.
+  const Bits border = border_of_tile(tiles, first, brick);
+  Bits firsts = 0, at_border = 0;
+  bool again = false;
+  for (;; again = true) {
+    const auto each = [&](Bits component, int) {
+      firsts |= lowest_bit(component);
+      if (component & border) at_border |= lowest_bit(component);
+    };
+    findings.for_each_component(links, my_fore, kBits, each, [&](Bits component, int its_lane, int) {
+      const int its_brick = first_of_warp + its_lane, origin = tiles.node_of(its_brick, 0);
+      const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
+      const auto touched = around[its_brick].touched_by(component, connectivity, [&](int word, auto found) {
+        if (!mixed) return found;
+        return equal_around(tiles, values + tiles.first_of(corner, its_brick).offset, component, word, found);
+      });
+      uint16_t under = uint16_t(node);
+#pragma unroll
+      for (int word = 0; word < Around<kAxes>::kWords; ++word) {
+        auto rest = Around<kAxes>::without_next(word, touched.word[word], connectivity);
+        for (; __any_sync(kAllLanes, rest != 0); rest &= rest - 1) {
+          if (rest != 0) {
+            int bit = lowest(rest), other = origin;
+            if (kAxes == 2 && !mixed) bit = around[its_brick].start_of_run(bit);
+#pragma unroll
+            for (int a = 0; a < kAxes; ++a)
+              other += Around<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a));
+            if (again)
+              unite<InBlock>(nodes, uint16_t(node), uint16_t(other));
+            else if (under == node && other < node)
+              under = uint16_t(other);
+            else
+              pairs.add({uint16_t(node), uint16_t(other)});
+          }
+          __syncwarp();
+        }
+      }
+      if (again) return;
+      for_each_known(tiles, component, mixed, [&](int by) { nodes[origin + by] = uint16_t(node); });
+      __syncwarp();
+      if (component != 0) nodes[node] = under;
+    });
+    __syncthreads();
+    if (again || pairs.count <= pairs.capacity()) break;
+    // There was no room for all: they are united at once, now that all are known.
+  }
+  // All components are pointed to their roots, and of each pair of different roots one is put under the
+  // other, until there is no such pair: a store that another one overwrites is made up for in the next round.
+  constexpr int kAtBorder = 1 << 15;
+  const auto node_at = [&](int bit) {
+    return tiles.node_of(brick, bit) | (at_border >> bit & 1 ? kAtBorder : 0);
+  };
+  const int noted = findings.note(firsts, node_at);
+  for (bool changed = true; changed;) {
+    findings.for_each_noted(noted, firsts, node_at, [&](int node) {
+      node &= ~kAtBorder;
+      InBlock::store(nodes + node, find<InBlock, Jump::kNone>(nodes, uint16_t(node)));
+    });
+    __syncthreads();
+    changed = false;
+    pairs.for_each([&](const Pair& pair) {
+      // The other element may not be the first one of its component.
+      const uint16_t a = InBlock::load(nodes + pair.mine),
+                     b = InBlock::load(nodes + InBlock::load(nodes + pair.other));
+      if (again || a == b) return;
+      InBlock::store(nodes + (a < b ? b : a), a < b ? a : b);
+      changed = true;
+    });
+    changed = __syncthreads_or(changed);
+  }
+
+  // Which roots reach the border?
+  findings.for_each_noted(noted, firsts, node_at, [&](int node) {
+    if (!(node & kAtBorder)) return;
+    const int root = InBlock::load(nodes + (node & ~kAtBorder)), place = tiles.bit_of_node(root);
+    InBlock::fetch_or(reaching + 2 * tiles.brick_of_node(root) + place / kWord, 1u << place % kWord);
+  });
+  __syncthreads();
+  // Their components get entries: their index in the array, or that of the root in the tile. What is in
+  // another place than its root and reaches no border gets its label, complemented.
+  findings.for_each_noted(noted, firsts, node_at, [&](int node) {
+    node &= ~kAtBorder;
+    const int root = InBlock::load(nodes + node), place = tiles.bit_of_node(root);
+    const int half = 2 * tiles.brick_of_node(root) + place / kWord;
+    const bool reaches = reaching[half] >> place % kWord & 1;
+    if (root == node && !reaches) {
+      InBlock::fetch_or(inner + half, 1u << place % kWord);
+      return;
+    }
+    const Index index = corner.index + tiles.template index_of_node<Index>(root);
+    parent[corner.index + tiles.template index_of_node<Index>(node)] = reaches ? index : Index(~index);
+  });
+  __syncwarp();
+  const int64_t number = int64_t(blockIdx.x) * tiles.bricks() + brick;
+  masks.fore[number] = my_fore;
+  masks.inner[number] = inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
+  masks.reaching[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
+  if (brick == 0) {
+    masks.mixed[blockIdx.x] = mixed;
+    masks.value[blockIdx.x] = seen.value;
+  }
+}
+
+// ---------------------------------------------------------------------------------------- across tiles
+
+// How a brick meets those around it if it may be cut off by the end of the array.
+template <int rank, class Index>
+struct LayersAtBorder {
+  const Tiles<rank>& tiles;
+  const Cell<rank, Index>& first;
+
+  __device__ int before(int a) const {
+    constexpr int kSide = Tiles<rank>::B::kSide;
+    return first.at[rank - 1 - a] == 0 ? int((tiles.axis(a).length - 1) % kSide) : kSide - 1;
+  }
+  __device__ int mine(int a) const { return tiles.length(first, a) - 1; }
+};
+
+template <class Index>
+struct PairInArray {
+  Index mine, other;  // the entry of a component, and any element of another one
+};
+
+template <class Value, int rank, class Index>
+struct Joining {
+  static constexpr int kAxes = Tiles<rank>::kAxes, kOuter = rank - kAxes;
+  using B = Brick<kAxes>;
+  using Around = conncomp::Around<kAxes>;
+  using Cell = conncomp::Cell<rank, Index>;
+  using Pair = PairInArray<Index>;
+
+  const Tiles<rank>& tiles;
+  const Value* values;
+  Index* parent;
+  const Masks<Value>& masks;
+  Pairs<Pair, kJoinThreads, kPairsBeside>& pairs;
+
+  __device__ auto values_of(const Cell& first) const {
+    return tiles.values_at(values + first.offset, tiles.inside(first));
+  }
+  __device__ int connectivity() const { return int(tiles.grid.connectivity); }
+  __device__ Links<kAxes> links(const Cell& first, Bits fore, bool mixed) const {
+    if (mixed) return values_of(first).links(fore, connectivity());
+    return {fore, connectivity(), false, {}};
+  }
+  // Moves a cell so many steps of `width` elements along an axis; false if there is nothing.
+  __device__ bool move(Cell& cell, int k, int steps, int width) const {
+    if (steps == 0) return true;
+    const GridAxis& axis = tiles.grid.axes[k];
+    int64_t to = int64_t(cell.at[k]) + steps * width;
+    if (to < 0 || to >= axis.length) {
+      if (!axis.periodic) return false;
+      to = to < 0 ? (axis.length - 1) / width * width : 0;
+    }
+    cell.move(tiles.grid, k, Index(to - cell.at[k]));
+    return true;
+  }
+  // Whether elements of two tiles may be of one value.
+  __device__ bool may_equal(uint32_t tile, uint32_t other) const {
+    return masks.mixed[tile] || masks.mixed[other] || masks.value[tile] == masks.value[other];
+  }
+
+  // What is around a brick in other tiles, and whether it may be of other values.
+  __device__ Around around(const Cell& first, bool& mixed) const {
+    const LayersAtBorder<rank, Index> layers{tiles, first};
+    const uint32_t tile = tiles.tile_of(first);
+    Around found{};
+    mixed = masks.mixed[tile];
+    // Along each axis: by how much the number of the brick before and after differs, and whether there is
+    // one, and in another tile.
+    int64_t by[kAxes][3], stride = tiles.bricks();
+    bool exists[kAxes][3], outside[kAxes][3];
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int k = rank - 1 - a;
+      const GridAxis& axis = tiles.grid.axes[k];
+      const auto number = [&](int64_t at) {
+        return (at >> tiles.log_of(k)) * stride +
+               (at >> B::kLog & ((1 << tiles.log[a]) - 1)) * (1 << tiles.log_before(a));
+      };
+#pragma unroll
+      for (int step = 0; step < 3; ++step) {
+        int64_t to = int64_t(first.at[k]) + (step - 1) * B::kSide;
+        const bool wraps = to < 0 || to >= axis.length;
+        exists[a][step] = !wraps || axis.periodic;
+        if (wraps) to = to < 0 ? (axis.length - 1) / B::kSide * B::kSide : 0;
+        outside[a][step] = wraps || to >> tiles.log_of(k) != first.at[k] >> tiles.log_of(k);
+        by[a][step] = number(to) - number(first.at[k]);
+      }
+      stride *= tiles.along(k);
+    }
+    const int64_t mine = tiles.number_of(first);
+    found.for_each_brick([&](int a, const int (&steps)[3]) {
+      bool wanted = false, there = true;
+      int64_t number = mine;
+#pragma unroll
+      for (int k = 0; k < kAxes; ++k) {
+        wanted |= steps[k] != 0 && outside[k][steps[k] + 1];
+        there &= exists[k][steps[k] + 1];
+        number += by[k][steps[k] + 1];
+      }
+      if (!wanted || !there) return;
+      const uint32_t other = uint32_t(number >> tiles.log_bricks());
+      if (!may_equal(tile, other)) return;
+      mixed |= bool(masks.mixed[other]);
+      found.add(a, steps, masks.fore[number], layers);
+    });
+    return found;
+  }
+  // How far an element around a brick is from its first one, by a stride for each axis.
+  template <class Stride>
+  __device__ auto distance(const Cell& first, int word, int bit, Stride&& stride) const {
+    decltype(stride(tiles.axis(0))) found = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int64_t at = first.at[rank - 1 - a], length = tiles.axis(a).length;
+      int64_t to = at + Around::distance(word, bit, a);
+      if (to < 0) to += length;
+      if (to >= length) to -= length;
+      found += Index(to - at) * stride(tiles.axis(a));
+    }
+    return found;
+  }
+
+  // The entry of an element.
+  __device__ Index entry_of(Index element) const {
+    Cell cell{};
+    int bit = 0;
+    Index rest = element;
+#pragma unroll
+    for (int k = rank - 1; k >= 0; --k) {
+      const Index length = Index(tiles.grid.axes[k].length);
+      Index at = rest % length;
+      rest /= length;
+      if (rank - 1 - k < kAxes) {
+        bit |= int(at & (B::kSide - 1)) << (rank - 1 - k) * B::kLog;
+        at &= ~Index(B::kSide - 1);
+      }
+      cell.move(tiles.grid, k, at);
+    }
+    Bits fore = masks.fore[tiles.number_of(cell)];
+    if (masks.mixed[tiles.tile_of(cell)]) {
+      const auto brick = values_of(cell);
+      fore = brick.equal_to(*brick.at(bit), fore);
+    }
+    const Links<kAxes> links{fore, connectivity(), false, {}};
+    return cell.index + tiles.template distance<Index>(lowest(links.component_of(Bits(1) << bit)));
+  }
+  __device__ void unite_pair(const Pair& pair) const {
+    unite<Shared>(parent, pair.mine, entry_of(pair.other));
+  }
+  __device__ void put_off(Index mine, Index other) const {
+    const Pair pair{mine, other};
+    if (!pairs.add(pair)) unite_pair(pair);
+  }
+
+  // A component of a brick with what it touches around.
+  __device__ void join(const Cell& first, const Around& around, bool mixed, Bits component) const {
+    const Index entry = first.index + tiles.template distance<Index>(lowest(component));
+    const Around touched = around.touched_by(component, connectivity(), [&](int word, auto found) {
+      if (!mixed) return found;
+      const Value value = *values_of(first).at(lowest(component));
+      for (auto rest = found; rest != 0; rest &= rest - 1)
+        if (!(values[first.offset + distance(first, word, lowest(rest),
+                                             [](auto& axis) { return axis.value_stride; })] == value))
+          found &= ~lowest_bit(rest);
+      return found;
+    });
+#pragma unroll
+    for (int word = 0; word < Around::kWords; ++word)
+      for (auto rest = Around::without_next(word, touched.word[word], connectivity()); rest != 0;
+           rest &= rest - 1)
+        put_off(entry, first.index + distance(first, word, lowest(rest),
+                                              [](auto& axis) { return Index(axis.index_stride); }));
+    if constexpr (kOuter > 0) join_outside(first, component, entry);
+  }
+  // The same with bricks beside it along the axes that bricks do not have, and those around these.
+  __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
+    const LayersAtBorder<rank, Index> layers{tiles, first};
+    const uint32_t tile = tiles.tile_of(first);
+    int steps = 1;
+    for (int k = 0; k < kOuter; ++k) steps *= 3;
+    for (int outer = 0; outer < steps / 2; ++outer) {
+      Cell beside = first;
+      bool inside = true;
+      int outer_moves = 0;
+#pragma unroll
+      for (int k = 0, rest = outer; k < kOuter; ++k, rest /= 3) {
+        const int by = rest % 3 - 1;
+        outer_moves += by != 0;
+        inside &= move(beside, kOuter - 1 - k, by, 1);
+      }
+      if (!inside || outer_moves > connectivity()) continue;
+      for (int step = 0; step < B::kSteps; ++step) {
+        Cell there = beside;
+        bool exists = true;
+        int moves = outer_moves, along = 0, shift = 0;
+        Bits facing = component;
+#pragma unroll
+        for (int a = 0; a < kAxes; ++a) {
+          const int by = B::step(step, a), last = layers.mine(a);
+          moves += by != 0;
+          exists &= move(there, rank - 1 - a, by, B::kSide);
+          if (by == 0) along |= 1 << a;
+          if (by < 0) shift += B::stride(a) * layers.before(a);
+          if (by > 0) shift -= B::stride(a) * last;
+          if (by != 0) facing &= B::layer(a, by < 0 ? 0 : last);
+        }
+        if (!exists || facing == 0 || moves > connectivity()) continue;
+        const uint32_t other = tiles.tile_of(there);
+        if (!may_equal(tile, other)) continue;
+        facing = B::dilated(facing, along, connectivity() - moves);
+        Bits touched = (shift < 0 ? facing >> -shift : facing << shift) & masks.fore[tiles.number_of(there)];
+        if (masks.mixed[tile] || masks.mixed[other])
+          touched = values_of(there).equal_to(*values_of(first).at(lowest(component)), touched);
+        for (Bits rest = B::without_next(touched); rest != 0; rest &= rest - 1)
+          put_off(entry, there.index + tiles.template distance<Index>(lowest(rest)));
+      }
+    }
+  }
+};
+
+// How many bricks of a tile are at its border and have a brick of another tile at a step, and which.
+template <int rank>
+__device__ inline int bricks_to_join(const Tiles<rank>& tiles) {
+  if (rank == 1) return 1;
+  if (rank == 2) return (1 << tiles.log[0]) + 2 * ((1 << tiles.log[1]) - 1);
+  return tiles.bricks();
+}
+template <int rank, class Index>
+__device__ inline int brick_to_join(const Tiles<rank>& tiles, const Cell<rank, Index>& corner, int k) {
+  if (rank != 2 || k < 1 << tiles.log[0]) return k;
+  const int beside = k - (1 << tiles.log[0]), row = (beside / 2 + 1) << tiles.log[0];
+  if (beside % 2 == 0) return row;
+  const int64_t rest = (tiles.axis(0).length - 1 - corner.at[rank - 1]) >> Tiles<rank>::B::kLog;
+  return row + int(rest < (1 << tiles.log[0]) - 1 ? rest : (1 << tiles.log[0]) - 1);
+}
+
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
+    join_tiles(Tiles<rank> tiles, int64_t count, const Value* __restrict__ values, Index* parent,
+               Bits* fore_of_brick, uint8_t* mixed_tiles, Value* value_of_tile) {
+  using Join = Joining<Value, rank, Index>;
+  const Masks<Value> masks{fore_of_brick, nullptr, nullptr, mixed_tiles, value_of_tile};
+  // Of the brick of each thread.
+  __shared__ Cell<rank, Index> first_of[kJoinThreads];
+  __shared__ typename Join::Around around[kJoinThreads];
+  __shared__ bool mixed_around[kJoinThreads];
+  __shared__ Findings findings_of_warp[kJoinThreads / kWarp];
+  __shared__ Pairs<typename Join::Pair, kJoinThreads, kPairsBeside> pairs;
+  const Join joining{tiles, values, parent, masks, pairs};
+  const int mine = int(threadIdx.x), first_of_warp = mine - lane();
+  if (mine == 0) pairs.count = 0;
+
+  const uint32_t each = bricks_to_join(tiles);
+  const int64_t k = int64_t(blockIdx.x) * blockDim.x + mine;
+  Bits fore = 0, rest = 0;
+  mixed_around[mine] = false;
+  if (k < count * each) {
+    const uint32_t tile = uint32_t(k / each);
+    const auto corner = tiles.template corner_of<Index>(tile);
+    const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
+    first_of[mine] = tiles.first_of(corner, brick);
+    fore = masks.fore[(int64_t(tile) << tiles.log_bricks()) + brick];
+    if (fore != 0) {
+      around[mine] = joining.around(first_of[mine], mixed_around[mine]);
+      rest = fore & (Join::kOuter > 0 ? ~Bits(0) : around[mine].touching(joining.connectivity()));
+    }
+  }
+  const bool mixed = rest != 0 && masks.mixed[tiles.tile_of(first_of[mine])];
+  const auto links = joining.links(first_of[mine], fore, mixed);
+  __syncthreads();
+  findings_of_warp[mine / kWarp].for_each_component(
+      links, rest, kBits, [](Bits, int) {},
+      [&](Bits component, int its_lane, int) {
+        const int its = first_of_warp + its_lane;
+        if (component != 0) joining.join(first_of[its], around[its], mixed_around[its], component);
+      });
+  __syncthreads();
+  pairs.for_each([&](const typename Join::Pair& pair) { joining.unite_pair(pair); });
+}
+
+// --------------------------------------------------------------------------------------- roots of tiles
+
+// Points roots of tiles to those of components, complemented, and counts the latter. `roots_of_brick`, if it
+// is not null, gets them all.
+template <int rank, class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    settle_roots(Tiles<rank> tiles, int64_t bricks, const Bits* __restrict__ inner_of_brick,
+                 const Bits* reaching_of_brick, Bits* roots_of_brick, Index* parent, int64_t* components) {
+  int mine = 0, total;
+  for (int64_t number = grid_thread(); number < bricks; number += grid_threads()) {
+    Bits roots = inner_of_brick[number];
+    const Bits reaching = reaching_of_brick[number];
+    Index first = 0;
+    if (reaching != 0)
+      first = tiles
+                  .first_of(tiles.template corner_of<Index>(uint32_t(number >> tiles.log_bricks())),
+                            int(number & (tiles.bricks() - 1)))
+                  .index;
+    for (Bits rest = reaching; rest != 0; rest &= rest - 1) {
+      const Index i = first + tiles.template distance<Index>(lowest(rest));
+      Index root = i;
+      // Others may be settled already.
+      for (Index above; (above = Shared::load(parent + root)) != root; root = above)
+        if (above < 0) {
+          root = ~above;
+          break;
+        }
+      Shared::store(parent + i, Index(~root));
+      if (root == i) roots |= lowest_bit(rest);
+    }
+    mine += __popcll(roots);
+    if (roots_of_brick != nullptr) roots_of_brick[number] = roots;
+  }
+  block_scan<kWordThreads>(mine, total);
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(total));
+}
+
+// The roots of components, a bit for each element, in words of 32 along rows of the array; and how many there
+// are in each chunk of so many words. `columns` words are a row.
+template <int rank, class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    gather_roots(Tiles<rank> tiles, int64_t words, int64_t columns, int64_t chunk,
+                 const Bits* __restrict__ roots_of_brick, uint32_t* __restrict__ roots_of_word,
+                 int64_t* __restrict__ roots_in_chunk) {
+  using B = typename Tiles<rank>::B;
+  constexpr int kSide = B::kSide < kWord ? B::kSide : kWord;
+  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
+    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
+    int mine = 0, total;
+    for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
+      Cell<rank, Index> cell{};
+      Index rest = Index(word / columns);
+#pragma unroll
+      for (int k = rank - 2; k >= 0; --k) {
+        cell.move(tiles.grid, k, rest % Index(tiles.grid.axes[k].length));
+        rest /= Index(tiles.grid.axes[k].length);
+      }
+      cell.move(tiles.grid, rank - 1, Index(word % columns) * kWord);
+      int bit = 0;  // of the first element, in its brick
+#pragma unroll
+      for (int a = 0; a < Tiles<rank>::kAxes; ++a)
+        bit += int(cell.at[rank - 1 - a] & (B::kSide - 1)) << a * B::kLog;
+      uint32_t roots = 0;
+      int64_t brick = tiles.number_of(cell);
+#pragma unroll
+      for (int x = 0; x < kWord; x += kSide) {
+        if (cell.at[rank - 1] >= tiles.axis(0).length) break;
+        roots |= uint32_t(roots_of_brick[brick] >> bit & B::ones(kSide)) << x;
+        cell.move(tiles.grid, rank - 1, kSide);
+        // The next one is beside it, or in the tile beside.
+        const bool in_tile = (cell.at[rank - 1] & ((B::kSide << tiles.log[0]) - 1)) != 0;
+        brick += in_tile ? 1 : tiles.bricks() + 1 - (1 << tiles.log[0]);
+      }
+      roots_of_word[word] = roots;
+      mine += __popc(roots);
+    }
+    block_scan<kWordThreads>(mine, total);
+    if (threadIdx.x == 0) roots_in_chunk[part] = total;
+  }
+}
+
+// The number of the first root of each word.
+template <class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    number_words(int64_t words, int64_t chunk, const uint32_t* __restrict__ roots_of_word,
+                 const int64_t* __restrict__ roots_before, Index* __restrict__ number_of_word) {
+  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
+    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
+    int64_t number = 1 + roots_before[part];
+    for (int64_t row = begin; row < end; row += kWordThreads) {
+      const int64_t word = row + threadIdx.x;
+      int total;
+      const int before = block_scan<kWordThreads>(word < end ? __popc(roots_of_word[word]) : 0, total);
+      if (word < end) number_of_word[word] = Index(number + before);
+      number += total;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- labels
+
+// What a root of a component has as its label.
+template <bool consecutive, class Index>
+struct LabelOfRoot {
+  int64_t length, columns;  // of a row, in elements and in words
+  const uint32_t* roots_of_word;
+  const Index* number_of_word;
+
+  __device__ Index operator()(Index root) const {
+    if constexpr (consecutive) {
+      const Index row = root / Index(length), x = root - row * Index(length);
+      const int64_t word = int64_t(row) * columns + x / kWord;
+      return number_of_word[word] + __popc(roots_of_word[word] & ((1u << x % kWord) - 1));
+    } else {
+      return root;
+    }
+  }
+};
+
+// Spreads eight bits, so that they are four apart.
+__device__ inline uint32_t spread(uint32_t bits) {
+  bits = (bits | bits << 12) & 0x000f000fu;
+  bits = (bits | bits << 6) & 0x03030303u;
+  return (bits | bits << 3) & 0x11111111u;
+}
+
+// Writes the labels of a row of each lane's brick, those that are `wanted`: four bits of `numbers` for each
+// say which one of `labels` it is. Those of a lane are kWarp apart. Lanes beside each other write to
+// addresses beside each other, so many labels at once.
+template <int together, class B, class Index>
+__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
+                                 const Index* labels) {
+#pragma unroll
+  for (int step = 0; step < B::kRow / together; ++step) {
+    int source = lane();
+    if constexpr (together < B::kRow) {
+      const int from = (lane() + step * kWarp) * together;
+      source = from / B::kRow;
+    }
+    Index to = first;
+    uint32_t its_numbers = numbers, its_wanted = wanted;
+    if constexpr (together < B::kRow) {
+      const int x = (lane() + step * kWarp) * together % B::kRow;
+      to = Index(__shfl_sync(kAllLanes, first, source)) + x;
+      its_numbers = __shfl_sync(kAllLanes, numbers, source) >> 4 * x;
+      its_wanted = __shfl_sync(kAllLanes, wanted, source) >> x;
+    }
+    Index its[together];
+#pragma unroll
+    for (int k = 0; k < together; ++k) its[k] = labels[(its_numbers >> 4 * k & 15) * kWarp + source];
+    constexpr uint32_t kWhole = (1u << together) - 1;
+    if ((its_wanted & kWhole) == kWhole) {
+      Shared::store_all(label + to, its);
+    } else {
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (its_wanted >> k & 1) Shared::store(label + to + k, its[k]);
+    }
+  }
+}
+
+// A block a tile.
+template <class Value, bool consecutive, int rank, class Index>
+__global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
+    write_labels(Tiles<rank> tiles, const Value* __restrict__ values, Index* label,
+                 const Bits* __restrict__ fore_of_brick, const Bits* __restrict__ inner_of_brick,
+                 const uint8_t* __restrict__ mixed_tiles, int64_t columns,
+                 const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
+  constexpr int kAxes = Tiles<rank>::kAxes, kThreads = Tiles<rank>::kThreads;
+  using B = Brick<kAxes>;
+  // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
+  constexpr int kAtOnce = 15;
+  __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
+  __shared__ Findings findings_of_warp[kThreads / kWarp];
+
+  const int brick = int(threadIdx.x), first_of_warp = brick - lane();
+  Index* const labels = labels_of_warp[brick / kWarp];
+  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.bricks();
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  const Cell<rank, Index> first = tiles.first_of(corner, brick);
+  const Bits fore = fore_of_brick[bricks_before + brick], inside = tiles.inside(first);
+  const int connectivity = int(tiles.grid.connectivity);
+  Links<kAxes> links{fore, connectivity, false, {}};
+  if (mixed_tiles[blockIdx.x])
+    links = tiles.values_at(values + first.offset, inside).links(fore, connectivity);
+  labels[lane()] = consecutive ? 0 : -1;
+  // Four labels can be written at once where their address fits.
+  bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
+#pragma unroll
+  for (int k = 0; k < rank - 1; ++k) fits &= tiles.grid.axes[k].index_stride % 4 == 0;
+
+  const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
+                                                 number_of_word};
+  Bits rest = fore;
+  bool more = true;
+  for (bool begins = true; more; begins = false) {
+    Bits digit[4] = {};  // of the number of each element's component, from 1
+    rest = findings_of_warp[brick / kWarp].for_each_component(
+        links, rest, kAtOnce,
+        [&](Bits component, int number) {
+#pragma unroll
+          for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;
+        },
+        [&](Bits component, int its_lane, int number) {
+          if (component == 0) return;
+          const int its_brick = first_of_warp + its_lane, bit = lowest(component);
+          // An entry is the label, complemented, or the root in the tile, whose entry is that or is
+          // overwritten by the label.
+          Index found = corner.index + tiles.template index_of_node<Index>(tiles.node_of(its_brick, bit));
+          bool written = false;
+          if (inner_of_brick[bricks_before + its_brick] >> bit & 1) {
+            found = ~found;
+          } else if ((found = Shared::load(label + found)) >= 0) {
+            found = Shared::load(label + found);
+            written = found >= 0;
+          }
+          labels[(number + 1) * kWarp + its_lane] = written ? found : label_of(Index(~found));
+        });
+    more = __any_sync(kAllLanes, rest != 0);
+    __syncwarp();
+    // Entries of components that follow must be read before they are overwritten.
+    const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
+    Bits wanted = inside & (begins ? numbered | ~fore : numbered);
+#pragma unroll 1
+    for (int row = 0; row < B::kRows; ++row) {
+      uint32_t numbers = 0;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        numbers |= spread(uint32_t(digit[k]) & ((1u << B::kRow) - 1)) << k;
+        digit[k] >>= B::kRow;
+      }
+      const Index at = first.index + tiles.template distance<Index>(row * B::kRow);
+      if (fits)
+        write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
+      else
+        write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
+      wanted >>= B::kRow;
+    }
+    __syncwarp();
+  }
+}
+
+}  // namespace conncomp

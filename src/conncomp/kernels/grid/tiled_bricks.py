@@ -1,0 +1,249 @@
+"""The default for arrays on the GPU: drives ``tiled_bricks.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.grid.image import (
+    GRIDS,
+    VALUE_CTYPES,
+    Geometry,
+    Image,
+    grid_of,
+    value_kinds,
+)
+from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
+
+FILE = "grid/tiled_bricks.cuh"
+WARP, WORD, WORD_THREADS, JOIN_THREADS, BRICK = 32, 32, 256, 128, 64
+MOST_CHUNKS = 4096  # of words, whose roots are counted together; a block scans the counts
+# The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
+LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
+BITS, WORDS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u4", "u2", "u1"))
+_TILES = {
+    rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
+    for rank, grid in GRIDS.items()
+}
+
+
+def fill_labels(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> Any:
+    """Fill `labels` with roots, or with consecutive labels.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    image : Image
+    labels : array, shape (image.size,)
+    workspace : Workspace
+    consecutive : bool
+        Whether to number components from 1, background 0, or to give each element the smallest
+        index of its component, background -1.
+
+    Returns
+    -------
+    array of int64, shape (1,)
+        The number of components, in `workspace`.
+    """
+    plan = _plan(
+        image.geometry,
+        image.value_type,
+        image.values.dtype.itemsize,
+        labels.dtype,
+        gpu.multiprocessors,
+        consecutive,
+    )
+    label, join, settle = gpu.load(FILE, plan.names)
+    write, *number = gpu.load(FILE, plan.last_names)
+    fore, inner, reaching, mixed, value, components, *by_word = workspace.take(gpu, *plan.parts)
+    tiles, values = plan.tiles, image.values
+    masks = fore, inner, reaching, mixed, value
+    launch(
+        label,
+        plan.by_tile,
+        tiles,
+        values,
+        *image.ground,
+        labels,
+        *masks,
+        components,
+        shared=plan.shared,
+    )
+    launch(join, plan.by_border, tiles, plan.by_tile[0], values, labels, fore, mixed, value)
+    settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
+    settled = reaching if consecutive else None
+    launch(settle, settling, tiles, plan.bricks, inner, reaching, settled, labels, components)
+    roots, numbers = None, None
+    if consecutive:
+        roots, numbers, before = by_word
+        by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
+        gather, total, assign = number
+        words, columns = plan.words
+        launch(gather, by_chunk, tiles, words, columns, plan.chunk, settled, roots, before)
+        launch(total, (1, WORD_THREADS), plan.chunks, before, components)
+        launch(assign, by_chunk, words, plan.chunk, roots, before, numbers)
+    launch(
+        write,
+        plan.by_tile,
+        tiles,
+        values,
+        labels,
+        fore,
+        inner,
+        mixed,
+        plan.words[1],
+        roots,
+        numbers,
+    )
+    return components
+
+
+class _Plan(NamedTuple):
+    """What depends on the kind of an array only, and is kept for the next one of that kind.
+
+    Attributes
+    ----------
+    names, last_names : tuple of str
+        Of kernels: those that any labels need, and those that differ.
+    tiles : numpy.void
+        ``Tiles<rank>``.
+    bricks : int
+        How many there are in all tiles.
+    words : tuple of int
+        The number of words of the array, and of a row.
+    chunk, chunks : int
+        The words whose roots are counted together, and the number of those chunks.
+    by_tile, by_border : tuple of int
+        Blocks, and their threads: for all bricks, and for those at borders to other tiles.
+    shared : int
+        The bytes of shared memory of a tile.
+    parts : tuple
+        Of the workspace.
+    """
+
+    names: tuple[str, ...]
+    last_names: tuple[str, ...]
+    tiles: Any
+    bricks: int
+    words: tuple[int, int]
+    chunk: int
+    chunks: int
+    by_tile: tuple[int, int]
+    by_border: tuple[int, int]
+    shared: int
+    parts: tuple[tuple[int, Any], ...]
+
+
+@lru_cache(maxsize=1024)
+def _plan(
+    geometry: Geometry,
+    value_type: str,
+    itemsize: int,
+    index: np.dtype[Any],
+    multiprocessors: int,
+    consecutive: bool,
+) -> _Plan:
+    if len(geometry.shape) == 2 and geometry.shape[0] == 1:
+        shape, strides, periodic, connectivity = geometry
+        geometry = Geometry(shape[1:], strides[1:], periodic[1:], connectivity)
+    shape = geometry.shape
+    rank, axes = len(shape), min(len(shape), 3)
+    logs = _tiling(shape, 2 * multiprocessors)
+    tiles, of_tile = _count_tiles(shape, logs), 1 << sum(logs)
+    bricks = tiles * of_tile
+    columns = -(-shape[-1] // WORD)
+    words = prod(shape[:-1]) * columns
+    chunk = WORD_THREADS * -(-words // (WORD_THREADS * MOST_CHUNKS))
+    chunks = -(-words // chunk)
+    border = [1, (1 << logs[0]) + 2 * ((1 << logs[1]) - 1), of_tile][axes - 1]
+    by_brick = bricks, BITS
+    parts: tuple[tuple[int, Any], ...] = (
+        *[by_brick] * 3,
+        (tiles, MIXED),
+        (tiles, np.dtype(f"V{itemsize}")),
+        (1, COUNT),
+    )
+    if consecutive:
+        parts += (words, WORDS), (words, index), (chunks, COUNT)
+    return _Plan(
+        _names(value_type, rank, index),
+        _last_names(value_type, rank, index, consecutive),
+        np.array((grid_of(geometry), logs, 0), _TILES[rank])[()],
+        bricks,
+        (words, columns),
+        chunk,
+        chunks,
+        (tiles, of_tile),
+        (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
+        of_tile * BRICK * NODE.itemsize,
+        parts,
+    )
+
+
+def _tiling(shape: tuple[int, ...], least: int) -> tuple[int, ...]:
+    """Return the logarithms of a tile's bricks along the last axis, and along two more.
+
+    Tiles have as many bricks as a block may have threads, but no more than the array is long, and
+    fewer if there would not be the `least` number of tiles; at least as many as a warp has lanes.
+    """
+    axes = min(len(shape), 3)
+    side = 1 << 6 // axes
+    # The logarithms of the numbers of bricks along each axis.
+    fit = [(-(-shape[-1 - a] // side) - 1).bit_length() for a in range(axes)]
+    logs = [min(log, most) for log, most in zip(LOGS[axes], fit, strict=False)]
+    smallest = WARP.bit_length() - 1
+    # A warp needs a brick for every lane: thin arrays get tiles that are longer than others.
+    for a in range(axes):
+        logs[a] += max(0, min(smallest - sum(logs), fit[a] - logs[a]))
+    logs[0] += max(0, smallest - sum(logs))
+    logs += [0] * (3 - axes)
+    while sum(logs) > smallest and _count_tiles(shape, logs) < least:
+        axis = max(range(axes), key=lambda a: (logs[a], -a))
+        logs[axis] -= 1
+    return tuple(logs)
+
+
+def _count_tiles(shape: tuple[int, ...], logs: tuple[int, ...] | list[int]) -> int:
+    axes = min(len(shape), 3)
+    side = 1 << 6 // axes
+    tiles = [
+        -(-length // (side << log)) for length, log in zip(reversed(shape), logs, strict=False)
+    ]
+    return prod((*shape[:-axes], *tiles))
+
+
+@cache
+def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    value, label = VALUE_CTYPES[value_type], ctype(index)
+    return (
+        f"label_tiles<{value}, {rank}, {label}>",
+        f"join_tiles<{value}, {rank}, {label}>",
+        f"settle_roots<{rank}, {label}>",
+    )
+
+
+@cache
+def _last_names(
+    value_type: str, rank: int, index: np.dtype[Any], consecutive: bool
+) -> tuple[str, ...]:
+    value, label = VALUE_CTYPES[value_type], ctype(index)
+    write = f"write_labels<{value}, {str(consecutive).lower()}, {rank}, {label}>"
+    if not consecutive:
+        return (write,)
+    return write, f"gather_roots<{rank}, {label}>", "sum_tiles", f"number_words<{label}>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_labels` can load."""
+    kinds = [*value_kinds(), *((value_type, 1) for value_type in VALUE_CTYPES)]
+    for (value_type, rank), index in product(kinds, INDEX_TYPES):
+        yield FILE, _names(value_type, rank, index)
+        for consecutive in (False, True):
+            yield FILE, _last_names(value_type, rank, index, consecutive)
