@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -248,17 +249,18 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    where = choose_device(device, on_gpu(image), "image")
+    there = on_gpu(image)
+    where = choose_device(device, there, "image")
     check_choice("numbering", numbering, ("consecutive", "roots"))
     check_choice("algorithm", algorithm, algorithms(where))
     check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
-    given: Any = as_cupy(image) if on_gpu(image) else as_numpy(image, "image")
+    given: Any = as_cupy(image) if there else as_numpy(image, "image")
     axes = _check_periodic(periodic, given.ndim)
     values: Any
     values, value_type, ground = _describe_values(given, 0 if background is None else background)
     reach = _check_connectivity(connectivity, values.ndim)
     described = value_type, ground, axes, reach
-    if on_gpu(image):
+    if there:
         library = library_of(image)
         with caller_stream(library, values.device.id):
             gpu = current_gpu()
@@ -362,6 +364,7 @@ def _describe_values(image: Labels, background: float) -> tuple[Labels, str, byt
     return image, value_type, None if ground is None else ground.tobytes()
 
 
+@lru_cache(maxsize=256)
 def _as_value(number: float, dtype: np.dtype[Any]) -> Labels | None:
     """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
     if isinstance(number, np.generic):

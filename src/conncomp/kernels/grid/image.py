@@ -69,6 +69,44 @@ def grid_of(geometry: Geometry) -> Any:
     return grid[()]
 
 
+@lru_cache(maxsize=1024)
+def _geometry_of(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    itemsize: int,
+    periodic: tuple[bool, ...],
+    connectivity: int,
+    keep: bool,
+) -> Geometry:
+    """Describe an array with strides in bytes; `keep` all its axes, with faces connecting."""
+    axes = [k for k in range(len(shape)) if keep or shape[k] != 1]
+    if any(stride % itemsize for stride in strides):
+        raise ValueError(
+            f"image has strides {strides}, which are not multiples of the item size, "
+            f"{itemsize}; copy it"
+        )
+    if len(axes) > RANKS[-1]:
+        raise ValueError(
+            f"image has {len(axes)} axes that are longer than 1; on a GPU it may have up to "
+            f"{RANKS[-1]}"
+        )
+    ahead = next(rank for rank in RANKS if rank >= len(axes)) - len(axes)
+    return Geometry(
+        (1,) * ahead + tuple(shape[k] for k in axes),
+        (0,) * ahead + tuple(strides[k] // itemsize for k in axes),
+        (False,) * ahead + tuple(bool(periodic[k]) for k in axes),
+        1 if keep else min(connectivity, max(len(axes), 1)),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _ground_of(value_type: str, ground: bytes | None) -> tuple[Any, bool]:
+    """Return a background as arguments of a kernel."""
+    # It only compares half-precision numbers: it takes their bits.
+    bits = np.dtype({"f2": "u2", BONDS: "u1"}.get(value_type, value_type))
+    return np.frombuffer(ground or bytes(bits.itemsize), bits)[0], ground is not None
+
+
 class Image:
     """An array on a GPU, and which of its elements are neighbours.
 
@@ -110,30 +148,18 @@ class Image:
         periodic: Sequence[bool],
         connectivity: int,
     ) -> None:
-        keep = value_type == BONDS  # its bits are those of all axes
-        axes = [k for k in range(values.ndim) if keep or values.shape[k] != 1]
-        itemsize = values.dtype.itemsize
-        if any(stride % itemsize for stride in values.strides):
-            raise ValueError(
-                f"image has strides {values.strides}, which are not multiples of the item size, "
-                f"{itemsize}; copy it"
-            )
-        if len(axes) > RANKS[-1]:
-            raise ValueError(
-                f"image has {len(axes)} axes that are longer than 1; on a GPU it may have up to "
-                f"{RANKS[-1]}"
-            )
         self.values, self.value_type = values, value_type
-        self.rank = next(rank for rank in RANKS if rank >= len(axes))
-        ahead = self.rank - len(axes)
-        self.shape = (1,) * ahead + tuple([values.shape[k] for k in axes])
-        self.periodic = (False,) * ahead + tuple([bool(periodic[k]) for k in axes])
-        self.connectivity = 1 if keep else min(connectivity, max(len(axes), 1))
-        strides = (0,) * ahead + tuple([values.strides[k] // itemsize for k in axes])
-        self.geometry = Geometry(self.shape, strides, self.periodic, self.connectivity)
-        # The kernel only compares half-precision numbers: it takes their bits.
-        bits = np.dtype({"f2": "u2", BONDS: "u1"}.get(value_type, value_type))
-        self.ground = np.frombuffer(ground or bytes(bits.itemsize), bits)[0], ground is not None
+        self.geometry = _geometry_of(
+            values.shape,
+            values.strides,
+            values.dtype.itemsize,
+            tuple(periodic),
+            connectivity,
+            value_type == BONDS,  # their bits are those of all axes
+        )
+        self.shape, _, self.periodic, self.connectivity = self.geometry
+        self.rank = len(self.shape)
+        self.ground = _ground_of(value_type, ground)
 
     @property
     def size(self) -> int:
