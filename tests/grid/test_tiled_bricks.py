@@ -6,6 +6,7 @@ import pytest
 from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
 from conncomp.kernels.grid import tiled_bricks
+from conncomp.kernels.grid.image import Geometry
 from gpu_arrays import describe, fill
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
@@ -123,6 +124,19 @@ def test_many_words_in_a_chunk(logs, monkeypatch, most):
     monkeypatch.setattr(tiled_bricks, "MOST_CHUNKS", most)
     for seed, density in enumerate((0.02, 0.2, 0.5)):
         check(generate.random_array((130, 300), density, seed=seed), 2, False, seed)
+
+
+@pytest.mark.parametrize(
+    "shape", [(10**6,), (1000, 1000), (1081, 1923), (130, 130, 130), (1300, 1300, 1300)]
+)
+def test_memory(shape):
+    """At most a byte for each element, beside values and labels as large as they must be."""
+    strides = tuple(np.cumprod((1, *shape[:0:-1]))[::-1].tolist())
+    geometry = Geometry(shape, strides, (False,) * len(shape), len(shape))
+    index = np.dtype(np.int64 if np.prod(shape) >= 2**31 else np.int32)
+    plan = tiled_bricks._plan(geometry, "u1", 1, index, 132, consecutive=True)
+    needed = sum(count * dtype.itemsize for count, dtype in plan.parts)
+    assert 0.5 * np.prod(shape) < needed < np.prod(shape)
 
 
 @host
