@@ -20,7 +20,7 @@ TILES = {
     "narrow": {1: (6, 0, 0), 2: (1, 5, 0), 3: (1, 2, 3)},
 }
 # Rows of bytes are read eight or four at a time where they are aligned.
-SHAPES = [(9000,), (150, 320), (201, 97), (33, 37, 70), (20, 40, 96), (3, 5, 60, 40)]
+SHAPES = [(9000,), (2100, 5), (150, 320), (201, 97), (33, 37, 70), (20, 40, 96), (3, 5, 60, 40)]
 DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
 
 

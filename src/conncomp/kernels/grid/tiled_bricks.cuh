@@ -659,18 +659,25 @@ struct Joining {
   }
 };
 
-// How many bricks of a tile are at its border and have a brick of another tile at a step, and which.
+// How many bricks of a tile are at its border and have a brick of another tile at a step, and which. In two
+// dimensions, those of the first row, and of the first and the last column.
+template <int rank>
+__device__ inline int columns_to_join(const Tiles<rank>& tiles) {
+  return tiles.log[0] == 0 ? 1 : 2;
+}
 template <int rank>
 __device__ inline int bricks_to_join(const Tiles<rank>& tiles) {
   if (rank == 1) return 1;
-  if (rank == 2) return (1 << tiles.log[0]) + 2 * ((1 << tiles.log[1]) - 1);
+  if (rank == 2) return (1 << tiles.log[0]) + columns_to_join(tiles) * ((1 << tiles.log[1]) - 1);
   return tiles.bricks();
 }
 template <int rank, class Index>
 __device__ inline int brick_to_join(const Tiles<rank>& tiles, const Cell<rank, Index>& corner, int k) {
   if (rank != 2 || k < 1 << tiles.log[0]) return k;
-  const int beside = k - (1 << tiles.log[0]), row = (beside / 2 + 1) << tiles.log[0];
-  if (beside % 2 == 0) return row;
+  const int beside = k - (1 << tiles.log[0]), columns = columns_to_join(tiles);
+  const int row = (beside / columns + 1) << tiles.log[0];
+  if (beside % columns == 0) return row;
+  // The last one that is in the array.
   const int64_t rest = (tiles.axis(0).length - 1 - corner.at[rank - 1]) >> Tiles<rank>::B::kLog;
   return row + int(rest < (1 << tiles.log[0]) - 1 ? rest : (1 << tiles.log[0]) - 1);
 }

@@ -162,7 +162,8 @@ def _plan(
     words = prod(shape[:-1]) * columns
     chunk = WORD_THREADS * -(-words // (WORD_THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
-    border = [1, (1 << logs[0]) + 2 * ((1 << logs[1]) - 1), of_tile][axes - 1]
+    columns_of_bricks = 1 if logs[0] == 0 else 2  # at borders
+    border = [1, (1 << logs[0]) + columns_of_bricks * ((1 << logs[1]) - 1), of_tile][axes - 1]
     by_brick = bricks, BITS
     parts: tuple[tuple[int, Any], ...] = (
         *[by_brick] * 3,
@@ -198,10 +199,11 @@ def _tiling(shape: tuple[int, ...], least: int) -> tuple[int, ...]:
     # The logarithms of the numbers of bricks along each axis.
     fit = [(-(-shape[-1 - a] // side) - 1).bit_length() for a in range(axes)]
     logs = [min(log, most) for log, most in zip(LOGS[axes], fit, strict=False)]
-    smallest = WARP.bit_length() - 1
-    # A warp needs a brick for every lane: thin arrays get tiles that are longer than others.
+    # Thin arrays get tiles that are longer than others.
     for a in range(axes):
-        logs[a] += max(0, min(smallest - sum(logs), fit[a] - logs[a]))
+        logs[a] += min(sum(LOGS[axes]) - sum(logs), fit[a] - logs[a])
+    # A warp needs a brick for every lane.
+    smallest = WARP.bit_length() - 1
     logs[0] += max(0, smallest - sum(logs))
     logs += [0] * (3 - axes)
     while sum(logs) > smallest and _count_tiles(shape, logs) < least:
