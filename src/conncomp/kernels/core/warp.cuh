@@ -21,16 +21,4 @@ __device__ inline int warp_scan(int value) {
   return value;
 }
 
-__device__ inline int warp_max(int value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    const int other = __shfl_xor_sync(kAllLanes, value, step);
-    if (other > value) value = other;
-  }
-  return value;
-#else
-  return __reduce_max_sync(kAllLanes, value);
-#endif
-}
-
 }  // namespace conncomp

@@ -47,11 +47,13 @@ struct Cell {
 template <class Index, int rank>
 __device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
   Cell<rank, Index> cell{};
+  Index rest = Index(row);  // there are no more rows than cells
 #pragma unroll
   for (int k = rank - 1; k >= 0; --k) {
     if (k == along) continue;
-    cell.move(grid, k, Index(row % grid.axes[k].length));
-    row /= grid.axes[k].length;
+    const Index length = Index(grid.axes[k].length);
+    cell.move(grid, k, rest % length);
+    rest /= length;
   }
   return cell;
 }

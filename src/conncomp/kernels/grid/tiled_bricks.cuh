@@ -97,10 +97,17 @@ struct Tiles {
 
   // Elements of a tile are numbered as they lie there, too.
   __device__ int shift(int a) const { return log_before(a) + a * B::kLog; }
-  __device__ int node_of(int brick, int bit) const {
-    int node = 0;
+  // How far one is from the first of its brick.
+  __device__ int distance_in_tile(int bit) const {
+    int found = 0;
 #pragma unroll
-    for (int a = 0; a < kAxes; ++a) node |= (place(brick, a) << B::kLog | B::coordinate(bit, a)) << shift(a);
+    for (int a = 0; a < kAxes; ++a) found |= B::coordinate(bit, a) << shift(a);
+    return found;
+  }
+  __device__ int node_of(int brick, int bit) const {
+    int node = distance_in_tile(bit);
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) node |= place(brick, a) << (B::kLog + shift(a));
     return node;
   }
   __device__ int brick_of_node(int node) const {
@@ -117,13 +124,6 @@ struct Tiles {
     return bit;
   }
 
-  // How far an element of a brick is from its first one, in its tile.
-  __device__ int distance_in_tile(int bit) const {
-    int found = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) found |= B::coordinate(bit, a) << shift(a);
-    return found;
-  }
   // How far an element is from the first one of its tile, or of its brick, in the array.
   template <class Index>
   __device__ Index index_of_node(int node) const {
@@ -165,14 +165,13 @@ struct Tiles {
   }
 };
 
-// What is known of each tile, and of each brick of it; a tile's bricks lie together.
+// What tiles know of each other: the foreground of each brick, a tile's bricks lying together, whether it is
+// of several values in a tile, and which one it is otherwise.
 template <class Value>
 struct Masks {
-  Bits* fore;
-  Bits* inner;     // roots of components that reach no border of their tile
-  Bits* reaching;  // other roots of tiles
-  uint8_t* mixed;  // whether foreground is of several values in a tile
-  Value* value;    // which one it is otherwise
+  const Bits* fore;
+  const uint8_t* mixed;
+  const Value* value;
 };
 
 // Pairs to be united, in shared memory. Threads come upon them at different times; if each united its own at
@@ -296,11 +295,11 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
                 Index* __restrict__ parent, Bits* fore_of_brick, Bits* inner_of_brick,
                 Bits* reaching_of_brick, uint8_t* mixed_tiles, Value* value_of_tile, int64_t* components) {
   constexpr int kAxes = Tiles<rank>::kAxes, kThreads = Tiles<rank>::kThreads;
-  const Masks<Value> masks{fore_of_brick, inner_of_brick, reaching_of_brick, mixed_tiles, value_of_tile};
   CONNCOMP_DYNAMIC_SHARED(uint16_t, nodes);  // a parent for each element
   __shared__ Bits fore[kThreads];
   __shared__ Around<kAxes> around[kThreads];
-  __shared__ uint32_t reaching[2 * kThreads], inner[2 * kThreads];  // as in Masks
+  // Of each brick: roots of components that reach no border of the tile, and other roots in the tile.
+  __shared__ uint32_t inner[2 * kThreads], reaching[2 * kThreads];
   __shared__ Findings findings_of_warp[kThreads / kWarp];
   __shared__ Value value_of_warp[kThreads / kWarp];
   __shared__ bool has_value[kThreads / kWarp];
@@ -431,12 +430,12 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
   });
   __syncwarp();
   const int64_t number = int64_t(blockIdx.x) * tiles.bricks() + brick;
-  masks.fore[number] = my_fore;
-  masks.inner[number] = inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
-  masks.reaching[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
+  fore_of_brick[number] = my_fore;
+  inner_of_brick[number] = inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
+  reaching_of_brick[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
   if (brick == 0) {
-    masks.mixed[blockIdx.x] = mixed;
-    masks.value[blockIdx.x] = seen.value;
+    mixed_tiles[blockIdx.x] = mixed;
+    value_of_tile[blockIdx.x] = seen.value;
   }
 }
 
@@ -659,22 +658,12 @@ struct Joining {
   }
 };
 
-// How many bricks of a tile are at its border and have a brick of another tile at a step, and which. In two
-// dimensions, those of the first row, and of the first and the last column.
-template <int rank>
-__device__ inline int columns_to_join(const Tiles<rank>& tiles) {
-  return tiles.log[0] == 0 ? 1 : 2;
-}
-template <int rank>
-__device__ inline int bricks_to_join(const Tiles<rank>& tiles) {
-  if (rank == 1) return 1;
-  if (rank == 2) return (1 << tiles.log[0]) + columns_to_join(tiles) * ((1 << tiles.log[1]) - 1);
-  return tiles.bricks();
-}
+// The k-th of the bricks of a tile that have a brick of another tile at a step: in two dimensions those of
+// the first row, and of the first and the last column; with more axes all, as most have.
 template <int rank, class Index>
 __device__ inline int brick_to_join(const Tiles<rank>& tiles, const Cell<rank, Index>& corner, int k) {
   if (rank != 2 || k < 1 << tiles.log[0]) return k;
-  const int beside = k - (1 << tiles.log[0]), columns = columns_to_join(tiles);
+  const int beside = k - (1 << tiles.log[0]), columns = tiles.log[0] == 0 ? 1 : 2;
   const int row = (beside / columns + 1) << tiles.log[0];
   if (beside % columns == 0) return row;
   // The last one that is in the array.
@@ -684,10 +673,11 @@ __device__ inline int brick_to_join(const Tiles<rank>& tiles, const Cell<rank, I
 
 template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
-    join_tiles(Tiles<rank> tiles, int64_t count, const Value* __restrict__ values, Index* parent,
-               Bits* fore_of_brick, uint8_t* mixed_tiles, Value* value_of_tile) {
+    join_tiles(Tiles<rank> tiles, int64_t count, int64_t each, const Value* __restrict__ values,
+               Index* parent, const Bits* fore_of_brick, const uint8_t* mixed_tiles,
+               const Value* value_of_tile) {
   using Join = Joining<Value, rank, Index>;
-  const Masks<Value> masks{fore_of_brick, nullptr, nullptr, mixed_tiles, value_of_tile};
+  const Masks<Value> masks{fore_of_brick, mixed_tiles, value_of_tile};
   // Of the brick of each thread.
   __shared__ Cell<rank, Index> first_of[kJoinThreads];
   __shared__ typename Join::Around around[kJoinThreads];
@@ -698,7 +688,6 @@ __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoi
   const int mine = int(threadIdx.x), first_of_warp = mine - lane();
   if (mine == 0) pairs.count = 0;
 
-  const uint32_t each = bricks_to_join(tiles);
   const int64_t k = int64_t(blockIdx.x) * blockDim.x + mine;
   Bits fore = 0, rest = 0;
   mixed_around[mine] = false;
@@ -776,13 +765,7 @@ __global__ void __launch_bounds__(kWordThreads)
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int mine = 0, total;
     for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
-      Cell<rank, Index> cell{};
-      Index rest = Index(word / columns);
-#pragma unroll
-      for (int k = rank - 2; k >= 0; --k) {
-        cell.move(tiles.grid, k, rest % Index(tiles.grid.axes[k].length));
-        rest /= Index(tiles.grid.axes[k].length);
-      }
+      Cell<rank, Index> cell = first_of_row<Index>(tiles.grid, rank - 1, word / columns);
       cell.move(tiles.grid, rank - 1, Index(word % columns) * kWord);
       int bit = 0;  // of the first element, in its brick
 #pragma unroll
@@ -861,14 +844,11 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();
-    if constexpr (together < B::kRow) {
-      const int from = (lane() + step * kWarp) * together;
-      source = from / B::kRow;
-    }
     Index to = first;
     uint32_t its_numbers = numbers, its_wanted = wanted;
     if constexpr (together < B::kRow) {
-      const int x = (lane() + step * kWarp) * together % B::kRow;
+      const int from = (lane() + step * kWarp) * together, x = from % B::kRow;
+      source = from / B::kRow;
       to = Index(__shfl_sync(kAllLanes, first, source)) + x;
       its_numbers = __shfl_sync(kAllLanes, numbers, source) >> 4 * x;
       its_wanted = __shfl_sync(kAllLanes, wanted, source) >> x;

@@ -76,7 +76,8 @@ def fill_labels(
         components,
         shared=plan.shared,
     )
-    launch(join, plan.by_border, tiles, plan.by_tile[0], values, labels, fore, mixed, value)
+    count = plan.by_tile[0], plan.at_border
+    launch(join, plan.by_border, tiles, *count, values, labels, fore, mixed, value)
     settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
     settled = reaching if consecutive else None
     launch(settle, settling, tiles, plan.bricks, inner, reaching, settled, labels, components)
@@ -122,6 +123,8 @@ class _Plan(NamedTuple):
         The words whose roots are counted together, and the number of those chunks.
     by_tile, by_border : tuple of int
         Blocks, and their threads: for all bricks, and for those at borders to other tiles.
+    at_border : int
+        The bricks of a tile at borders to others.
     shared : int
         The bytes of shared memory of a tile.
     parts : tuple
@@ -137,6 +140,7 @@ class _Plan(NamedTuple):
     chunks: int
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
+    at_border: int
     shared: int
     parts: tuple[tuple[int, Any], ...]
 
@@ -183,6 +187,7 @@ def _plan(
         chunks,
         (tiles, of_tile),
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
+        border,
         of_tile * BRICK * NODE.itemsize,
         parts,
     )
