@@ -58,6 +58,21 @@ struct Brick {
   __device__ static Bits beside(Bits bits, int axis) {
     return ahead(bits, axis) | (bits >> stride(axis) & ~layer(axis, kSide - 1));
   }
+  // Those one step ahead or back, in the bricks before and after this one, too.
+  __device__ static Bits ahead_across(Bits bits, int axis, Bits before) {
+    return ahead(bits, axis) | (before >> stride(axis) * (kSide - 1) & layer(axis, 0));
+  }
+  __device__ static Bits back_across(Bits bits, int axis, Bits after) {
+    return (bits >> stride(axis) & ~layer(axis, kSide - 1)) |
+           (after << stride(axis) * (kSide - 1) & layer(axis, kSide - 1));
+  }
+  // The elements around others, diagonally, too.
+  __device__ static Bits around(Bits bits) {
+    Bits found = 0;
+#pragma unroll
+    for (int a = 0; a < axes; ++a) found |= beside(bits | found, a);
+    return found;
+  }
   // Without the elements that have one of the others before them along an axis.
   __device__ static Bits without_next(Bits bits) {
     Bits found = bits;
@@ -82,6 +97,25 @@ struct Brick {
         one |= beside(bits, a);
       }
     return most == 0 ? bits : most == 1 ? one : two;
+  }
+};
+
+// At which places of a brick there is an element, or near it, and at which there are several.
+template <int axes>
+struct Crowd {
+  using B = Brick<axes>;
+  Bits some, several;
+
+  __device__ void add(Bits others, Bits several_others) {
+    several |= several_others | (some & others);
+    some |= others;
+  }
+  // The same with what is one step before and after along an axis, up to the next bricks.
+  __device__ Crowd spread(int axis, const Crowd& before, const Crowd& after) const {
+    Crowd found = *this;
+    found.add(B::ahead_across(some, axis, before.some), B::ahead_across(several, axis, before.several));
+    found.add(B::back_across(some, axis, after.some), B::back_across(several, axis, after.several));
+    return found;
   }
 };
 

@@ -29,6 +29,7 @@ namespace conncomp {
 constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a tile
 constexpr int kWordThreads = 256;  // a thread for each brick, or each word of elements in a row
 constexpr int kWord = 32;
+constexpr int kSomeAlone = 16;
 constexpr int kPairsInTile = 8, kPairsBeside = 4;  // that a thread may put off
 
 // How an array is cut into tiles: 2^log[k] bricks along axis k of bricks, and one element along the axes of
@@ -244,6 +245,23 @@ __device__ inline auto around_in_tile(const Tiles<rank>& tiles, int brick, const
   return found;
 }
 
+// The elements of each brick that have no foreground around them in the tile. All threads of a block call
+// together; there is room for axes - 1 for each of them.
+template <int rank, class Crowd>
+__device__ inline Bits alone_in_tile(const Tiles<rank>& tiles, int brick, Bits fore, Crowd* crowds) {
+  Crowd here{fore, 0};
+#pragma unroll
+  for (int a = 0; a < Tiles<rank>::kAxes; ++a, crowds += blockDim.x) {
+    crowds[brick] = here;
+    __syncthreads();
+    const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
+    here = here.spread(a, place > 0 ? crowds[brick - by] : Crowd{},
+                       place + 1 < 1 << tiles.log[a] ? crowds[brick + by] : Crowd{});
+  }
+  __syncthreads();
+  return fore & ~here.several;
+}
+
 // Those elements of a word around a brick that have the value of a component. The brick's values begin at
 // `first`.
 template <class Value, int rank, class Word>
@@ -333,11 +351,20 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
   Links<kAxes> links{my_fore, connectivity, false, {}};
   if (mixed) links = mine.links(my_fore, connectivity);
   around[brick] = around_in_tile(tiles, brick, fore);
+
+  // Elements without neighbours are components. It pays to find them first if there are many.
+  const Bits border = border_of_tile(tiles, first, brick);
+  Bits alone = 0;
+  if (rank <= kAxes) {
+    const uint32_t with_several =
+        __ballot_sync(kAllLanes, __popcll(my_fore & ~Brick<kAxes>::around(my_fore)) > 1);
+    if (__syncthreads_or(__popc(with_several) >= kSomeAlone))
+      alone = alone_in_tile(tiles, brick, my_fore, reinterpret_cast<Crowd<kAxes>*>(nodes)) & ~border;
+  }
   __syncwarp();
 
   // Components, each under one that it touches and that begins before it; what else it touches is put off.
   // Other bricks know of it by its elements in the last layers.
-  const Bits border = border_of_tile(tiles, first, brick);
   Bits firsts = 0, at_border = 0;
   bool again = false;
   for (;; again = true) {
@@ -345,7 +372,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
       firsts |= lowest_bit(component);
       if (component & border) at_border |= lowest_bit(component);
     };
-    findings.for_each_component(links, my_fore, kBits, each, [&](Bits component, int its_lane, int) {
+    findings.for_each_component(links, my_fore & ~alone, kBits, each, [&](Bits component, int its_lane, int) {
       const int its_brick = first_of_warp + its_lane, origin = tiles.node_of(its_brick, 0);
       const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
       const auto touched = around[its_brick].touched_by(component, connectivity, [&](int word, auto found) {
@@ -431,7 +458,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
   __syncwarp();
   const int64_t number = int64_t(blockIdx.x) * tiles.bricks() + brick;
   fore_of_brick[number] = my_fore;
-  inner_of_brick[number] = inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
+  inner_of_brick[number] = alone | inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
   reaching_of_brick[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
   if (brick == 0) {
     mixed_tiles[blockIdx.x] = mixed;
@@ -442,16 +469,28 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
 // ---------------------------------------------------------------------------------------- across tiles
 
 // How a brick meets those around it if it may be cut off by the end of the array.
-template <int rank, class Index>
+template <int axes>
 struct LayersAtBorder {
-  const Tiles<rank>& tiles;
-  const Cell<rank, Index>& first;
+  int last_before[axes], last[axes];
 
-  __device__ int before(int a) const {
-    constexpr int kSide = Tiles<rank>::B::kSide;
-    return first.at[rank - 1 - a] == 0 ? int((tiles.axis(a).length - 1) % kSide) : kSide - 1;
+  template <int rank, class Index>
+  __device__ LayersAtBorder(const Tiles<rank>& tiles, const Cell<rank, Index>& first) {
+    constexpr int kSide = Brick<axes>::kSide;
+#pragma unroll
+    for (int a = 0; a < axes; ++a) {
+      last_before[a] = first.at[rank - 1 - a] == 0 ? int(tiles.axis(a).length - 1) % kSide : kSide - 1;
+      last[a] = tiles.length(first, a) - 1;
+    }
   }
-  __device__ int mine(int a) const { return tiles.length(first, a) - 1; }
+  __device__ int before(int a) const { return last_before[a]; }
+  __device__ int mine(int a) const { return last[a]; }
+};
+
+// A tile beside another one, or the same one where an axis closes on itself.
+struct TileBeside {
+  int64_t first;  // the number of its first brick; -1 if there is no such tile, or none of its elements
+                  // equals any of the tile
+  bool mixed;     // whether the elements of both may be of several values
 };
 
 template <class Index>
@@ -462,10 +501,15 @@ struct PairInArray {
 template <class Value, int rank, class Index>
 struct Joining {
   static constexpr int kAxes = Tiles<rank>::kAxes, kOuter = rank - kAxes;
+  static constexpr int kSides = Brick<kAxes>::kSteps;  // of tiles, with itself
   using B = Brick<kAxes>;
   using Around = conncomp::Around<kAxes>;
   using Cell = conncomp::Cell<rank, Index>;
   using Pair = PairInArray<Index>;
+  // A block has bricks of so many tiles at most, as a tile has 1, 14 or 32 of them at its borders at least.
+  static constexpr int kTiles = kAxes == 1   ? kJoinThreads
+                                : kAxes == 2 ? kJoinThreads / 14 + 2
+                                             : kJoinThreads / 32;
 
   const Tiles<rank>& tiles;
   const Value* values;
@@ -498,50 +542,61 @@ struct Joining {
     return masks.mixed[tile] || masks.mixed[other] || masks.value[tile] == masks.value[other];
   }
 
-  // What is around a brick in other tiles, and whether it may be of other values.
-  __device__ Around around(const Cell& first, bool& mixed) const {
-    const LayersAtBorder<rank, Index> layers{tiles, first};
-    const uint32_t tile = tiles.tile_of(first);
-    Around found{};
-    mixed = masks.mixed[tile];
-    // Along each axis: by how much the number of the brick before and after differs, and whether there is
-    // one, and in another tile.
-    int64_t by[kAxes][3], stride = tiles.bricks();
-    bool exists[kAxes][3], outside[kAxes][3];
+  // The tile one step from another one along each axis, as in `Brick::step`.
+  __device__ TileBeside beside(uint32_t tile, int step) const {
+    uint32_t rest = tile, other = 0, stride = 1;
+    bool exists = true;
 #pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
-      const int k = rank - 1 - a;
-      const GridAxis& axis = tiles.grid.axes[k];
-      const auto number = [&](int64_t at) {
-        return (at >> tiles.log_of(k)) * stride +
-               (at >> B::kLog & ((1 << tiles.log[a]) - 1)) * (1 << tiles.log_before(a));
-      };
-#pragma unroll
-      for (int step = 0; step < 3; ++step) {
-        int64_t to = int64_t(first.at[k]) + (step - 1) * B::kSide;
-        const bool wraps = to < 0 || to >= axis.length;
-        exists[a][step] = !wraps || axis.periodic;
-        if (wraps) to = to < 0 ? (axis.length - 1) / B::kSide * B::kSide : 0;
-        outside[a][step] = wraps || to >> tiles.log_of(k) != first.at[k] >> tiles.log_of(k);
-        by[a][step] = number(to) - number(first.at[k]);
+    for (int k = rank - 1; k >= 0; --k) {
+      const uint32_t count = tiles.along(k);
+      uint32_t at = rest % count;
+      rest /= count;
+      if (rank - 1 - k < kAxes) {
+        const int by = B::step(step, rank - 1 - k);
+        const bool wraps = by < 0 ? at == 0 : by > 0 && at + 1 == count;
+        exists &= !wraps || tiles.grid.axes[k].periodic;
+        at = !wraps ? at + uint32_t(by) : by < 0 ? count - 1 : 0;
       }
-      stride *= tiles.along(k);
+      other += at * stride;
+      stride *= count;
     }
-    const int64_t mine = tiles.number_of(first);
+    if (!exists || !may_equal(tile, other)) return {-1, false};
+    return {int64_t(other) << tiles.log_bricks(), masks.mixed[tile] || masks.mixed[other]};
+  }
+  // What is around a brick in other tiles, and whether it may be of other values. `beside` has the tiles at
+  // all steps.
+  __device__ Around around(const Cell& first, int brick, const TileBeside* beside, bool& mixed) const {
+    const LayersAtBorder<kAxes> layers(tiles, first);
+    // Along each axis: where the brick before, this one and the one after are in their tile, and how far
+    // the code of the step to that tile is from that of none.
+    int place[kAxes][3], code[kAxes][3];
+#pragma unroll
+    for (int a = 0, unit = 1; a < kAxes; ++a, unit *= 3) {
+      const int last = (1 << tiles.log[a]) - 1, at = tiles.place(brick, a);
+      const int64_t length = tiles.axis(a).length, here = first.at[rank - 1 - a];
+      const int last_of_all = int((length - 1) >> B::kLog) & last;
+      const bool ends = at == last || here + B::kSide >= length;
+      place[a][0] = at > 0 ? at - 1 : here == 0 ? last_of_all : last;
+      place[a][1] = at;
+      place[a][2] = ends ? 0 : at + 1;
+      code[a][0] = at > 0 ? 0 : -unit;
+      code[a][1] = 0;
+      code[a][2] = ends ? unit : 0;
+#pragma unroll
+      for (int& there : place[a]) there <<= tiles.log_before(a);
+    }
+    Around found{};
+    mixed = false;
     found.for_each_brick([&](int a, const int (&steps)[3]) {
-      bool wanted = false, there = true;
-      int64_t number = mine;
+      int there = 0, step = B::kNoStep;
 #pragma unroll
       for (int k = 0; k < kAxes; ++k) {
-        wanted |= steps[k] != 0 && outside[k][steps[k] + 1];
-        there &= exists[k][steps[k] + 1];
-        number += by[k][steps[k] + 1];
+        there += place[k][steps[k] + 1];
+        step += code[k][steps[k] + 1];
       }
-      if (!wanted || !there) return;
-      const uint32_t other = uint32_t(number >> tiles.log_bricks());
-      if (!may_equal(tile, other)) return;
-      mixed |= bool(masks.mixed[other]);
-      found.add(a, steps, masks.fore[number], layers);
+      if (step == B::kNoStep || beside[step].first < 0) return;
+      mixed |= beside[step].mixed;
+      found.add(a, steps, masks.fore[beside[step].first + there], layers);
     });
     return found;
   }
@@ -614,7 +669,7 @@ struct Joining {
   }
   // The same with bricks beside it along the axes that bricks do not have, and those around these.
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
-    const LayersAtBorder<rank, Index> layers{tiles, first};
+    const LayersAtBorder<kAxes> layers(tiles, first);
     const uint32_t tile = tiles.tile_of(first);
     int steps = 1;
     for (int k = 0; k < kOuter; ++k) steps *= 3;
@@ -671,6 +726,7 @@ __device__ inline int brick_to_join(const Tiles<rank>& tiles, const Cell<rank, I
   return row + int(rest < (1 << tiles.log[0]) - 1 ? rest : (1 << tiles.log[0]) - 1);
 }
 
+// A thread for each of the `each` bricks of a tile at borders; `count` tiles.
 template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
     join_tiles(Tiles<rank> tiles, int64_t count, int64_t each, const Value* __restrict__ values,
@@ -681,6 +737,7 @@ __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoi
   // Of the brick of each thread.
   __shared__ Cell<rank, Index> first_of[kJoinThreads];
   __shared__ typename Join::Around around[kJoinThreads];
+  __shared__ TileBeside beside[Join::kSides * Join::kTiles];
   __shared__ bool mixed_around[kJoinThreads];
   __shared__ Findings findings_of_warp[kJoinThreads / kWarp];
   __shared__ Pairs<typename Join::Pair, kJoinThreads, kPairsBeside> pairs;
@@ -689,20 +746,26 @@ __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoi
   if (mine == 0) pairs.count = 0;
 
   const int64_t k = int64_t(blockIdx.x) * blockDim.x + mine;
+  const uint32_t first_tile = uint32_t((k - mine) / each), tile = uint32_t(k / each);
+  const int64_t last = (k - mine + blockDim.x - 1) / each;
+  const uint32_t tiles_here = uint32_t((last < count ? last + 1 : count) - first_tile);
+  for (int at = mine; at < int(tiles_here) * Join::kSides; at += int(blockDim.x))
+    beside[at] = joining.beside(first_tile + at / Join::kSides, at % Join::kSides);
+  __syncthreads();
   Bits fore = 0, rest = 0;
   mixed_around[mine] = false;
   if (k < count * each) {
-    const uint32_t tile = uint32_t(k / each);
     const auto corner = tiles.template corner_of<Index>(tile);
     const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
     first_of[mine] = tiles.first_of(corner, brick);
     fore = masks.fore[(int64_t(tile) << tiles.log_bricks()) + brick];
     if (fore != 0) {
-      around[mine] = joining.around(first_of[mine], mixed_around[mine]);
+      around[mine] = joining.around(first_of[mine], brick, beside + (tile - first_tile) * Join::kSides,
+                                    mixed_around[mine]);
       rest = fore & (Join::kOuter > 0 ? ~Bits(0) : around[mine].touching(joining.connectivity()));
     }
   }
-  const bool mixed = rest != 0 && masks.mixed[tiles.tile_of(first_of[mine])];
+  const bool mixed = rest != 0 && masks.mixed[tile];
   const auto links = joining.links(first_of[mine], fore, mixed);
   __syncthreads();
   findings_of_warp[mine / kWarp].for_each_component(
