@@ -31,6 +31,7 @@ from conncomp.kernels.grid import (
     local_propagation,
     neighbour_propagation,
     tiled_bricks,
+    tiled_elements,
     tiles,
 )
 from conncomp.kernels.grid.image import Image
@@ -45,10 +46,18 @@ SHORT_ROW = 64
 # Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.
 ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": native.label_runs}
 
+
+def _fill_by_default(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> Any:
+    default = tiled_elements if image.size <= tiled_elements.MOST else tiled_bricks
+    return default.fill_labels(gpu, image, labels, workspace, consecutive)
+
+
 # Each takes (gpu, image, roots, workspace, **options), and fills the roots; the default is told
 # whether to number components, too, and returns how many there are.
 ON_GPU: dict[str, Callable[..., Any]] = {
-    "auto": tiled_bricks.fill_labels,
+    "auto": _fill_by_default,
     "label-equivalence": label_equivalence.fill_roots,
     "neighbour-propagation": neighbour_propagation.fill_roots,
     "local-propagation": local_propagation.fill_roots,
@@ -312,7 +321,7 @@ def _label_on_gpu(
     flat = labels.reshape(-1)
     if algorithm == "auto":
         consecutive = numbering == "consecutive"
-        return tiled_bricks.fill_labels(gpu, image, flat, memory, consecutive).reshape(())
+        return _fill_by_default(gpu, image, flat, memory, consecutive).reshape(())
     ON_GPU[algorithm](gpu, image, flat, memory, **options)
     if numbering == "consecutive":
         return number_roots(gpu, flat, 1, memory).reshape(())

@@ -24,4 +24,18 @@ __device__ inline int block_scan(int value, int& total) {
   return before + sum - value;
 }
 
+// Returns the sum of `value` over the threads of the block, all of which call.
+template <int threads, class Value>
+__device__ inline Value block_sum(Value value) {
+  constexpr int kWarps = threads / kWarp;
+  __shared__ Value sums[kWarps];
+  value = warp_sum(value);
+  __syncthreads();  // the sums of an earlier call have been read
+  if (lane() == 0) sums[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  value = 0;
+  for (int warp = 0; warp < kWarps; ++warp) value += sums[warp];
+  return value;
+}
+
 }  // namespace conncomp

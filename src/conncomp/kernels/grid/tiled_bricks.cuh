@@ -10,78 +10,34 @@
 // get an entry in global memory, where unions across tiles follow (join_tiles) and roots of tiles are pointed
 // to those of components (settle_roots). Then each thread finds the components of its brick again and writes
 // their labels (write_labels). For consecutive labels, the bits of roots are gathered in the order of the
-// array and counted in between (gather_roots, number_words); the number of a root is that of bits before it.
-// Cost: the array is read once and labels are written once, values of several kinds in a tile are read again;
-// beyond that, three bits an element, and 4 or 8 bytes for each component of a brick that reaches the border
-// of its tile, both written and read.
-// Source: ours. Labelling blocks of pixels instead of pixels is Grana, Borghesani and Cucchiara 2010, and
-// Allegretti, Bolelli and Grana 2020 on GPUs, with blocks of 2 x 2, whose pixels are connected always. The
-// first union by a plain store is the start of ECL-CC (Jaiganesh and Burtscher 2018).
+// array and counted in between (gather_roots); the label of a root is the number of bits before it
+// (root_bits.cuh). Cost: the array is read once and labels are written once, values of several kinds in a
+// tile are read again; beyond that, three bits an element, and 4 or 8 bytes for each component of a brick
+// that reaches the border of its tile, both written and read. Source: ours. Labelling blocks of pixels
+// instead of pixels is Grana, Borghesani and Cucchiara 2010, and Allegretti, Bolelli and Grana 2020 on GPUs,
+// with blocks of 2 x 2, whose pixels are connected always. The first union by a plain store is the start of
+// ECL-CC (Jaiganesh and Burtscher 2018).
 #pragma once
 
-#include "core/numbering.cuh"
+#include "core/root_bits.cuh"
 #include "core/union_find.h"
 #include "grid/bricks.cuh"
-#include "grid/cells.cuh"
+#include "grid/tiling.cuh"
 
 namespace conncomp {
 
 constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a tile
-constexpr int kWordThreads = 256;  // a thread for each brick, or each word of elements in a row
-constexpr int kWord = 32;
 constexpr int kSomeAlone = 16;
 constexpr int kPairsInTile = 8, kPairsBeside = 4;  // that a thread may put off
 
-// How an array is cut into tiles: 2^log[k] bricks along axis k of bricks, and one element along the axes of
-// the array that a brick has none for.
+// An array in tiles of bricks.
 template <int rank>
-struct Tiles {
-  Grid<rank> grid;
-  int32_t log[3];
-
-  static constexpr int kAxes = rank < 3 ? rank : 3;
+struct Tiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog> {
+  using Base = Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog>;
+  using Base::axis, Base::grid, Base::kAxes, Base::log, Base::log_before, Base::place, Base::tile_of;
   static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
   using B = Brick<kAxes>;
 
-  __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
-  __device__ int log_bricks() const { return log[0] + log[1] + log[2]; }
-  __device__ int bricks() const { return 1 << log_bricks(); }
-  __device__ int log_of(int k) const { return rank - 1 - k < kAxes ? log[rank - 1 - k] + B::kLog : 0; }
-  __device__ uint32_t along(int k) const { return uint32_t((grid.axes[k].length - 1) >> log_of(k)) + 1; }
-
-  template <class Index>
-  __device__ Cell<rank, Index> corner_of(uint32_t tile) const {
-    Cell<rank, Index> cell{};
-#pragma unroll
-    for (int k = rank - 1; k >= 0; --k) {
-      const uint32_t count = along(k);
-      cell.move(grid, k, Index(tile % count) << log_of(k));
-      tile /= count;
-    }
-    return cell;
-  }
-  template <class Index>
-  __device__ uint32_t tile_of(const Cell<rank, Index>& cell) const {
-    uint32_t tile = 0;
-#pragma unroll
-    for (int k = 0; k < rank; ++k) tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k));
-    return tile;
-  }
-
-  // Bricks of a tile are numbered as they lie there, from its corner.
-  __device__ int log_before(int a) const {
-    int sum = 0;
-#pragma unroll
-    for (int k = 0; k < kAxes; ++k) sum += k < a ? log[k] : 0;
-    return sum;
-  }
-  __device__ int place(int brick, int a) const { return brick >> log_before(a) & ((1 << log[a]) - 1); }
-  template <class Index>
-  __device__ Cell<rank, Index> first_of(Cell<rank, Index> corner, int brick) const {
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) corner.move(grid, rank - 1 - a, Index(place(brick, a)) << B::kLog);
-    return corner;
-  }
   // The number of a cell's brick in its tile, and in the array.
   template <class Index>
   __device__ int brick_of(const Cell<rank, Index>& cell) const {
@@ -93,7 +49,7 @@ struct Tiles {
   }
   template <class Index>
   __device__ int64_t number_of(const Cell<rank, Index>& cell) const {
-    return (int64_t(tile_of(cell)) << log_bricks()) + brick_of(cell);
+    return (int64_t(tile_of(cell)) << Base::log_parts()) + brick_of(cell);
   }
 
   // Elements of a tile are numbered as they lie there, too.
@@ -456,7 +412,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
     parent[corner.index + tiles.template index_of_node<Index>(node)] = reaches ? index : Index(~index);
   });
   __syncwarp();
-  const int64_t number = int64_t(blockIdx.x) * tiles.bricks() + brick;
+  const int64_t number = int64_t(blockIdx.x) * tiles.parts() + brick;
   fore_of_brick[number] = my_fore;
   inner_of_brick[number] = alone | inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
   reaching_of_brick[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
@@ -561,7 +517,7 @@ struct Joining {
       stride *= count;
     }
     if (!exists || !may_equal(tile, other)) return {-1, false};
-    return {int64_t(other) << tiles.log_bricks(), masks.mixed[tile] || masks.mixed[other]};
+    return {int64_t(other) << tiles.log_parts(), masks.mixed[tile] || masks.mixed[other]};
   }
   // What is around a brick in other tiles, and whether it may be of other values. `beside` has the tiles at
   // all steps.
@@ -758,7 +714,7 @@ __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoi
     const auto corner = tiles.template corner_of<Index>(tile);
     const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
     first_of[mine] = tiles.first_of(corner, brick);
-    fore = masks.fore[(int64_t(tile) << tiles.log_bricks()) + brick];
+    fore = masks.fore[(int64_t(tile) << tiles.log_parts()) + brick];
     if (fore != 0) {
       around[mine] = joining.around(first_of[mine], brick, beside + (tile - first_tile) * Join::kSides,
                                     mixed_around[mine]);
@@ -793,8 +749,8 @@ __global__ void __launch_bounds__(kWordThreads)
     Index first = 0;
     if (reaching != 0)
       first = tiles
-                  .first_of(tiles.template corner_of<Index>(uint32_t(number >> tiles.log_bricks())),
-                            int(number & (tiles.bricks() - 1)))
+                  .first_of(tiles.template corner_of<Index>(uint32_t(number >> tiles.log_parts())),
+                            int(number & (tiles.parts() - 1)))
                   .index;
     for (Bits rest = reaching; rest != 0; rest &= rest - 1) {
       const Index i = first + tiles.template distance<Index>(lowest(rest));
@@ -843,7 +799,7 @@ __global__ void __launch_bounds__(kWordThreads)
         cell.move(tiles.grid, rank - 1, kSide);
         // The next one is beside it, or in the tile beside.
         const bool in_tile = (cell.at[rank - 1] & ((B::kSide << tiles.log[0]) - 1)) != 0;
-        brick += in_tile ? 1 : tiles.bricks() + 1 - (1 << tiles.log[0]);
+        brick += in_tile ? 1 : tiles.parts() + 1 - (1 << tiles.log[0]);
       }
       roots_of_word[word] = roots;
       mine += __popc(roots);
@@ -853,43 +809,7 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
-// The number of the first root of each word.
-template <class Index>
-__global__ void __launch_bounds__(kWordThreads)
-    number_words(int64_t words, int64_t chunk, const uint32_t* __restrict__ roots_of_word,
-                 const int64_t* __restrict__ roots_before, Index* __restrict__ number_of_word) {
-  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
-    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
-    int64_t number = 1 + roots_before[part];
-    for (int64_t row = begin; row < end; row += kWordThreads) {
-      const int64_t word = row + threadIdx.x;
-      int total;
-      const int before = block_scan<kWordThreads>(word < end ? __popc(roots_of_word[word]) : 0, total);
-      if (word < end) number_of_word[word] = Index(number + before);
-      number += total;
-    }
-  }
-}
-
 // ---------------------------------------------------------------------------------------------- labels
-
-// What a root of a component has as its label.
-template <bool consecutive, class Index>
-struct LabelOfRoot {
-  int64_t length, columns;  // of a row, in elements and in words
-  const uint32_t* roots_of_word;
-  const Index* number_of_word;
-
-  __device__ Index operator()(Index root) const {
-    if constexpr (consecutive) {
-      const Index row = root / Index(length), x = root - row * Index(length);
-      const int64_t word = int64_t(row) * columns + x / kWord;
-      return number_of_word[word] + __popc(roots_of_word[word] & ((1u << x % kWord) - 1));
-    } else {
-      return root;
-    }
-  }
-};
 
 // Spreads eight bits, so that they are four apart.
 __device__ inline uint32_t spread(uint32_t bits) {
@@ -946,7 +866,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
 
   const int brick = int(threadIdx.x), first_of_warp = brick - lane();
   Index* const labels = labels_of_warp[brick / kWarp];
-  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.bricks();
+  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts();
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const Cell<rank, Index> first = tiles.first_of(corner, brick);
   const Bits fore = fore_of_brick[bricks_before + brick], inside = tiles.inside(first);

@@ -10,26 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.kernels.grid.image import (
-    GRIDS,
-    VALUE_CTYPES,
-    Geometry,
-    Image,
-    grid_of,
-    value_kinds,
-)
+from conncomp.kernels.grid.image import VALUE_CTYPES, Geometry, Image, value_kinds
+from conncomp.kernels.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
 
 FILE = "grid/tiled_bricks.cuh"
-WARP, WORD, WORD_THREADS, JOIN_THREADS, BRICK = 32, 32, 256, 128, 64
-MOST_CHUNKS = 4096  # of words, whose roots are counted together; a block scans the counts
+WORD, WORD_THREADS, JOIN_THREADS, BRICK = 32, 256, 128, 64
+MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 BITS, WORDS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u4", "u2", "u1"))
-_TILES = {
-    rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
-    for rank, grid in GRIDS.items()
-}
 
 
 def fill_labels(
@@ -83,13 +73,12 @@ def fill_labels(
     launch(settle, settling, tiles, plan.bricks, inner, reaching, settled, labels, components)
     roots, numbers = None, None
     if consecutive:
-        roots, numbers, before = by_word
+        roots, numbers, in_chunk = by_word
         by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
-        gather, total, assign = number
+        gather, assign = number
         words, columns = plan.words
-        launch(gather, by_chunk, tiles, words, columns, plan.chunk, settled, roots, before)
-        launch(total, (1, WORD_THREADS), plan.chunks, before, components)
-        launch(assign, by_chunk, words, plan.chunk, roots, before, numbers)
+        launch(gather, by_chunk, tiles, words, columns, plan.chunk, settled, roots, in_chunk)
+        launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     launch(
         write,
         plan.by_tile,
@@ -154,13 +143,12 @@ def _plan(
     multiprocessors: int,
     consecutive: bool,
 ) -> _Plan:
-    if len(geometry.shape) == 2 and geometry.shape[0] == 1:
-        shape, strides, periodic, connectivity = geometry
-        geometry = Geometry(shape[1:], strides[1:], periodic[1:], connectivity)
+    geometry = as_rows(geometry)
     shape = geometry.shape
     rank, axes = len(shape), min(len(shape), 3)
-    logs = _tiling(shape, 2 * multiprocessors)
-    tiles, of_tile = _count_tiles(shape, logs), 1 << sum(logs)
+    brick_log = 6 // axes
+    logs = choose_tile(shape, brick_log, LOGS[axes], 2 * multiprocessors)
+    tiles, of_tile = count_tiles(shape, brick_log, logs), 1 << sum(logs)
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
     words = prod(shape[:-1]) * columns
@@ -180,7 +168,7 @@ def _plan(
     return _Plan(
         _names(value_type, rank, index),
         _last_names(value_type, rank, index, consecutive),
-        np.array((grid_of(geometry), logs, 0), _TILES[rank])[()],
+        tiling(geometry, logs),
         bricks,
         (words, columns),
         chunk,
@@ -191,39 +179,6 @@ def _plan(
         of_tile * BRICK * NODE.itemsize,
         parts,
     )
-
-
-def _tiling(shape: tuple[int, ...], least: int) -> tuple[int, ...]:
-    """Return the logarithms of a tile's bricks along the last axis, and along two more.
-
-    Tiles have as many bricks as a block may have threads, but no more than the array is long, and
-    fewer if there would not be the `least` number of tiles; at least as many as a warp has lanes.
-    """
-    axes = min(len(shape), 3)
-    side = 1 << 6 // axes
-    # The logarithms of the numbers of bricks along each axis.
-    fit = [(-(-shape[-1 - a] // side) - 1).bit_length() for a in range(axes)]
-    logs = [min(log, most) for log, most in zip(LOGS[axes], fit, strict=False)]
-    # Thin arrays get tiles that are longer than others.
-    for a in range(axes):
-        logs[a] += min(sum(LOGS[axes]) - sum(logs), fit[a] - logs[a])
-    # A warp needs a brick for every lane.
-    smallest = WARP.bit_length() - 1
-    logs[0] += max(0, smallest - sum(logs))
-    logs += [0] * (3 - axes)
-    while sum(logs) > smallest and _count_tiles(shape, logs) < least:
-        axis = max(range(axes), key=lambda a: (logs[a], -a))
-        logs[axis] -= 1
-    return tuple(logs)
-
-
-def _count_tiles(shape: tuple[int, ...], logs: tuple[int, ...] | list[int]) -> int:
-    axes = min(len(shape), 3)
-    side = 1 << 6 // axes
-    tiles = [
-        -(-length // (side << log)) for length, log in zip(reversed(shape), logs, strict=False)
-    ]
-    return prod((*shape[:-axes], *tiles))
 
 
 @cache
@@ -244,7 +199,7 @@ def _last_names(
     write = f"write_labels<{value}, {str(consecutive).lower()}, {rank}, {label}>"
     if not consecutive:
         return (write,)
-    return write, f"gather_roots<{rank}, {label}>", "sum_tiles", f"number_words<{label}>"
+    return write, f"gather_roots<{rank}, {label}>", f"number_words<{label}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

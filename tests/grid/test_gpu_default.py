@@ -1,11 +1,11 @@
-"""The default for arrays on a GPU, on arrays of many tiles."""
+"""The two defaults for arrays on a GPU, for large ones and small ones, on arrays of many tiles."""
 
 import numpy as np
 import pytest
 
 from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
-from conncomp.kernels.grid import tiled_bricks
+from conncomp.kernels.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.grid.image import Geometry
 from gpu_arrays import describe, fill
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
@@ -13,11 +13,14 @@ from reference import consecutive, label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
-# Tiles as on a GPU, and others: the logarithms of their bricks along each axis, from the last one.
+# Tiles as on a GPU, and others: whose, and the logarithms of their parts along each axis, from the
+# last one.
 TILES = {
-    "usual": {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)},
-    "small": {1: (5, 0, 0), 2: (2, 3, 0), 3: (2, 2, 1)},
-    "narrow": {1: (6, 0, 0), 2: (1, 5, 0), 3: (1, 2, 3)},
+    "usual": (tiled_bricks, {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}),
+    "small": (tiled_bricks, {1: (5, 0, 0), 2: (2, 3, 0), 3: (2, 2, 1)}),
+    "narrow": (tiled_bricks, {1: (6, 0, 0), 2: (1, 5, 0), 3: (1, 2, 3)}),
+    "elements": (tiled_elements, {1: (10, 0, 0), 2: (5, 5, 0), 3: (5, 3, 2)}),
+    "few elements": (tiled_elements, {1: (6, 0, 0), 2: (3, 3, 0), 3: (2, 2, 2)}),
 }
 # Rows of bytes are read eight or four at a time where they are aligned.
 SHAPES = [(9000,), (2100, 5), (150, 320), (201, 97), (33, 37, 70), (20, 40, 96), (3, 5, 60, 40)]
@@ -25,12 +28,14 @@ DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
 
 
 @pytest.fixture(params=TILES.values(), ids=TILES.keys())
-def logs(request, monkeypatch):
+def tiles(request, monkeypatch):
     """Tiles of one kind; arrays are large enough for them on a GPU of one multiprocessor."""
-    monkeypatch.setattr(tiled_bricks, "LOGS", request.param)
-    tiled_bricks._plan.cache_clear()
-    yield request.param
-    tiled_bricks._plan.cache_clear()
+    default, logs = request.param
+    monkeypatch.setattr(tiled_elements, "MOST", 2**31 if default is tiled_elements else 0)
+    monkeypatch.setattr(default, "LOGS", logs)
+    default._plan.cache_clear()
+    yield
+    default._plan.cache_clear()
 
 
 def noise(seed, shape):
@@ -63,7 +68,7 @@ def check(image, connectivity, periodic, seed=0, background=0):
 @host
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
-def test_noise(logs, shape, seed):
+def test_noise(tiles, shape, seed):
     random = np.random.default_rng(seed)
     connectivity = random.choice([len(shape), random.integers(1, len(shape) + 1)])
     periodic = [bool(axis) for axis in random.random(len(shape)) < 0.3]
@@ -72,7 +77,7 @@ def test_noise(logs, shape, seed):
 
 @host
 @pytest.mark.parametrize("image", ["spiral", "rings", "comb", "maze", "hilbert"])
-def test_patterns(logs, image):
+def test_patterns(tiles, image):
     made = {
         "spiral": lambda: generate.spiral(200),
         "rings": lambda: generate.rings((140, 270)),
@@ -86,7 +91,7 @@ def test_patterns(logs, image):
 
 @host
 @pytest.mark.parametrize("connectivity", [1, 2, 3])
-def test_more_pairs_than_there_is_room_for(logs, connectivity):
+def test_more_pairs_than_there_is_room_for(tiles, connectivity):
     """Rows of points between full rows, and planes of them: a run touches sixteen others."""
     points = np.arange(200) % 2
     full = np.ones_like(points)
@@ -98,7 +103,7 @@ def test_more_pairs_than_there_is_room_for(logs, connectivity):
 
 @host
 @pytest.mark.parametrize("shape", [(70,), (21, 61), (9, 13, 21), (3, 5, 6, 7)])
-def test_zeros_that_are_foreground(logs, shape):
+def test_zeros_that_are_foreground(tiles, shape):
     """With a background that there is none of: what is beside the array is no neighbour."""
     for seed in range(3):
         image = np.random.default_rng(seed).integers(0, 3, shape)
@@ -108,7 +113,7 @@ def test_zeros_that_are_foreground(logs, shape):
 
 @host
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0)])
-def test_corners_at_ends(logs, axes):
+def test_corners_at_ends(tiles, axes):
     """Elements that touch at corners only, across the end of an axis that cuts off a tile."""
     image = np.zeros((70, 52), np.uint8)
     image[4::4, -1] = image[3:-1:4, 0] = 1
@@ -119,7 +124,7 @@ def test_corners_at_ends(logs, axes):
 
 @host
 @pytest.mark.parametrize("most", [1, 3])
-def test_many_words_in_a_chunk(logs, monkeypatch, most):
+def test_many_words_in_a_chunk(tiles, monkeypatch, most):
     """As in an array of more words than threads that count roots."""
     monkeypatch.setattr(tiled_bricks, "MOST_CHUNKS", most)
     for seed, density in enumerate((0.02, 0.2, 0.5)):
@@ -157,5 +162,5 @@ def test_alignment(offset):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    chosen = "test_noise and small and (150x320 or 20x40x96) or test_alignment"
+    chosen = "test_noise and (small or few) and (150x320 or 20x40x96) or test_alignment"
     check_sanitized(sanitizer, __file__, chosen)
