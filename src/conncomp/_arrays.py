@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from operator import index
 from typing import Any, Literal
 
@@ -89,19 +88,21 @@ class _ForeignStream:
         return 0, self._pointer
 
 
-@contextmanager
-def caller_stream(library: str, device: int) -> Iterator[None]:
+def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
     """Let CuPy work on a device, and on the stream that is current in the caller's library."""
     cupy = import_cupy()
+    on_device = device == cupy.cuda.runtime.getDevice()
+    if on_device and library != "torch":
+        return nullcontext()
     with ExitStack() as stack:
-        if device != cupy.cuda.runtime.getDevice():
+        if not on_device:
             stack.enter_context(cupy.cuda.Device(device))
         if library == "torch":
             import torch
 
             stream = _ForeignStream(torch.cuda.current_stream(device).cuda_stream)
             stack.enter_context(cupy.cuda.Stream.from_external(stream))
-        yield
+        return stack.pop_all()
 
 
 def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
@@ -179,9 +180,17 @@ def _check_output(
             "out must be writeable, aligned and C-contiguous; its strides are "
             f"{out.strides} and writeable is {getattr(out.flags, 'writeable', True)}"
         )
-    if any(xp.may_share_memory(out, array) for array in inputs):
+    if any(_may_share_memory(out, array, xp) for array in inputs):
         raise ValueError("out shares memory with the input, which is never changed; copy one")
     return out
+
+
+def _may_share_memory(one: Any, other: Any, xp: Any) -> bool:
+    if xp is not np and one.flags.c_contiguous and other.flags.c_contiguous:
+        # As CuPy would find after looking at strides, which takes longer than to launch a kernel.
+        start, other_start = one.data.ptr, other.data.ptr
+        return bool(start < other_start + other.nbytes and other_start < start + one.nbytes)
+    return bool(xp.may_share_memory(one, other))
 
 
 def as_integer(name: str, value: Any) -> int:

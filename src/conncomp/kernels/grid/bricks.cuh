@@ -8,6 +8,7 @@
 
 #include "core/warp.cuh"
 #include "grid/cells.cuh"
+#include "grid/steps.cuh"
 
 namespace conncomp {
 
@@ -20,22 +21,10 @@ __device__ inline Bits lowest_bit(Bits bits) { return bits & (0 - bits); }
 __device__ inline uint32_t lowest_bit(uint32_t bits) { return bits & (0 - bits); }
 
 template <int axes>
-struct Brick {
+struct Brick : Steps<axes> {
   static constexpr int kLog = 6 / axes, kSide = 1 << kLog;
-  // Steps to the elements around one, as numbers whose digits of base 3 are the step along each axis and one.
-  // Those below kNoStep go to elements before.
-  static constexpr int kSteps = axes == 1 ? 3 : axes == 2 ? 9 : 27, kNoStep = kSteps / 2;
   // Elements in one line that are read or written together.
   static constexpr int kRow = kSide < 8 ? kSide : 8, kRows = kBits / kRow;
-
-  CONNCOMP_ANYWHERE static constexpr int step(int code, int axis) {
-    return code / (axis == 0 ? 1 : axis == 1 ? 3 : 9) % 3 - 1;
-  }
-  CONNCOMP_ANYWHERE static constexpr int moves(int code) {
-    int count = 0;
-    for (int a = 0; a < axes; ++a) count += step(code, a) != 0;
-    return count;
-  }
 
   // How far elements that are neighbours along an axis are from each other.
   CONNCOMP_ANYWHERE static constexpr int stride(int axis) { return 1 << axis * kLog; }

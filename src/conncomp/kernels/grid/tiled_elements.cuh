@@ -16,26 +16,46 @@
 
 #include "core/root_bits.cuh"
 #include "core/union_find.h"
+#include "grid/steps.cuh"
 #include "grid/tiling.cuh"
 
 namespace conncomp {
 
 constexpr int kElementsOfTile = 1024;  // at most
 
-// The elements of a tile in shared memory: which are foreground, and which are linked to the one before them
-// in their row.
-template <class Value>
-struct TileOfElements {
-  Value value[kElementsOfTile];
-  uint32_t fore[kElementsOfTile / kWord], linked[kElementsOfTile / kWord];
+// Which unions the neighbours of an element call for that equal it, a bit for each step to one.
+template <int axes>
+struct Contacts : Steps<axes> {
+  using S = Steps<axes>;
 
-  __device__ static bool bit(const uint32_t* words, int element) {
-    return words[element / kWord] >> element % kWord & 1;
+  // The steps to elements between one and its neighbour at a step: some of its moves, but not all.
+  CONNCOMP_ANYWHERE static constexpr uint32_t between(int step) {
+    uint32_t found = 0;
+    for (int other = 0; other < S::kSteps; ++other) {
+      bool some = other != step && other != S::kNoStep;
+      for (int a = 0; a < axes; ++a) some &= S::step(other, a) == 0 || S::step(other, a) == S::step(step, a);
+      if (some) found |= 1u << other;
+    }
+    return found;
   }
-  __device__ bool has(int element, Value wanted) const {
-    return bit(fore, element) && value[element] == wanted;
+  // Steps to neighbours before such that unions with them, and with those that other elements find, connect
+  // all neighbours that are equal. A diagonal one is not needed if an element between equals both; nor is one
+  // straight along another axis than the rows, if the elements before both in their rows do, unless the row
+  // begins.
+  __device__ static uint32_t needed(uint32_t equal, int connectivity, bool row_begins) {
+    constexpr uint32_t kLeft = 1u << (S::kNoStep - 1);
+    uint32_t found = 0;
+#pragma unroll
+    for (int step = 0; step < S::kNoStep; ++step) {
+      const int moves = S::moves(step);
+      if (!(equal >> step & 1) || moves > connectivity) continue;
+      if (moves > 1 && equal & between(step)) continue;
+      if (moves == 1 && step != S::kNoStep - 1 && !row_begins && equal & kLeft && equal >> (step - 1) & 1)
+        continue;
+      found |= 1u << step;
+    }
+    return found;
   }
-  __device__ bool is_linked(int element) const { return bit(linked, element); }
 };
 
 // A block a tile, a thread an element.
@@ -43,58 +63,57 @@ template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
     label_elements(Tiling<rank, 0> tiles, const Value* __restrict__ values, Value ground, bool has_ground,
                    Index* __restrict__ label, int64_t* components) {
-  constexpr int kAxes = Tiling<rank, 0>::kAxes, kLines = kAxes == 1 ? 1 : kAxes == 2 ? 3 : 9;
-  __shared__ TileOfElements<Value> tile;
+  constexpr int kAxes = Tiling<rank, 0>::kAxes;
+  using S = Steps<kAxes>;
+  __shared__ Value value_of[kElementsOfTile];
+  __shared__ uint32_t fore_of_warp[kElementsOfTile / kWarp];
   __shared__ int nodes[kElementsOfTile];
-  const int mine = int(threadIdx.x), warp = mine / kWarp;
+  const int mine = int(threadIdx.x), first_of_warp = mine - lane();
   if (grid_thread() == 0) *components = 0;
 
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const Cell<rank, Index> cell = tiles.first_of(corner, mine);
-  bool inside = true;
-#pragma unroll
-  for (int k = 0; k < rank; ++k) inside &= cell.at[k] < tiles.grid.axes[k].length;
+  const bool inside = tiles.has(cell);
   const Value value = inside ? values[cell.offset] : Value{};
   const bool fore = inside && !is_background(value, ground, has_ground);
   const uint32_t fores = __ballot_sync(kAllLanes, fore);
-  if (lane() == 0) tile.fore[warp] = fores;
-  tile.value[mine] = value;
+  if (lane() == 0) fore_of_warp[mine / kWarp] = fores;
+  value_of[mine] = value;
   __syncthreads();
 
-  // Those of a run are put under the first one that is in the warp, or the last one before it.
-  const int x = tiles.place(mine, 0);
-  const bool linked = fore && x > 0 && tile.has(mine - 1, value);
-  const uint32_t links = __ballot_sync(kAllLanes, linked);
-  if (lane() == 0) tile.linked[warp] = links;
-  const uint32_t starts = ~links & (kAllLanes >> (kWarp - 1 - lane()));
-  nodes[mine] = warp * kWarp + kWarp - 1 - __clz(int(starts));
+  uint32_t equal = 0;
+#pragma unroll
+  for (int step = 0; step < S::kSteps; ++step) {
+    bool there = fore;
+    int other = mine;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int to = tiles.place(mine, a) + S::step(step, a);
+      there &= to >= 0 && to < 1 << tiles.log[a];
+      other += S::step(step, a) * (1 << tiles.log_before(a));
+    }
+    if (there && fore_of_warp[other / kWarp] >> other % kWarp & 1 && value_of[other] == value)
+      equal |= 1u << step;
+  }
+  // The elements of a run are put under its first one in the warp, and that under the one before.
+  const bool linked = equal >> (S::kNoStep - 1) & 1;
+  const uint32_t starts = ~__ballot_sync(kAllLanes, linked) | 1;
+  const int start = first_of_warp + kWarp - 1 - __clz(int(starts & (kAllLanes >> (kWarp - 1 - lane()))));
+  nodes[mine] = linked && start == mine ? mine - 1 : start;
   __syncthreads();
-
-  // Two runs that touch are united where the later one of the two begins to do so.
-  const int connectivity = int(tiles.grid.connectivity);
+  for (uint32_t rest = Contacts<kAxes>::needed(equal, int(tiles.grid.connectivity), false) &
+                       ((1u << (S::kNoStep - 1)) - 1);
+       rest != 0; rest &= rest - 1) {
+    const int step = __ffs(int(rest)) - 1;
+    int other = mine;
 #pragma unroll
-  for (int line = 0; line < kLines / 2; ++line) {
-    bool exists = fore;
-    int moves = 0, straight = mine;
-#pragma unroll
-    for (int a = 1; a < kAxes; ++a) {
-      const int by = (a == 1 ? line % 3 : line / 3) - 1, to = tiles.place(mine, a) + by;
-      moves += by != 0;
-      exists &= to >= 0 && to < 1 << tiles.log[a];
-      straight += by * (1 << tiles.log_before(a));
-    }
-    if (!exists || moves > connectivity) continue;
-    if (tile.has(straight, value)) {
-      if (!linked || !tile.is_linked(straight)) unite<InBlock>(nodes, mine, straight);
-    } else if (moves < connectivity) {
-      if (x > 0 && !linked && tile.has(straight - 1, value)) unite<InBlock>(nodes, mine, straight - 1);
-      if (x + 1 < 1 << tiles.log[0] && !tile.is_linked(mine + 1) && tile.has(straight + 1, value))
-        unite<InBlock>(nodes, mine, straight + 1);
-    }
+    for (int a = 0; a < kAxes; ++a) other += S::step(step, a) * (1 << tiles.log_before(a));
+    unite<InBlock>(nodes, mine, other);
   }
   __syncthreads();
-  if (!inside) return;
-  label[cell.index] = fore ? tiles.first_of(corner, find<InBlock>(nodes, mine)).index : Index(-1);
+  if (start == mine) InBlock::store(nodes + mine, find<InBlock>(nodes, mine));
+  __syncthreads();
+  if (inside) label[cell.index] = fore ? tiles.first_of(corner, nodes[start]).index : Index(-1);
 }
 
 // The same grid.
@@ -102,22 +121,51 @@ template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
     join_elements(Tiling<rank, 0> tiles, const Value* __restrict__ values, Index* label) {
   constexpr int kAxes = Tiling<rank, 0>::kAxes;
+  using S = Steps<kAxes>;
   const int mine = int(threadIdx.x);
   const Cell<rank, Index> cell = tiles.first_of(tiles.template corner_of<Index>(blockIdx.x), mine);
-  bool inside = true, at_border = rank > kAxes;
-#pragma unroll
-  for (int k = 0; k < rank; ++k) inside &= cell.at[k] < tiles.grid.axes[k].length;
+  bool at_border = rank > kAxes;
 #pragma unroll
   for (int a = 0; a < kAxes; ++a) {
     const int place = tiles.place(mine, a);
-    at_border |=
-        place == 0 || place + 1 == 1 << tiles.log[a] || cell.at[rank - 1 - a] + 1 == tiles.axis(a).length;
+    const bool ends = place + 1 == 1 << tiles.log[a] || cell.at[rank - 1 - a] + 1 == tiles.axis(a).length;
+    at_border |= place == 0 || ends;
   }
-  if (!inside || !at_border || Shared::load(label + cell.index) < 0) return;
+  if (!tiles.has(cell) || !at_border || Shared::load(label + cell.index) < 0) return;
   const Value value = values[cell.offset];
-  for_each_neighbour(tiles.grid, cell, [&](Index index, int64_t offset) {
-    if (index < cell.index && values[offset] == value) unite<Shared>(label, cell.index, index);
-  });
+  if constexpr (rank > kAxes) {
+    for_each_neighbour(tiles.grid, cell, [&](Index index, int64_t offset) {
+      if (index < cell.index && values[offset] == value) unite<Shared>(label, cell.index, index);
+    });
+  } else {
+    uint32_t equal = 0;
+    const auto neighbour = [&](int step, Cell<rank, Index>& other) {
+      bool exists = true;
+#pragma unroll
+      for (int a = 0; a < kAxes; ++a) {
+        const GridAxis& axis = tiles.axis(a);
+        Index to = cell.at[rank - 1 - a] + S::step(step, a);
+        if (to < 0 || to >= axis.length) {
+          exists &= bool(axis.periodic);
+          to = to < 0 ? Index(axis.length - 1) : Index(0);
+        }
+        other.move(tiles.grid, rank - 1 - a, to - cell.at[rank - 1 - a]);
+      }
+      return exists;
+    };
+#pragma unroll
+    for (int step = 0; step < S::kSteps; ++step) {
+      Cell<rank, Index> other = cell;
+      if (neighbour(step, other) && values[other.offset] == value) equal |= 1u << step;
+    }
+    const bool row_begins = cell.at[rank - 1] == 0;
+    for (uint32_t rest = Contacts<kAxes>::needed(equal, int(tiles.grid.connectivity), row_begins); rest != 0;
+         rest &= rest - 1) {
+      Cell<rank, Index> other = cell;
+      neighbour(__ffs(int(rest)) - 1, other);
+      unite<Shared>(label, cell.index, other.index);
+    }
+  }
 }
 
 // A thread an element. `roots_of_word`, if it is not null, gets the bits of the roots, and `roots_in_chunk`

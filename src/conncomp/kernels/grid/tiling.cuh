@@ -39,6 +39,15 @@ struct Tiling {
     return tile;
   }
 
+  // Whether a cell, of a tile that may be cut off by the end of the array, is in it.
+  template <class Index>
+  __device__ bool has(const Cell<rank, Index>& cell) const {
+    bool inside = true;
+#pragma unroll
+    for (int k = 0; k < rank; ++k) inside &= cell.at[k] < grid.axes[k].length;
+    return inside;
+  }
+
   // Parts of a tile are numbered as they lie there, from its corner.
   __device__ int log_before(int a) const {
     int sum = 0;
