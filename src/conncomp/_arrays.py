@@ -154,7 +154,7 @@ def output_array(
         raise (ValueError if wanted.kind in "iu" else TypeError)(
             f"{name} is {wanted}; labels are int32 or int64"
         )
-    if largest > np.iinfo(wanted).max:
+    if largest > INT32_MAX and wanted.itemsize == 4:
         raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
     return xp.empty(shape, wanted) if out is None else out
 
@@ -185,12 +185,13 @@ def _check_output(
     return out
 
 
-def _may_share_memory(one: Any, other: Any, xp: Any) -> bool:
-    if xp is not np and one.flags.c_contiguous and other.flags.c_contiguous:
-        # As CuPy would find after looking at strides, which takes longer than to launch a kernel.
-        start, other_start = one.data.ptr, other.data.ptr
-        return bool(start < other_start + other.nbytes and other_start < start + one.nbytes)
-    return bool(xp.may_share_memory(one, other))
+def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:
+    """Whether an array that is C-contiguous may share memory with another one of its library."""
+    if xp is not np and array.flags.c_contiguous:
+        # What CuPy finds after a look at all strides, which takes as long as to launch a kernel.
+        start, first = out.data.ptr, array.data.ptr
+        return bool(start < first + array.nbytes and first < start + out.nbytes)
+    return bool(xp.may_share_memory(out, array))
 
 
 def as_integer(name: str, value: Any) -> int:

@@ -19,7 +19,7 @@ TILES = {
     "usual": (tiled_bricks, {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}),
     "small": (tiled_bricks, {1: (5, 0, 0), 2: (2, 3, 0), 3: (2, 2, 1)}),
     "narrow": (tiled_bricks, {1: (6, 0, 0), 2: (1, 5, 0), 3: (1, 2, 3)}),
-    "elements": (tiled_elements, {1: (10, 0, 0), 2: (5, 5, 0), 3: (5, 3, 2)}),
+    "elements": (tiled_elements, {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}),
     "few elements": (tiled_elements, {1: (6, 0, 0), 2: (3, 3, 0), 3: (2, 2, 2)}),
 }
 # Rows of bytes are read eight or four at a time where they are aligned.

@@ -318,10 +318,11 @@ def _label_on_gpu(
     if image.size == 0:
         return gpu.xp.zeros((), np.int64)
     memory = Workspace() if workspace is None else workspace
-    flat = labels.reshape(-1)
     if algorithm == "auto":
         consecutive = numbering == "consecutive"
-        return _fill_by_default(gpu, image, flat, memory, consecutive).reshape(())
+        count = _fill_by_default(gpu, image, labels, memory, consecutive)
+        return count.reshape(()) if return_num else None
+    flat = labels.reshape(-1)
     ON_GPU[algorithm](gpu, image, flat, memory, **options)
     if numbering == "consecutive":
         return number_roots(gpu, flat, 1, memory).reshape(())

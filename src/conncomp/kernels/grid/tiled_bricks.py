@@ -31,7 +31,8 @@ def fill_labels(
     ----------
     gpu : Gpu
     image : Image
-    labels : array, shape (image.size,)
+    labels : array
+        C-contiguous, of `image.size` elements.
     workspace : Workspace
     consecutive : bool
         Whether to number components from 1, background 0, or to give each element the smallest

@@ -21,7 +21,7 @@
 
 namespace conncomp {
 
-constexpr int kElementsOfTile = 1024;  // at most
+constexpr int kElementsOfTile = 512;  // at most
 
 // Which unions the neighbours of an element call for that equal it, a bit for each step to one.
 template <int axes>

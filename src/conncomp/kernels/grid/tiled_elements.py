@@ -19,8 +19,8 @@ THREADS, WORD = 256, 32
 CHUNK = THREADS // WORD
 WORDS = np.dtype("u4")
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
-LOGS = {1: (10, 0, 0), 2: (5, 5, 0), 3: (5, 3, 2)}
-MOST = 1 << 18  # elements: with more, bricks are faster
+LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
+MOST = 1 << 19  # elements: with more, bricks are faster
 
 
 def fill_labels(
