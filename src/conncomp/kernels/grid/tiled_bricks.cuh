@@ -736,16 +736,16 @@ __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoi
 
 // --------------------------------------------------------------------------------------- roots of tiles
 
-// Points roots of tiles to those of components, complemented, and counts the latter. `roots_of_brick`, if it
-// is not null, gets them all.
+// Points roots of tiles, the `roots_of_brick`, to those of components, complemented; counts the latter, and
+// leaves them in place of the former.
 template <int rank, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     settle_roots(Tiles<rank> tiles, int64_t bricks, const Bits* __restrict__ inner_of_brick,
-                 const Bits* reaching_of_brick, Bits* roots_of_brick, Index* parent, int64_t* components) {
+                 Bits* roots_of_brick, Index* parent, int64_t* components) {
   int mine = 0, total;
   for (int64_t number = grid_thread(); number < bricks; number += grid_threads()) {
     Bits roots = inner_of_brick[number];
-    const Bits reaching = reaching_of_brick[number];
+    const Bits reaching = roots_of_brick[number];
     Index first = 0;
     if (reaching != 0)
       first = tiles
@@ -765,7 +765,7 @@ __global__ void __launch_bounds__(kWordThreads)
       if (root == i) roots |= lowest_bit(rest);
     }
     mine += __popcll(roots);
-    if (roots_of_brick != nullptr) roots_of_brick[number] = roots;
+    roots_of_brick[number] = roots;
   }
   block_scan<kWordThreads>(mine, total);
   if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(total));
@@ -856,7 +856,8 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
     write_labels(Tiles<rank> tiles, const Value* __restrict__ values, Index* label,
                  const Bits* __restrict__ fore_of_brick, const Bits* __restrict__ inner_of_brick,
                  const uint8_t* __restrict__ mixed_tiles, int64_t columns,
-                 const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
+                 const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
+                 int64_t* components) {
   constexpr int kAxes = Tiles<rank>::kAxes, kThreads = Tiles<rank>::kThreads;
   using B = Brick<kAxes>;
   // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
@@ -883,6 +884,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
   const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
                                                  number_of_word};
   Bits rest = fore;
+  int roots = __popcll(inner_of_brick[bricks_before + brick]);
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component, from 1
@@ -895,17 +897,29 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
         [&](Bits component, int its_lane, int number) {
           if (component == 0) return;
           const int its_brick = first_of_warp + its_lane, bit = lowest(component);
-          // An entry is the label, complemented, or the root in the tile, whose entry is that or is
-          // overwritten by the label.
-          Index found = corner.index + tiles.template index_of_node<Index>(tiles.node_of(its_brick, bit));
+          const Index entry =
+              corner.index + tiles.template index_of_node<Index>(tiles.node_of(its_brick, bit));
+          Index found = entry;
           bool written = false;
-          if (inner_of_brick[bricks_before + its_brick] >> bit & 1) {
-            found = ~found;
-          } else if ((found = Shared::load(label + found)) >= 0) {
-            found = Shared::load(label + found);
-            written = found >= 0;
+          if (!(inner_of_brick[bricks_before + its_brick] >> bit & 1)) {
+            found = Shared::load(label + entry);
+            if constexpr (consecutive) {
+              // It is the root, complemented, or that in the tile, whose entry is that or is overwritten by
+              // the label.
+              if (found >= 0) {
+                found = Shared::load(label + found);
+                written = found >= 0;
+              }
+              if (!written) found = ~found;
+            } else if (found < 0) {
+              found = ~found;
+            } else {
+              // Entries on the way may be overwritten, by the label, which is the root that they lead to.
+              for (Index above; (above = Shared::load(label + found)) != found;) found = above;
+              roots += found == entry;
+            }
           }
-          labels[(number + 1) * kWarp + its_lane] = written ? found : label_of(Index(~found));
+          labels[(number + 1) * kWarp + its_lane] = written ? found : label_of(found);
         });
     more = __any_sync(kAllLanes, rest != 0);
     __syncwarp();
@@ -928,6 +942,16 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
       wanted >>= B::kRow;
     }
     __syncwarp();
+  }
+  if constexpr (!consecutive) {
+    __shared__ int roots_of_warp[kThreads / kWarp];
+    roots = warp_sum(roots);
+    if (lane() == 0) roots_of_warp[brick / kWarp] = roots;
+    __syncthreads();
+    if (brick == 0) {
+      for (int warp = 1; warp < int(blockDim.x) / kWarp; ++warp) roots += roots_of_warp[warp];
+      Shared::fetch_add(components, int64_t(roots));
+    }
   }
 }
 

@@ -51,7 +51,7 @@ def fill_labels(
         gpu.multiprocessors,
         consecutive,
     )
-    label, join, settle = gpu.load(FILE, plan.names)
+    label, join = gpu.load(FILE, plan.names)
     write, *number = gpu.load(FILE, plan.last_names)
     fore, inner, reaching, mixed, value, components, *by_word = workspace.take(gpu, *plan.parts)
     tiles, values = plan.tiles, image.values
@@ -69,16 +69,15 @@ def fill_labels(
     )
     count = plan.by_tile[0], plan.at_border
     launch(join, plan.by_border, tiles, *count, values, labels, fore, mixed, value)
-    settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
-    settled = reaching if consecutive else None
-    launch(settle, settling, tiles, plan.bricks, inner, reaching, settled, labels, components)
     roots, numbers = None, None
     if consecutive:
+        settle, gather, assign = number
+        settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
+        launch(settle, settling, tiles, plan.bricks, inner, reaching, labels, components)
         roots, numbers, in_chunk = by_word
         by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
-        gather, assign = number
         words, columns = plan.words
-        launch(gather, by_chunk, tiles, words, columns, plan.chunk, settled, roots, in_chunk)
+        launch(gather, by_chunk, tiles, words, columns, plan.chunk, reaching, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     launch(
         write,
@@ -92,6 +91,7 @@ def fill_labels(
         plan.words[1],
         roots,
         numbers,
+        components,
     )
     return components
 
@@ -188,7 +188,6 @@ def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
     return (
         f"label_tiles<{value}, {rank}, {label}>",
         f"join_tiles<{value}, {rank}, {label}>",
-        f"settle_roots<{rank}, {label}>",
     )
 
 
@@ -200,7 +199,8 @@ def _last_names(
     write = f"write_labels<{value}, {str(consecutive).lower()}, {rank}, {label}>"
     if not consecutive:
         return (write,)
-    return write, f"gather_roots<{rank}, {label}>", f"number_words<{label}>"
+    kinds = f"{rank}, {label}"
+    return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", f"number_words<{label}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
