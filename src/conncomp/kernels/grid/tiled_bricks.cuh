@@ -883,8 +883,10 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
 
   const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
                                                  number_of_word};
-  Bits rest = fore;
-  int roots = __popcll(inner_of_brick[bricks_before + brick]);
+  // Elements that are components, here and in the tile: known by their index alone.
+  const Bits inner = inner_of_brick[bricks_before + brick], alone = inner & ~B::around(fore);
+  int roots = __popcll(inner);
+  Bits rest = fore & ~alone;
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component, from 1
@@ -925,23 +927,34 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
     __syncwarp();
     // Entries of components that follow must be read before they are overwritten.
     const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
-    Bits wanted = inside & (begins ? numbered | ~fore : numbered);
+    Bits wanted = inside & (begins ? ~rest : numbered);
+    constexpr int kRowsAtOnce = 8 / B::kRow;
 #pragma unroll 1
-    for (int row = 0; row < B::kRows; ++row) {
+    for (int row = 0; row < B::kRows; row += kRowsAtOnce) {
       uint32_t numbers = 0;
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        numbers |= spread(uint32_t(digit[k]) & ((1u << B::kRow) - 1)) << k;
-        digit[k] >>= B::kRow;
+        numbers |= spread(uint32_t(digit[k]) & 0xffu) << k;
+        digit[k] >>= 8;
       }
-      const Index at = first.index + tiles.template distance<Index>(row * B::kRow);
-      if (fits)
-        write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
-      else
-        write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
-      wanted >>= B::kRow;
+#pragma unroll
+      for (int next = 0; next < kRowsAtOnce; ++next) {
+        const Index at = first.index + tiles.template distance<Index>((row + next) * B::kRow);
+        if (fits)
+          write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
+        else
+          write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
+        if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
+        wanted >>= B::kRow;
+      }
     }
     __syncwarp();
+    if (!begins) continue;
+    for (Bits left = alone; __any_sync(kAllLanes, left != 0); left &= left - 1) {
+      if (left == 0) continue;
+      const Index at = first.index + tiles.template distance<Index>(lowest(left));
+      Shared::store(label + at, label_of(at));
+    }
   }
   if constexpr (!consecutive) {
     __shared__ int roots_of_warp[kThreads / kWarp];
