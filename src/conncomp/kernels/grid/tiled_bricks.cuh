@@ -296,12 +296,14 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
   fore[brick] = my_fore;
   reaching[2 * brick] = reaching[2 * brick + 1] = inner[2 * brick] = inner[2 * brick + 1] = 0;
   const uint32_t with_value = __ballot_sync(kAllLanes, seen.any);
-  if (lane() == 0) has_value[threadIdx.x / kWarp] = with_value != 0;
-  if (with_value != 0 && lane() == __ffs(int(with_value)) - 1)
-    value_of_warp[threadIdx.x / kWarp] = seen.value;
+  if (lane() == 0) has_value[brick / kWarp] = with_value != 0;
+  if (with_value != 0 && lane() == __ffs(int(with_value)) - 1) value_of_warp[brick / kWarp] = seen.value;
   __syncthreads();
-  for (int warp = 0; warp < int(blockDim.x) / kWarp; ++warp)
-    if (has_value[warp]) seen.add(value_of_warp[warp]);
+  // Lane k compares the value of warp k.
+  const bool there = lane() < int(blockDim.x) / kWarp && has_value[lane()];
+  const uint32_t warps = __ballot_sync(kAllLanes, there);
+  const Value value = value_of_warp[warps == 0 ? 0 : __ffs(int(warps)) - 1];
+  seen.differ |= (there && !(value_of_warp[lane()] == value)) || (seen.any && !(seen.value == value));
   const bool mixed = __syncthreads_or(seen.differ);
   const int connectivity = int(tiles.grid.connectivity);
   Links<kAxes> links{my_fore, connectivity, false, {}};
@@ -418,7 +420,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
   reaching_of_brick[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
   if (brick == 0) {
     mixed_tiles[blockIdx.x] = mixed;
-    value_of_tile[blockIdx.x] = seen.value;
+    value_of_tile[blockIdx.x] = value;
   }
 }
 
@@ -883,10 +885,8 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
 
   const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
                                                  number_of_word};
-  // Elements that are components, here and in the tile: known by their index alone.
-  const Bits inner = inner_of_brick[bricks_before + brick], alone = inner & ~B::around(fore);
-  int roots = __popcll(inner);
-  Bits rest = fore & ~alone;
+  int roots = __popcll(inner_of_brick[bricks_before + brick]);
+  Bits rest = fore;
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component, from 1
@@ -927,7 +927,7 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
     __syncwarp();
     // Entries of components that follow must be read before they are overwritten.
     const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
-    Bits wanted = inside & (begins ? ~rest : numbered);
+    Bits wanted = inside & (begins ? numbered | ~fore : numbered);
     constexpr int kRowsAtOnce = 8 / B::kRow;
 #pragma unroll 1
     for (int row = 0; row < B::kRows; row += kRowsAtOnce) {
@@ -949,12 +949,6 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
       }
     }
     __syncwarp();
-    if (!begins) continue;
-    for (Bits left = alone; __any_sync(kAllLanes, left != 0); left &= left - 1) {
-      if (left == 0) continue;
-      const Index at = first.index + tiles.template distance<Index>(lowest(left));
-      Shared::store(label + at, label_of(at));
-    }
   }
   if constexpr (!consecutive) {
     __shared__ int roots_of_warp[kThreads / kWarp];
