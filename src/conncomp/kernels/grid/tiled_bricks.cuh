@@ -31,9 +31,9 @@ constexpr int kSomeAlone = 16;
 constexpr int kPairsInTile = 8, kPairsBeside = 4;  // that a thread may put off
 
 // An array in tiles of bricks.
-template <int rank>
-struct Tiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog> {
-  using Base = Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog>;
+template <int rank, class Logs>
+struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
+  using Base = Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs>;
   using Base::axis, Base::grid, Base::kAxes, Base::log, Base::log_before, Base::place, Base::tile_of;
   static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
   using B = Brick<kAxes>;
@@ -161,15 +161,16 @@ struct Pairs {
 // ------------------------------------------------------------------------------------------ in one tile
 
 // Which elements of a brick touch others outside of its tile, or could.
-template <int rank, class Index>
-__device__ inline Bits border_of_tile(const Tiles<rank>& tiles, const Cell<rank, Index>& first, int brick) {
-  using B = typename Tiles<rank>::B;
+template <class Tiles, class Index>
+__device__ inline Bits border_of_tile(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first, int brick) {
+  constexpr int rank = Tiles::kRank;
+  using B = typename Tiles::B;
   Bits found = 0;
 #pragma unroll
   for (int k = 0; k < rank; ++k) {
     const GridAxis& axis = tiles.grid.axes[k];
     const int a = rank - 1 - k;
-    if (a >= Tiles<rank>::kAxes) {
+    if (a >= Tiles::kAxes) {
       if (axis.length > 1) found = ~Bits(0);
       continue;
     }
@@ -182,10 +183,10 @@ __device__ inline Bits border_of_tile(const Tiles<rank>& tiles, const Cell<rank,
 }
 
 // What is around a brick in its tile.
-template <int rank>
-__device__ inline auto around_in_tile(const Tiles<rank>& tiles, int brick, const Bits* fore) {
-  constexpr int kAxes = Tiles<rank>::kAxes;
-  const WholeLayers layers{Tiles<rank>::B::kSide};
+template <class Tiles>
+__device__ inline auto around_in_tile(const Tiles& tiles, int brick, const Bits* fore) {
+  constexpr int kAxes = Tiles::kAxes;
+  const WholeLayers layers{Tiles::B::kSide};
   Around<kAxes> found{};
   found.for_each_brick([&](int a, const int (&steps)[3]) {
     bool exists = true;
@@ -203,11 +204,11 @@ __device__ inline auto around_in_tile(const Tiles<rank>& tiles, int brick, const
 
 // The elements of each brick that have no foreground around them in the tile. All threads of a block call
 // together; there is room for axes - 1 for each of them.
-template <int rank, class Crowd>
-__device__ inline Bits alone_in_tile(const Tiles<rank>& tiles, int brick, Bits fore, Crowd* crowds) {
+template <class Tiles, class Crowd>
+__device__ inline Bits alone_in_tile(const Tiles& tiles, int brick, Bits fore, Crowd* crowds) {
   Crowd here{fore, 0};
 #pragma unroll
-  for (int a = 0; a < Tiles<rank>::kAxes; ++a, crowds += blockDim.x) {
+  for (int a = 0; a < Tiles::kAxes; ++a, crowds += blockDim.x) {
     crowds[brick] = here;
     __syncthreads();
     const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
@@ -220,10 +221,10 @@ __device__ inline Bits alone_in_tile(const Tiles<rank>& tiles, int brick, Bits f
 
 // Those elements of a word around a brick that have the value of a component. The brick's values begin at
 // `first`.
-template <class Value, int rank, class Word>
-__device__ inline Word equal_around(const Tiles<rank>& tiles, const Value* first, Bits component, int word,
+template <class Value, class Tiles, class Word>
+__device__ inline Word equal_around(const Tiles& tiles, const Value* first, Bits component, int word,
                                     Word touched) {
-  constexpr int kAxes = Tiles<rank>::kAxes;
+  constexpr int kAxes = Tiles::kAxes;
   const Value value = *tiles.values_at(first, 0).at(lowest(component));
   Word found = 0;
 #pragma unroll 1
@@ -240,9 +241,9 @@ __device__ inline Word equal_around(const Tiles<rank>& tiles, const Value* first
 // Calls body(distance in the tile) for the elements of a component by which other bricks know of it: those in
 // the last layers, or in two dimensions, if all foreground is of one value, where its runs along these layers
 // start.
-template <int rank, class Body>
-__device__ inline void for_each_known(const Tiles<rank>& tiles, Bits component, bool mixed, Body&& body) {
-  constexpr int kAxes = Tiles<rank>::kAxes, kLast = Tiles<rank>::B::kSide - 1;
+template <class Tiles, class Body>
+__device__ inline void for_each_known(const Tiles& tiles, Bits component, bool mixed, Body&& body) {
+  constexpr int kAxes = Tiles::kAxes, kLast = Tiles::B::kSide - 1;
   if constexpr (kAxes == 2) {
     uint32_t row = uint32_t(component >> 7 * 8), column = Around<2>::layer(0, component >> 7);
     if (!mixed) {
@@ -263,12 +264,12 @@ __device__ inline void for_each_known(const Tiles<rank>& tiles, Bits component, 
 }
 
 // A block a tile.
-template <class Value, int rank, class Index>
-__global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
-    label_tiles(Tiles<rank> tiles, const Value* __restrict__ values, Value ground, bool has_ground,
+template <class Value, class Tiles, class Index>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
+    label_tiles(Tiles tiles, const Value* __restrict__ values, Value ground, bool has_ground,
                 Index* __restrict__ parent, Bits* fore_of_brick, Bits* inner_of_brick,
                 Bits* reaching_of_brick, uint8_t* mixed_tiles, Value* value_of_tile, int64_t* components) {
-  constexpr int kAxes = Tiles<rank>::kAxes, kThreads = Tiles<rank>::kThreads;
+  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   CONNCOMP_DYNAMIC_SHARED(uint16_t, nodes);  // a parent for each element
   __shared__ Bits fore[kThreads];
   __shared__ Around<kAxes> around[kThreads];
@@ -377,7 +378,10 @@ __global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 7 : 3)
   for (bool changed = true; changed;) {
     findings.for_each_noted(noted, firsts, node_at, [&](int node) {
       node &= ~kAtBorder;
-      InBlock::store(nodes + node, find<InBlock, Jump::kNone>(nodes, uint16_t(node)));
+      // Others on the path do the same, so that it grows shorter on the way.
+      uint16_t above = InBlock::load(nodes + node);
+      for (uint16_t next; (next = InBlock::load(nodes + above)) != above; above = next)
+        InBlock::store(nodes + node, next);
     });
     __syncthreads();
     changed = false;
@@ -431,8 +435,9 @@ template <int axes>
 struct LayersAtBorder {
   int last_before[axes], last[axes];
 
-  template <int rank, class Index>
-  __device__ LayersAtBorder(const Tiles<rank>& tiles, const Cell<rank, Index>& first) {
+  template <class Tiles, class Index>
+  __device__ LayersAtBorder(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
+    constexpr int rank = Tiles::kRank;
     constexpr int kSide = Brick<axes>::kSide;
 #pragma unroll
     for (int a = 0; a < axes; ++a) {
@@ -456,9 +461,9 @@ struct PairInArray {
   Index mine, other;  // the entry of a component, and any element of another one
 };
 
-template <class Value, int rank, class Index>
+template <class Value, class Tiles, class Index>
 struct Joining {
-  static constexpr int kAxes = Tiles<rank>::kAxes, kOuter = rank - kAxes;
+  static constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kOuter = rank - kAxes;
   static constexpr int kSides = Brick<kAxes>::kSteps;  // of tiles, with itself
   using B = Brick<kAxes>;
   using Around = conncomp::Around<kAxes>;
@@ -469,7 +474,7 @@ struct Joining {
                                 : kAxes == 2 ? kJoinThreads / 14 + 2
                                              : kJoinThreads / 32;
 
-  const Tiles<rank>& tiles;
+  const Tiles& tiles;
   const Value* values;
   Index* parent;
   const Masks<Value>& masks;
@@ -673,24 +678,25 @@ struct Joining {
 
 // The k-th of the bricks of a tile that have a brick of another tile at a step: in two dimensions those of
 // the first row, and of the first and the last column; with more axes all, as most have.
-template <int rank, class Index>
-__device__ inline int brick_to_join(const Tiles<rank>& tiles, const Cell<rank, Index>& corner, int k) {
+template <class Tiles, class Index>
+__device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
+  constexpr int rank = Tiles::kRank;
   if (rank != 2 || k < 1 << tiles.log[0]) return k;
   const int beside = k - (1 << tiles.log[0]), columns = tiles.log[0] == 0 ? 1 : 2;
   const int row = (beside / columns + 1) << tiles.log[0];
   if (beside % columns == 0) return row;
   // The last one that is in the array.
-  const int64_t rest = (tiles.axis(0).length - 1 - corner.at[rank - 1]) >> Tiles<rank>::B::kLog;
+  const int64_t rest = (tiles.axis(0).length - 1 - corner.at[rank - 1]) >> Tiles::B::kLog;
   return row + int(rest < (1 << tiles.log[0]) - 1 ? rest : (1 << tiles.log[0]) - 1);
 }
 
 // A thread for each of the `each` bricks of a tile at borders; `count` tiles.
-template <class Value, int rank, class Index>
-__global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
-    join_tiles(Tiles<rank> tiles, int64_t count, int64_t each, const Value* __restrict__ values,
-               Index* parent, const Bits* fore_of_brick, const uint8_t* mixed_tiles,
-               const Value* value_of_tile) {
-  using Join = Joining<Value, rank, Index>;
+template <class Value, class Tiles, class Index>
+__global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
+    join_tiles(Tiles tiles, int64_t count, int64_t each, const Value* __restrict__ values, Index* parent,
+               const Bits* fore_of_brick, const uint8_t* mixed_tiles, const Value* value_of_tile) {
+  constexpr int rank = Tiles::kRank;
+  using Join = Joining<Value, Tiles, Index>;
   const Masks<Value> masks{fore_of_brick, mixed_tiles, value_of_tile};
   // Of the brick of each thread.
   __shared__ Cell<rank, Index> first_of[kJoinThreads];
@@ -740,10 +746,10 @@ __global__ void __launch_bounds__(kJoinThreads, rank < 3 && resident_blocks(kJoi
 
 // Points roots of tiles, the `roots_of_brick`, to those of components, complemented; counts the latter, and
 // leaves them in place of the former.
-template <int rank, class Index>
+template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    settle_roots(Tiles<rank> tiles, int64_t bricks, const Bits* __restrict__ inner_of_brick,
-                 Bits* roots_of_brick, Index* parent, int64_t* components) {
+    settle_roots(Tiles tiles, int64_t bricks, const Bits* __restrict__ inner_of_brick, Bits* roots_of_brick,
+                 Index* parent, int64_t* components) {
   int mine = 0, total;
   for (int64_t number = grid_thread(); number < bricks; number += grid_threads()) {
     Bits roots = inner_of_brick[number];
@@ -775,12 +781,13 @@ __global__ void __launch_bounds__(kWordThreads)
 
 // The roots of components, a bit for each element, in words of 32 along rows of the array; and how many there
 // are in each chunk of so many words. `columns` words are a row.
-template <int rank, class Index>
+template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    gather_roots(Tiles<rank> tiles, int64_t words, int64_t columns, int64_t chunk,
+    gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk,
                  const Bits* __restrict__ roots_of_brick, uint32_t* __restrict__ roots_of_word,
                  int64_t* __restrict__ roots_in_chunk) {
-  using B = typename Tiles<rank>::B;
+  using B = typename Tiles::B;
+  constexpr int rank = Tiles::kRank;
   constexpr int kSide = B::kSide < kWord ? B::kSide : kWord;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
@@ -790,7 +797,7 @@ __global__ void __launch_bounds__(kWordThreads)
       cell.move(tiles.grid, rank - 1, Index(word % columns) * kWord);
       int bit = 0;  // of the first element, in its brick
 #pragma unroll
-      for (int a = 0; a < Tiles<rank>::kAxes; ++a)
+      for (int a = 0; a < Tiles::kAxes; ++a)
         bit += int(cell.at[rank - 1 - a] & (B::kSide - 1)) << a * B::kLog;
       uint32_t roots = 0;
       int64_t brick = tiles.number_of(cell);
@@ -853,14 +860,14 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
 }
 
 // A block a tile.
-template <class Value, bool consecutive, int rank, class Index>
-__global__ void __launch_bounds__(Tiles<rank>::kThreads, rank < 3 ? 8 : 4)
-    write_labels(Tiles<rank> tiles, const Value* __restrict__ values, Index* label,
+template <class Value, bool consecutive, class Tiles, class Index>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 4)
+    write_labels(Tiles tiles, const Value* __restrict__ values, Index* label,
                  const Bits* __restrict__ fore_of_brick, const Bits* __restrict__ inner_of_brick,
                  const uint8_t* __restrict__ mixed_tiles, int64_t columns,
                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
                  int64_t* components) {
-  constexpr int kAxes = Tiles<rank>::kAxes, kThreads = Tiles<rank>::kThreads;
+  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   using B = Brick<kAxes>;
   // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
   constexpr int kAtOnce = 15;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -104,7 +104,7 @@ class _Plan(NamedTuple):
     names, last_names : tuple of str
         Of kernels: those that any labels need, and those that differ.
     tiles : numpy.void
-        ``Tiles<rank>``.
+        ``BrickTiles<rank, ...>``.
     bricks : int
         How many there are in all tiles.
     words : tuple of int
@@ -149,6 +149,7 @@ def _plan(
     rank, axes = len(shape), min(len(shape), 3)
     brick_log = 6 // axes
     logs = choose_tile(shape, brick_log, LOGS[axes], 2 * multiprocessors)
+    kind = _tiles(rank, logs if logs == LOGS[axes] else None)
     tiles, of_tile = count_tiles(shape, brick_log, logs), 1 << sum(logs)
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
@@ -167,8 +168,8 @@ def _plan(
     if consecutive:
         parts += (words, WORDS), (words, index), (chunks, COUNT)
     return _Plan(
-        _names(value_type, rank, index),
-        _last_names(value_type, rank, index, consecutive),
+        _names(value_type, kind, index),
+        _last_names(value_type, kind, index, consecutive),
         tiling(geometry, logs),
         bricks,
         (words, columns),
@@ -182,31 +183,32 @@ def _plan(
     )
 
 
-@cache
-def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
-    value, label = VALUE_CTYPES[value_type], ctype(index)
-    return (
-        f"label_tiles<{value}, {rank}, {label}>",
-        f"join_tiles<{value}, {rank}, {label}>",
-    )
+def _tiles(rank: int, logs: tuple[int, ...] | None) -> str:
+    """Return the C++ name of tiles whose logarithms the compiler knows, or of any."""
+    kind = "GivenLogs" if logs is None else f"FixedLogs<{', '.join(map(str, logs))}>"
+    return f"conncomp::BrickTiles<{rank}, conncomp::{kind}>"
 
 
-@cache
-def _last_names(
-    value_type: str, rank: int, index: np.dtype[Any], consecutive: bool
-) -> tuple[str, ...]:
-    value, label = VALUE_CTYPES[value_type], ctype(index)
-    write = f"write_labels<{value}, {str(consecutive).lower()}, {rank}, {label}>"
+def _names(value_type: str, tiles: str, index: Any) -> tuple[str, ...]:
+    kinds = f"{VALUE_CTYPES[value_type]}, {tiles}, {ctype(index)}"
+    return f"label_tiles<{kinds}>", f"join_tiles<{kinds}>"
+
+
+def _last_names(value_type: str, tiles: str, index: Any, consecutive: bool) -> tuple[str, ...]:
+    kinds = f"{tiles}, {ctype(index)}"
+    write = f"write_labels<{VALUE_CTYPES[value_type]}, {str(consecutive).lower()}, {kinds}>"
     if not consecutive:
         return (write,)
-    kinds = f"{rank}, {label}"
-    return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", f"number_words<{label}>"
+    number = f"number_words<{ctype(index)}>"
+    return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
     kinds = [*value_kinds(), *((value_type, 1) for value_type in VALUE_CTYPES)]
     for (value_type, rank), index in product(kinds, INDEX_TYPES):
-        yield FILE, _names(value_type, rank, index)
-        for consecutive in (False, True):
-            yield FILE, _last_names(value_type, rank, index, consecutive)
+        for logs in (LOGS[min(rank, 3)], None):
+            tiles = _tiles(rank, logs)
+            yield FILE, _names(value_type, tiles, index)
+            for consecutive in (False, True):
+                yield FILE, _last_names(value_type, tiles, index, consecutive)

@@ -61,9 +61,9 @@ struct Contacts : Steps<axes> {
 // A block a tile, a thread an element.
 template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
-    label_elements(Tiling<rank, 0> tiles, const Value* __restrict__ values, Value ground, bool has_ground,
-                   Index* __restrict__ label, int64_t* components) {
-  constexpr int kAxes = Tiling<rank, 0>::kAxes;
+    label_elements(Tiling<rank, 0, GivenLogs> tiles, const Value* __restrict__ values, Value ground,
+                   bool has_ground, Index* __restrict__ label, int64_t* components) {
+  constexpr int kAxes = Tiling<rank, 0, GivenLogs>::kAxes;
   using S = Steps<kAxes>;
   __shared__ Value value_of[kElementsOfTile];
   __shared__ uint32_t fore_of_warp[kElementsOfTile / kWarp];
@@ -119,8 +119,8 @@ __global__ void __launch_bounds__(kElementsOfTile)
 // The same grid.
 template <class Value, int rank, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
-    join_elements(Tiling<rank, 0> tiles, const Value* __restrict__ values, Index* label) {
-  constexpr int kAxes = Tiling<rank, 0>::kAxes;
+    join_elements(Tiling<rank, 0, GivenLogs> tiles, const Value* __restrict__ values, Index* label) {
+  constexpr int kAxes = Tiling<rank, 0, GivenLogs>::kAxes;
   using S = Steps<kAxes>;
   const int mine = int(threadIdx.x);
   const Cell<rank, Index> cell = tiles.first_of(tiles.template corner_of<Index>(blockIdx.x), mine);

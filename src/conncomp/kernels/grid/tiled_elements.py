@@ -50,7 +50,7 @@ class _Plan(NamedTuple):
     names : tuple of str
         Of kernels.
     tiles : numpy.void
-        ``Tiling<rank, 0>``.
+        ``Tiling<rank, 0, GivenLogs>``.
     size, words : int
         How many elements there are, and words of bits for them.
     by_tile, by_chunk : tuple of int

@@ -5,13 +5,28 @@
 
 namespace conncomp {
 
-// A tile has 2^log[k] parts along axis k, from the last axis of the array, and a part 2^part_log elements;
-// along the axes of an array that has more than three it has one element. Laid out as in tiling.py.
-template <int rank, int part_log>
-struct Tiling {
-  Grid<rank> grid;
+// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler.
+struct GivenLogs {
   int32_t log[3];
 
+  __device__ int operator[](int axis) const { return log[axis]; }
+};
+template <int log0, int log1, int log2>
+struct FixedLogs {
+  int32_t log[3];  // is not read
+
+  __device__ constexpr int operator[](int axis) const { return axis == 0 ? log0 : axis == 1 ? log1 : log2; }
+};
+
+// A tile has 2^log[a] parts along axis a, which are counted from the last one of the array, and a part is
+// 2^part_log elements long; along the axes of an array that has more than three it has one element. Laid out
+// as in tiling.py.
+template <int rank, int part_log, class Logs>
+struct Tiling {
+  Grid<rank> grid;
+  Logs log;
+
+  static constexpr int kRank = rank;
   static constexpr int kAxes = rank < 3 ? rank : 3;
 
   __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }

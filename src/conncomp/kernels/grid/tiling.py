@@ -26,7 +26,7 @@ def as_rows(geometry: Geometry) -> Geometry:
 
 
 def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:
-    """Return ``Tiling<rank>``, given the logarithms of the parts of a tile along each axis."""
+    """Return ``Tiling<rank, ...>``, given the logarithms of the parts of a tile along each axis."""
     return np.array((grid_of(geometry), logs, 0), _TILINGS[len(geometry.shape)])[()]
 
 
