@@ -469,10 +469,8 @@ struct Joining {
   using Around = conncomp::Around<kAxes>;
   using Cell = conncomp::Cell<rank, Index>;
   using Pair = PairInArray<Index>;
-  // A block has bricks of so many tiles at most, as a tile has 1, 14 or 32 of them at its borders at least.
-  static constexpr int kTiles = kAxes == 1   ? kJoinThreads
-                                : kAxes == 2 ? kJoinThreads / 14 + 2
-                                             : kJoinThreads / 32;
+  // A block has bricks of so many tiles at most, as a tile has 1, 14 or 28 of them at its borders at least.
+  static constexpr int kTiles = kAxes == 1 ? kJoinThreads : kJoinThreads / (kAxes == 2 ? 14 : 28) + 2;
 
   const Tiles& tiles;
   const Value* values;
@@ -676,18 +674,32 @@ struct Joining {
   }
 };
 
-// The k-th of the bricks of a tile that have a brick of another tile at a step: in two dimensions those of
-// the first row, and of the first and the last column; with more axes all, as most have.
+// The k-th of the bricks of a tile that may have one of another tile before them, at a step: with two axes
+// those of the first row, and the first and the last one of the others; with three those of the first plane,
+// and of the others the first row, the last one, and the first and the last one of those between. With more
+// axes all have.
 template <class Tiles, class Index>
 __device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
   constexpr int rank = Tiles::kRank;
-  if (rank != 2 || k < 1 << tiles.log[0]) return k;
-  const int beside = k - (1 << tiles.log[0]), columns = tiles.log[0] == 0 ? 1 : 2;
-  const int row = (beside / columns + 1) << tiles.log[0];
-  if (beside % columns == 0) return row;
-  // The last one that is in the array.
-  const int64_t rest = (tiles.axis(0).length - 1 - corner.at[rank - 1]) >> Tiles::B::kLog;
-  return row + int(rest < (1 << tiles.log[0]) - 1 ? rest : (1 << tiles.log[0]) - 1);
+  if (rank == 1 || rank > 3) return k;
+  const auto last = [&](int a) {  // of those that are in the array
+    const int64_t rest = (tiles.axis(a).length - 1 - corner.at[rank - 1 - a]) >> Tiles::B::kLog;
+    return int(rest < (1 << tiles.log[a]) - 1 ? rest : (1 << tiles.log[a]) - 1);
+  };
+  const int width = 1 << tiles.log[0], height = 1 << tiles.log[1], beside = tiles.log[0] == 0 ? 1 : 2;
+  int before = 0;
+  if (rank == 3) {
+    if (k < width * height) return k;
+    k -= width * height;
+    const int of_plane = height == 1 ? width : 2 * width + (height - 2) * beside;
+    before = (k / of_plane + 1) * width * height;
+    k %= of_plane;
+    if (k >= width && k < 2 * width) return before + last(1) * width + k - width;
+    if (k >= width) k -= width;
+  }
+  if (k < width) return before + k;
+  k -= width;
+  return before + (k / beside + 1) * width + (k % beside == 0 ? 0 : last(0));
 }
 
 // A thread for each of the `each` bricks of a tile at borders; `count` tiles.
@@ -861,7 +873,7 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
 
 // A block a tile.
 template <class Value, bool consecutive, class Tiles, class Index>
-__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 4)
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const Value* __restrict__ values, Index* label,
                  const Bits* __restrict__ fore_of_brick, const Bits* __restrict__ inner_of_brick,
                  const uint8_t* __restrict__ mixed_tiles, int64_t columns,
@@ -888,7 +900,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 4)
   // Four labels can be written at once where their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
 #pragma unroll
-  for (int k = 0; k < rank - 1; ++k) fits &= tiles.grid.axes[k].index_stride % 4 == 0;
+  for (int k = 0; k < rank - 1; ++k) fits &= (tiles.grid.axes[k].index_stride & 3) == 0;
 
   const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
                                                  number_of_word};

@@ -156,8 +156,7 @@ def _plan(
     words = prod(shape[:-1]) * columns
     chunk = WORD_THREADS * -(-words // (WORD_THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
-    columns_of_bricks = 1 if logs[0] == 0 else 2  # at borders
-    border = [1, (1 << logs[0]) + columns_of_bricks * ((1 << logs[1]) - 1), of_tile][axes - 1]
+    border = _count_at_border(rank, logs)
     by_brick = bricks, BITS
     parts: tuple[tuple[int, Any], ...] = (
         *[by_brick] * 3,
@@ -181,6 +180,20 @@ def _plan(
         of_tile * BRICK * NODE.itemsize,
         parts,
     )
+
+
+def _count_at_border(rank: int, logs: tuple[int, ...]) -> int:
+    """Return how many bricks of a tile `brick_to_join` numbers."""
+    width, height, depth = (1 << log for log in logs)
+    beside = 1 if width == 1 else 2
+    if rank == 1:
+        return 1
+    if rank == 2:
+        return width + (height - 1) * beside
+    if rank == 3:
+        of_plane = width if height == 1 else 2 * width + (height - 2) * beside
+        return width * height + (depth - 1) * of_plane
+    return width * height * depth
 
 
 def _tiles(rank: int, logs: tuple[int, ...] | None) -> str:
