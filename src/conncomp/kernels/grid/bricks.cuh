@@ -342,8 +342,8 @@ struct Findings {
   template <int axes, class Each, class Body>
   __device__ Bits for_each_component(const Links<axes>& links, Bits rest, int most, Each&& each,
                                      Body&& body) {
-    // A brick that is full is one component; where all of a warp's are, they need one step instead of eight.
-    Bits found = ~rest == 0 ? rest : lowest_bit(rest), left = 0;
+    // A brick that is full of one value is a component: if all of a warp are, one step does instead of eight.
+    Bits found = ~rest == 0 && !links.mixed ? rest : lowest_bit(rest), left = 0;
     int number = 0;
     while (__any_sync(kAllLanes, rest != 0)) {
       int count = 0;
