@@ -38,6 +38,12 @@ struct Brick : Steps<axes> {
   CONNCOMP_ANYWHERE static constexpr Bits layer(int axis, int at) {
     return layers(axis, 1) << stride(axis) * at;
   }
+  // The elements whose neighbours are all in the brick.
+  CONNCOMP_ANYWHERE static constexpr Bits inner() {
+    Bits found = ~Bits(0);
+    for (int a = 0; a < axes; ++a) found &= ~layer(a, 0) & ~layer(a, kSide - 1);
+    return found;
+  }
   CONNCOMP_ANYWHERE static constexpr int coordinate(int bit, int axis) {
     return bit >> axis * kLog & (kSide - 1);
   }
@@ -305,6 +311,14 @@ struct Links {
     for (int step = 0; step < B::kNoStep; ++step)
       more |= (bits & back[step]) >> distance(step) | (bits << distance(step) & back[step]);
     return more;
+  }
+  // Foreground that has a neighbour which it is connected with; or any, if it is of one value.
+  __device__ Bits with_neighbour() const {
+    if (!mixed) return B::around(fore);
+    Bits found = 0;
+#pragma unroll
+    for (int step = 0; step < B::kNoStep; ++step) found |= back[step] | back[step] >> distance(step);
+    return found;
   }
   __device__ Bits component_of(Bits bit) const {
     for (Bits found = bit;;) {

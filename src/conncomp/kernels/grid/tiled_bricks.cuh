@@ -26,8 +26,8 @@
 
 namespace conncomp {
 
-constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a tile
-constexpr int kSomeAlone = 16;
+constexpr int kJoinThreads = 128;                  // a thread for each brick at the border of a tile
+constexpr int kSomeAlone = 16, kSomeRoots = 8;     // lanes that have several
 constexpr int kPairsInTile = 8, kPairsBeside = 4;  // that a thread may put off
 
 // An array in tiles of bricks.
@@ -311,12 +311,14 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   if (mixed) links = mine.links(my_fore, connectivity);
   around[brick] = around_in_tile(tiles, brick, fore);
 
-  // Elements without neighbours are components. It pays to find them first if there are many.
+  // Elements that are connected with no other one are components. It pays to find them first if there are
+  // many; in a tile of several values only those that this takes no more values for.
   const Bits border = border_of_tile(tiles, first, brick);
   Bits alone = 0;
-  if (rank <= kAxes) {
-    const uint32_t with_several =
-        __ballot_sync(kAllLanes, __popcll(my_fore & ~Brick<kAxes>::around(my_fore)) > 1);
+  if (mixed) {
+    alone = my_fore & ~links.with_neighbour() & Brick<kAxes>::inner() & ~border;
+  } else if (rank <= kAxes) {
+    const uint32_t with_several = __ballot_sync(kAllLanes, __popcll(my_fore & ~links.with_neighbour()) > 1);
     if (__syncthreads_or(__popc(with_several) >= kSomeAlone))
       alone = alone_in_tile(tiles, brick, my_fore, reinterpret_cast<Crowd<kAxes>*>(nodes)) & ~border;
   }
@@ -840,26 +842,31 @@ __device__ inline uint32_t spread(uint32_t bits) {
 }
 
 // Writes the labels of a row of each lane's brick, those that are `wanted`: four bits of `numbers` for each
-// say which one of `labels` it is. Those of a lane are kWarp apart. Lanes beside each other write to
-// addresses beside each other, so many labels at once.
-template <int together, class B, class Index>
-__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
+// say which one of `labels` it is. Those of a lane are kWarp apart. The label of an element that is `alone`,
+// if any may be, is its index. Lanes beside each other write to addresses beside each other, so many labels
+// at once.
+template <int together, bool some_alone, class B, class Index>
+__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted, uint32_t alone,
                                  const Index* labels) {
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();
     Index to = first;
-    uint32_t its_numbers = numbers, its_wanted = wanted;
+    uint32_t its_numbers = numbers, its_wanted = wanted, its_alone = alone;
     if constexpr (together < B::kRow) {
       const int from = (lane() + step * kWarp) * together, x = from % B::kRow;
       source = from / B::kRow;
       to = Index(__shfl_sync(kAllLanes, first, source)) + x;
       its_numbers = __shfl_sync(kAllLanes, numbers, source) >> 4 * x;
       its_wanted = __shfl_sync(kAllLanes, wanted, source) >> x;
+      if constexpr (some_alone) its_alone = __shfl_sync(kAllLanes, alone, source) >> x;
     }
     Index its[together];
 #pragma unroll
-    for (int k = 0; k < together; ++k) its[k] = labels[(its_numbers >> 4 * k & 15) * kWarp + source];
+    for (int k = 0; k < together; ++k) {
+      its[k] = labels[(its_numbers >> 4 * k & 15) * kWarp + source];
+      if (some_alone && its_alone >> k & 1) its[k] = to + k;
+    }
     constexpr uint32_t kWhole = (1u << together) - 1;
     if ((its_wanted & kWhole) == kWhole) {
       Shared::store_all(label + to, its);
@@ -867,6 +874,29 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
 #pragma unroll
       for (int k = 0; k < together; ++k)
         if (its_wanted >> k & 1) Shared::store(label + to + k, its[k]);
+    }
+  }
+}
+
+// The same for the bricks, of whose numbers there are the digits.
+template <int together, bool some_alone, class Tiles, class Index>
+__device__ inline void write_brick(const Tiles& tiles, Index* label, Index first, const Bits (&digits)[4],
+                                   Bits wanted, Bits alone, const Index* labels) {
+  using B = typename Tiles::B;
+  constexpr int kAtOnce = 8, kRowsAtOnce = kAtOnce / B::kRow;
+#pragma unroll 1
+  for (int begin = 0; begin < kBits; begin += kAtOnce) {
+    uint32_t numbers = 0;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) numbers |= spread(uint32_t(digits[k] >> begin) & 0xffu) << k;
+    uint32_t its_wanted = uint32_t(wanted >> begin), its_alone = uint32_t(alone >> begin);
+#pragma unroll
+    for (int row = 0; row < kRowsAtOnce; ++row) {
+      const Index at = first + tiles.template distance<Index>(begin + row * B::kRow);
+      write_row<together, some_alone, B>(label, at, numbers, its_wanted, its_alone, labels);
+      if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
+      its_wanted >>= B::kRow;
+      its_alone >>= B::kRow;
     }
   }
 }
@@ -880,7 +910,6 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
                  int64_t* components) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
-  using B = Brick<kAxes>;
   // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
   constexpr int kAtOnce = 15;
   __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
@@ -904,8 +933,13 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
 
   const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
                                                  number_of_word};
-  int roots = __popcll(inner_of_brick[bricks_before + brick]);
-  Bits rest = fore;
+  const Bits inner = inner_of_brick[bricks_before + brick];
+  int roots = __popcll(inner);
+  // Roots in the tile that have no neighbour in the brick. It pays to treat them apart if there are many.
+  Bits alone = 0;
+  const bool some_alone = !consecutive && __popc(__ballot_sync(kAllLanes, roots > 2)) >= kSomeRoots;
+  if (some_alone) alone = inner & ~links.with_neighbour();
+  Bits rest = fore & ~alone;
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component, from 1
@@ -946,28 +980,15 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     __syncwarp();
     // Entries of components that follow must be read before they are overwritten.
     const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
-    Bits wanted = inside & (begins ? numbered | ~fore : numbered);
-    constexpr int kRowsAtOnce = 8 / B::kRow;
-#pragma unroll 1
-    for (int row = 0; row < B::kRows; row += kRowsAtOnce) {
-      uint32_t numbers = 0;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        numbers |= spread(uint32_t(digit[k]) & 0xffu) << k;
-        digit[k] >>= 8;
-      }
-#pragma unroll
-      for (int next = 0; next < kRowsAtOnce; ++next) {
-        const Index at = first.index + tiles.template distance<Index>((row + next) * B::kRow);
-        if (fits)
-          write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
-        else
-          write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
-        if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
-        wanted >>= B::kRow;
-      }
-    }
+    Bits wanted = inside & (begins ? numbered | ~fore | alone : numbered);
+    if (!fits)
+      write_brick<1, !consecutive>(tiles, label, first.index, digit, wanted, alone, labels);
+    else if (some_alone && begins)
+      write_brick<4, !consecutive>(tiles, label, first.index, digit, wanted, alone, labels);
+    else
+      write_brick<4, false>(tiles, label, first.index, digit, wanted, Bits(0), labels);
     __syncwarp();
+    alone = 0;
   }
   if constexpr (!consecutive) {
     __shared__ int roots_of_warp[kThreads / kWarp];
