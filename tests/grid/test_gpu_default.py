@@ -7,7 +7,7 @@ from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
 from conncomp.kernels.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.grid.image import Geometry
-from gpu_arrays import describe, fill
+from gpu_arrays import describe
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
 
@@ -58,11 +58,12 @@ def check(image, connectivity, periodic, seed=0, background=0):
     expected = label_by_neighbour_pairs(image, background, connectivity, periodic)
     described = describe(image, background, connectivity, periodic)
     gpu = HostGpu(seed=seed, multiprocessors=1)
-    np.testing.assert_array_equal(fill(gpu, "auto", described), expected)
-    labels = np.full(image.shape, -7, np.int64)
-    num = _label_on_gpu(gpu, described, labels, "consecutive", "auto", True, Workspace())
-    np.testing.assert_array_equal(labels, consecutive(expected, 1))
-    assert num == len(np.unique(expected[expected >= 0]))
+    for numbering, index in (("roots", np.int32), ("consecutive", np.int64)):
+        labels = np.full(image.shape, -7, index)
+        num = _label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
+        wanted = expected if numbering == "roots" else consecutive(expected, 1)
+        np.testing.assert_array_equal(labels, wanted)
+        assert num == len(np.unique(expected[expected >= 0]))
 
 
 @host

@@ -39,7 +39,7 @@ struct Brick : Steps<axes> {
     return layers(axis, 1) << stride(axis) * at;
   }
   // The elements whose neighbours are all in the brick.
-  CONNCOMP_ANYWHERE static constexpr Bits inner() {
+  CONNCOMP_ANYWHERE static constexpr Bits interior() {
     Bits found = ~Bits(0);
     for (int a = 0; a < axes; ++a) found &= ~layer(a, 0) & ~layer(a, kSide - 1);
     return found;

@@ -1,4 +1,5 @@
-// Connected components of an array on the GPU by union–find over bricks in tiles. The default.
+// Connected components of an array on the GPU by union–find over bricks in tiles. The default for large
+// arrays.
 //
 // What: fills label[i] with the smallest index of i's component or its number, or -1 or 0 where there is
 // background.
@@ -7,16 +8,19 @@
 // smallest index is the root. It is put under one of another brick that it touches by a plain store; the
 // others that it touches take a union in shared memory (label_tiles). What reaches no border of the tile is
 // labelled with that: nothing but a bit is written for it, or its root if it is in several bricks. The others
-// get an entry in global memory, where unions across tiles follow (join_tiles) and roots of tiles are pointed
-// to those of components (settle_roots). Then each thread finds the components of its brick again and writes
-// their labels (write_labels). For consecutive labels, the bits of roots are gathered in the order of the
-// array and counted in between (gather_roots); the label of a root is the number of bits before it
-// (root_bits.cuh). Cost: the array is read once and labels are written once, values of several kinds in a
-// tile are read again; beyond that, three bits an element, and 4 or 8 bytes for each component of a brick
-// that reaches the border of its tile, both written and read. Source: ours. Labelling blocks of pixels
-// instead of pixels is Grana, Borghesani and Cucchiara 2010, and Allegretti, Bolelli and Grana 2020 on GPUs,
-// with blocks of 2 x 2, whose pixels are connected always. The first union by a plain store is the start of
-// ECL-CC (Jaiganesh and Burtscher 2018).
+// get an entry in global memory, where unions across tiles follow (join_tiles). Then each thread finds the
+// components of its brick again, follows their entries to the roots and writes those (write_labels). For
+// consecutive labels, roots of tiles are pointed to those of components before (settle_roots), whose bits are
+// gathered in the order of the array (gather_roots): the label of a root follows from the number of bits
+// before it (root_bits.cuh).
+//
+// Cost: the array is read once and labels are written once, values of several kinds in a tile are read again;
+// beyond that, two bits an element, three for consecutive labels, and 4 or 8 bytes for each component of a
+// brick that reaches the border of its tile, both written and read.
+//
+// Source: ours. Labelling blocks of pixels instead of pixels is Grana, Borghesani and Cucchiara 2010, and
+// Allegretti, Bolelli and Grana 2020 on GPUs, with blocks of 2 x 2, whose pixels are connected always. The
+// first union by a plain store is the start of ECL-CC (Jaiganesh and Burtscher 2018).
 #pragma once
 
 #include "core/root_bits.cuh"
@@ -27,7 +31,7 @@
 namespace conncomp {
 
 constexpr int kJoinThreads = 128;                  // a thread for each brick at the border of a tile
-constexpr int kSomeAlone = 16, kSomeRoots = 8;     // lanes that have several
+constexpr int kSomeAlone = 16;                     // lanes whose bricks have elements without neighbours
 constexpr int kPairsInTile = 8, kPairsBeside = 4;  // that a thread may put off
 
 // An array in tiles of bricks.
@@ -263,7 +267,7 @@ __device__ inline void for_each_known(const Tiles& tiles, Bits component, bool m
   }
 }
 
-// A block a tile.
+// A block a tile. `reaching_of_brick` may be null.
 template <class Value, class Tiles, class Index>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, const Value* __restrict__ values, Value ground, bool has_ground,
@@ -316,7 +320,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   const Bits border = border_of_tile(tiles, first, brick);
   Bits alone = 0;
   if (mixed) {
-    alone = my_fore & ~links.with_neighbour() & Brick<kAxes>::inner() & ~border;
+    alone = my_fore & ~links.with_neighbour() & Brick<kAxes>::interior() & ~border;
   } else if (rank <= kAxes) {
     const uint32_t with_several = __ballot_sync(kAllLanes, __popcll(my_fore & ~links.with_neighbour()) > 1);
     if (__syncthreads_or(__popc(with_several) >= kSomeAlone))
@@ -423,7 +427,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   const int64_t number = int64_t(blockIdx.x) * tiles.parts() + brick;
   fore_of_brick[number] = my_fore;
   inner_of_brick[number] = alone | inner[2 * brick] | Bits(inner[2 * brick + 1]) << kWord;
-  reaching_of_brick[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
+  if (reaching_of_brick != nullptr)
+    reaching_of_brick[number] = reaching[2 * brick] | Bits(reaching[2 * brick + 1]) << kWord;
   if (brick == 0) {
     mixed_tiles[blockIdx.x] = mixed;
     value_of_tile[blockIdx.x] = value;
@@ -842,31 +847,26 @@ __device__ inline uint32_t spread(uint32_t bits) {
 }
 
 // Writes the labels of a row of each lane's brick, those that are `wanted`: four bits of `numbers` for each
-// say which one of `labels` it is. Those of a lane are kWarp apart. The label of an element that is `alone`,
-// if any may be, is its index. Lanes beside each other write to addresses beside each other, so many labels
-// at once.
-template <int together, bool some_alone, class B, class Index>
-__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted, uint32_t alone,
+// say which one of `labels` it is. Those of a lane are kWarp apart. Lanes beside each other write to
+// addresses beside each other, so many labels at once.
+template <int together, class B, class Index>
+__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
                                  const Index* labels) {
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();
     Index to = first;
-    uint32_t its_numbers = numbers, its_wanted = wanted, its_alone = alone;
+    uint32_t its_numbers = numbers, its_wanted = wanted;
     if constexpr (together < B::kRow) {
       const int from = (lane() + step * kWarp) * together, x = from % B::kRow;
       source = from / B::kRow;
       to = Index(__shfl_sync(kAllLanes, first, source)) + x;
       its_numbers = __shfl_sync(kAllLanes, numbers, source) >> 4 * x;
       its_wanted = __shfl_sync(kAllLanes, wanted, source) >> x;
-      if constexpr (some_alone) its_alone = __shfl_sync(kAllLanes, alone, source) >> x;
     }
     Index its[together];
 #pragma unroll
-    for (int k = 0; k < together; ++k) {
-      its[k] = labels[(its_numbers >> 4 * k & 15) * kWarp + source];
-      if (some_alone && its_alone >> k & 1) its[k] = to + k;
-    }
+    for (int k = 0; k < together; ++k) its[k] = labels[(its_numbers >> 4 * k & 15) * kWarp + source];
     constexpr uint32_t kWhole = (1u << together) - 1;
     if ((its_wanted & kWhole) == kWhole) {
       Shared::store_all(label + to, its);
@@ -874,29 +874,6 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
 #pragma unroll
       for (int k = 0; k < together; ++k)
         if (its_wanted >> k & 1) Shared::store(label + to + k, its[k]);
-    }
-  }
-}
-
-// The same for the bricks, of whose numbers there are the digits.
-template <int together, bool some_alone, class Tiles, class Index>
-__device__ inline void write_brick(const Tiles& tiles, Index* label, Index first, const Bits (&digits)[4],
-                                   Bits wanted, Bits alone, const Index* labels) {
-  using B = typename Tiles::B;
-  constexpr int kAtOnce = 8, kRowsAtOnce = kAtOnce / B::kRow;
-#pragma unroll 1
-  for (int begin = 0; begin < kBits; begin += kAtOnce) {
-    uint32_t numbers = 0;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) numbers |= spread(uint32_t(digits[k] >> begin) & 0xffu) << k;
-    uint32_t its_wanted = uint32_t(wanted >> begin), its_alone = uint32_t(alone >> begin);
-#pragma unroll
-    for (int row = 0; row < kRowsAtOnce; ++row) {
-      const Index at = first + tiles.template distance<Index>(begin + row * B::kRow);
-      write_row<together, some_alone, B>(label, at, numbers, its_wanted, its_alone, labels);
-      if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
-      its_wanted >>= B::kRow;
-      its_alone >>= B::kRow;
     }
   }
 }
@@ -910,6 +887,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
                  int64_t* components) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
+  using B = Brick<kAxes>;
   // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
   constexpr int kAtOnce = 15;
   __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
@@ -933,13 +911,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
 
   const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
                                                  number_of_word};
-  const Bits inner = inner_of_brick[bricks_before + brick];
-  int roots = __popcll(inner);
-  // Roots in the tile that have no neighbour in the brick. It pays to treat them apart if there are many.
-  Bits alone = 0;
-  const bool some_alone = !consecutive && __popc(__ballot_sync(kAllLanes, roots > 2)) >= kSomeRoots;
-  if (some_alone) alone = inner & ~links.with_neighbour();
-  Bits rest = fore & ~alone;
+  int roots = __popcll(inner_of_brick[bricks_before + brick]);
+  Bits rest = fore;
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component, from 1
@@ -980,15 +953,28 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     __syncwarp();
     // Entries of components that follow must be read before they are overwritten.
     const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
-    Bits wanted = inside & (begins ? numbered | ~fore | alone : numbered);
-    if (!fits)
-      write_brick<1, !consecutive>(tiles, label, first.index, digit, wanted, alone, labels);
-    else if (some_alone && begins)
-      write_brick<4, !consecutive>(tiles, label, first.index, digit, wanted, alone, labels);
-    else
-      write_brick<4, false>(tiles, label, first.index, digit, wanted, Bits(0), labels);
+    Bits wanted = inside & (begins ? numbered | ~fore : numbered);
+    constexpr int kRowsAtOnce = 8 / B::kRow;
+#pragma unroll 1
+    for (int row = 0; row < B::kRows; row += kRowsAtOnce) {
+      uint32_t numbers = 0;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        numbers |= spread(uint32_t(digit[k]) & 0xffu) << k;
+        digit[k] >>= 8;
+      }
+#pragma unroll
+      for (int next = 0; next < kRowsAtOnce; ++next) {
+        const Index at = first.index + tiles.template distance<Index>((row + next) * B::kRow);
+        if (fits)
+          write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
+        else
+          write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
+        if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
+        wanted >>= B::kRow;
+      }
+    }
     __syncwarp();
-    alone = 0;
   }
   if constexpr (!consecutive) {
     __shared__ int roots_of_warp[kThreads / kWarp];

@@ -53,7 +53,8 @@ def fill_labels(
     )
     label, join = gpu.load(FILE, plan.names)
     write, *number = gpu.load(FILE, plan.last_names)
-    fore, inner, reaching, mixed, value, components, *by_word = workspace.take(gpu, *plan.parts)
+    fore, inner, mixed, value, components, *rest = workspace.take(gpu, *plan.parts)
+    reaching, roots, numbers, in_chunk = rest if consecutive else (None, None, None, None)
     tiles, values = plan.tiles, image.values
     masks = fore, inner, reaching, mixed, value
     launch(
@@ -69,12 +70,10 @@ def fill_labels(
     )
     count = plan.by_tile[0], plan.at_border
     launch(join, plan.by_border, tiles, *count, values, labels, fore, mixed, value)
-    roots, numbers = None, None
     if consecutive:
         settle, gather, assign = number
         settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
         launch(settle, settling, tiles, plan.bricks, inner, reaching, labels, components)
-        roots, numbers, in_chunk = by_word
         by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
         words, columns = plan.words
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, reaching, roots, in_chunk)
@@ -159,13 +158,14 @@ def _plan(
     border = _count_at_border(rank, logs)
     by_brick = bricks, BITS
     parts: tuple[tuple[int, Any], ...] = (
-        *[by_brick] * 3,
+        by_brick,
+        by_brick,
         (tiles, MIXED),
         (tiles, np.dtype(f"V{itemsize}")),
         (1, COUNT),
     )
     if consecutive:
-        parts += (words, WORDS), (words, index), (chunks, COUNT)
+        parts += by_brick, (words, WORDS), (words, index), (chunks, COUNT)
     return _Plan(
         _names(value_type, kind, index),
         _last_names(value_type, kind, index, consecutive),

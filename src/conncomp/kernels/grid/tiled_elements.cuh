@@ -6,12 +6,14 @@
 // How: a block of threads takes a tile. Elements are put under the first ones of their runs along rows by
 // ballots, runs of rows beside each other are united in shared memory, and each element gets the index of its
 // root in the tile (label_elements). Those at borders of tiles are united with their neighbours
-// (join_elements), and all are pointed to their roots, whose bits are kept for consecutive labels
-// (settle_elements), which follow from them (number_words, number_elements). Cost: values read once, those at
-// borders again; labels written twice and read twice. Three kernels, five for consecutive labels: on few
-// elements it is their latency that takes the time. Source: Oliveira and Lotufo 2010, "A study on connected
-// components labeling algorithms using GPUs": union–find in tiles, then at their borders. One union for two
-// runs that touch is ours.
+// (join_elements), and all are pointed to their roots (settle_elements). The bits of these are kept for
+// consecutive labels, which follow from them (root_bits.cuh, number_elements).
+//
+// Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, five
+// for consecutive labels: on few elements it is their latency that takes the time.
+//
+// Source: Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs":
+// union–find in tiles, then at their borders. Which contacts need no union is ours.
 #pragma once
 
 #include "core/root_bits.cuh"
