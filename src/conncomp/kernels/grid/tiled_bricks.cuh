@@ -207,7 +207,7 @@ __device__ inline auto around_in_tile(const Tiles& tiles, int brick, const Bits*
 }
 
 // The elements of each brick that have no foreground around them in the tile. All threads of a block call
-// together; there is room for axes - 1 for each of them.
+// together; there is room for as many as axes for each of them.
 template <class Tiles, class Crowd>
 __device__ inline Bits alone_in_tile(const Tiles& tiles, int brick, Bits fore, Crowd* crowds) {
   Crowd here{fore, 0};
@@ -448,7 +448,7 @@ struct LayersAtBorder {
     constexpr int kSide = Brick<axes>::kSide;
 #pragma unroll
     for (int a = 0; a < axes; ++a) {
-      last_before[a] = first.at[rank - 1 - a] == 0 ? int(tiles.axis(a).length - 1) % kSide : kSide - 1;
+      last_before[a] = first.at[rank - 1 - a] == 0 ? int((tiles.axis(a).length - 1) % kSide) : kSide - 1;
       last[a] = tiles.length(first, a) - 1;
     }
   }
