@@ -19,6 +19,7 @@ WORD, WORD_THREADS, JOIN_THREADS, BRICK = 32, 256, 128, 64
 MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
+FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
 BITS, WORDS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u4", "u2", "u1"))
 
 
@@ -148,7 +149,7 @@ def _plan(
     rank, axes = len(shape), min(len(shape), 3)
     brick_log = 6 // axes
     logs = choose_tile(shape, brick_log, LOGS[axes], 2 * multiprocessors)
-    kind = _tiles(rank, logs if logs == LOGS[axes] else None)
+    kind = _tiles(rank, logs if rank in FIXED and logs == LOGS[rank] else None)
     tiles, of_tile = count_tiles(shape, brick_log, logs), 1 << sum(logs)
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
@@ -220,7 +221,7 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
     kinds = [*value_kinds(), *((value_type, 1) for value_type in VALUE_CTYPES)]
     for (value_type, rank), index in product(kinds, INDEX_TYPES):
-        for logs in (LOGS[min(rank, 3)], None):
+        for logs in (LOGS[rank], None) if rank in FIXED else (None,):
             tiles = _tiles(rank, logs)
             yield FILE, _names(value_type, tiles, index)
             for consecutive in (False, True):
