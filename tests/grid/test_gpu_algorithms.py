@@ -14,6 +14,7 @@ from conncomp.kernels.grid import (
     directional_propagation,
     label_equivalence,
     local_propagation,
+    tiled_elements,
     tiles,
 )
 from conncomp.kernels.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
@@ -112,6 +113,13 @@ def test_hard_images(algorithm, options, name):
         described = describe(image, 0, connectivity, periodic)
         roots = fill(HostGpu(seed=seed), algorithm, described, **options)
         np.testing.assert_array_equal(roots, roots_of(name, connectivity, periodic))
+
+
+@host
+@pytest.mark.parametrize("name", HARD_IMAGES)
+def test_hard_images_as_large_ones(monkeypatch, name):
+    monkeypatch.setattr(tiled_elements, "MOST", 0)
+    test_hard_images("auto", {}, name)
 
 
 @st.composite
@@ -377,6 +385,15 @@ class TestOnGpu:
                         labels = label(view, background, algorithm=algorithm, dtype=index)
                         right = label(view.get(), background)
                         np.testing.assert_array_equal(labels.get(), right)
+
+    @pytest.mark.parametrize("name", HARD_IMAGES)
+    def test_hard_images_as_large_ones(self, monkeypatch, name):
+        monkeypatch.setattr(tiled_elements, "MOST", 0)
+        self.test_hard_images("auto", {}, name)
+
+    def test_every_dtype_and_layout_as_large_ones(self, monkeypatch):
+        monkeypatch.setattr(tiled_elements, "MOST", 0)
+        self.test_every_dtype_and_layout("auto")
 
     @pytest.mark.parametrize("algorithm", ON_GPU)
     @pytest.mark.parametrize("shape", [(2000, 1500), (120, 130, 110), (20, 1, 30, 2, 25, 10)])
