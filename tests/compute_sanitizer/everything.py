@@ -12,6 +12,7 @@ from conncomp import Graph, connected_components, generate, label
 from conncomp.graph.labelling import ON_GPU as ON_GRAPHS
 from conncomp.grid.labelling import ON_GPU as ON_ARRAYS
 from conncomp.kernels import launcher
+from conncomp.kernels.grid import tiled_elements
 from conncomp.kernels.grid.tiles import LOCAL, MERGE
 from hard_graphs import HARD_GRAPHS, star
 
@@ -63,7 +64,14 @@ def label_graphs(cupy):
 
 
 def label_arrays(cupy):
-    for algorithm, (image, connectivity) in product(ON_ARRAYS, IMAGES):
+    label_images(cupy, ON_ARRAYS)
+    # The default for large arrays, in tiles as large as theirs.
+    tiled_elements.MOST, launcher.current_gpu().multiprocessors = 0, 1
+    label_images(cupy, ["auto"])
+
+
+def label_images(cupy, algorithms):
+    for algorithm, (image, connectivity) in product(algorithms, IMAGES):
         variants = ARRAY_VARIANTS.get(algorithm, []) if image is IMAGES[0][0] else []
         for options in ({}, *variants):
             for numbering, periodic in (("roots", False), ("consecutive", True)):
