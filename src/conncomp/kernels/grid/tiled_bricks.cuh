@@ -510,7 +510,7 @@ struct Joining {
     return masks.mixed[tile] || masks.mixed[other] || masks.value[tile] == masks.value[other];
   }
 
-  // The tile one step from another one along each axis, as in `Brick::step`.
+  // The tile one step from another one, as in `Steps`.
   __device__ TileBeside beside(uint32_t tile, int step) const {
     uint32_t rest = tile, other = 0, stride = 1;
     bool exists = true;
