@@ -85,9 +85,9 @@ void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int6
 }
 
 template <class Pointer, class Vertex>
-bool csr_is_mirrored(Vector<const Pointer> indptr, Vector<const Vertex> indices) {
+bool csr_is_mirrored(Vector<const Pointer> indptr, Vector<const Vertex> indices, uint64_t key) {
   const nb::gil_scoped_release release;
-  return is_mirrored(indptr.data(), indices.data(), int64_t(indptr.size()) - 1);
+  return is_mirrored(indptr.data(), indices.data(), int64_t(indptr.size()) - 1, key);
 }
 
 template <class Vertex>

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conncomp import Graph, connected_components
+from conncomp._core import native
 from conncomp.io import graphs as graph_files
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -234,6 +235,14 @@ def test_rows_that_are_not_mirrored_are_read_as_they_are(tmp_path):
         graph = Graph.read(put(tmp_path, name, content))
         assert graph._symmetric is None
         assert connected_components(graph)[1].tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("key", [0, 1, 2**64 - 1])
+def test_mirrored_by_any_key(key):
+    """The key is drawn for every file, so that none can be made for it."""
+    indptr = np.array([0, 3, 4, 6])
+    for indices, mirrored in (([0, 1, 2, 0, 0, 2], True), ([0, 1, 2, 0, 1, 2], False)):
+        assert native.csr_is_mirrored(indptr, np.array(indices), key) == mirrored
 
 
 def test_a_format_can_be_forced(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
@@ -239,7 +240,7 @@ def _undirected(num_vertices: int, src: Indices, dst: Indices) -> Graph:
 
 def _mirrored(indptr: Indices, indices: Indices) -> Graph:
     """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
-    symmetric = native.csr_is_mirrored(indptr, indices) or None
+    symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
     return Graph(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
 
