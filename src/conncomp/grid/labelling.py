@@ -50,7 +50,8 @@ ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": nati
 def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
-    default = tiled_elements if image.size <= tiled_elements.MOST else tiled_bricks
+    small = image.size <= tiled_elements.MOST * gpu.multiprocessors
+    default = tiled_elements if small else tiled_bricks
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 

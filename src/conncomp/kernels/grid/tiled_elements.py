@@ -20,7 +20,7 @@ CHUNK = THREADS // WORD
 WORDS = np.dtype("u4")
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
-MOST = 1 << 19  # elements: with more, bricks are faster
+MOST = 4096  # elements a multiprocessor: with more, bricks are faster
 
 
 def fill_labels(
