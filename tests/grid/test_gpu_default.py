@@ -142,7 +142,7 @@ def test_memory(shape):
     strides = tuple(np.cumprod((1, *shape[:0:-1]))[::-1].tolist())
     geometry = Geometry(shape, strides, (False,) * len(shape), len(shape))
     index = np.dtype(np.int64 if np.prod(shape) >= 2**31 else np.int32)
-    plan = tiled_bricks._plan(geometry, "u1", 1, index, 132, consecutive=True)
+    plan = tiled_bricks._plan(geometry, "u1", index, 132, consecutive=True)
     needed = sum(count * dtype.itemsize for count, dtype in plan.parts)
     assert 0.5 * np.prod(shape) < needed < np.prod(shape)
 

@@ -21,10 +21,10 @@ template <class Index>
 __global__ void __launch_bounds__(kNumberingThreads)
     count_roots(int64_t count, const Index* __restrict__ labels, int64_t* __restrict__ roots_in_tile) {
   for (int64_t tile = blockIdx.x; tile * kTile < count; tile += gridDim.x) {
-    int mine = 0, total;
+    int mine = 0;
     const int64_t begin = tile * kTile, end = begin + kTile < count ? begin + kTile : count;
     for (int64_t i = begin + threadIdx.x; i < end; i += kNumberingThreads) mine += labels[i] == Index(i);
-    block_scan<kNumberingThreads>(mine, total);
+    const int total = block_sum<kNumberingThreads>(mine);
     if (threadIdx.x == 0) roots_in_tile[tile] = total;
   }
 }

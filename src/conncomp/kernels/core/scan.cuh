@@ -24,7 +24,7 @@ __device__ inline int block_scan(int value, int& total) {
   return before + sum - value;
 }
 
-// Returns the sum of `value` over the threads of the block, all of which call.
+// Returns the sum of `value` over the threads of the block, at most `threads`, all of which call.
 template <int threads, class Value>
 __device__ inline Value block_sum(Value value) {
   constexpr int kWarps = threads / kWarp;
@@ -34,7 +34,7 @@ __device__ inline Value block_sum(Value value) {
   if (lane() == 0) sums[threadIdx.x / kWarp] = value;
   __syncthreads();
   value = 0;
-  for (int warp = 0; warp < kWarps; ++warp) value += sums[warp];
+  for (int warp = 0; warp < int(blockDim.x) / kWarp; ++warp) value += sums[warp];
   return value;
 }
 

@@ -539,7 +539,7 @@ struct Joining {
     // the code of the step to that tile is from that of none.
     int place[kAxes][3], code[kAxes][3];
 #pragma unroll
-    for (int a = 0, unit = 1; a < kAxes; ++a, unit *= 3) {
+    for (int a = 0; a < kAxes; ++a) {
       const int last = (1 << tiles.log[a]) - 1, at = tiles.place(brick, a);
       const int64_t length = tiles.axis(a).length, here = first.at[rank - 1 - a];
       const int last_of_all = int((length - 1) >> B::kLog) & last;
@@ -547,9 +547,9 @@ struct Joining {
       place[a][0] = at > 0 ? at - 1 : here == 0 ? last_of_all : last;
       place[a][1] = at;
       place[a][2] = ends ? 0 : at + 1;
-      code[a][0] = at > 0 ? 0 : -unit;
+      code[a][0] = at > 0 ? 0 : -B::unit(a);
       code[a][1] = 0;
-      code[a][2] = ends ? unit : 0;
+      code[a][2] = ends ? B::unit(a) : 0;
 #pragma unroll
       for (int& there : place[a]) there <<= tiles.log_before(a);
     }
@@ -769,7 +769,7 @@ template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     settle_roots(Tiles tiles, int64_t bricks, const Bits* __restrict__ inner_of_brick, Bits* roots_of_brick,
                  Index* parent, int64_t* components) {
-  int mine = 0, total;
+  int mine = 0;
   for (int64_t number = grid_thread(); number < bricks; number += grid_threads()) {
     Bits roots = inner_of_brick[number];
     const Bits reaching = roots_of_brick[number];
@@ -794,7 +794,7 @@ __global__ void __launch_bounds__(kWordThreads)
     mine += __popcll(roots);
     roots_of_brick[number] = roots;
   }
-  block_scan<kWordThreads>(mine, total);
+  const int total = block_sum<kWordThreads>(mine);
   if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(total));
 }
 
@@ -810,7 +810,7 @@ __global__ void __launch_bounds__(kWordThreads)
   constexpr int kSide = B::kSide < kWord ? B::kSide : kWord;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
-    int mine = 0, total;
+    int mine = 0;
     for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
       Cell<rank, Index> cell = first_of_row<Index>(tiles.grid, rank - 1, word / columns);
       cell.move(tiles.grid, rank - 1, Index(word % columns) * kWord);
@@ -832,7 +832,7 @@ __global__ void __launch_bounds__(kWordThreads)
       roots_of_word[word] = roots;
       mine += __popc(roots);
     }
-    block_scan<kWordThreads>(mine, total);
+    const int total = block_sum<kWordThreads>(mine);
     if (threadIdx.x == 0) roots_in_chunk[part] = total;
   }
 }
@@ -977,14 +977,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     __syncwarp();
   }
   if constexpr (!consecutive) {
-    __shared__ int roots_of_warp[kThreads / kWarp];
-    roots = warp_sum(roots);
-    if (lane() == 0) roots_of_warp[brick / kWarp] = roots;
-    __syncthreads();
-    if (brick == 0) {
-      for (int warp = 1; warp < int(blockDim.x) / kWarp; ++warp) roots += roots_of_warp[warp];
-      Shared::fetch_add(components, int64_t(roots));
-    }
+    const int total = block_sum<kThreads>(roots);
+    if (brick == 0) Shared::fetch_add(components, int64_t(total));
   }
 }
 

@@ -47,7 +47,6 @@ def fill_labels(
     plan = _plan(
         image.geometry,
         image.value_type,
-        image.values.dtype.itemsize,
         labels.dtype,
         gpu.multiprocessors,
         consecutive,
@@ -139,7 +138,6 @@ class _Plan(NamedTuple):
 def _plan(
     geometry: Geometry,
     value_type: str,
-    itemsize: int,
     index: np.dtype[Any],
     multiprocessors: int,
     consecutive: bool,
@@ -162,7 +160,7 @@ def _plan(
         by_brick,
         by_brick,
         (tiles, MIXED),
-        (tiles, np.dtype(f"V{itemsize}")),
+        (tiles, np.dtype(value_type)),
         (1, COUNT),
     )
     if consecutive:

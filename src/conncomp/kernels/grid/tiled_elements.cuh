@@ -83,17 +83,22 @@ __global__ void __launch_bounds__(kElementsOfTile)
   value_of[mine] = value;
   __syncthreads();
 
+  const auto element_at = [&](int step) {
+    int other = mine;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) other += S::step(step, a) * (1 << tiles.log_before(a));
+    return other;
+  };
   uint32_t equal = 0;
 #pragma unroll
   for (int step = 0; step < S::kSteps; ++step) {
     bool there = fore;
-    int other = mine;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
       const int to = tiles.place(mine, a) + S::step(step, a);
       there &= to >= 0 && to < 1 << tiles.log[a];
-      other += S::step(step, a) * (1 << tiles.log_before(a));
     }
+    const int other = element_at(step);
     if (there && fore_of_warp[other / kWarp] >> other % kWarp & 1 && value_of[other] == value)
       equal |= 1u << step;
   }
@@ -105,13 +110,8 @@ __global__ void __launch_bounds__(kElementsOfTile)
   __syncthreads();
   for (uint32_t rest = Contacts<kAxes>::needed(equal, int(tiles.grid.connectivity), false) &
                        ((1u << (S::kNoStep - 1)) - 1);
-       rest != 0; rest &= rest - 1) {
-    const int step = __ffs(int(rest)) - 1;
-    int other = mine;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) other += S::step(step, a) * (1 << tiles.log_before(a));
-    unite<InBlock>(nodes, mine, other);
-  }
+       rest != 0; rest &= rest - 1)
+    unite<InBlock>(nodes, mine, element_at(__ffs(int(rest)) - 1));
   __syncthreads();
   if (start == mine) InBlock::store(nodes + mine, find<InBlock>(nodes, mine));
   __syncthreads();
@@ -181,12 +181,12 @@ __global__ void __launch_bounds__(kWordThreads)
   const Index root = above < 0 ? above : find_from<Shared, Jump::kNone>(label, Index(i), above);
   if (root != above) Shared::store(label + i, root);
   const uint32_t roots = __ballot_sync(kAllLanes, root == Index(i));
-  const int64_t in_block = block_sum<kWordThreads>(int64_t(lane() == 0 ? __popc(roots) : 0));
+  const int in_block = block_sum<kWordThreads>(int(root == Index(i)));
   if (roots_of_word != nullptr) {
     if (lane() == 0 && i < count) roots_of_word[i / kWord] = roots;
     if (threadIdx.x == 0) roots_in_chunk[blockIdx.x] = in_block;
   }
-  if (threadIdx.x == 0) Shared::fetch_add(components, in_block);
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(in_block));
 }
 
 template <class Index>
