@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "_without_gil.h"
 #include "components/tables.h"
 #include "core/counting_sort.h"
 #include "core/half.h"
@@ -53,51 +54,54 @@ int64_t label_image(uintptr_t data, const std::string& value_type, std::optional
     using Value = decltype(zero);
     std::optional<Value> value;
     if (background) std::memcpy(&value.emplace(), background->c_str(), sizeof(Value));
-    const nb::gil_scoped_release release;
-    return label_runs(reinterpret_cast<const void*>(data), value, axes, connectivity, consecutive,
-                      out.data());
+    return without_gil([&] {
+      return label_runs(reinterpret_cast<const void*>(data), value, axes, connectivity, consecutive,
+                        out.data());
+    });
   });
 }
 
 template <class Pointer, class Vertex, class Index>
 int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
                           bool consecutive, Vector<Index> out) {
-  const nb::gil_scoped_release release;
-  find_roots(indptr.data(), indices.data(), int64_t(out.size()), symmetric, out.data());
-  return label_roots(out.data(), int64_t(out.size()), consecutive);
+  const Rows<Pointer, Vertex> rows{indptr.data(), indices.data(), int64_t(out.size()),
+                                   int64_t(indices.size())};
+  return without_gil([&] {
+    find_roots(rows, symmetric, out.data());
+    return label_roots(out.data(), rows.vertices, consecutive);
+  });
 }
 
 template <class Vertex, class Index>
 int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, bool consecutive,
                            Vector<Index> out) {
-  const nb::gil_scoped_release release;
-  find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), out.data());
-  return label_roots(out.data(), int64_t(out.size()), consecutive);
+  return without_gil([&] {
+    find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), out.data());
+    return label_roots(out.data(), int64_t(out.size()), consecutive);
+  });
 }
 
 template <class Vertex>
 void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int64_t> indptr,
                  Vector<Vertex> indices) {
-  const nb::gil_scoped_release release;
-  group_by_key(
-      int64_t(src.size()), int64_t(indptr.size()) - 1, [&](int64_t i) { return src.data()[i]; },
-      [&](int64_t i) { return dst.data()[i]; }, indptr.data(), indices.data());
+  without_gil([&] {
+    group_by_key(
+        int64_t(src.size()), int64_t(indptr.size()) - 1,
+        [&](int64_t i) { return Shared::load(src.data() + i); }, [&](int64_t i) { return dst.data()[i]; },
+        indptr.data(), indices.data(), int64_t(indices.size()));
+  });
 }
 
 template <class Pointer, class Vertex>
 bool csr_is_mirrored(Vector<const Pointer> indptr, Vector<const Vertex> indices, uint64_t key) {
-  const nb::gil_scoped_release release;
-  return is_mirrored(indptr.data(), indices.data(), int64_t(indptr.size()) - 1, key);
+  return without_gil(
+      [&] { return is_mirrored(indptr.data(), indices.data(), int64_t(indptr.size()) - 1, key); });
 }
 
 template <class Vertex>
 nb::object compact_arcs(Vector<Vertex> src, Vector<Vertex> dst, int64_t vertices) {
-  std::vector<int64_t> found;
-  {
-    const nb::gil_scoped_release release;
-    found = compact_ids(src.data(), dst.data(), int64_t(src.size()), vertices);
-  }
-  auto* ids = new std::vector<int64_t>(std::move(found));
+  auto* ids = new std::vector<int64_t>(
+      without_gil([&] { return compact_ids(src.data(), dst.data(), int64_t(src.size()), vertices); }));
   const nb::capsule owner(ids, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(ids->data(), {ids->size()}, owner));
 }
@@ -106,9 +110,10 @@ nb::object compact_arcs(Vector<Vertex> src, Vector<Vertex> dst, int64_t vertices
 template <class Reader>
 std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uint8_t> text, bool last,
                                                 Vector<int64_t> first, Vector<int64_t> second) {
-  const nb::gil_scoped_release release;
-  const Progress done =
-      reader.read(reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(), second.data());
+  const Progress done = without_gil([&] {
+    return reader.read(reinterpret_cast<const char*>(text.data()), text.size(), last, first.data(),
+                       second.data());
+  });
   return {done.used, done.first, done.second};
 }
 
@@ -132,37 +137,44 @@ void define_arcs(nb::module_& m) {
 
 template <class Label>
 void count(Vector<const Label> labels, Label background, Vector<int64_t> sizes) {
-  const nb::gil_scoped_release release;
-  count_labels(labels.data(), int64_t(labels.size()), background, int64_t(sizes.size()), sizes.data());
+  without_gil([&] {
+    count_labels(labels.data(), int64_t(labels.size()), background, int64_t(sizes.size()), sizes.data());
+  });
 }
 
 template <class Label, class Index>
 void members(Vector<const Label> labels, Label background, Vector<int64_t> indptr, Vector<Index> indices) {
-  const nb::gil_scoped_release release;
-  const Label* label = labels.data();
-  group_by_key(
-      int64_t(labels.size()), int64_t(indptr.size()) - 1,
-      [&](int64_t i) { return label[i] == background ? -1 : int64_t(label[i]); }, [](int64_t i) { return i; },
-      indptr.data(), indices.data());
+  const auto component = [&](int64_t i) {
+    const Label label = Shared::load(labels.data() + i);
+    return label == background ? -1 : int64_t(label);
+  };
+  without_gil([&] {
+    group_by_key(
+        int64_t(labels.size()), int64_t(indptr.size()) - 1, component, [](int64_t i) { return i; },
+        indptr.data(), indices.data(), int64_t(indices.size()));
+  });
 }
 
 // Every array but `labels` is to be filled, and has a row for each label.
 template <class Label>
 void measure(Vector<const Label> labels, std::vector<int64_t> shape, Label background, Vector<int64_t> size,
              Vector<int64_t> low, Vector<int64_t> high, Vector<int64_t> sum, Vector<double> covariance) {
-  const nb::gil_scoped_release release;
-  const Moments moments = measure_labels(labels.data(), shape, background, int64_t(size.size()));
-  std::copy(moments.size.begin(), moments.size.end(), size.data());
-  std::copy(moments.low.begin(), moments.low.end(), low.data());
-  std::copy(moments.high.begin(), moments.high.end(), high.data());
-  std::copy(moments.sum.begin(), moments.sum.end(), sum.data());
-  central_moments(moments, covariance.data());
+  without_gil([&] {
+    const Moments moments = measure_labels(labels.data(), shape, background, int64_t(size.size()));
+    const auto copy = [](const Buffer<int64_t>& from, Vector<int64_t>& to) {
+      for_each_index(int64_t(to.size()), [&](int64_t i) { to.data()[i] = from[i]; });
+    };
+    copy(moments.size, size), copy(moments.low, low), copy(moments.high, high), copy(moments.sum, sum);
+    central_moments(moments, covariance.data());
+  });
 }
 
 template <class Label>
 void replace(Vector<const Label> labels, Label background, Vector<const Label> table, Vector<Label> out) {
-  const nb::gil_scoped_release release;
-  replace_labels(labels.data(), int64_t(labels.size()), background, table.data(), out.data());
+  without_gil([&] {
+    replace_labels(labels.data(), int64_t(labels.size()), background, table.data(), int64_t(table.size()),
+                   out.data());
+  });
 }
 
 template <class Label>
@@ -176,36 +188,38 @@ void define_components(nb::module_& m) {
 
 template <class Bits>
 void random_bits(uint64_t seed, uint32_t purpose, int64_t start, Vector<Bits> out) {
-  const nb::gil_scoped_release release;
   using Drawn = std::conditional_t<sizeof(Bits) == 4, Bits32, Bits64>;
-  fill_random<Drawn>(seed, purpose, start, int64_t(out.size()), out.data(),
-                     [](Drawn bits, int64_t) { return bits; });
+  without_gil([&] {
+    fill_random<Drawn>(seed, purpose, start, int64_t(out.size()), out.data(),
+                       [](Drawn bits, int64_t) { return bits; });
+  });
 }
 
 template <class Bits, class Real>
 void random_uniform(uint64_t seed, uint32_t purpose, int64_t start, Vector<Real> out) {
-  const nb::gil_scoped_release release;
-  fill_random<Bits>(seed, purpose, start, int64_t(out.size()), out.data(),
-                    [](Bits bits, int64_t) { return unit_interval(bits); });
+  without_gil([&] {
+    fill_random<Bits>(seed, purpose, start, int64_t(out.size()), out.data(),
+                      [](Bits bits, int64_t) { return unit_interval(bits); });
+  });
 }
 
 // `high` has an entry for each of `out`, or one for all.
 template <class Integer>
 void random_below(uint64_t seed, uint32_t purpose, int64_t start, Vector<const int64_t> high,
                   Vector<Integer> out) {
-  const nb::gil_scoped_release release;
   const int64_t* highs = high.data();
   const int64_t step = high.size() > 1;
-  fill_random<Bits64>(seed, purpose, start, int64_t(out.size()), out.data(),
-                      [&](Bits64 bits, int64_t k) { return below(bits, Bits64(highs[k * step])); });
+  without_gil([&] {
+    fill_random<Bits64>(seed, purpose, start, int64_t(out.size()), out.data(),
+                        [&](Bits64 bits, int64_t k) { return below(bits, Bits64(highs[k * step])); });
+  });
 }
 
 template <class Vertex>
 void rmat_edges(uint64_t seed, uint32_t purpose, int scale, std::array<uint64_t, 3> thresholds,
                 Vector<Vertex> src, Vector<Vertex> dst) {
-  const nb::gil_scoped_release release;
   const Bits64 below[] = {thresholds[0], thresholds[1], thresholds[2]};
-  rmat(seed, purpose, scale, below, int64_t(src.size()), src.data(), dst.data());
+  without_gil([&] { rmat(seed, purpose, scale, below, int64_t(src.size()), src.data(), dst.data()); });
 }
 
 template <class Index>
@@ -217,6 +231,10 @@ void define_generators(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
+  // nanobind's arrays take Python's lock by a call that knows the main interpreter only, and would wait for
+  // ever in another one.
+  if (PyInterpreterState_Get() != PyInterpreterState_Main())
+    throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
   m.def("label_runs", &label_image<int32_t>);
   m.def("label_runs", &label_image<int64_t>);
   define_arcs<int32_t>(m);
@@ -243,7 +261,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("random_uniform", &random_uniform<Bits32, float>);
   m.def("random_uniform", &random_uniform<Bits64, double>);
   m.def("sort_by_size", [](Vector<const int64_t> sizes, Vector<int64_t> order) {
-    sort_by_size(sizes.data(), int64_t(sizes.size()), order.data());
+    without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), order.data()); });
   });
   m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);

@@ -1,5 +1,6 @@
 // Runs the C++ core on random inputs under a sanitizer, with several threads and parts so small that
 // every seam is crossed, and compares with a serial flood fill. Built and run by test_sanitizers.py.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -136,7 +137,7 @@ void test_grid() {
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
   const Moments moments = measure_labels(numbers.data(), image.shape, Index(0), rows);
-  check(moments.size == recount, "sizes in statistics");
+  for (int64_t row = 0; row < rows; ++row) check(moments.size[row] == recount[row], "sizes in statistics");
   std::vector<double> covariance(rows * image.shape.size() * image.shape.size());
   central_moments(moments, covariance.data());
   std::vector<int64_t> ranking(rows);
@@ -161,7 +162,7 @@ void test_graph() {
   std::vector<Index> indices(src.size());
   group_by_key(
       int64_t(src.size()), vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; },
-      indptr.data(), indices.data());
+      indptr.data(), indices.data(), int64_t(indices.size()));
   std::vector<std::vector<Index>> neighbours(vertices);
   for (size_t i = 0; i < src.size(); ++i) {
     neighbours[src[i]].push_back(dst[i]);
@@ -173,7 +174,8 @@ void test_graph() {
         for (Index w : neighbours[v]) visit(w);
       });
   std::vector<Index> roots(vertices), others(vertices);
-  find_roots(indptr.data(), indices.data(), vertices, symmetric, roots.data());
+  const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
+  find_roots(rows, symmetric, roots.data());
   find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
   for (int v = 0; v < vertices; ++v)
     check(roots[v] == expected[v] && others[v] == expected[v], "root of a vertex");
@@ -183,6 +185,99 @@ void test_graph() {
     if (expected[v] == v) others[v] = next++;
     check(roots[v] == others[expected[v]], "number of a vertex");
   }
+}
+
+// A value that compares as it likes, as one does that its owner changes between any two looks at it.
+struct Fickle {
+  static bool toss() { return coin() & 1; }
+  friend bool operator==(Fickle, Fickle) { return toss(); }
+  friend bool operator!=(Fickle, Fickle) { return toss(); }
+
+ private:
+  static uint32_t coin() {
+    static thread_local std::minstd_rand tosses(7);
+    return tosses() >> 12;
+  }
+};
+
+// Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
+template <class Index>
+void test_changing_image() {
+  const Image image;
+  const std::vector<Fickle> data(image.size);
+  std::vector<Axis> axes;
+  for (size_t k = 0; k < image.shape.size(); ++k)
+    axes.push_back({image.shape[k], image.periodic[k], image.stride[k], image.stride[k]});
+  std::vector<Index> labels(image.size);
+  label_runs(data.data(), std::optional(Fickle()), axes, image.connectivity, draw(0, 1), labels.data());
+
+  // Masks of one image, contacts of another.
+  std::vector<uint8_t> before(image.size), after(image.size);
+  const int percent = draw(0, 100);
+  for (uint8_t& value : before) value = draw(1, 100) <= percent ? draw(1, 2) : 0;
+  for (uint8_t& value : after) value = draw(0, 1);
+  const Bundles rows(axes, image.connectivity, false);
+  Masks earlier(rows);
+  earlier.read_values(before.data(), std::optional<uint8_t>(0));
+  label_masks<EqualValues<uint8_t>>(earlier, after.data(), draw(0, 1), labels.data());
+}
+
+template <class Vertex, class Index>
+void test_changing_graph() {
+  const int vertices = draw(0, 300), arcs = draw(0, 900);
+  const auto any = [&] { return Vertex(draw(0, 3) ? draw(0, vertices) : int(generator())); };
+  std::vector<Vertex> indptr(vertices + 1), src(arcs), dst(arcs);
+  for (Vertex& pointer : indptr) pointer = draw(0, 2) ? Vertex(draw(0, arcs)) : any();
+  for (Vertex& vertex : src) vertex = any();
+  for (Vertex& vertex : dst) vertex = any();
+  std::vector<Index> roots(vertices);
+  find_roots(Rows<Vertex, Vertex>{indptr.data(), dst.data(), vertices, arcs}, draw(0, 1), roots.data());
+  label_roots(roots.data(), vertices, draw(0, 1));
+  find_roots_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
+  label_roots(roots.data(), vertices, draw(0, 1));
+
+  // Keys that are others when they are asked for again.
+  std::vector<int64_t> begin(vertices + 1);
+  std::vector<int32_t> grouped(arcs);
+  group_by_key(
+      arcs, vertices, [&](int64_t) { return draw(-1, vertices + 2); }, [](int64_t i) { return i; },
+      begin.data(), grouped.data(), arcs);
+}
+
+void test_changing_labels() {
+  const int64_t count = draw(0, 2000), rows = draw(1, 50);
+  std::vector<int32_t> labels(count), table(rows), replaced(count);
+  for (int32_t& label : labels) label = draw(0, 3) ? draw(0, int(rows) - 1) : int32_t(generator());
+  std::vector<int64_t> sizes(rows);
+  count_labels(labels.data(), count, draw(-1, 0), rows, sizes.data());
+  measure_labels(labels.data(), {count}, draw(-1, 0), rows);
+  replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());
+}
+
+// Whatever a call does when it is given up, it ends by Interrupted, and the next one is right.
+void test_interrupts() {
+  using std::chrono::steady_clock;
+  const std::vector<uint8_t> data(size_t(1) << 22, 1);
+  std::vector<int32_t> labels(data.size());
+  const std::vector<Axis> axes{{int64_t(data.size()), false, 1, 1}};
+  const auto label = [&] {
+    label_runs(data.data(), std::optional<uint8_t>(0), axes, 1, true, labels.data());
+  };
+  int polls = 0;
+  bool interrupted = false;
+  {
+    const WatchedCall call([&] { return ++polls == 2; });
+    try {
+      for (const auto start = steady_clock::now(); steady_clock::now() - start < std::chrono::seconds(60);)
+        label();
+    } catch (const Interrupted&) {
+      interrupted = true;
+    }
+    check(call.given_up(), "a call that was given up");
+  }
+  check(interrupted && polls == 2, "an interrupt");
+  label();
+  check(labels.front() == 1 && labels.back() == 1, "a call after an interrupt");
 }
 
 void test_random() {
@@ -223,6 +318,13 @@ int main(int, char** arguments) {
     test_graph<int32_t>();
     test_graph<int64_t>();
     test_random();
+    test_changing_image<int32_t>();
+    test_changing_image<int64_t>();
+    test_changing_graph<int32_t, int32_t>();
+    test_changing_graph<int64_t, int32_t>();
+    test_changing_graph<int64_t, int64_t>();
+    test_changing_labels();
   }
+  test_interrupts();
   std::printf("%d rounds\n", rounds);
 }

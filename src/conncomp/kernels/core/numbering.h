@@ -15,9 +15,7 @@ namespace conncomp {
 template <class Body>
 void for_each_index(int64_t count, Body&& body) {
   const Parts parts(count, kGrain);
-  parallel_for(parts.parts, [&](int64_t part) {
-    for (int64_t i = parts.begin(part), end = parts.end(part); i < end; ++i) body(i);
-  });
+  parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
 }
 
 // Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
@@ -28,7 +26,7 @@ int64_t scan(int64_t count, Value&& value, Assign&& assign) {
   std::vector<int64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t sum = 0;
-    for (int64_t i = parts.begin(part), end = parts.end(part); i < end; ++i) sum += value(i);
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) { sum += value(i); });
     sums[part] = sum;
   });
   int64_t total = 0;
@@ -39,11 +37,11 @@ int64_t scan(int64_t count, Value&& value, Assign&& assign) {
   }
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t before = sums[part];
-    for (int64_t i = parts.begin(part), end = parts.end(part); i < end; ++i) {
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) {
       const int64_t here = value(i);
       assign(i, before);
       before += here;
-    }
+    });
   });
   return total;
 }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <thread>
 
+#include "core/interrupt.h"
 #include "core/team.h"
 
 namespace conncomp {
@@ -30,7 +31,8 @@ constexpr int64_t kGrain = CONNCOMP_GRAIN;
 constexpr int64_t kGrain = 1 << 16;
 #endif
 
-// Calls body(i) once for every i in [0, count), in any order; the first exception is thrown again here.
+// Calls body(i) once for every i in [0, count), in any order; the first exception is thrown again here. In
+// the middle of a body of much work there are checkpoints.
 template <class Body>
 void parallel_for(int64_t count, Body&& body) {
   const int threads = int(std::min<int64_t>(num_threads(), count));
@@ -41,7 +43,9 @@ void parallel_for(int64_t count, Body&& body) {
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr failure;
+  WatchedCall* const call = watch.call;
   const auto work = [&] {
+    const Assistance assistance(call);
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) body(i);
     } catch (...) {
@@ -49,7 +53,9 @@ void parallel_for(int64_t count, Body&& body) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
-  Team::get().run(threads - 1, work);
+  Team::get().run(threads - 1, work, [call] {
+    if (call && watch.caller) call->poll();
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

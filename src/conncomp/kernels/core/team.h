@@ -9,14 +9,17 @@
 // left. If the team is busy with another caller, the caller works alone.
 #pragma once
 
+#include <cxxabi.h>
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
+#include <exception>
 #include <functional>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace conncomp {
@@ -31,14 +34,15 @@ class Team {
     return *team();
   }
 
-  // Runs work() on this thread and on up to `helpers` others at once, which have all returned at the end.
-  void run(int helpers, const std::function<void()>& work) {
+  // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
+  // returned at the end. While this one waits for them it calls idle() now and then.
+  void run(int helpers, const std::function<void()>& work, const std::function<void()>& idle) {
     if (busy_.test_and_set()) return work();
     {
       const std::lock_guard lock(mutex_);
       try {
         for (; size_ < helpers; ++size_) std::thread([this] { serve(); }).detach();
-      } catch (const std::system_error&) {  // no more threads to be had: fewer will do
+      } catch (const std::exception&) {  // no more threads, or no memory for them: fewer will do
       }
       work_ = &work;
       places_ = helpers;
@@ -50,7 +54,11 @@ class Team {
     places_ = 0;
     const auto over = [this] { return working_ == 0; };
     look_out(lock, over);
-    done_.wait(lock, over);
+    while (!done_.wait_for(lock, kPatience, over)) {
+      lock.unlock();
+      idle();
+      lock.lock();
+    }
     lock.unlock();
     busy_.clear();
   }
@@ -61,8 +69,22 @@ class Team {
     return team;
   }
 
+  // What a helper may throw and catch is kept in memory that each thread gets when it first does so. If there
+  // is none left, the C library ends the process; so a helper gets it now, or does not begin.
+  static bool ready_to_throw() {
+    constexpr size_t kPlenty = 1 << 16;
+    void* const probe = std::malloc(kPlenty);
+    std::free(probe);
+    return probe && abi::__cxa_get_globals();
+  }
+
   void serve() {
+    const bool ready = ready_to_throw();
     std::unique_lock lock(mutex_);
+    if (!ready) {
+      --size_;
+      return;
+    }
     for (;;) {
       if (places_ > 0) {
         --places_;
@@ -90,6 +112,8 @@ class Team {
     }
     lock.lock();
   }
+
+  static constexpr std::chrono::milliseconds kPatience{20};
 
   std::atomic_flag busy_;
   std::mutex mutex_;

@@ -20,6 +20,7 @@
 #include "core/numbering.h"
 #include "core/parallel.h"
 #include "core/union_find.h"
+#include "graph/rows.h"
 
 namespace conncomp {
 
@@ -50,30 +51,42 @@ void with_access(int64_t vertices, int64_t arcs, Work&& work) {
     work(Shared());
 }
 
+// Unites the ends of arc v -> u, if there is such a vertex.
+template <class Access, class Vertex, class Index>
+void unite_arc(Index* roots, int64_t vertices, Index v, Vertex u) {
+  if (is_vertex(u, vertices)) [[likely]]
+    unite<Access>(roots, v, Index(u));
+}
+
 // Fills roots[v], for a graph in CSR form, with the smallest vertex of v's component.
 template <class Pointer, class Vertex, class Index>
-void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, bool symmetric,
-                Index* roots) {
+void find_roots(const Rows<Pointer, Vertex> rows, bool symmetric, Index* roots) {
+  const int64_t vertices = rows.vertices, arcs = rows.arcs;
   if (vertices == 0) return;
-  const int64_t arcs = indptr[vertices];
-  with_access(vertices, arcs, [&]<class Access>(Access) {
-    for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
+  with_access(vertices, arcs, [=]<class Access>(Access) {
+    for_each_index(vertices, [=](int64_t v) { roots[v] = Index(v); });
     for (int k = 0; k < kSampledNeighbours; ++k)
-      for_each_index(vertices, [&](int64_t v) {
-        if (indptr[v] + k < indptr[v + 1]) unite<Access>(roots, Index(v), Index(indices[indptr[v] + k]));
+      for_each_index(vertices, [=](int64_t v) {
+        const int64_t arc = rows.begin(v) + k;
+        if (arc < rows.begin(v + 1)) unite_arc<Access>(roots, vertices, Index(v), rows.target(arc));
       });
     flatten(roots, vertices);
     const Index giant = symmetric ? frequent_root(roots, vertices) : Index(-1);
     // Parts are of equal numbers of arcs, so that a hub is everybody's work.
     const Parts parts(arcs, kGrain);
-    parallel_for(parts.parts, [&](int64_t part) {
-      const int64_t begin = parts.begin(part), end = parts.end(part);
-      int64_t v = std::upper_bound(indptr, indptr + vertices + 1, Pointer(begin)) - indptr - 1;
-      for (; v < vertices && int64_t(indptr[v]) < end; ++v) {
-        if (Access::load(roots + v) == giant) continue;
-        int64_t arc = std::max(begin, int64_t(indptr[v]) + kSampledNeighbours);
-        for (const int64_t last = std::min(end, int64_t(indptr[v + 1])); arc < last; ++arc)
-          unite<Access>(roots, Index(v), Index(indices[arc]));
+    parallel_for(parts.parts, [=](int64_t part) {
+      const int64_t end = parts.end(part);
+      int64_t v = rows.source(parts.begin(part));
+      // Never before the part, nor after its end.
+      for (int64_t begin = std::max(parts.begin(part), rows.begin(v) + kSampledNeighbours); v < vertices;
+           ++v) {
+        const int64_t row_end = rows.begin(v + 1);
+        if (Access::load(roots + v) != giant)
+          for_each_in(begin, std::min(end, row_end),
+                      [=](int64_t arc) { unite_arc<Access>(roots, vertices, Index(v), rows.target(arc)); });
+        if (row_end >= end) break;
+        begin = std::max(begin, row_end + kSampledNeighbours);
+        checkpoint(1);
       }
     });
   });
@@ -83,9 +96,13 @@ void find_roots(const Pointer* indptr, const Vertex* indices, int64_t vertices, 
 // The same for a graph given as a list of arcs src[i] -> dst[i].
 template <class Vertex, class Index>
 void find_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* roots) {
-  for_each_index(vertices, [&](int64_t v) { roots[v] = Index(v); });
-  with_access(vertices, arcs, [&]<class Access>(Access) {
-    for_each_index(arcs, [&](int64_t i) { unite<Access>(roots, Index(src[i]), Index(dst[i])); });
+  for_each_index(vertices, [=](int64_t v) { roots[v] = Index(v); });
+  with_access(vertices, arcs, [=]<class Access>(Access) {
+    for_each_index(arcs, [=](int64_t i) {
+      const Vertex v = Shared::load(src + i);
+      if (is_vertex(v, vertices)) [[likely]]
+        unite_arc<Access>(roots, vertices, Index(v), Shared::load(dst + i));
+    });
   });
   flatten(roots, vertices);
 }

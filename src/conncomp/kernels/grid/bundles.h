@@ -59,6 +59,12 @@ struct Bundles {
     layers_whole = in_order && parts.align(layer());
   }
 
+  // A checkpoint before word 0 of a row, and before further ones of a long row.
+  void checkpoint_at(int64_t w) const {
+    constexpr int64_t kStretchWords = kStretch / kWord;
+    if (w % kStretchWords == 0) checkpoint(std::min(words - w, kStretchWords) * kWord);
+  }
+
   // The number of bundles of a layer.
   int64_t layer() const { return outer.empty() ? 1 : count / shape[0]; }
 

@@ -72,7 +72,9 @@ class OneValue {
   Coordinates from_g_, from_h_;
 };
 
-// Contacts where elements must be of equal value; bundles are rows.
+// Contacts where elements must be of equal value; bundles are rows. The values may have changed since the
+// masks were made of them (contract 10), so a contact is only ever between elements that both are foreground
+// in the masks: such elements are in runs, whatever their values are now.
 template <class T>
 class EqualValues {
  public:
@@ -108,8 +110,10 @@ class EqualValues {
       found.here &= ~where(found.here, 0, end, [&](int p) { return int(x[p] == a[p]) & int(x[p] == b[p]); });
     }
     if (!diagonal) return found;
-    found.next = where(mask & ~on.g_right & ~on.h_right, 0, right, [&](int p) { return x[p] == y[p + 1]; });
-    found.previous = where(mask & ~on.g & ~on.h, left, end, [&](int p) { return x[p] == y[p - 1]; });
+    const Moved h(h_mask_, w, bundles_.words);
+    found.next =
+        where(mask & h.right & ~on.g_right & ~on.h_right, 0, right, [&](int p) { return x[p] == y[p + 1]; });
+    found.previous = where(mask & h.left & ~on.g & ~on.h, left, end, [&](int p) { return x[p] == y[p - 1]; });
     return found;
   }
 

@@ -25,7 +25,8 @@ class RowReader {
   const T* operator()(int64_t byte_offset) {
     const char* row = data_ + byte_offset;
     if (gathered_.empty()) return reinterpret_cast<const T*>(row);
-    for (int64_t i = 0; i < length_; ++i) gathered_[i] = *reinterpret_cast<const T*>(row + i * stride_);
+    for_each_in(0, length_,
+                [&](int64_t i) { gathered_[i] = *reinterpret_cast<const T*>(row + i * stride_); });
     return gathered_.data();
   }
 
@@ -83,8 +84,10 @@ struct Masks {
           if (!read_row(read(bundles.origin(r, &Axis::byte_stride)), r, background, value))
             one_value.store(false, std::memory_order_relaxed);
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
-        for (int64_t w = 0; w < bundles.words; ++w)
+        for (int64_t w = 0; w < bundles.words; ++w) {
+          bundles.checkpoint_at(w);
           start[bundle * bundles.words + w] = body(bundle)[w] & ~Moved(body(bundle), w, bundles.words).left;
+        }
       });
       found[part] = value;
     });
@@ -105,14 +108,20 @@ struct Masks {
       RowReader<T> read(data, bundles.along);
       bundles.for_each(part, [&](int64_t r, const Coordinates&) {
         const T* x = read(bundles.origin(r, &Axis::byte_stride));
+        uint64_t before = 0;  // bit 0: whether the element before this word is foreground
         for (int64_t w = 0, word = r * bundles.words; w < bundles.words; ++w, ++word, x += kWord) {
+          bundles.checkpoint_at(w);
           const int count = covered(w), left = w == 0;
-          foreground[word] = !background ? up_to(count - 1)
-                             : nan       ? mask_where(count, [&](int p) { return x[p] == x[p]; })
-                                         : mask_where(count, [&](int p) { return x[p] != ground; });
+          const uint64_t inside = !background ? up_to(count - 1)
+                                  : nan       ? mask_where(count, [&](int p) { return x[p] == x[p]; })
+                                              : mask_where(count, [&](int p) { return x[p] != ground; });
           const uint64_t change =
               mask_where(count - left, [&](int p) { return x[p + left] != x[p + left - 1]; });
-          start[word] = foreground[word] & (change << left | uint64_t(left));
+          // Foreground after background starts a run, even where values have changed since they were compared
+          // with the background: whatever is foreground is in a run (contract 10).
+          start[word] = inside & (change << left | ~(inside << 1 | before));
+          foreground[word] = inside;
+          before = inside >> (kWord - 1);
         }
       });
     });
@@ -123,6 +132,7 @@ struct Masks {
   bool read_row(const T* x, int64_t r, T background, std::optional<T>& value) {
     uint64_t* mask = &foreground[r * bundles.words];
     for (int64_t w = 0; w < bundles.words; ++w, x += kWord) {
+      bundles.checkpoint_at(w);
       mask[w] = mask_where(covered(w), [&](int p) { return x[p] != background; });
       if (!mask[w]) continue;
       if (!value) value = x[std::countr_zero(mask[w])];

@@ -71,9 +71,9 @@ class Runs {
   void link(const void* data) {
     const int64_t parts = bundles_.parts.parts;
     parallel_for(parts, [&](int64_t part) {
-      const Index end = runs_before(bundles_.parts.end(part) * bundles_.words);
-      for (Index run = runs_before(bundles_.parts.begin(part) * bundles_.words); run < end; ++run)
-        parent_[run] = run;
+      for_each_in(runs_before(bundles_.parts.begin(part) * bundles_.words),
+                  runs_before(bundles_.parts.end(part) * bundles_.words),
+                  [&](int64_t run) { parent_[run] = Index(run); });
       link_part<Exclusive>(Finder(masks_, data), part, true);
     });
     if (parts > 1)
@@ -131,6 +131,7 @@ class Runs {
     uint64_t g_on = masks_.continued(g, 0), h_on = masks_.continued(h, 0);
     int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
     for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
+      bundles_.checkpoint_at(w);
       const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
       const Continued on{g_on, h_on, g_on >> 1 | g_after << (kWord - 1), h_on >> 1 | h_after << (kWord - 1)};
       Contacts found = finder.contacts(w, on, diagonal);
@@ -216,6 +217,7 @@ class Runs {
       const int64_t first_word = bundle * bundles_.words;
       const Index layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
       for (int64_t w = 0; w < bundles_.words; ++w) {
+        bundles_.checkpoint_at(w);
         const uint64_t on = masks_.continued(bundle, w);
         Index run = rank_[first_word + w] - 1;
         for_each_bit(masks_.start[first_word + w], [&](int bit) {
@@ -258,6 +260,7 @@ class Runs {
     const int64_t first_word = bundle * bundles_.words;
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
+      checkpoint((end - begin) * kWord * int64_t(rows.size()));
       const Index before = rank_[first_word + begin] - 1, after = runs_before(first_word + end);
       of_runs[0] = 0;
       for (Index run = std::max<Index>(before, 0); run < after; ++run) {

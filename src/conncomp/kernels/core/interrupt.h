@@ -1,0 +1,112 @@
+// Calls that can be given up, as when somebody presses Ctrl-C.
+//
+// What: long loops say now and then how much work they are about to do (checkpoint). Where a call is watched,
+// the thread that made it asks a poll every kPause whether to go on; its helpers read the answer. Once it is
+// no, every checkpoint of the call throws Interrupted, which leaves the loop as any failure does.
+// Cost: a subtraction, and a look at the clock every kBudget of work. A poll, which may have to wait for
+// Python's lock, is made by calls longer than kPause only.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+
+namespace conncomp {
+
+struct Interrupted : std::exception {
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+class WatchedCall;
+
+// What a thread is at work for. Its memory is there from the start of the thread: that of other thread-local
+// variables is allocated at first use, and the process ended if there is none.
+struct Watch {
+  WatchedCall* call;  // or nullptr
+  bool caller;        // whether this thread made the call
+  int64_t budget;     // of work until the next look
+};
+#ifdef __ELF__
+[[gnu::tls_model("initial-exec")]]
+#endif
+inline constinit thread_local Watch watch{nullptr, false, 0};
+
+// Of work, in elements or steps of about as much: some milliseconds.
+constexpr int64_t kBudget = 1 << 18;
+
+// A call that can be given up, while it exists; made by the thread that is to poll.
+class WatchedCall {
+ public:
+  static constexpr std::chrono::milliseconds kPause{50};
+
+  // `poll` says whether to give up. It is asked at no more than one checkpoint at a time, and never again
+  // after it has said so.
+  explicit WatchedCall(std::function<bool()> poll)
+      : poll_(std::move(poll)), next_poll_(Clock::now() + kPause), before_(watch) {
+    watch = {this, true, kBudget};
+  }
+  ~WatchedCall() { watch = before_; }
+  WatchedCall(const WatchedCall&) = delete;
+  WatchedCall& operator=(const WatchedCall&) = delete;
+
+  bool given_up() const { return given_up_.load(std::memory_order_relaxed); }
+
+  // By the thread that made the call: polls, if it is time to.
+  void poll() {
+    if (given_up() || Clock::now() < next_poll_) return;
+    if (poll_()) given_up_.store(true, std::memory_order_relaxed);
+    next_poll_ = Clock::now() + kPause;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const std::function<bool()> poll_;
+  Clock::time_point next_poll_;
+  std::atomic<bool> given_up_{false};
+  const Watch before_;  // calls nest: a poll may run code of the user, which may call again
+};
+
+// Lets this thread work for a call of another one, while it exists.
+class Assistance {
+ public:
+  explicit Assistance(WatchedCall* call) : before_(watch) {
+    if (watch.call != call) watch = {call, false, kBudget};
+  }
+  ~Assistance() { watch = before_; }
+  Assistance(const Assistance&) = delete;
+  Assistance& operator=(const Assistance&) = delete;
+
+ private:
+  const Watch before_;
+};
+
+[[gnu::noinline, gnu::cold]] inline void look_up_from_work() {
+  watch.budget = kBudget;
+  if (!watch.call) return;
+  if (watch.caller) watch.call->poll();
+  if (watch.call->given_up()) throw Interrupted();
+}
+
+// Says that so much work comes next; throws Interrupted if the call is to be given up.
+inline void checkpoint(int64_t work) {
+  if ((watch.budget -= work) < 0) look_up_from_work();
+}
+
+// What is done between two checkpoints in a long loop.
+constexpr int64_t kStretch = 1 << 14;
+
+// Calls body(i) for every i of [begin, end), in order, with checkpoints. It has a copy of the body, so that
+// what that holds by value can stay in registers.
+template <class Body>
+inline void for_each_in(int64_t begin, int64_t end, Body body) {
+  while (begin < end) {
+    const int64_t stop = end - begin < kStretch ? end : begin + kStretch;
+    checkpoint(stop - begin);
+    for (; begin < stop; ++begin) body(begin);
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,44 @@
+// Arcs as the caller keeps them: as a list, or as compressed sparse rows.
+//
+// The caller can change these arrays at any time, from another thread too (contract 10). So every number in
+// them is loaded once, whole, and held against its bounds before it becomes an index: an arc to a vertex that
+// does not exist is left out, and a row is cut to the arcs that there are.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/atomics.h"
+
+namespace conncomp {
+
+template <class Vertex>
+bool is_vertex(Vertex v, int64_t vertices) {
+  return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
+}
+
+template <class Pointer, class Vertex>
+struct Rows {
+  const Pointer* indptr;  // of vertices + 1
+  const Vertex* indices;
+  int64_t vertices, arcs;
+
+  // Where the arcs of v begin; for v = vertices, where they end.
+  int64_t begin(int64_t v) const {
+    return int64_t(std::min(uint64_t(int64_t(Shared::load(indptr + v))), uint64_t(arcs)));
+  }
+
+  // The last vertex whose row begins at `arc` or before.
+  int64_t source(int64_t arc) const {
+    int64_t low = 0, high = vertices;
+    while (high - low > 1) {
+      const int64_t middle = low + (high - low) / 2;
+      (begin(middle) <= arc ? low : high) = middle;
+    }
+    return low;
+  }
+
+  Vertex target(int64_t arc) const { return Shared::load(indices + arc); }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,210 @@
+"""Threads that cannot be had, that get no memory, or that the interpreter leaves behind."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+COMPILER = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+
+# Put before the C library: refuses new threads, or memory to all threads but the first.
+SHORTAGE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int no_threads, no_memory;
+void* __libc_malloc(size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
+static int refused(void) { return no_memory && syscall(SYS_gettid) != getpid(); }
+void* malloc(size_t size) { return refused() ? NULL : __libc_malloc(size); }
+void* aligned_alloc(size_t alignment, size_t size) {
+  return refused() ? NULL : __libc_memalign(alignment, size);
+}
+int pthread_create(pthread_t* thread, const pthread_attr_t* a, void* (*f)(void*), void* argument) {
+  int (*create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) =
+      dlsym(RTLD_NEXT, "pthread_create");
+  return no_threads ? EAGAIN : create(thread, a, f, argument);
+}
+"""
+
+LABEL = """
+import ctypes, sys
+import numpy as np
+import conncomp
+
+image = np.tile(np.eye(64, dtype=np.uint8), (32, 32))
+conncomp.set_num_threads(1)
+right = conncomp.label(image)
+conncomp.set_num_threads(4)
+ctypes.c_int.in_dll(ctypes.CDLL(None), sys.argv[1]).value = 1
+for attempt in range(20):
+    try:
+        assert np.array_equal(conncomp.label(image), right)
+    except MemoryError:
+        pass
+print("survived")
+"""
+
+AT_EXIT = """
+import threading, time
+import numpy as np
+import conncomp
+
+conncomp.set_num_threads({threads})
+image = np.random.default_rng(0).random((3000, 3000)) < 0.5
+begun = threading.Event()
+
+def label_for_ever():
+    while True:
+        conncomp.label(image)
+        begun.set()
+
+for _ in range(3):
+    threading.Thread(target=label_for_ever, daemon=True).start()
+begun.wait()
+time.sleep({seconds})
+print("survived")
+"""
+
+
+def run(script, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="interposes functions of glibc")
+@pytest.mark.parametrize("shortage", ["no_threads", "no_memory"])
+def test_shortage(shortage, tmp_path):
+    """Fewer threads do the work, or the call raises MemoryError; the process goes on."""
+    if COMPILER is None:
+        pytest.skip("no C compiler on PATH")
+    source, library = tmp_path / "shortage.c", tmp_path / "shortage.so"
+    source.write_text(SHORTAGE)
+    subprocess.run([COMPILER, "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    done = run(LABEL, shortage, LD_PRELOAD=str(library))
+    assert (done.returncode, done.stdout) == (0, "survived\n"), done.stderr
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("seconds", [0.0, 0.11])
+def test_threads_that_label_while_the_interpreter_exits(threads, seconds):
+    done = run(AT_EXIT.format(threads=threads, seconds=seconds))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "survived\n", "")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="there NumPy refuses subinterpreters")
+def test_subinterpreters_are_refused():
+    script = """
+import warnings, _xxsubinterpreters
+interpreter = _xxsubinterpreters.create(isolated=False)
+print(_xxsubinterpreters.run_string(interpreter, '''
+import warnings
+warnings.simplefilter("ignore")
+try:
+    import conncomp
+except ImportError as error:
+    assert "main interpreter only" in str(error)
+else:
+    raise AssertionError("imported")
+'''))
+"""
+    done = run(script)
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import numpy as np
+import conncomp
+
+conncomp.set_num_threads({threads})
+random = np.random.default_rng(0)
+pattern = random.integers(0, 50, 10**6)
+
+def noise(*shape):
+    return np.resize(pattern, shape).astype(np.int32)
+
+work = {{
+    "image": lambda: conncomp.label(noise(4000, 4000), connectivity=1),
+    "row": lambda: conncomp.label(noise(16 * 10**6)),
+    "pairs": lambda: conncomp.label(noise(8 * 10**6, 2).T),
+    "graph": lambda: conncomp.connected_components(graph),
+    "rows": lambda: conncomp.Graph.from_edges(*arcs, 10**6).indptr,
+    "sizes": lambda: conncomp.component_sizes(noise(4000, 4000)),
+    "statistics": lambda: conncomp.component_statistics(noise(4000, 4000)),
+}}["{kind}"]
+arcs = random.integers(0, 10**6, (2, 2 * 10**6))
+graph = conncomp.Graph.from_edges(*arcs, 10**6)
+signalled = 0
+
+def handler(number, frame):
+    global signalled
+    signalled += 1
+    raise InterruptedError("by the handler")
+
+signal.signal(signal.SIGALRM, handler)
+for repetition in range(3):
+    delay = 0.1 + 0.13 * repetition
+    due = time.perf_counter() + delay
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    try:
+        while True:
+            work()
+    except InterruptedError:
+        pass
+    assert time.perf_counter() - due < 1, "slow to end"
+assert signalled == 3
+small = np.eye(3, dtype=int)
+assert conncomp.label(small, return_num=True)[1] == 1
+print("survived", threading.active_count())
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", ["image", "row", "pairs", "graph", "rows", "sizes", "statistics"])
+def test_signals_end_calls(kind, threads):
+    """A handler that raises ends the call; the next one works, and no thread is left behind."""
+    done = run(INTERRUPTED.format(kind=kind, threads=threads))
+    assert (done.returncode, done.stdout) == (0, "survived 1\n"), done.stderr
+
+
+LONG_CALL = """
+import os, signal, threading, time
+import numpy as np
+import conncomp
+
+conncomp.set_num_threads(2)
+# Each element differs from the one before: the most work for an element.
+image = np.resize(np.arange(7, dtype=np.uint8), (10**9 // 5 // 4000, 4000))
+sent = []
+
+def interrupt():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Timer(0.5, interrupt).start()
+try:
+    for _ in range(100):
+        conncomp.label(image)
+except KeyboardInterrupt:
+    print(time.perf_counter() - sent[0])
+"""
+
+
+def test_ctrl_c_is_quick():
+    """On 2 * 10^8 elements, which take a second or more; 0.2 s where the machine is free."""
+    done = run(LONG_CALL)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1
