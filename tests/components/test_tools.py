@@ -100,18 +100,18 @@ def test_statistics_against_others(restore_threads):
 def test_moments_are_exact():
     """The variance of 0 ... n - 1 is (n² - 1) / 12; float64 sums of squares would lose digits."""
     n = 3_000_001
-    found = conncomp.component_statistics(np.ones(n, np.uint8))
+    found = conncomp.component_statistics(np.ones(n, np.uint8), background=None)
     assert found.moments[0, 0, 0] == (n**2 - 1) / 12
     assert found.centroids[0, 0] == (n - 1) / 2
 
 
 def test_large_sizes():
-    labels = np.repeat([1, 2, 3, 4], [70_000, 70_000, 2, 300_000])
+    labels = np.repeat([[1, 2, 3, 4]], [70_000, 70_000, 2, 300_000], axis=1)
     assert list(conncomp.component_sizes(labels)) == [0, 70_000, 70_000, 2, 300_000]
     sizes, counts = conncomp.size_histogram(labels)
     assert (list(sizes), list(counts)) == ([2, 70_000, 300_000], [1, 2, 1])
     ranks = conncomp.sort_by_size(labels)
-    assert [int(ranks[i]) for i in (0, 70_000, 140_000, 140_002)] == [2, 3, 4, 1]
+    assert [int(ranks[0, i]) for i in (0, 70_000, 140_000, 140_002)] == [2, 3, 4, 1]
 
 
 def test_labels_of_roots_and_graphs():
@@ -152,12 +152,12 @@ EVERY = [
         ([1.5, 2.0], {}, TypeError, "labels is of dtype float64"),
         ([True, False], {}, TypeError, "labels is of dtype bool"),
         (["a"], {}, TypeError, "labels is of dtype"),
-        ([1, -2], {}, ValueError, "labels holds -2"),
-        (np.array([1, -2], np.int8), {}, ValueError, "labels holds -2"),
+        ([[1, -2]], {}, ValueError, "labels holds -2"),
+        (np.array([[1, -2]], np.int8), {}, ValueError, "labels holds -2"),
         (np.array([1, -2], ">i4"), {"background": None}, ValueError, "labels holds -2"),
         ([1, -2], {"background": -1}, ValueError, "labels holds -2"),
-        ([1, 10**15], {}, ValueError, "labels holds 1000000000000000"),
-        (np.array([2**64 - 1], np.uint64), {}, ValueError, "labels holds 18446744073709551615"),
+        ([[1, 10**15]], {}, ValueError, "labels holds 1000000000000000"),
+        (np.array([[2**64 - 1]], np.uint64), {}, ValueError, "labels holds 18446744073709551615"),
         ([1, 2], {"background": 5}, ValueError, "background=5"),
         ([1, 2], {"background": True}, ValueError, "background=True"),
     ],
