@@ -169,7 +169,7 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
 
 def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
     """Raise for objects of which NumPy would make an array of objects, or one that costs much."""
-    what = f"{name} is a {type(array).__module__.partition('.')[0]} {type(array).__name__}"
+    what = f"{name} is a {type(array).__name__} of {library_of(array)}"
     if is_of(array, "scipy.sparse", "cupyx.scipy.sparse"):
         raise TypeError(f"{what}, which is sparse; make it dense with its .toarray()")
     if is_of(array, "sparse"):

@@ -1,11 +1,15 @@
 """Sizes, members, histogram, selection and statistics, against plain NumPy and scikit-image."""
 
+from dataclasses import astuple
+
 import cc3d
+import dask.array
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
 from skimage.measure import regionprops
 
 import conncomp
@@ -143,6 +147,72 @@ EVERY = [
     lambda labels, **options: conncomp.largest_components(labels, 1, **options),
     lambda labels, **options: conncomp.remove_small_components(labels, 1, **options),
 ]
+
+
+def all_arrays(found):
+    """Return what a function of `EVERY` gave, as a tuple of arrays."""
+    if isinstance(found, conncomp.ComponentStatistics):
+        return astuple(found)
+    return found if isinstance(found, tuple) else (found,)
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_labels_of_one_axis_may_be_those_of_a_graph(function):
+    """Whether 0 is a component or the background cannot be seen: it is not guessed."""
+    _, of_graph = conncomp.connected_components(conncomp.Graph.from_edges([1], [2], 4))
+    of_image = conncomp.label([0, 1, 1, 0, 1])
+    for labels in (of_graph, of_image, of_graph.tolist(), of_image[:0]):
+        with pytest.raises(ValueError, match="background=None for .*connected_c.*background=0 "):
+            function(labels)
+        for background in (0, None):
+            function(labels, background=background)
+    for shape in [(1, 5), (5, 1)]:
+        for found, expected in zip(
+            all_arrays(function(of_image.reshape(shape))),
+            all_arrays(function(of_image.reshape(shape), background=0)),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", ">i4"])
+@pytest.mark.parametrize("background", [0, -1, None])
+def test_masked_labels_are_background(function, dtype, background):
+    rng = np.random.default_rng(0)
+    labels, mask = rng.integers(0, 9, (20, 20)), rng.random((20, 20)) < 0.3
+    masked = np.ma.masked_array(labels.astype(dtype), mask)
+    labels[mask] = -1 if background is None else background
+    # With None there is no background but the mask, which -1 says for plain labels.
+    expected = function(labels, background=-1 if background is None else background)
+    for here, there in zip(
+        all_arrays(function(masked, background=background)), all_arrays(expected), strict=True
+    ):
+        assert type(here) is np.ndarray
+        np.testing.assert_array_equal(here, there)
+    np.testing.assert_array_equal(masked.mask, mask)
+
+
+def test_what_a_mask_hides_is_not_checked():
+    masked = np.ma.masked_array([[2**40, -7, 1]], [[True, True, False]])
+    assert conncomp.component_sizes(masked).tolist() == [0, 1]
+    every = np.ma.masked_array([[3, 4]], True)
+    assert conncomp.component_sizes(every).tolist() == []
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (sparse.csr_array(np.eye(3, dtype=int)), r"labels is a csr_array of scipy.*\.toarray\(\)"),
+        (dask.array.zeros((2, 2), int), r"labels is a.* Array of dask.*\.compute\(\)"),
+        (np.zeros((2, 2), object), r"labels is an array of Python objects; .*\.astype\(\)"),
+        (None, "labels is a NoneType; it must be of integers"),
+    ],
+)
+def test_labels_that_are_none(function, labels, message):
+    with pytest.raises(TypeError, match=message):
+        function(labels)
 
 
 @pytest.mark.parametrize("function", EVERY)

@@ -1,8 +1,10 @@
 """Every way to call `connected_components` and `Graph` wrongly: the error's type and message."""
 
+import dask.array
 import networkx
 import numpy as np
 import pytest
+import sparse as pydata
 from scipy import sparse
 
 from conncomp import Graph, connected_components
@@ -55,6 +57,8 @@ def test_from_csr(indptr, indices, error, message):
         ([0, -1], [1, 3], None, ValueError, r"src\[1\] is -1"),
         ([0, 1], [-2, 3], 9, ValueError, r"dst\[0\] is -2"),
         ([-1], [-1], None, ValueError, r"src\[0\] is -1"),
+        (np.ma.masked_equal([0, 1], 1), [0, 1], None, ValueError, "src has masked elements"),
+        ([0, 1], dask.array.zeros(2, int), None, TypeError, r"dst is a.* Array of dask.*compute"),
         ([0], [2**63], None, ValueError, "dst holds 9223372036854775808"),
         ([0], [1], -1, ValueError, "num_vertices=-1"),
         ([], [], -1, ValueError, "num_vertices=-1"),
@@ -79,6 +83,8 @@ def test_from_edges(src, dst, num_vertices, error, message):
         (sparse.csr_array((2, 3)), ValueError, r"matrix has shape \(2, 3\)"),
         (sparse.coo_array(np.ones(3)), ValueError, r"matrix has shape \(3,\)"),
         (np.eye(3), TypeError, "matrix is a ndarray"),
+        (pydata.COO(np.eye(3), fill_value=2.0), ValueError, "fill_value=.*2"),
+        (pydata.COO(np.ones((2, 3))), ValueError, r"matrix has shape \(2, 3\)"),
         (None, TypeError, "matrix is a NoneType"),
     ],
 )
@@ -108,6 +114,9 @@ def test_from_scipy(matrix, error, message):
         ([["a", "b"], ["c", "d"]], TypeError, "csgraph is of dtype <U1"),
         ("graph", TypeError, "csgraph is of dtype <U5"),
         (None, TypeError, "csgraph is a NoneType; it must be a Graph, a matrix"),
+        (dask.array.eye(3), TypeError, r"csgraph is a.* Array of dask.*\.compute\(\)"),
+        (pydata.COO(np.ones(3)), ValueError, r"csgraph has shape \(3,\)"),
+        (pydata.COO(np.eye(3) * 1j), TypeError, "csgraph is of dtype complex128"),
         ({0: [1]}, TypeError, "csgraph is a dict; it must be a Graph, a matrix"),
     ],
 )
@@ -140,6 +149,29 @@ def test_graph(graph, error, message):
 def test_other_arguments(arguments, error, message, connection):
     with pytest.raises(error, match=message):
         connected_components(GRAPH, **{"connection": connection, **arguments})
+
+
+@pytest.mark.parametrize("name", ["networkx", "igraph", "rustworkx"])
+def test_graphs_of_other_libraries(name):
+    with pytest.raises(TypeError, match=f"graph is a list, not a graph of (?i:{name})"):
+        getattr(Graph, f"from_{name}")([])
+
+
+def test_both_names_or_none():
+    with pytest.raises(TypeError, match="got 'graph' besides 'csgraph'"):
+        connected_components(csgraph=GRAPH, graph=GRAPH)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'csgraph'"):
+        connected_components()
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_dtypes_that_are_too_small(numbering, connection):
+    graph, out = Graph.from_edges([], [], 300), np.full(300, 7, np.uint8)
+    for options in ({"dtype": np.uint8}, {"out": out}):
+        with pytest.raises(ValueError, match="is uint8, too small for labels up to 299; use u"):
+            connected_components(graph, connection=connection, numbering=numbering, **options)
+    assert (out == 7).all()
 
 
 @pytest.mark.parametrize(

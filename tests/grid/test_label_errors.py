@@ -2,8 +2,13 @@
 
 import math
 
+import dask.array
 import numpy as np
+import pandas
 import pytest
+import scipy.sparse
+import sparse
+import xarray
 
 from conncomp import label
 from conncomp.kernels import launcher
@@ -49,6 +54,66 @@ def huge(*shape):
 def test_image(image, error, message):
     with pytest.raises(error, match=message):
         label(image)
+
+
+class Stubborn:
+    """An object that fails to become an array, as a tensor of PyTorch that is on no CPU does."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("cannot be an array")
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (scipy.sparse.csr_array(IMAGE), r"a csr_array of scipy, which is sparse; .*\.toarray\(\)"),
+        (sparse.COO(IMAGE), r"a COO of sparse, which is sparse; .*\.todense\(\)"),
+        (dask.array.from_array(IMAGE), r"an? Array of dask, which is not computed .*\.compute\(\)"),
+        (xarray.DataArray(dask.array.from_array(IMAGE)), r"DataArray of xarray, .*\.compute\(\)"),
+        (xarray.Dataset({"a": ("x", [1])}), "an array of label_image, a Dataset: .*to_dataarray"),
+        (pandas.DataFrame({"a": [1], "b": ["x"]}), r"a DataFrame; it must be .*\.astype\(\)"),
+        (Stubborn(), "cannot make an array of label_image, a Stubborn: cannot be an array"),
+    ],
+)
+def test_arrays_of_other_libraries(image, message):
+    with pytest.raises(TypeError, match=message):
+        label(image)
+
+
+def test_both_names_or_none():
+    with pytest.raises(TypeError, match="got 'image' besides 'label_image'"):
+        label(image=IMAGE, label_image=IMAGE)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'label_image'"):
+        label()
+
+
+@pytest.mark.parametrize(
+    ("ndim", "connectivity", "neighbours"),
+    [(15, 5, 122026), (15, None, 3**15 - 1), (11, 11, 3**11 - 1)],
+)
+def test_too_many_neighbours(ndim, connectivity, neighbours):
+    message = f"gives an element {neighbours} neighbours along the {ndim} axes .*lower connectivity"
+    with pytest.raises(ValueError, match=message):
+        label(np.ones((2, 1) * ndim), connectivity=connectivity)
+
+
+@pytest.mark.parametrize(("ndim", "reach", "neighbours"), [(3, 1, 6), (3, 2, 18), (3, 3, 26)])
+def test_connectivity_by_neighbours(ndim, reach, neighbours):
+    message = f"connectivity={neighbours} .*for {neighbours} neighbours it is {reach}"
+    with pytest.raises(ValueError, match=message):
+        label(np.ones((2,) * ndim), connectivity=neighbours)
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_dtypes_that_are_too_small(numbering):
+    image = np.arange(1, 301).reshape(3, 100)
+    largest = 300 if numbering == "consecutive" else 299
+    out = np.full(image.shape, 7, np.int8)
+    for options in ({"dtype": np.int8}, {"out": out}):
+        message = f"is int8, too small for labels up to {largest}; use u?int16"
+        with pytest.raises(ValueError, match=message):
+            label(image, numbering=numbering, **options)
+    assert (out == 7).all()
 
 
 @pytest.mark.parametrize(
