@@ -336,6 +336,8 @@ def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:
 
 def shown(value: object) -> str:
     """Return `value` for a message: its representation, cut short, whatever it is."""
+    if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
+        return f"an array of shape {value.shape}"
     try:
         text = repr(value)
     except Exception:  # of a foreign class, or too many digits
@@ -349,6 +351,14 @@ def as_integer(name: str, value: Any) -> int:
         return int(index(value))
     except Exception:
         raise TypeError(f"{name}={shown(value)} must be an integer") from None
+
+
+def as_bool(name: str, value: Any) -> bool:
+    """Return whether `value` is true; a TypeError names the argument."""
+    try:
+        return bool(value)
+    except Exception:
+        raise TypeError(f"{name}={shown(value)} must be True or False") from None
 
 
 def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

@@ -66,7 +66,7 @@ def test_from_csr(indptr, indices, error, message):
         ([0], [1], "2", TypeError, "num_vertices='2'"),
         ([0.0], [1], None, TypeError, "src is of dtype float64"),
         ([0], [1j], None, TypeError, "dst is of dtype complex128"),
-        ([0], [None], None, TypeError, "dst is of dtype object"),
+        ([0], [None], None, TypeError, "dst is a list; it must be of integers"),
         ([[0]], [1], None, ValueError, r"src has shape \(1, 1\)"),
         (0, 1, None, ValueError, r"src has shape \(\)"),
         (OnGPU(), [1], None, TypeError, "src lies in GPU memory"),

@@ -12,6 +12,7 @@ from conncomp._arrays import (
     as_integer,
     as_numpy,
     check_choice,
+    check_kind,
     library_of,
     on_gpu,
 )
@@ -521,8 +522,7 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
         array = array.astype(np.int64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} is of dtype {array.dtype}; it must be of integers")
+    check_kind(array, "iu", values, name, "of integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
     if array.dtype not in INDEX_TYPES:

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from conncomp._arrays import (
     Output,
     also_named,
+    as_bool,
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
@@ -245,7 +246,8 @@ def connected_components(
     check_choice("algorithm", algorithm, algorithms(where))
     check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
     arcs = as_graph(csgraph)
-    strong = directed and connection.lower() == "strong"
+    strong = as_bool("directed", directed) and connection.lower() == "strong"
+    return_labels = as_bool("return_labels", return_labels)
     if where == "cuda":
         if strong:
             raise ValueError(

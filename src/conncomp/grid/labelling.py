@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conncomp._arrays import (
     Output,
     also_named,
+    as_bool,
     as_cupy,
     as_integer,
     as_numpy_and_mask,
@@ -292,6 +293,7 @@ def label(
     """
     for name in ELSEWHERE.keys() & options.keys():
         raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    return_num = as_bool("return_num", return_num)
     there = on_gpu(label_image)
     where = choose_device(device, there, "label_image")
     check_choice("numbering", numbering, ("consecutive", "roots"))
