@@ -20,7 +20,8 @@ from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.components import members, tables
 from conncomp.kernels.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
-from stand_in import Array, CuPy
+from host_cupy import HostCuPyGpu, place_on_host
+from stand_in import Array
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -75,35 +76,10 @@ CASES = [(name, background) for name in HARD_LABELS for background in (0, None)]
 CASES += [(name, -1) for name in HARD_ROOTS]
 
 
-class HostCuPyGpu(HostGpu):
-    """The host executor with the stand-in for CuPy as its array library."""
-
-    def __init__(self, cupy, **options):
-        super().__init__(**options)
-        self.xp = cupy
-
-    def _compile(self, file, names):
-        def unwrapping(function):
-            def launch(grid, block, arguments, **options):
-                values = [a.host if isinstance(a, Array) else a for a in arguments]
-                function(grid, block, tuple(values), **options)
-
-            launch.max_dynamic_shared_size_bytes = function.max_dynamic_shared_size_bytes
-            return launch
-
-        return [unwrapping(function) for function in super()._compile(file, names)]
-
-
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    module = CuPy()
-    module.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
-    gpu = HostCuPyGpu(module)
-    monkeypatch.setattr(_arrays, "import_cupy", lambda: module)
-    for user in (sizes, selection, statistics):
-        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
-    return module
+    return place_on_host(monkeypatch, _arrays, (sizes, selection, statistics))
 
 
 def in_tuple(found):

@@ -291,8 +291,9 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    for name in ELSEWHERE.keys() & options.keys():
-        raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    for name in options:
+        if name in ELSEWHERE:
+            raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
     return_num = as_bool("return_num", return_num)
     there = on_gpu(label_image)
     where = choose_device(device, there, "label_image")
@@ -406,6 +407,8 @@ def _check_connectivity(connectivity: float | None, shape: tuple[int, ...]) -> i
             if reach == _count_neighbours(ndim, axes):
                 text += f": for {reach} neighbours it is {axes}"
         raise ValueError(text)
+    if 3**ndim <= MOST_NEIGHBOURS:
+        return reach
     longer = sum(length > 1 for length in shape)
     if _count_neighbours(longer, reach) > MOST_NEIGHBOURS:
         raise ValueError(
