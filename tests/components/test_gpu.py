@@ -229,10 +229,11 @@ BAD = [
     (np.array([1.5, 2.0]), {}),
     (np.zeros(0), {}),
     (np.array([True, False]), {}),
-    (np.array([1, -2]), {}),
+    (np.array([[1, -2]]), {}),
+    (np.array([1, 2]), {}),
     (np.array([1, -2]), {"background": -1}),
-    (np.array([1, 10**15]), {}),
-    (np.array([2**64 - 1], np.uint64), {}),
+    (np.array([[1, 10**15]]), {}),
+    (np.array([[2**64 - 1]], np.uint64), {}),
     (np.array([1, 2]), {"background": 5}),
     (np.array([1, 2]), {"background": True}),
 ]
@@ -356,7 +357,7 @@ class TestOnGpu:
 
         pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
         with cupy.cuda.using_allocator(pool.malloc):
-            labels = cupy.asarray(np.arange(1 << 20))
+            labels = cupy.asarray(np.arange(1 << 20).reshape(1024, 1024))
             pool.set_limit(size=pool.total_bytes() + 1024)
             for function in FUNCTIONS.values():
                 with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):

@@ -313,6 +313,7 @@ def test_pydata_sparse_equals_scipy(kind, fill):
 @pytest.mark.parametrize("connection", ["weak", "strong"])
 def test_igraph_and_rustworkx(directed, num_edges, connection):
     edges = np.random.default_rng(num_edges).integers(0, 40, (num_edges, 2))
+    edges[:1] = 7  # a loop
     arcs = np.concatenate([edges, edges[:0] if directed else edges[:, ::-1]])
     strong = directed and connection == "strong"
     expected = components_by_search(40, arcs.tolist(), strong=strong)

@@ -279,7 +279,7 @@ class Shapeless(np.ndarray):
         raise AssertionError("reshaped")
 
 
-SUBCLASSES = [np.matrix, np.recarray, Shapeless]
+SUBCLASSES = [np.matrix, np.recarray, np.memmap, Shapeless]
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
@@ -293,6 +293,32 @@ def test_subclasses(kind, dtype):
     out = np.zeros(image.shape, dtype).view(kind)
     assert label(image, out=out) is out
     np.testing.assert_array_equal(out.view(np.ndarray), labels)
+
+
+class Tensor:
+    """As those of PyTorch in main memory: what may have to be differentiated is not exported."""
+
+    __module__ = "torch"
+
+    def __init__(self, values, detached=False):
+        self.values, self.detached = values, detached
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def detach(self):
+        return Tensor(self.values, True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.detached:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return np.array(self.values)
+
+
+def test_tensors_in_main_memory():
+    labels = label(Tensor([[1.5, 1.5, 0.5]]))
+    assert type(labels) is np.ndarray
+    np.testing.assert_array_equal(labels, [[1, 1, 2]])
 
 
 def test_xarray():
