@@ -174,12 +174,10 @@ def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
         raise TypeError(f"{what}, which is sparse; make it dense with its .toarray()")
     if is_of(array, "sparse"):
         raise TypeError(f"{what}, which is sparse; make it dense with its .todense()")
-    if is_of(array, "dask") or (is_of(array, "xarray") and is_of(_data_of(array), "dask")):
+    if is_of(array, "dask") or (
+        is_of(array, "xarray") and is_of(getattr(array, "data", None), "dask")
+    ):
         raise TypeError(f"{what}, which is not computed yet; compute it with its .compute()")
-
-
-def _data_of(array: object) -> object:
-    return getattr(array, "data", None)
 
 
 def check_kind(array: Any, kinds: str, given: object, name: str, wanted: str) -> None:
@@ -246,7 +244,7 @@ class Output:
         self._out = placed = None
         if out is not None:
             if self._smallest:
-                raise ValueError(f"dtype='smallest', but out is of dtype {out.dtype}; give one")
+                raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
             placed = _check_output(out, shape, wanted, inputs, xp)
             wanted, self._out = placed.dtype, out
         if wanted is not None:

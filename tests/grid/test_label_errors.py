@@ -158,7 +158,12 @@ def test_dtypes_that_are_too_small(numbering):
         ({"blocks": 1, "device": "cuda"}, TypeError, "has no option 'blocks'"),
         ({"device": "tpu"}, ValueError, "device='tpu'"),
         ({"dtype": np.uint32, "numbering": "roots"}, ValueError, "dtype is uint32, without a -1"),
-        ({"dtype": "smallest", "out": np.zeros((3, 4), "u1")}, ValueError, "dtype='smallest', but"),
+        (
+            {"dtype": "smallest", "out": np.zeros((3, 4), "u1")},
+            ValueError,
+            "dtype='smallest' and out",
+        ),
+        ({"dtype": "smallest", "out": [0]}, ValueError, "dtype='smallest' and out"),
         ({"dtype": "smallish"}, TypeError, "dtype='smallish' must be a dtype of integers or 'smal"),
         ({"dtype": ">i4"}, ValueError, "dtype is >i4"),
         ({"dtype": float}, TypeError, "dtype is float64"),
