@@ -12,10 +12,12 @@ from scipy.sparse import coo_array, csgraph
 
 def label_by_flood_fill(image, background=None, connectivity=None, periodic=False):
     """Return the roots of an array, by flood filling one component after the other."""
+    masked = np.ma.getmaskarray(image).ravel().tolist()
     image = np.asarray(image)
     neighbours = list_neighbours(image.shape, connectivity, periodic)
     values = image.ravel().tolist()
     ground = [is_background(value, image.dtype, background) for value in values]
+    ground = [value or hidden for value, hidden in zip(ground, masked, strict=True)]
     roots = [-1] * image.size
     for start in range(image.size):
         if roots[start] != -1 or ground[start]:

@@ -46,8 +46,15 @@ class Array(NDArrayOperatorsMixin):
     def __init__(self, host):
         self.host = np.asarray(host)
 
-    def get(self):
-        return self.host.copy()
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=self.host.ctypes.data)
+
+    def get(self, out=None):
+        if out is None:
+            return self.host.copy()
+        out[...] = self.host
+        return out
 
     def __array__(self, *arguments, **options):
         raise TypeError("conversion to a NumPy array, unasked")

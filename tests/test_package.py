@@ -1,5 +1,6 @@
 """Importing, threads, builds and configuration: mostly in interpreters of their own."""
 
+import importlib.metadata
 import os
 import resource
 import subprocess
@@ -65,6 +66,14 @@ def test_import_takes_nothing_optional():
 def test_all_names_exist():
     for name in conncomp.__all__:
         assert hasattr(conncomp, name)
+
+
+def test_version():
+    assert conncomp.__version__ == importlib.metadata.version("conncomp")
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        conncomp.nothing  # noqa: B018
+    script = "import sys, conncomp; print('importlib.metadata' in sys.modules)"
+    assert run(script) == "False"
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])

@@ -1,5 +1,7 @@
 """Connected components of arrays and graphs."""
 
+from typing import TYPE_CHECKING
+
 from conncomp._config import get_num_threads, set_num_threads, show_config
 from conncomp.components import (
     ComponentStatistics,
@@ -40,3 +42,15 @@ __all__ = [
     "sort_by_size",
     "write_image",
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """Find the version when it is asked for: the metadata take as long as all other imports."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return version("conncomp")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import wraps
 from operator import index
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -12,6 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conncomp.kernels.launcher import INDEX_TYPES, import_cupy
 
 INT32_MAX = np.iinfo(np.int32).max
+LONGEST_SHOWN = 80  # characters of a value in a message
 
 
 def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal["cpu", "cuda"]:
@@ -35,6 +38,8 @@ def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal
 
 def on_gpu(array: object) -> bool:
     """Whether `array` lies in the memory of a CUDA device, whatever its library."""
+    if isinstance(array, (np.ndarray, type)):
+        return False
     where = getattr(array, "__dlpack_device__", None)
     if where is not None:
         return where()[0] in (_DLPACK_CUDA, _DLPACK_CUDA_MANAGED)
@@ -74,7 +79,8 @@ def from_cupy(array: Any, library: str) -> Any:
     if library == "numba":
         from numba import cuda
 
-        return cuda.as_cuda_array(array)
+        as_cuda_array: Any = cuda.as_cuda_array
+        return as_cuda_array(array)
     return array
 
 
@@ -105,22 +111,86 @@ def caller_stream(library: str, device: int) -> AbstractContextManager[object]:
         return stack.pop_all()
 
 
+def is_of(value: object, *libraries: str) -> bool:
+    """Whether the class of `value`, or one that it inherits from, is of one of these modules.
+
+    The libraries need not be there, and are not imported.
+    """
+    return any(
+        f"{base.__module__}.".startswith(f"{library}.")
+        for base in type(value).__mro__
+        for library in libraries
+    )
+
+
 def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
     """Return `array` as a NumPy array, without a copy where it is one; refuse GPU memory.
 
     Parameters
     ----------
     array : array_like
-        What the user passed.
+        What the user passed; a masked array with masked elements is refused, too.
     name : str
         The argument's name, for the error.
     """
-    if not isinstance(array, np.ndarray) and on_gpu(array):
+    values, mask = as_numpy_and_mask(array, name)
+    if mask is not None:
+        raise ValueError(
+            f"{name} has masked elements; leave them out first, for example by .compressed()"
+        )
+    return values
+
+
+def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Return what `as_numpy` does, and which elements are masked, or None where none is."""
+    if isinstance(array, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(array)
+        return np.asarray(array), mask if mask.dtype == bool and mask.any() else None
+    if isinstance(array, np.ndarray):
+        return np.asarray(array), None
+    if on_gpu(array):
         raise TypeError(
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
             "where this function does not work; copy it to a NumPy array first"
         )
-    return np.asarray(array)
+    _refuse_what_is_no_array_yet(array, name)
+    # PyTorch does not export what it may have to differentiate.
+    held: Any = array.detach() if is_of(array, "torch") else array  # type: ignore[union-attr]
+    try:
+        return np.asarray(held), None
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a foreign class raises
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(
+            f"NumPy cannot make an array of {name}, a {type(array).__name__}: {error}"
+        ) from error
+
+
+def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
+    """Raise for objects of which NumPy would make an array of objects, or one that costs much."""
+    what = f"{name} is a {type(array).__name__} of {library_of(array)}"
+    if is_of(array, "scipy.sparse", "cupyx.scipy.sparse"):
+        raise TypeError(f"{what}, which is sparse; make it dense with its .toarray()")
+    if is_of(array, "sparse"):
+        raise TypeError(f"{what}, which is sparse; make it dense with its .todense()")
+    if is_of(array, "dask") or (
+        is_of(array, "xarray") and is_of(getattr(array, "data", None), "dask")
+    ):
+        raise TypeError(f"{what}, which is not computed yet; compute it with its .compute()")
+
+
+def check_kind(array: Any, kinds: str, given: object, name: str, wanted: str) -> None:
+    """Raise TypeError unless `array`, made of what the user gave, is of a dtype of these kinds."""
+    if array.dtype.kind in kinds:
+        return
+    what = f"of dtype {array.dtype}"
+    if array.dtype.kind == "O":
+        here = isinstance(given, np.ndarray)
+        what = "an array of Python objects" if here else f"a {type(given).__name__}"
+        if hasattr(given, "astype"):
+            wanted += ", which its .astype() makes"
+    raise TypeError(f"{name} is {what}; it must be {wanted}")
 
 
 def native_layout(array: NDArray[Any]) -> NDArray[Any]:
@@ -130,41 +200,109 @@ def native_layout(array: NDArray[Any]) -> NDArray[Any]:
     return np.require(array, requirements="A")
 
 
-def output_array(
-    shape: tuple[int, ...],
-    largest: int,
-    dtype: DTypeLike | None,
-    out: Any,
-    inputs: tuple[Any, ...],
-    xp: Any = np,
-) -> Any:
-    """Return `out`, checked, or a new array of `shape` for labels up to `largest`.
+class Output:
+    """Where labels go: what a kernel fills, and what the user gets.
 
-    Labels are int32 where every index fits and int64 beyond; `dtype` forces either. The array is of
-    `xp`, which is NumPy or CuPy, as `inputs` are; `out` may be of another library on the GPU.
+    They are one array, unless the user wants another dtype than int32 or int64: then what the
+    kernel fills is copied at the end, once it is known that it fits.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    largest : int
+        No label is larger.
+    dtype : dtype, "smallest" or None
+        Of the labels; None for int32 where every index fits and int64 beyond.
+    out : array or None
+        What the user gave; on a GPU it may be of any library.
+    inputs : tuple of array
+        What `out` must not share memory with.
+    lowest : {0, -1}
+        The smallest label that there may be.
+    xp : module
+        NumPy or CuPy, the library of `inputs`.
+
+    Attributes
+    ----------
+    labels : array of int32 or int64
+        For a kernel to fill: contiguous, and of no subclass.
     """
-    wanted = None if dtype is None else np.dtype(dtype)
-    if out is not None:
-        out = _check_output(out, shape, wanted, inputs, xp)
-        wanted = out.dtype
-    if wanted is None:
-        wanted = INDEX_TYPES[largest > INT32_MAX]
-    if wanted not in INDEX_TYPES:
-        name = "out" if out is not None else "dtype"
-        raise (ValueError if wanted.kind in "iu" else TypeError)(
-            f"{name} is {wanted}; labels are int32 or int64"
-        )
-    if largest > INT32_MAX and wanted.itemsize == 4:
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        largest: int,
+        dtype: DTypeLike | None,
+        out: Any,
+        inputs: tuple[Any, ...],
+        lowest: int = 0,
+        xp: Any = np,
+    ) -> None:
+        self._smallest = isinstance(dtype, str) and dtype == "smallest"
+        self._lowest = lowest
+        wanted = None if dtype is None or self._smallest else _as_dtype(dtype)
+        self._out = placed = None
+        if out is not None:
+            if self._smallest:
+                raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
+            placed = _check_output(out, shape, wanted, inputs, xp)
+            wanted, self._out = placed.dtype, out
+        if wanted is not None:
+            _check_label_type(wanted, "dtype" if out is None else "out", largest, lowest)
+        self._wanted = wanted
+        if wanted in INDEX_TYPES and placed is not None:
+            self.labels = placed
+        else:
+            native = wanted if wanted in INDEX_TYPES else INDEX_TYPES[largest > INT32_MAX]
+            self.labels = xp.empty(shape, native)
+        self._copy = placed
+
+    def finish(self) -> Any:
+        """Return the labels as the user wants them, once `labels` is filled."""
+        if not self._smallest and (self._wanted is None or self._wanted in INDEX_TYPES):
+            return self.labels if self._out is None else self._out
+        largest = int(self.labels.max()) if self.labels.size else 0
+        smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
+        wanted = smallest if self._wanted is None else self._wanted
+        if largest > np.iinfo(wanted).max:
+            name = "dtype" if self._out is None else "out"
+            raise ValueError(
+                f"{name} is {wanted}, too small for labels up to {largest}; use {smallest}"
+            )
+        if self._copy is None:
+            return self.labels.astype(wanted)
+        self._copy[...] = self.labels
+        return self._out
+
+
+def _as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        return np.dtype(dtype)
+    except Exception as error:  # of many types
+        raise TypeError(
+            f"dtype={shown(dtype)} must be a dtype of integers or 'smallest': {error}"
+        ) from error
+
+
+def _check_label_type(wanted: np.dtype[Any], name: str, largest: int, lowest: int) -> None:
+    if wanted.kind not in "iu":
+        raise TypeError(f"{name} is {wanted}; labels are integers")
+    if not wanted.isnative:
+        raise ValueError(f"{name} is {wanted}; labels are in native byte order")
+    if lowest < 0 and wanted.kind == "u":
+        raise ValueError(f"{name} is {wanted}, without a -1 for the background; use a signed type")
+    if wanted in INDEX_TYPES and largest > np.iinfo(wanted).max:
         raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
-    return xp.empty(shape, wanted) if out is None else out
 
 
 def _check_output(
     out: Any, shape: tuple[int, ...], wanted: np.dtype[Any] | None, inputs: tuple[Any, ...], xp: Any
 ) -> Any:
+    """Return `out` as a plain array of `xp`."""
     if xp is np:
-        if not isinstance(out, np.ndarray):
+        if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
             raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
+        out = np.asarray(out)
         usable = out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
     else:
         if not on_gpu(out):
@@ -194,18 +332,41 @@ def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:
     return bool(xp.may_share_memory(out, array))
 
 
+def shown(value: object) -> str:
+    """Return `value` for a message: its representation, cut short, whatever it is."""
+    if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
+        return f"an array of shape {value.shape}"
+    try:
+        text = repr(value)
+    except Exception:  # of a foreign class, or too many digits
+        return f"a {type(value).__name__}"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
 def as_integer(name: str, value: Any) -> int:
     """Return `value` as an int; a TypeError names the argument."""
     try:
         return int(index(value))
-    except TypeError:
-        raise TypeError(f"{name}={value!r} must be an integer") from None
+    except Exception:
+        raise TypeError(f"{name}={shown(value)} must be an integer") from None
+
+
+def as_bool(name: str, value: Any) -> bool:
+    """Return whether `value` is true; a TypeError names the argument."""
+    try:
+        return bool(value)
+    except Exception:
+        raise TypeError(f"{name}={shown(value)} must be True or False") from None
 
 
 def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Raise unless `value` is one of `choices`."""
-    if value not in choices:
-        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
+    try:
+        known = value in choices
+    except Exception:  # arrays do not compare as one
+        known = False
+    if not known:
+        raise ValueError(f"{name}={shown(value)} is not one of {', '.join(map(repr, choices))}")
 
 
 def check_options(algorithm: str, function: Any, options: dict[str, Any]) -> None:
@@ -215,3 +376,26 @@ def check_options(algorithm: str, function: Any, options: dict[str, Any]) -> Non
         if name not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise TypeError(f"algorithm={algorithm!r} has no option {name!r}; {has}")
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def also_named(**names: str) -> Callable[[_Function], _Function]:
+    """Let a function take its first argument by another keyword, too: ``also_named(new="old")``."""
+    ((name, other),) = names.items()
+
+    def decorate(function: _Function) -> _Function:
+        @wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            if other in options:
+                if arguments or name in options:
+                    raise TypeError(
+                        f"{function.__name__}() got {other!r} besides {name!r}, which it stands for"
+                    )
+                options[name] = options.pop(other)
+            return function(*arguments, **options)
+
+        return cast(_Function, call)
+
+    return decorate

@@ -20,7 +20,8 @@ from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.components import members, tables
 from conncomp.kernels.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
-from stand_in import Array, CuPy
+from host_cupy import HostCuPyGpu, place_on_host
+from stand_in import Array
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
@@ -75,35 +76,10 @@ CASES = [(name, background) for name in HARD_LABELS for background in (0, None)]
 CASES += [(name, -1) for name in HARD_ROOTS]
 
 
-class HostCuPyGpu(HostGpu):
-    """The host executor with the stand-in for CuPy as its array library."""
-
-    def __init__(self, cupy, **options):
-        super().__init__(**options)
-        self.xp = cupy
-
-    def _compile(self, file, names):
-        def unwrapping(function):
-            def launch(grid, block, arguments, **options):
-                values = [a.host if isinstance(a, Array) else a for a in arguments]
-                function(grid, block, tuple(values), **options)
-
-            launch.max_dynamic_shared_size_bytes = function.max_dynamic_shared_size_bytes
-            return launch
-
-        return [unwrapping(function) for function in super()._compile(file, names)]
-
-
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    module = CuPy()
-    module.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
-    gpu = HostCuPyGpu(module)
-    monkeypatch.setattr(_arrays, "import_cupy", lambda: module)
-    for user in (sizes, selection, statistics):
-        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
-    return module
+    return place_on_host(monkeypatch, _arrays, (sizes, selection, statistics))
 
 
 def in_tuple(found):
@@ -253,10 +229,11 @@ BAD = [
     (np.array([1.5, 2.0]), {}),
     (np.zeros(0), {}),
     (np.array([True, False]), {}),
-    (np.array([1, -2]), {}),
+    (np.array([[1, -2]]), {}),
+    (np.array([1, 2]), {}),
     (np.array([1, -2]), {"background": -1}),
-    (np.array([1, 10**15]), {}),
-    (np.array([2**64 - 1], np.uint64), {}),
+    (np.array([[1, 10**15]]), {}),
+    (np.array([[2**64 - 1]], np.uint64), {}),
     (np.array([1, 2]), {"background": 5}),
     (np.array([1, 2]), {"background": True}),
 ]
@@ -380,7 +357,7 @@ class TestOnGpu:
 
         pool = cupy.cuda.MemoryPool()  # with nothing kept of earlier calls
         with cupy.cuda.using_allocator(pool.malloc):
-            labels = cupy.asarray(np.arange(1 << 20))
+            labels = cupy.asarray(np.arange(1 << 20).reshape(1024, 1024))
             pool.set_limit(size=pool.total_bytes() + 1024)
             for function in FUNCTIONS.values():
                 with pytest.raises(MemoryError, match=r"allocating [0-9,]+ bytes"):

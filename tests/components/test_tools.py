@@ -1,11 +1,15 @@
 """Sizes, members, histogram, selection and statistics, against plain NumPy and scikit-image."""
 
+from dataclasses import astuple
+
 import cc3d
+import dask.array
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import sparse
 from skimage.measure import regionprops
 
 import conncomp
@@ -100,18 +104,18 @@ def test_statistics_against_others(restore_threads):
 def test_moments_are_exact():
     """The variance of 0 ... n - 1 is (n² - 1) / 12; float64 sums of squares would lose digits."""
     n = 3_000_001
-    found = conncomp.component_statistics(np.ones(n, np.uint8))
+    found = conncomp.component_statistics(np.ones(n, np.uint8), background=None)
     assert found.moments[0, 0, 0] == (n**2 - 1) / 12
     assert found.centroids[0, 0] == (n - 1) / 2
 
 
 def test_large_sizes():
-    labels = np.repeat([1, 2, 3, 4], [70_000, 70_000, 2, 300_000])
+    labels = np.repeat([[1, 2, 3, 4]], [70_000, 70_000, 2, 300_000], axis=1)
     assert list(conncomp.component_sizes(labels)) == [0, 70_000, 70_000, 2, 300_000]
     sizes, counts = conncomp.size_histogram(labels)
     assert (list(sizes), list(counts)) == ([2, 70_000, 300_000], [1, 2, 1])
     ranks = conncomp.sort_by_size(labels)
-    assert [int(ranks[i]) for i in (0, 70_000, 140_000, 140_002)] == [2, 3, 4, 1]
+    assert [int(ranks[0, i]) for i in (0, 70_000, 140_000, 140_002)] == [2, 3, 4, 1]
 
 
 def test_labels_of_roots_and_graphs():
@@ -145,6 +149,72 @@ EVERY = [
 ]
 
 
+def all_arrays(found):
+    """Return what a function of `EVERY` gave, as a tuple of arrays."""
+    if isinstance(found, conncomp.ComponentStatistics):
+        return astuple(found)
+    return found if isinstance(found, tuple) else (found,)
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_labels_of_one_axis_may_be_those_of_a_graph(function):
+    """Whether 0 is a component or the background cannot be seen: it is not guessed."""
+    _, of_graph = conncomp.connected_components(conncomp.Graph.from_edges([1], [2], 4))
+    of_image = conncomp.label([0, 1, 1, 0, 1])
+    for labels in (of_graph, of_image, of_graph.tolist(), of_image[:0]):
+        with pytest.raises(ValueError, match=r"background=None for .* background=0 "):
+            function(labels)
+        for background in (0, None):
+            function(labels, background=background)
+    for shape in [(1, 5), (5, 1)]:
+        for found, expected in zip(
+            all_arrays(function(of_image.reshape(shape))),
+            all_arrays(function(of_image.reshape(shape), background=0)),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", ">i4"])
+@pytest.mark.parametrize("background", [0, -1, None])
+def test_masked_labels_are_background(function, dtype, background):
+    rng = np.random.default_rng(0)
+    labels, mask = rng.integers(0, 9, (20, 20)), rng.random((20, 20)) < 0.3
+    masked = np.ma.masked_array(labels.astype(dtype), mask)
+    labels[mask] = -1 if background is None else background
+    # With None there is no background but the mask, which -1 says for plain labels.
+    expected = function(labels, background=-1 if background is None else background)
+    for here, there in zip(
+        all_arrays(function(masked, background=background)), all_arrays(expected), strict=True
+    ):
+        assert type(here) is np.ndarray
+        np.testing.assert_array_equal(here, there)
+    np.testing.assert_array_equal(masked.mask, mask)
+
+
+def test_what_a_mask_hides_is_not_checked():
+    masked = np.ma.masked_array([[2**40, -7, 1]], [[True, True, False]])
+    assert conncomp.component_sizes(masked).tolist() == [0, 1]
+    every = np.ma.masked_array([[3, 4]], True)
+    assert conncomp.component_sizes(every).tolist() == []
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (sparse.csr_array(np.eye(3, dtype=int)), r"labels is a csr_array of scipy.*\.toarray\(\)"),
+        (dask.array.zeros((2, 2), int), r"labels is a.* Array of dask.*\.compute\(\)"),
+        (np.zeros((2, 2), object), r"labels is an array of Python objects; .*\.astype\(\)"),
+        (None, "labels is a NoneType; it must be of integers"),
+    ],
+)
+def test_labels_that_are_none(function, labels, message):
+    with pytest.raises(TypeError, match=message):
+        function(labels)
+
+
 @pytest.mark.parametrize("function", EVERY)
 @pytest.mark.parametrize(
     ("labels", "options", "error", "message"),
@@ -152,12 +222,12 @@ EVERY = [
         ([1.5, 2.0], {}, TypeError, "labels is of dtype float64"),
         ([True, False], {}, TypeError, "labels is of dtype bool"),
         (["a"], {}, TypeError, "labels is of dtype"),
-        ([1, -2], {}, ValueError, "labels holds -2"),
-        (np.array([1, -2], np.int8), {}, ValueError, "labels holds -2"),
+        ([[1, -2]], {}, ValueError, "labels holds -2"),
+        (np.array([[1, -2]], np.int8), {}, ValueError, "labels holds -2"),
         (np.array([1, -2], ">i4"), {"background": None}, ValueError, "labels holds -2"),
         ([1, -2], {"background": -1}, ValueError, "labels holds -2"),
-        ([1, 10**15], {}, ValueError, "labels holds 1000000000000000"),
-        (np.array([2**64 - 1], np.uint64), {}, ValueError, "labels holds 18446744073709551615"),
+        ([[1, 10**15]], {}, ValueError, "labels holds 1000000000000000"),
+        (np.array([[2**64 - 1]], np.uint64), {}, ValueError, "labels holds 18446744073709551615"),
         ([1, 2], {"background": 5}, ValueError, "background=5"),
         ([1, 2], {"background": True}, ValueError, "background=True"),
     ],

@@ -1,8 +1,11 @@
 """`connected_components` and `Graph` against SciPy, NetworkX and a plain search."""
 
+import igraph
 import networkx
 import numpy as np
 import pytest
+import rustworkx
+import sparse as pydata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -284,6 +287,57 @@ def test_equals_networkx(kind, connection):
         assert count == len(np.unique(expected))
 
 
+def test_names_of_the_first_argument():
+    for found in (
+        connected_components(np.eye(2)),
+        connected_components(csgraph=np.eye(2)),
+        connected_components(graph=np.eye(2)),
+    ):
+        assert found[0] == 2
+
+
+@pytest.mark.parametrize("fill", [0, np.nan, np.inf])
+@pytest.mark.parametrize("kind", ["coo", "gcxs", "dok"])
+def test_pydata_sparse_equals_scipy(kind, fill):
+    matrix = pydata.COO.from_scipy_sparse(explicit_zeros())
+    matrix = pydata.COO(matrix.coords, matrix.data, matrix.shape, fill_value=np.float64(fill))
+    expected = csgraph.connected_components(matrix)
+    found = connected_components(matrix.asformat(kind))
+    assert found[0] == expected[0]
+    np.testing.assert_array_equal(found[1], expected[1])
+    assert Graph.from_scipy(matrix.asformat(kind)).num_arcs == 25
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("num_edges", [0, 20, 60])
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_igraph_and_rustworkx(directed, num_edges, connection):
+    edges = np.random.default_rng(num_edges).integers(0, 40, (num_edges, 2))
+    edges[:1] = 7  # a loop
+    arcs = np.concatenate([edges, edges[:0] if directed else edges[:, ::-1]])
+    strong = directed and connection == "strong"
+    expected = components_by_search(40, arcs.tolist(), strong=strong)
+    ig = igraph.Graph(n=40, edges=edges.tolist(), directed=directed)
+    rx = rustworkx.PyDiGraph() if directed else rustworkx.PyGraph()
+    rx.add_nodes_from(range(40))
+    rx.add_edges_from_no_data(list(map(tuple, edges.tolist())))
+    for graph in (ig, rx):
+        roots = connected_components(graph, connection=connection, numbering="roots")[1]
+        np.testing.assert_array_equal(roots, expected)
+    num_arcs = num_edges if directed else 2 * num_edges - int((edges[:, 0] == edges[:, 1]).sum())
+    for made in (Graph.from_igraph(ig), Graph.from_rustworkx(rx)):
+        assert (made.num_vertices, made.num_arcs) == (40, num_arcs)
+        assert made.is_symmetric() or directed
+
+
+def test_rustworkx_without_some_nodes():
+    graph = rustworkx.generators.path_graph(6)
+    graph.remove_nodes_from([0, 3])
+    assert connected_components(graph)[1].tolist() == [0, 0, 1, 1]
+    graph.remove_nodes_from([1, 2, 4, 5])
+    assert connected_components(graph)[0] == 0
+
+
 def test_arcs_of_networkx_graphs():
     edges = [("a", "b"), ("a", "b"), ("b", "b"), ("c", "a")]
     undirected = Graph.from_networkx(networkx.Graph(edges))
@@ -297,6 +351,28 @@ def test_arcs_of_networkx_graphs():
     assert directed.indices.tolist() == [1, 1, 1, 0]
     assert not directed.is_symmetric()
     assert Graph.from_networkx(networkx.Graph()).num_vertices == 0
+
+
+@pytest.mark.parametrize("dtype", [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)])
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_dtypes(dtype, numbering, connection):
+    graph = Graph.from_edges([4, 1, 3], [3, 4, 1], num_vertices=120)
+    options = {"connection": connection, "numbering": numbering}
+    expected = connected_components(graph, **options)[1]
+    found = connected_components(graph, dtype=dtype, **options)[1]
+    np.testing.assert_array_equal(found, expected.astype(dtype), strict=True)
+    out = np.full(120, 77, dtype)
+    assert connected_components(graph, out=out, **options)[1] is out
+    np.testing.assert_array_equal(out, found)
+
+
+@pytest.mark.parametrize(("num", "dtype"), [(0, "u1"), (256, "u1"), (257, "u2"), (65537, "u4")])
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_smallest_dtype(num, dtype, numbering):
+    graph = Graph.from_edges([], [], num)
+    found = connected_components(graph, numbering=numbering, dtype="smallest")[1]
+    np.testing.assert_array_equal(found, np.arange(num, dtype=dtype), strict=True)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

@@ -1,8 +1,10 @@
 """Every way to call `connected_components` and `Graph` wrongly: the error's type and message."""
 
+import dask.array
 import networkx
 import numpy as np
 import pytest
+import sparse as pydata
 from scipy import sparse
 
 from conncomp import Graph, connected_components
@@ -55,6 +57,8 @@ def test_from_csr(indptr, indices, error, message):
         ([0, -1], [1, 3], None, ValueError, r"src\[1\] is -1"),
         ([0, 1], [-2, 3], 9, ValueError, r"dst\[0\] is -2"),
         ([-1], [-1], None, ValueError, r"src\[0\] is -1"),
+        (np.ma.masked_equal([0, 1], 1), [0, 1], None, ValueError, "src has masked elements"),
+        ([0, 1], dask.array.zeros(2, int), None, TypeError, r"dst is a.* Array of dask.*compute"),
         ([0], [2**63], None, ValueError, "dst holds 9223372036854775808"),
         ([0], [1], -1, ValueError, "num_vertices=-1"),
         ([], [], -1, ValueError, "num_vertices=-1"),
@@ -62,7 +66,7 @@ def test_from_csr(indptr, indices, error, message):
         ([0], [1], "2", TypeError, "num_vertices='2'"),
         ([0.0], [1], None, TypeError, "src is of dtype float64"),
         ([0], [1j], None, TypeError, "dst is of dtype complex128"),
-        ([0], [None], None, TypeError, "dst is of dtype object"),
+        ([0], [None], None, TypeError, "dst is a list; it must be of integers"),
         ([[0]], [1], None, ValueError, r"src has shape \(1, 1\)"),
         (0, 1, None, ValueError, r"src has shape \(\)"),
         (OnGPU(), [1], None, TypeError, "src lies in GPU memory"),
@@ -79,6 +83,8 @@ def test_from_edges(src, dst, num_vertices, error, message):
         (sparse.csr_array((2, 3)), ValueError, r"matrix has shape \(2, 3\)"),
         (sparse.coo_array(np.ones(3)), ValueError, r"matrix has shape \(3,\)"),
         (np.eye(3), TypeError, "matrix is a ndarray"),
+        (pydata.COO(np.eye(3), fill_value=2.0), ValueError, "fill_value=.*2"),
+        (pydata.COO(np.ones((2, 3))), ValueError, r"matrix has shape \(2, 3\)"),
         (None, TypeError, "matrix is a NoneType"),
     ],
 )
@@ -98,13 +104,20 @@ def test_from_scipy(matrix, error, message):
         (sparse.csr_matrix((2, 3)), ValueError, r"graph has shape \(2, 3\)"),
         (sparse.coo_array(np.ones(3)), ValueError, r"graph has shape \(3,\)"),
         (sparse.eye_array(3, dtype=complex), TypeError, "graph is of dtype complex128"),
-        (np.eye(2, dtype=complex), TypeError, "graph is a ndarray of dtype complex128"),
-        (np.zeros((2, 2), object), TypeError, "graph is a ndarray of dtype object"),
-        (np.zeros((2, 2), "M8[s]"), TypeError, "graph is a ndarray of dtype datetime64"),
-        ([["a", "b"], ["c", "d"]], TypeError, "graph is a list of dtype <U1"),
-        ("graph", TypeError, "graph is a str of dtype <U5"),
-        (None, TypeError, "graph is a NoneType of dtype object"),
-        ({0: [1]}, TypeError, "graph is a dict of dtype object"),
+        (np.eye(2, dtype=complex), TypeError, "csgraph is of dtype complex128"),
+        (
+            np.zeros((2, 2), object),
+            TypeError,
+            r"csgraph is an array of Python objects; .*\.astype\(\)",
+        ),
+        (np.zeros((2, 2), "M8[s]"), TypeError, "csgraph is of dtype datetime64"),
+        ([["a", "b"], ["c", "d"]], TypeError, "csgraph is of dtype <U1"),
+        ("graph", TypeError, "csgraph is of dtype <U5"),
+        (None, TypeError, "csgraph is a NoneType; it must be a Graph, a matrix"),
+        (dask.array.eye(3), TypeError, r"csgraph is a.* Array of dask.*\.compute\(\)"),
+        (pydata.COO(np.ones(3)), ValueError, r"csgraph has shape \(3,\)"),
+        (pydata.COO(np.eye(3) * 1j), TypeError, "csgraph is of dtype complex128"),
+        ({0: [1]}, TypeError, "csgraph is a dict; it must be a Graph, a matrix"),
     ],
 )
 def test_graph(graph, error, message):
@@ -119,14 +132,14 @@ def test_graph(graph, error, message):
         ({"connection": None}, ValueError, "connection=None"),
         ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
         ({"algorithm": "ecl2"}, ValueError, "algorithm='ecl2' .*'afforest'"),
-        ({"dtype": np.int16}, ValueError, "dtype is int16"),
-        ({"dtype": np.uint64}, ValueError, "dtype is uint64"),
+        ({"dtype": ">i2"}, ValueError, "dtype is >i2"),
+        ({"dtype": "smallish"}, TypeError, "dtype='smallish' must be a dtype of integers or 'smal"),
+        ({"graph": GRAPH}, TypeError, "got 'graph' besides 'csgraph'"),
         ({"dtype": float}, TypeError, "dtype is float64"),
         ({"out": [0] * 4}, TypeError, "out must be a NumPy array, not list"),
         ({"out": np.zeros(3, np.int32)}, ValueError, r"out has shape \(3,\).*\(4,\)"),
         ({"out": np.zeros((4, 1), np.int32)}, ValueError, r"out has shape \(4, 1\)"),
         ({"out": np.zeros(8, np.int32)[::2]}, ValueError, "out must be .*C-contiguous"),
-        ({"out": np.zeros(4, np.int16)}, ValueError, "out is int16"),
         ({"out": np.zeros(4)}, TypeError, "out is float64"),
         ({"out": np.zeros(4, np.int32), "dtype": np.int64}, ValueError, "out .*int32.*int64"),
         ({"out": np.broadcast_to(np.int32(0), 4)}, ValueError, "out must be writeable"),
@@ -136,6 +149,29 @@ def test_graph(graph, error, message):
 def test_other_arguments(arguments, error, message, connection):
     with pytest.raises(error, match=message):
         connected_components(GRAPH, **{"connection": connection, **arguments})
+
+
+@pytest.mark.parametrize("name", ["networkx", "igraph", "rustworkx"])
+def test_graphs_of_other_libraries(name):
+    with pytest.raises(TypeError, match=f"graph is a list, not a graph of (?i:{name})"):
+        getattr(Graph, f"from_{name}")([])
+
+
+def test_both_names_or_none():
+    with pytest.raises(TypeError, match="got 'graph' besides 'csgraph'"):
+        connected_components(csgraph=GRAPH, graph=GRAPH)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'csgraph'"):
+        connected_components()
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_dtypes_that_are_too_small(numbering, connection):
+    graph, out = Graph.from_edges([], [], 300), np.full(300, 7, np.uint8)
+    for options in ({"dtype": np.uint8}, {"out": out}):
+        with pytest.raises(ValueError, match="is uint8, too small for labels up to 299; use u"):
+            connected_components(graph, connection=connection, numbering=numbering, **options)
+    assert (out == 7).all()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import cc3d
 import numpy as np
 import pytest
 import skimage.measure
+import xarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
@@ -258,6 +259,134 @@ def test_lists():
     np.testing.assert_array_equal(label([[1.5, 1.25]]), [[1, 2]])
 
 
+def test_names_of_the_first_argument():
+    image = np.array([[1, 0, 2]])
+    for labels in (label(image), label(label_image=image), label(image=image)):
+        np.testing.assert_array_equal(labels, [[1, 0, 2]])
+
+
+@pytest.mark.parametrize("whole", [float, np.float32, np.float64, np.longdouble, np.int8])
+def test_connectivity_of_any_type(whole):
+    image = [[1, 0], [0, 1]]
+    assert label(image, connectivity=whole(1), return_num=True)[1] == 2
+    assert label(image, connectivity=whole(2), return_num=True)[1] == 1
+
+
+class Shapeless(np.ndarray):
+    """A subclass that is in the way of who reshapes it."""
+
+    def reshape(self, *arguments, **options):
+        raise AssertionError("reshaped")
+
+
+SUBCLASSES = [np.matrix, np.recarray, np.memmap, Shapeless]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", SUBCLASSES)
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u1"])
+def test_subclasses(kind, dtype):
+    image = np.random.default_rng(3).integers(0, 3, (5, 70)).astype(dtype)
+    labels = label(image.view(kind))
+    assert type(labels) is np.ndarray
+    np.testing.assert_array_equal(labels, label(image))
+    out = np.zeros(image.shape, dtype).view(kind)
+    assert label(image, out=out) is out
+    np.testing.assert_array_equal(out.view(np.ndarray), labels)
+
+
+class Tensor:
+    """As those of PyTorch in main memory: what may have to be differentiated is not exported."""
+
+    __module__ = "torch"
+
+    def __init__(self, values, detached=False):
+        self.values, self.detached = values, detached
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def detach(self):
+        return Tensor(self.values, True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.detached:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return np.array(self.values)
+
+
+def test_tensors_in_main_memory():
+    labels = label(Tensor([[1.5, 1.5, 0.5]]))
+    assert type(labels) is np.ndarray
+    np.testing.assert_array_equal(labels, [[1, 1, 2]])
+
+
+def test_xarray():
+    image = xarray.DataArray([[1, 1, 0], [0, 0, 2]], dims=("y", "x"))
+    labels = label(image)
+    assert type(labels) is np.ndarray
+    np.testing.assert_array_equal(labels, [[1, 1, 0], [0, 0, 2]])
+
+
+@given(images(), st.integers(0, 2**32), st.sampled_from(BACKGROUNDS + UNREPRESENTABLE))
+@settings(max_examples=200)
+def test_masked_elements_are_background(image, seed, background):
+    mask = np.random.default_rng(seed).random(image.shape) < 0.3
+    before = image.copy()
+    masked = np.ma.masked_array(image, mask)
+    roots = label(masked, background, numbering="roots")
+    assert type(roots) is np.ndarray
+    np.testing.assert_array_equal(roots, label_by_flood_fill(masked, background))
+    np.testing.assert_array_equal(image, before)
+
+
+def test_nothing_masked():
+    image = np.ma.masked_array([1, 0, 2])
+    np.testing.assert_array_equal(label(image), [1, 0, 2])
+    np.testing.assert_array_equal(label(np.ma.masked_array([1, 2], [True, True])), [0, 0])
+
+
+LABEL_DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
+
+
+@pytest.mark.parametrize("dtype", LABEL_DTYPES)
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_dtypes(dtype, numbering):
+    image = np.random.default_rng(3).integers(0, 3, (5, 20))
+    if numbering == "roots" and dtype.startswith("u"):
+        with pytest.raises(ValueError, match="without a -1 for the background"):
+            label(image, numbering=numbering, dtype=dtype)
+        return
+    expected, expected_num = label(image, numbering=numbering, return_num=True)
+    labels, num = label(image, numbering=numbering, return_num=True, dtype=dtype)
+    assert num == expected_num
+    np.testing.assert_array_equal(labels, expected.astype(dtype), strict=True)
+    out = np.full(image.shape, 77, dtype)
+    assert label(image, numbering=numbering, out=out) is out
+    np.testing.assert_array_equal(out, labels)
+
+
+@pytest.mark.parametrize(
+    ("num", "consecutive_dtype", "roots_dtype"),
+    [
+        (0, "u1", "i1"),
+        (128, "u1", "i1"),
+        (129, "u1", "i2"),
+        (255, "u1", "i2"),
+        (256, "u2", "i2"),
+        (2**15, "u2", "i2"),
+        (2**15 + 1, "u2", "i4"),
+        (2**16, "u4", "i4"),
+    ],
+)
+def test_smallest_dtype(num, consecutive_dtype, roots_dtype):
+    image = np.arange(1, num + 1)
+    labels = label(image, dtype="smallest")
+    np.testing.assert_array_equal(labels, image.astype(consecutive_dtype), strict=True)
+    roots = label(image, dtype="smallest", numbering="roots")
+    np.testing.assert_array_equal(roots, (image - 1).astype(roots_dtype), strict=True)
+
+
 # The images below have more than 65,536 elements, so that several threads have parts to join.
 
 
@@ -409,6 +538,40 @@ def test_equals_scikit_image(shape, background):
             expected = consecutive(roots_of_labels(expected, background=0), first=1)
         labels = label(image, background, connectivity=connectivity)
         np.testing.assert_array_equal(labels, expected)
+
+
+@given(
+    dtype=st.sampled_from(["?", "u1", "i1", "u2", "i2", "i4", "u4", "i8"]),
+    shape=st.lists(st.sampled_from([1, 2, 3, 5]), min_size=1, max_size=3),
+    background=st.sampled_from([None, 0, 1, 2, -1, 300, True, False, 1.0, np.int8(2)]),
+    reach=st.sampled_from([None, 1, 2, 3]),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=300)
+def test_equals_scikit_image_but_for_what_is_documented(dtype, shape, background, reach, seed):
+    """Bool images with a background beyond 0 and 1, and the order where an axis has length 1."""
+    image = np.random.default_rng(seed).integers(0, 2 if dtype == "?" else 3, shape).astype(dtype)
+    connectivity = None if reach is None else min(reach, len(shape))
+    compared = image
+    if dtype == "?" and background not in (None, 0, 1):
+        compared = image.astype(np.uint8)  # of integers, scikit-image compares all values
+    expected = skimage.measure.label(compared, background, connectivity=connectivity)
+    late = [k for k, length in enumerate(shape) if length == 1]
+    longer = [k for k, length in enumerate(shape) if length > 1]
+    if compared.dtype != bool and late and longer and longer[0] < late[-1]:
+        swapped = image.swapaxes(longer[0], late[-1])
+        ordered = label(swapped, background, connectivity=connectivity)
+        np.testing.assert_array_equal(ordered.swapaxes(longer[0], late[-1]), expected)
+        expected = consecutive(roots_of_labels(expected, background=0), first=1)
+    labels = label(image, background, connectivity=connectivity)
+    np.testing.assert_array_equal(labels, expected)
+
+
+def test_bool_images_with_other_backgrounds_are_not_as_scikit_image_has_them():
+    image = np.array([[True, False]])
+    assert skimage.measure.label(image, -1).tolist() == [[1, 0]]
+    assert skimage.measure.label(image.astype(int), -1).tolist() == [[1, 2]]
+    assert label(image, -1).tolist() == [[1, 2]]
 
 
 def test_floats_are_not_truncated_as_by_scikit_image():

@@ -1,7 +1,14 @@
 """Every way to call `label` wrongly: the error's type, and that it names argument and value."""
 
+import math
+
+import dask.array
 import numpy as np
+import pandas
 import pytest
+import scipy.sparse
+import sparse
+import xarray
 
 from conncomp import label
 from conncomp.kernels import launcher
@@ -27,8 +34,13 @@ def huge(*shape):
     ("image", "error", "message"),
     [
         (np.zeros(3, complex), TypeError, "image is of dtype complex128"),
-        (np.zeros(3, object), TypeError, "image is of dtype object"),
-        (None, TypeError, "image is of dtype object"),
+        (
+            np.zeros(3, object),
+            TypeError,
+            r"label_image is an array of Python objects; .*\.astype\(\)",
+        ),
+        (None, TypeError, "label_image is a NoneType; it must be of bool"),
+        ([[1, 2], [3]], ValueError, "cannot make an array of label_image, a list: .*inhomogeneous"),
         (["a", "b"], TypeError, "image is of dtype <U1"),
         (np.zeros(3, "S2"), TypeError, r"image is of dtype \|S2"),
         (np.zeros(3, "M8[s]"), TypeError, r"image is of dtype datetime64\[s\]"),
@@ -44,15 +56,89 @@ def test_image(image, error, message):
         label(image)
 
 
+class Stubborn:
+    """An object that fails to become an array, as a tensor of PyTorch that is on no CPU does."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("cannot be an array")
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (scipy.sparse.csr_array(IMAGE), r"a csr_array of scipy, which is sparse; .*\.toarray\(\)"),
+        (sparse.COO(IMAGE), r"a COO of sparse, which is sparse; .*\.todense\(\)"),
+        (dask.array.from_array(IMAGE), r"an? Array of dask, which is not computed .*\.compute\(\)"),
+        (xarray.DataArray(dask.array.from_array(IMAGE)), r"DataArray of xarray, .*\.compute\(\)"),
+        (xarray.Dataset({"a": ("x", [1])}), "an array of label_image, a Dataset: .*to_dataarray"),
+        (pandas.DataFrame({"a": [1], "b": ["x"]}), r"a DataFrame; it must be .*\.astype\(\)"),
+        (Stubborn(), "cannot make an array of label_image, a Stubborn: cannot be an array"),
+    ],
+)
+def test_arrays_of_other_libraries(image, message):
+    with pytest.raises(TypeError, match=message):
+        label(image)
+
+
+def test_both_names_or_none():
+    with pytest.raises(TypeError, match="got 'image' besides 'label_image'"):
+        label(image=IMAGE, label_image=IMAGE)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'label_image'"):
+        label()
+
+
+@pytest.mark.parametrize(
+    ("ndim", "connectivity", "neighbours"),
+    [(15, 5, 122026), (15, None, 3**15 - 1), (11, 11, 3**11 - 1)],
+)
+def test_too_many_neighbours(ndim, connectivity, neighbours):
+    message = f"gives an element {neighbours} neighbours along the {ndim} axes .*lower connectivity"
+    with pytest.raises(ValueError, match=message):
+        label(np.ones((2, 1) * ndim), connectivity=connectivity)
+
+
+@pytest.mark.parametrize(("ndim", "reach", "neighbours"), [(3, 1, 6), (3, 2, 18), (3, 3, 26)])
+def test_connectivity_by_neighbours(ndim, reach, neighbours):
+    message = f"connectivity={neighbours} .*for {neighbours} neighbours it is {reach}"
+    with pytest.raises(ValueError, match=message):
+        label(np.ones((2,) * ndim), connectivity=neighbours)
+
+
+@pytest.mark.parametrize("numbering", ["consecutive", "roots"])
+def test_dtypes_that_are_too_small(numbering):
+    image = np.arange(1, 301).reshape(3, 100)
+    largest = 300 if numbering == "consecutive" else 299
+    out = np.full(image.shape, 7, np.int8)
+    for options in ({"dtype": np.int8}, {"out": out}):
+        message = f"is int8, too small for labels up to {largest}; use u?int16"
+        with pytest.raises(ValueError, match=message):
+            label(image, numbering=numbering, **options)
+    assert (out == 7).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
         ({"connectivity": 0}, ValueError, "connectivity=0"),
         ({"connectivity": -1}, ValueError, "connectivity=-1"),
         ({"connectivity": 3}, ValueError, "connectivity=3 .* 2"),
-        ({"connectivity": 1.0}, TypeError, "connectivity=1.0"),
+        ({"connectivity": 1.5}, TypeError, "connectivity=1.5"),
+        ({"connectivity": np.float32("nan")}, TypeError, "connectivity=.*nan"),
+        ({"connectivity": math.inf}, TypeError, "connectivity=inf"),
+        ({"connectivity": 4}, ValueError, "connectivity=4 .*for 4 neighbours it is 1"),
+        ({"connectivity": 8}, ValueError, "connectivity=8 .*for 8 neighbours it is 2"),
+        ({"connectivity": 10**5000}, ValueError, "connectivity=a int must be from 1"),
+        ({"structure": np.ones((3, 3))}, TypeError, "no argument 'structure'; connectivity=1"),
+        ({"neighbors": 4}, TypeError, "no argument 'neighbors'; connectivity=1 stands for"),
+        ({"label_image": IMAGE}, TypeError, "label_image"),
+        ({"image": IMAGE}, TypeError, "got 'image' besides 'label_image'"),
+        ({"periodic": "all"}, TypeError, "periodic='all' must be True for all axes"),
         ({"connectivity": "1"}, TypeError, "connectivity='1'"),
-        ({"periodic": [True]}, ValueError, r"periodic=\[True\] has 1 entries; image has 2 axes"),
+        (
+            {"periodic": [True]},
+            ValueError,
+            r"periodic=\[True\] has 1 entries; label_image has 2 axes",
+        ),
         ({"periodic": (True, False, True)}, ValueError, "periodic=.* has 3 entries"),
         ({"periodic": ()}, ValueError, r"periodic=\(\) has 0 entries"),
         ({"periodic": (1, 0)}, TypeError, r"periodic=\(1, 0\)"),
@@ -71,8 +157,14 @@ def test_image(image, error, message):
         ({"block": (32, 6)}, TypeError, "algorithm='auto' has no option 'block'; it has none"),
         ({"blocks": 1, "device": "cuda"}, TypeError, "has no option 'blocks'"),
         ({"device": "tpu"}, ValueError, "device='tpu'"),
-        ({"dtype": np.uint32}, ValueError, "dtype is uint32"),
-        ({"dtype": np.int8}, ValueError, "dtype is int8"),
+        ({"dtype": np.uint32, "numbering": "roots"}, ValueError, "dtype is uint32, without a -1"),
+        (
+            {"dtype": "smallest", "out": np.zeros((3, 4), "u1")},
+            ValueError,
+            "dtype='smallest' and out",
+        ),
+        ({"dtype": "smallest", "out": [0]}, ValueError, "dtype='smallest' and out"),
+        ({"dtype": "smallish"}, TypeError, "dtype='smallish' must be a dtype of integers or 'smal"),
         ({"dtype": ">i4"}, ValueError, "dtype is >i4"),
         ({"dtype": float}, TypeError, "dtype is float64"),
         ({"dtype": bool}, TypeError, "dtype is bool"),
@@ -80,7 +172,7 @@ def test_image(image, error, message):
         ({"out": [[0] * 4] * 3}, TypeError, "out must be a NumPy array, not list"),
         ({"out": np.zeros((4, 3), np.int32)}, ValueError, r"out has shape \(4, 3\).*\(3, 4\)"),
         ({"out": np.zeros(12, np.int32)}, ValueError, r"out has shape \(12,\)"),
-        ({"out": np.zeros((3, 4), np.uint32)}, ValueError, "out is uint32"),
+        ({"out": np.ma.zeros((3, 4), np.int32)}, TypeError, "out must .*, not MaskedArray"),
         ({"out": np.zeros((3, 4))}, TypeError, "out is float64"),
         ({"out": np.zeros((3, 4), ">i4")}, ValueError, "out is >i4"),
         ({"out": np.zeros((3, 4), np.int32, "F")}, ValueError, "out must be .*C-contiguous"),

@@ -212,14 +212,14 @@ def label(
     labels: Image = found
     del image, placed, found
     with stage("measuring"):
-        sizes = conncomp.component_sizes(labels)
+        sizes = conncomp.component_sizes(labels, background=0)
         kept = sizes
         if min_size is not None:
-            labels = conncomp.remove_small_components(labels, min_size)
+            labels = conncomp.remove_small_components(labels, min_size, background=0)
         if top is not None:
-            labels = conncomp.largest_components(labels, top)
+            labels = conncomp.largest_components(labels, top, background=0)
         if min_size is not None or top is not None:
-            kept = conncomp.component_sizes(labels)
+            kept = conncomp.component_sizes(labels, background=0)
     shown = None
     if output is not None:
         with stage("writing"):
@@ -295,7 +295,7 @@ def _otsu(image: Image) -> Any:
 
 
 def _write_statistics(path: Path, labels: Image) -> None:
-    found = conncomp.component_statistics(labels)
+    found = conncomp.component_statistics(labels, background=0)
     columns: dict[str, NDArray[Any]] = {"label": found.labels, "size": found.sizes}
     axes = range(labels.ndim)
     for side, name in enumerate(("begin", "end")):

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import INT32_MAX, as_cupy, caller_stream, from_cupy, library_of, on_gpu
+from conncomp._arrays import (
+    INT32_MAX,
+    as_cupy,
+    as_numpy_and_mask,
+    caller_stream,
+    check_kind,
+    from_cupy,
+    library_of,
+    on_gpu,
+    shown,
+)
 
 Labels = NDArray[Any]
+# "auto" is 0, for labels that cannot be those of a graph.
+Background = int | Literal["auto"] | None
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -42,10 +54,11 @@ def where_labels_lie(function: _Function) -> _Function:
     return cast(_Function, call)
 
 
-def check_labels(labels: Any, background: int | None) -> tuple[Labels, int, int]:
+def check_labels(labels: Any, background: Background) -> tuple[Labels, int, int]:
     """Return contiguous labels of int32 or int64, the background (-1: none), and the rows needed.
 
-    Labels on the GPU are CuPy's, and stay there; it waits for the GPU, to learn the largest.
+    Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
+    GPU, to learn the largest.
 
     Raises
     ------
@@ -53,22 +66,17 @@ def check_labels(labels: Any, background: int | None) -> tuple[Labels, int, int]
         If `labels` is not of integers.
     ValueError
         If a label is negative and not background, or far larger than the number of elements, or
-        `background` is not 0, -1 or None.
+        `background` is not 0, -1 or None, or has to be given and is not.
     """
     placed = on_gpu(labels)
-    array = labels if placed else np.asarray(labels)
-    if (
-        array.size == 0
-        and array.dtype.kind == "f"
-        and not (placed or isinstance(labels, np.ndarray))
-    ):
+    array, mask = (labels, None) if placed else as_numpy_and_mask(labels, "labels")
+    if array.size == 0 and array.dtype.kind == "f" and not hasattr(labels, "dtype"):
         array = array.astype(np.int32)  # an empty list
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"labels is of dtype {array.dtype}; it must be of integers")
-    if background not in (0, -1, None) or isinstance(background, bool):
-        raise ValueError(f"background={background!r} must be 0, -1 or None")
-    low, high = _range(array, background) if array.size else (0, -1)
-    if low < (-1 if background == -1 else 0):
+    check_kind(array, "iu", labels, "labels", "of integers")
+    ground = _check_background(background, array.ndim)
+    present = array if mask is None else array[~mask]
+    low, high = _range(present, ground) if present.size else (0, -1)
+    if low < (-1 if ground == -1 else 0):
         raise ValueError(f"labels holds {low}; labels are not negative")
     if high >= max(ROWS_PER_ELEMENT * array.size, ROWS_ALWAYS):
         raise ValueError(
@@ -76,11 +84,30 @@ def check_labels(labels: Any, background: int | None) -> tuple[Labels, int, int]
             "with numpy.unique(labels, return_inverse=True)"
         )
     dtype = np.int64 if array.dtype == np.int64 or high > INT32_MAX else np.int32
+    empty = -1 if ground is None else ground
     if placed:
         array = array.astype(dtype, order="C", copy=False)
-    else:
+    elif mask is None:
         array = np.require(array, dtype=dtype, requirements=["C", "A"])
-    return array, -1 if background is None else background, high + 1
+    else:
+        array = array.astype(dtype, order="C")
+        array[mask] = empty
+    return array, empty, high + 1
+
+
+def _check_background(background: Background, ndim: int) -> int | None:
+    """Return the background, or None if there is none."""
+    if isinstance(background, str) and background == "auto":
+        if ndim == 1:
+            raise ValueError(
+                "labels has one axis, so background has to be given: background=None for labels of "
+                "connected_components, where 0 is a component, or background=0 for those of label"
+            )
+        return 0
+    known = background is None or isinstance(background, (int, np.integer))
+    if not known or background not in (0, -1, None) or isinstance(background, bool):
+        raise ValueError(f"background={shown(background)} must be 0, -1 or None")
+    return None if background is None else int(background)
 
 
 def _range(labels: Any, background: int | None) -> tuple[int, int]:

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_integer
 from conncomp._core import native
-from conncomp.components._labels import Labels, check_labels, where_labels_lie
+from conncomp.components._labels import Background, Labels, check_labels, where_labels_lie
 from conncomp.components.sizes import count_rows
 from conncomp.kernels.components.tables import replace_labels
 from conncomp.kernels.launcher import current_gpu
 
 
 @where_labels_lie
-def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0) -> Labels:
+def largest_components(labels: ArrayLike, k: int, *, background: Background = "auto") -> Labels:
     """Keep the `k` largest components.
 
     Parameters
@@ -26,9 +26,8 @@ def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0)
         `component_sizes`.
     k : int
         How many to keep; of equally large ones those with the smallest label.
-    background : {0, -1, None}, optional
-        The label that is no component: 0 for `label`, -1 for its roots, None for
-        `connected_components`.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, as for `component_sizes`.
 
     Returns
     -------
@@ -41,15 +40,15 @@ def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0)
     TypeError
         If `k` is not an integer, or `labels` not of integers.
     ValueError
-        If `k` is negative, or a label is.
+        If `k` is negative, or a label is, or `labels` has one axis and `background` is not given.
     MemoryError
         If there is too little memory, on the GPU too.
 
     Examples
     --------
     >>> import conncomp
-    >>> conncomp.largest_components([1, 1, 0, 2, 0, 3, 3], 2)
-    array([1, 1, 0, 0, 0, 3, 3])
+    >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 2)
+    array([[1, 1, 0, 0, 0, 3, 3]])
     """
     most = as_integer("k", k)
     if most < 0:
@@ -62,7 +61,7 @@ def largest_components(labels: ArrayLike, k: int, *, background: int | None = 0)
 
 @where_labels_lie
 def remove_small_components(
-    labels: ArrayLike, min_size: int, *, background: int | None = 0
+    labels: ArrayLike, min_size: int, *, background: Background = "auto"
 ) -> Labels:
     """Keep the components of at least `min_size` elements.
 
@@ -81,8 +80,8 @@ def remove_small_components(
     Examples
     --------
     >>> import conncomp
-    >>> conncomp.remove_small_components([1, 1, 0, 2, 0, 3, 3], 2)
-    array([1, 1, 0, 0, 0, 3, 3])
+    >>> conncomp.remove_small_components([[1, 1, 0, 2, 0, 3, 3]], 2)
+    array([[1, 1, 0, 0, 0, 3, 3]])
     """
     least = as_integer("min_size", min_size)
     array, ground, rows = check_labels(labels, background)
@@ -91,7 +90,7 @@ def remove_small_components(
 
 
 @where_labels_lie
-def sort_by_size(labels: ArrayLike, *, background: int | None = 0) -> Labels:
+def sort_by_size(labels: ArrayLike, *, background: Background = "auto") -> Labels:
     """Renumber the components, the largest first.
 
     Parameters
@@ -108,8 +107,8 @@ def sort_by_size(labels: ArrayLike, *, background: int | None = 0) -> Labels:
     Examples
     --------
     >>> import conncomp
-    >>> conncomp.sort_by_size([1, 0, 2, 2, 0, 3, 3, 3])
-    array([3, 0, 2, 2, 0, 1, 1, 1])
+    >>> conncomp.sort_by_size([[1, 0, 2, 2, 0, 3, 3, 3]])
+    array([[3, 0, 2, 2, 0, 1, 1, 1]])
     """
     array, ground, rows = check_labels(labels, background)
     order = _largest_first(count_rows(array, ground, rows))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import INT32_MAX
 from conncomp._core import native
-from conncomp.components._labels import Labels, check_labels, where_labels_lie
+from conncomp.components._labels import Background, Labels, check_labels, where_labels_lie
 from conncomp.kernels.components.members import list_members
 from conncomp.kernels.components.tables import count_labels
 from conncomp.kernels.launcher import INDEX_TYPES, current_gpu
@@ -19,17 +19,18 @@ SMALL = 1 << 16
 
 
 @where_labels_lie
-def component_sizes(labels: ArrayLike, *, background: int | None = 0) -> NDArray[np.int64]:
+def component_sizes(labels: ArrayLike, *, background: Background = "auto") -> NDArray[np.int64]:
     """Count the elements of each component.
 
     Parameters
     ----------
     labels : array_like of int
         Labels of an array or of a graph, of any shape, in main memory or on a GPU: arrays of CuPy,
-        PyTorch and others with DLPack or ``__cuda_array_interface__``.
-    background : {0, -1, None}, optional
+        PyTorch and others with DLPack or ``__cuda_array_interface__``. Masked ones are background.
+    background : {"auto", 0, -1, None}, optional
         The label that is no component: 0 for `label`, -1 for its roots, None for
-        `connected_components`.
+        `connected_components`, where 0 is a component. By default 0, but labels of one axis can be
+        those of either, so that it has to be given.
 
     Returns
     -------
@@ -42,7 +43,8 @@ def component_sizes(labels: ArrayLike, *, background: int | None = 0) -> NDArray
     TypeError
         If `labels` is not of integers.
     ValueError
-        If a label is negative, or far larger than the number of elements.
+        If a label is negative, or far larger than the number of elements, or `labels` has one axis
+        and `background` is not given.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -75,7 +77,7 @@ def count_rows(labels: Labels, background: int, rows: int) -> NDArray[np.int64]:
 
 @where_labels_lie
 def size_histogram(
-    labels: ArrayLike, *, background: int | None = 0
+    labels: ArrayLike, *, background: Background = "auto"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the components of each size.
 
@@ -110,7 +112,7 @@ def size_histogram(
 
 @where_labels_lie
 def component_members(
-    labels: ArrayLike, *, background: int | None = 0
+    labels: ArrayLike, *, background: Background = "auto"
 ) -> tuple[NDArray[np.int64], Labels]:
     """List the elements of each component.
 
@@ -138,9 +140,8 @@ def component_members(
         sizes = count_rows(array, ground, rows)
         return list_members(current_gpu(), array.reshape(-1), ground, sizes, index)
     indptr = np.empty(rows + 1, np.int64)
-    total = (
-        array.size if ground < 0 and background is None else int(np.count_nonzero(array != ground))
-    )
+    all_members = background is None and not np.ma.is_masked(labels)
+    total = array.size if all_members else int(np.count_nonzero(array != ground))
     indices = np.empty(total, index)
     native.members(array.reshape(-1), ground, indptr, indices)
     return indptr, indices

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._core import native
-from conncomp.components._labels import check_labels, where_labels_lie
+from conncomp.components._labels import Background, check_labels, where_labels_lie
 from conncomp.kernels.components.tables import measure_labels
 from conncomp.kernels.launcher import current_gpu
 
@@ -43,15 +43,17 @@ class ComponentStatistics:
         return tuple(slice(first, end) for first, end in self.bounding_boxes[row].tolist())
 
 
-def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> ComponentStatistics:
+def component_statistics(
+    labels: ArrayLike, *, background: Background = "auto"
+) -> ComponentStatistics:
     """Measure the components: sizes, bounding boxes, centroids and second central moments.
 
     Parameters
     ----------
     labels : array_like of int
         One dimension or more, in main memory or on a GPU, as for `component_sizes`.
-    background : {0, -1, None}, optional
-        The label that is no component.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, as for `component_sizes`.
 
     Returns
     -------
@@ -66,7 +68,8 @@ def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> Co
     TypeError
         If `labels` is not of integers.
     ValueError
-        If it has no dimension, or a label is negative or far larger than the number of elements.
+        If it has no dimension, or one and `background` is not given, or a label is negative or far
+        larger than the number of elements.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -87,7 +90,7 @@ def component_statistics(labels: ArrayLike, *, background: int | None = 0) -> Co
 
 
 @where_labels_lie
-def _measure(labels: ArrayLike, background: int | None) -> tuple[Any, ...]:
+def _measure(labels: ArrayLike, background: Background) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics`."""
     array, ground, rows = check_labels(labels, background)
     if array.ndim == 0:

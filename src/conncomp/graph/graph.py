@@ -12,10 +12,21 @@ from conncomp._arrays import (
     as_integer,
     as_numpy,
     check_choice,
+    check_kind,
     library_of,
     on_gpu,
 )
 from conncomp._core import native
+from conncomp.graph.conversions import (
+    as_scipy,
+    check_library,
+    edges_of_igraph,
+    edges_of_rustworkx,
+    is_igraph,
+    is_networkx,
+    is_rustworkx,
+    is_sparse,
+)
 from conncomp.kernels.graph.check import check_rows
 from conncomp.kernels.graph.edges import rows_of_arcs
 from conncomp.kernels.launcher import INDEX_TYPES, current_gpu
@@ -31,11 +42,10 @@ Indices = NDArray[Any]
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
-    Made by `from_edges`, `from_csr`, `from_scipy`, `from_networkx` or `read`, which check their
-    input. It keeps the arrays it was given, without a copy where they are of int32 or int64, and
-    makes the other form when it is asked for. An undirected edge is two arcs; multiple arcs and
-    loops are kept. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
-    ``__cuda_array_interface__``, stay there.
+    Made by `read` or one of the ``from_...`` methods, which check their input. It keeps the arrays
+    it was given, without a copy where they are of int32 or int64, and makes the other form when it
+    is asked for. An undirected edge is two arcs; multiple arcs and loops are kept. Arrays on a GPU,
+    of CuPy or any library that shares them by DLPack or ``__cuda_array_interface__``, stay there.
 
     Attributes
     ----------
@@ -158,14 +168,14 @@ class Graph:
 
         Parameters
         ----------
-        matrix : sparse matrix or array of SciPy or CuPy, shape (num_vertices, num_vertices)
-            Row numbers are sources, column numbers targets. As in `scipy.sparse.csgraph`, an
-            explicitly stored zero is an arc too.
+        matrix : sparse matrix or array, shape (num_vertices, num_vertices)
+            Of SciPy, CuPy or PyData's sparse. Row numbers are sources, column numbers targets. As
+            in `scipy.sparse.csgraph`, an explicitly stored zero is an arc too.
 
         Raises
         ------
         ValueError
-            If the matrix is not square.
+            If the matrix is not square, or its fill value is not 0, NaN or infinite.
         TypeError
             If it is not a sparse matrix.
 
@@ -175,10 +185,10 @@ class Graph:
         >>> Graph.from_scipy(scipy.sparse.eye_array(3))
         Graph(num_vertices=3, num_arcs=3)
         """
-        if not type(matrix).__module__.startswith(("scipy.sparse", "cupyx.scipy.sparse")):
+        if not is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
         _check_square(matrix.shape, "matrix")
-        rows = matrix.tocsr()
+        rows = as_scipy(matrix).tocsr()
         return cls.from_csr(rows.indptr, rows.indices)
 
     @classmethod
@@ -196,6 +206,7 @@ class Graph:
         >>> Graph.from_networkx(networkx.path_graph(4))
         Graph(num_vertices=4, num_arcs=6)
         """
+        check_library(is_networkx(graph), graph, "NetworkX")
         number = {node: i for i, node in enumerate(graph)}
         degrees = np.zeros(len(number) + 1, np.int64)
         indices: list[int] = []
@@ -206,6 +217,65 @@ class Graph:
         made = cls.from_csr(degrees, np.array(indices, np.int64))
         if not graph.is_directed():
             made._symmetric = True
+        return made
+
+    @classmethod
+    def from_igraph(cls, graph: Any) -> Graph:
+        """Make a graph of an igraph graph.
+
+        Parameters
+        ----------
+        graph : igraph.Graph
+            An undirected edge becomes two arcs, a loop one.
+
+        Raises
+        ------
+        TypeError
+            If it is none.
+
+        Examples
+        --------
+        >>> import igraph
+        >>> Graph.from_igraph(igraph.Graph.Ring(4))
+        Graph(num_vertices=4, num_arcs=8)
+        """
+        check_library(is_igraph(graph), graph, "igraph")
+        return cls._from_ends(*edges_of_igraph(graph), graph.is_directed())
+
+    @classmethod
+    def from_rustworkx(cls, graph: Any) -> Graph:
+        """Make a graph of a rustworkx graph, its nodes numbered in their order.
+
+        Parameters
+        ----------
+        graph : rustworkx.PyGraph or PyDiGraph
+            An undirected edge becomes two arcs, a loop one. The indices that removed nodes had are
+            left out, so that vertex k is node ``graph.node_indices()[k]``.
+
+        Raises
+        ------
+        TypeError
+            If it is none.
+
+        Examples
+        --------
+        >>> import rustworkx
+        >>> Graph.from_rustworkx(rustworkx.generators.path_graph(4))
+        Graph(num_vertices=4, num_arcs=6)
+        """
+        check_library(is_rustworkx(graph), graph, "rustworkx")
+        return cls._from_ends(*edges_of_rustworkx(graph), hasattr(graph, "successors"))
+
+    @classmethod
+    def _from_ends(cls, ends: Indices, num_vertices: int, directed: bool) -> Graph:
+        """Make a graph of edges, shape (num_edges, 2), with two arcs for an undirected one."""
+        src, dst = ends.T
+        if directed:
+            return cls.from_edges(src, dst, num_vertices)
+        others = src != dst
+        src, dst = np.concatenate([src, dst[others]]), np.concatenate([dst, src[others]])
+        made = cls.from_edges(src, dst, num_vertices)
+        made._symmetric = True
         return made
 
     @overload
@@ -452,8 +522,7 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
         array = array.astype(np.int64)
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name} is of dtype {array.dtype}; it must be of integers")
+    check_kind(array, "iu", values, name, "of integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
     if array.dtype not in INDEX_TYPES:

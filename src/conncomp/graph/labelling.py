@@ -9,17 +9,23 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from conncomp._arrays import (
+    Output,
+    also_named,
+    as_bool,
     as_cupy,
-    as_numpy,
+    as_numpy_and_mask,
     caller_stream,
     check_choice,
+    check_kind,
     check_options,
     choose_device,
     from_cupy,
+    is_of,
     library_of,
     on_gpu,
-    output_array,
+    shown,
 )
+from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.graph import Graph, _check_square
 from conncomp.kernels.core.numbering import number_roots
 from conncomp.kernels.graph import (
@@ -56,7 +62,7 @@ def algorithms(device: str) -> tuple[str, ...]:
 
 @overload
 def connected_components(
-    graph: Any,
+    csgraph: Any,
     directed: bool = True,
     connection: Literal["weak", "strong"] = "weak",
     return_labels: Literal[True] = True,
@@ -73,7 +79,7 @@ def connected_components(
 
 @overload
 def connected_components(
-    graph: Any,
+    csgraph: Any,
     directed: bool = True,
     connection: Literal["weak", "strong"] = "weak",
     *,
@@ -90,7 +96,7 @@ def connected_components(
 
 @overload
 def connected_components(
-    graph: Any,
+    csgraph: Any,
     directed: bool,
     connection: Literal["weak", "strong"],
     return_labels: Literal[False],
@@ -105,8 +111,9 @@ def connected_components(
 ) -> int: ...
 
 
+@also_named(csgraph="graph")
 def connected_components(
-    graph: Any,
+    csgraph: Any,
     directed: bool = True,
     connection: Literal["weak", "strong"] = "weak",
     return_labels: bool = True,
@@ -122,14 +129,16 @@ def connected_components(
     """Find the connected components of a graph.
 
     The first four arguments and the result are those of
-    `scipy.sparse.csgraph.connected_components`.
+    `scipy.sparse.csgraph.connected_components`, but for the order in which strong components are
+    numbered.
 
     Parameters
     ----------
-    graph : Graph, sparse matrix or array, dense adjacency matrix, or NetworkX graph
-        It need not be symmetric. In a dense matrix, entries other than 0, NaN and infinity are
-        arcs; in a masked one, all that are not masked; in a sparse one, of SciPy or CuPy, all that
-        are stored. Nodes of a NetworkX graph are numbered in their order.
+    csgraph : Graph, matrix, or graph of another library
+        A sparse matrix or array of SciPy, CuPy or PyData's sparse: all entries that are stored are
+        arcs. A dense one: entries other than 0, NaN and infinity are arcs, and in a masked one all
+        that are not masked. It need not be symmetric. A graph of NetworkX, igraph or rustworkx: its
+        nodes are numbered in their order. The keyword ``graph`` works, too.
     directed : bool, optional
         If False, arcs count in both directions, and `connection` means nothing.
     connection : {"weak", "strong"}, optional
@@ -138,17 +147,21 @@ def connected_components(
     return_labels : bool, optional
         Whether to return the labels too.
     numbering : {"consecutive", "roots"}, optional
-        "consecutive": labels 0, 1, ... in the order of the components' smallest vertices (strong
-        components: in SciPy's order). "roots": the smallest vertex of the component.
+        "consecutive": labels 0, 1, ... in the order of the components' smallest vertices
+        (strong components: in an order that is not promised). "roots": the smallest vertex of the
+        component.
     algorithm : str, optional
         For weak connection; all give the same labels. On the CPU "auto" or "afforest", on a GPU
         "auto" or those of the notes. Strong components are found by SciPy, on the CPU only.
-    dtype : {int32, int64}, optional
-        Of the labels; by default int32 where every vertex number fits.
+    dtype : dtype or "smallest", optional
+        Of the labels; by default int32 where every vertex number fits. Other types of integers,
+        signed or not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest unsigned one
+        that they fit into. Labels of other types than int32 and int64 are copied from one of these.
     out : ndarray, optional
-        A C-contiguous array of shape (num_vertices,) to write the labels to, where the graph is.
+        A C-contiguous array of integers, of shape (num_vertices,), to write the labels to, where
+        the graph is.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where `graph` lies. "cuda" moves a graph in main memory to the
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
         current GPU, and the labels back.
     workspace : Workspace, optional
         Memory on the GPU to use again.
@@ -160,18 +173,18 @@ def connected_components(
     n_components : int
         For a graph on a GPU and ``numbering="roots"`` an array without axes on the GPU, so that the
         call does not wait for the result; it lies in `workspace`, until that is used again.
-    labels : ndarray of int32 or int64, shape (num_vertices,)
+    labels : ndarray of int32 or int64, or of `dtype`, shape (num_vertices,)
         Only if `return_labels`; `out` if that was given. Of the library that the graph's arrays are
         of.
 
     Raises
     ------
     TypeError
-        If `graph` is of none of the kinds above, or complex or of objects, or `options` has a name
-        that the algorithm does not know.
+        If `csgraph` is of none of the kinds above, or complex or of objects, or `options` has a
+        name that the algorithm does not know.
     ValueError
         If it is not square or refers to vertices that it does not have, or another argument does
-        not fit.
+        not fit, or `dtype` or `out` is too small for the labels.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
     MemoryError
@@ -203,8 +216,8 @@ def connected_components(
     bfs
         A breadth-first search for each component, one after another [5]_. For few components.
 
-    "vertex-propagation" and "bfs" need every arc from both ends. They look up whether `graph` is
-    so, and if it is not, each call makes one that is.
+    "vertex-propagation" and "bfs" need every arc from both ends. They look up whether the graph
+    is so, and if it is not, each call makes one that is.
 
     References
     ----------
@@ -227,13 +240,14 @@ def connected_components(
     3
     """
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
-        raise ValueError(f"connection={connection!r} is neither 'weak' nor 'strong'")
+        raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
     check_choice("numbering", numbering, ("consecutive", "roots"))
-    where = choose_device(device, _lies_on_gpu(graph), "graph")
+    where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
     check_choice("algorithm", algorithm, algorithms(where))
     check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
-    arcs = as_graph(graph)
-    strong = directed and connection.lower() == "strong"
+    arcs = as_graph(csgraph)
+    strong = as_bool("directed", directed) and connection.lower() == "strong"
+    return_labels = as_bool("return_labels", return_labels)
     if where == "cuda":
         if strong:
             raise ValueError(
@@ -245,20 +259,21 @@ def connected_components(
                 arcs, numbering, algorithm, dtype, out, workspace, **options
             )
             return (count, labels) if return_labels else int(count)
-    inputs = (*arcs.arrays, *_arrays_of(graph))
+    inputs = (*arcs.arrays, *_arrays_of(csgraph))
     largest = max(arcs.num_vertices - 1, 0)
-    labels = output_array((arcs.num_vertices,), largest, dtype, out, inputs)
+    output = Output((arcs.num_vertices,), largest, dtype, out, inputs)
     if where == "cuda":
         moved = arcs.to("cuda")
         count, found = _label_on_gpu(
-            moved, numbering, algorithm, labels.dtype, None, workspace, **options
+            moved, numbering, algorithm, output.labels.dtype, None, workspace, **options
         )
-        found.get(out=labels)
+        found.get(out=output.labels)
         count = int(count)
     elif strong:
-        count = _fill_strong(arcs, labels, numbering)
+        count = _fill_strong(arcs, output.labels, numbering)
     else:
-        count = arcs.fill_labels(labels, numbering == "consecutive")
+        count = arcs.fill_labels(output.labels, numbering == "consecutive")
+    labels = output.finish()
     return (count, labels) if return_labels else count
 
 
@@ -276,41 +291,46 @@ def _label_on_gpu(
     with caller_stream(graph.library, some_array.device.id):
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)
-        labels = output_array((graph.num_vertices,), largest, dtype, out, graph.arrays, gpu.xp)
+        output = Output((graph.num_vertices,), largest, dtype, out, graph.arrays, xp=gpu.xp)
         memory = Workspace() if workspace is None else workspace
-        count = ON_GPU[algorithm](gpu, graph, labels, memory, **options)
+        count = ON_GPU[algorithm](gpu, graph, output.labels, memory, **options)
+        if numbering == "consecutive":
+            count = int(number_roots(gpu, output.labels, 0, memory)[0])
+        labels = output.finish()
         result = from_cupy(labels, graph.library) if out is None else out
         if numbering == "consecutive":
-            return int(number_roots(gpu, labels, 0, memory)[0]), result
+            return count, result
         return from_cupy(count.reshape(()), graph.library), result
 
 
 def _lies_on_gpu(graph: Any) -> bool:
     if isinstance(graph, Graph):
         return graph.device == "cuda"
-    return type(graph).__module__.startswith("cupyx.scipy.sparse") or on_gpu(graph)
+    return is_of(graph, "cupyx.scipy.sparse") or on_gpu(graph)
 
 
 def as_graph(graph: Any) -> Graph:
     """Return `graph`, of any kind that `connected_components` takes, as a `Graph`."""
     if isinstance(graph, Graph):
         return graph
-    if type(graph).__module__.startswith(("scipy.sparse", "cupyx.scipy.sparse")):
+    if is_sparse(graph):
         if graph.dtype.kind not in "biuf":
-            raise TypeError(f"graph is of dtype {graph.dtype}; it must be of real numbers")
-        _check_square(graph.shape, "graph")
+            raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
+        _check_square(graph.shape, "csgraph")
         return Graph.from_scipy(graph)
-    if hasattr(graph, "adj") and hasattr(graph, "is_multigraph"):
-        return Graph.from_networkx(graph)
+    for is_kind, convert in (
+        (is_networkx, Graph.from_networkx),
+        (is_igraph, Graph.from_igraph),
+        (is_rustworkx, Graph.from_rustworkx),
+    ):
+        if is_kind(graph):
+            return convert(graph)
     on_device = on_gpu(graph)
     xp = current_gpu().xp if on_device else np
-    matrix = as_cupy(graph) if on_device else as_numpy(graph, "graph")
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(
-            f"graph is a {type(graph).__name__} of dtype {matrix.dtype}; it must be a Graph, a "
-            "sparse matrix of SciPy or CuPy, a dense matrix of real numbers, or a NetworkX graph"
-        )
-    _check_square(matrix.shape, "graph")
+    matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "csgraph")[0]
+    kinds = "a Graph, a matrix of real numbers, or a graph of NetworkX, igraph or rustworkx"
+    check_kind(matrix, "biuf", graph, "csgraph", kinds)
+    _check_square(matrix.shape, "csgraph")
     if isinstance(graph, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(graph)
     else:

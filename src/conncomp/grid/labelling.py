@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import comb
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arrays import (
+    Output,
+    also_named,
+    as_bool,
     as_cupy,
     as_integer,
-    as_numpy,
+    as_numpy_and_mask,
     caller_stream,
     check_choice,
+    check_kind,
     check_options,
     choose_device,
     from_cupy,
     library_of,
     native_layout,
     on_gpu,
-    output_array,
+    shown,
 )
 from conncomp._core import native
 from conncomp.kernels.core.numbering import count_roots, number_roots
@@ -42,6 +47,17 @@ Labels = NDArray[Any]
 
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
+
+# Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
+# 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.
+MOST_NEIGHBOURS = 3**10
+
+# Arguments of other libraries' functions of this name, and what takes their place here.
+ELSEWHERE = {
+    "structure": "connectivity=1 connects along faces, as scipy.ndimage.label does by default, and "
+    "connectivity=None along edges and corners, too",
+    "neighbors": "connectivity=1 stands for neighbors=4, and connectivity=None for neighbors=8",
+}
 
 # Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.
 ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": native.label_runs}
@@ -77,10 +93,10 @@ def algorithms(device: str) -> tuple[str, ...]:
 
 @overload
 def label(
-    image: ArrayLike,
+    label_image: ArrayLike,
     background: float | None = None,
     return_num: Literal[False] = False,
-    connectivity: int | None = None,
+    connectivity: float | None = None,
     *,
     periodic: bool | Sequence[bool] = False,
     numbering: Numbering = "consecutive",
@@ -95,11 +111,11 @@ def label(
 
 @overload
 def label(
-    image: ArrayLike,
+    label_image: ArrayLike,
     background: float | None = None,
     *,
     return_num: Literal[True],
-    connectivity: int | None = None,
+    connectivity: float | None = None,
     periodic: bool | Sequence[bool] = False,
     numbering: Numbering = "consecutive",
     algorithm: str = "auto",
@@ -113,10 +129,10 @@ def label(
 
 @overload
 def label(
-    image: ArrayLike,
+    label_image: ArrayLike,
     background: float | None,
     return_num: Literal[True],
-    connectivity: int | None = None,
+    connectivity: float | None = None,
     *,
     periodic: bool | Sequence[bool] = False,
     numbering: Numbering = "consecutive",
@@ -129,11 +145,12 @@ def label(
 ) -> tuple[Labels, int]: ...
 
 
+@also_named(label_image="image")
 def label(
-    image: ArrayLike,
+    label_image: ArrayLike,
     background: float | None = None,
     return_num: bool = False,
-    connectivity: int | None = None,
+    connectivity: float | None = None,
     *,
     periodic: bool | Sequence[bool] = False,
     numbering: Numbering = "consecutive",
@@ -147,22 +164,23 @@ def label(
     """Label the connected regions of an array.
 
     Two elements are connected if they are neighbours and equal. The first four arguments and the
-    result are those of `skimage.measure.label`.
+    result are those of `skimage.measure.label`, but for what the notes say.
 
     Parameters
     ----------
-    image : array_like
+    label_image : array_like
         One dimension or more, of bool, integer or floating dtype, with any strides. Values are
         compared as they are: 0.25 and 0.75 differ, -0.0 equals 0.0, and a NaN equals nothing.
+        Masked elements are background. The keyword ``image`` works, too.
     background : number, optional
-        Elements of this value are labelled 0; 0 by default. A value that `image` does not hold,
+        Elements of this value are labelled 0; 0 by default. A value that it does not hold,
         such as -1 for unsigned integers, makes every element foreground; NaN makes the NaNs
         background.
     return_num : bool, optional
         Whether to return the number of components too.
     connectivity : int, optional
-        Along how many axes neighbours may differ, from 1 (faces) to ``image.ndim`` (faces, edges
-        and corners; the default).
+        Along how many axes neighbours may differ, from 1 (faces) to ``label_image.ndim`` (faces,
+        edges and corners; the default).
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis.
     numbering : {"consecutive", "roots"}, optional
@@ -173,13 +191,17 @@ def label(
         All give the same labels. On the CPU "auto" or "runs"; on a GPU "auto",
         "label-equivalence", "neighbour-propagation", "local-propagation" or
         "directional-propagation" [1]_, or, for up to three axes, "tiles" [3]_.
-    dtype : {int32, int64}, optional
-        Of the labels; by default int32 where every index fits.
+    dtype : dtype or "smallest", optional
+        Of the labels; by default int32 where every index fits. Other types of integers, signed or
+        not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest that they fit into,
+        unsigned but for roots. Labels of other types than int32 and int64 are copied from one of
+        these.
     out : ndarray, optional
-        A C-contiguous array of the shape of `image` to write the labels to, where `image` is.
+        A C-contiguous array of integers, of the shape of `label_image`, to write the labels to,
+        where `label_image` is.
     device : {None, "cpu", "cuda"}, optional
-        Where to work: by default where `image` lies. "cuda" moves an array in main memory to the
-        current GPU, and the labels back.
+        Where to work: by default where `label_image` lies. "cuda" moves an array in main memory to
+        the current GPU, and the labels back.
     workspace : Workspace, optional
         Memory on the GPU to use again.
     **options
@@ -193,8 +215,9 @@ def label(
 
     Returns
     -------
-    labels : ndarray of int32 or int64
-        As `image` in shape; `out` if that was given. Of the library that `image` is of.
+    labels : ndarray of int32 or int64, or of `dtype`
+        As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of
+        if it lies on a GPU, and else of NumPy, neither a subclass nor masked.
     num : int
         The number of components; only if `return_num`. For an image on a GPU and
         ``numbering="roots"`` an array without axes on the GPU, so that the call does not wait for
@@ -203,11 +226,14 @@ def label(
     Raises
     ------
     TypeError
-        If `image` is complex, of objects or otherwise without values that can be compared, or
-        `options` has a name that the algorithm does not know.
+        If `label_image` is complex, of objects, sparse, not computed yet (of Dask) or otherwise
+        without values that can be compared, or `options` has a name that the algorithm does not
+        know.
     ValueError
         If `connectivity`, `periodic`, `numbering`, `algorithm`, `dtype`, `out` or an option does
-        not fit, or an array for a GPU has more than 6 axes that are longer than 1.
+        not fit, `dtype` or `out` is too small for the labels, elements would have more than 3**10
+        neighbours (11 axes that are longer than 1, at full connectivity), or an array for a GPU has
+        more than 6 such axes.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
     MemoryError
@@ -221,13 +247,19 @@ def label(
     Notes
     -----
     Needs at most one label-sized array beyond the result, and on the CPU far less where all
-    foreground is of one value. `skimage.measure.label` truncates floating-point values to integers
-    first; this function does not.
+    foreground is of one value.
 
-    Calls on a GPU run on the stream that is current in the library of `image`. They wait for the
-    GPU where an algorithm goes on until nothing changes, which all do but "auto" and "tiles" with
-    ``merge="sewing"``: these can be captured in a CUDA graph, given ``numbering="roots"``, `out`
-    and a `workspace` that was used for as large an array before.
+    `skimage.measure.label` truncates floating-point values to integers first; this function does
+    not. Of bool images it takes False for background, unless `background` equals 1; here, as there
+    for integers, a background that is neither 0 nor 1 leaves all elements foreground. Where a
+    length of 1 comes after a longer one, it numbers the components of other images than bool ones
+    as if the first longer axis and the last of length 1 changed places; numbers here always follow
+    a C-order scan.
+
+    Calls on a GPU run on the stream that is current in the library of `label_image`. They wait for
+    the GPU where an algorithm goes on until nothing changes, which all do but "auto" and "tiles"
+    with ``merge="sewing"``: these can be captured in a CUDA graph, given ``numbering="roots"``,
+    `out` and a `workspace` that was used for as large an array before.
 
     References
     ----------
@@ -259,38 +291,50 @@ def label(
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
     """
-    there = on_gpu(image)
-    where = choose_device(device, there, "image")
+    for name in options:
+        if name in ELSEWHERE:
+            raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    return_num = as_bool("return_num", return_num)
+    there = on_gpu(label_image)
+    where = choose_device(device, there, "label_image")
     check_choice("numbering", numbering, ("consecutive", "roots"))
     check_choice("algorithm", algorithm, algorithms(where))
     check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
-    given: Any = as_cupy(image) if there else as_numpy(image, "image")
+    given: Any
+    given, mask = (
+        (as_cupy(label_image), None) if there else as_numpy_and_mask(label_image, "label_image")
+    )
+    check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
     axes = _check_periodic(periodic, given.ndim)
+    reach = _check_connectivity(connectivity, given.shape)
     values: Any
-    values, value_type, ground = _describe_values(given, 0 if background is None else background)
-    reach = _check_connectivity(connectivity, values.ndim)
+    ground: Any = 0 if background is None else background
+    values, value_type, ground = _describe_values(given, ground, mask)
     described = value_type, ground, axes, reach
+    lowest = 0 if numbering == "consecutive" else -1
     if there:
-        library = library_of(image)
+        library = library_of(label_image)
         with caller_stream(library, values.device.id):
             gpu = current_gpu()
-            labels = output_array(values.shape, values.size, dtype, out, (values,), gpu.xp)
+            output = Output(values.shape, values.size, dtype, out, (values,), lowest, gpu.xp)
             task = numbering, algorithm, return_num, workspace
-            count = _label_on_gpu(gpu, Image(values, *described), labels, *task, **options)
+            count = _label_on_gpu(gpu, Image(values, *described), output.labels, *task, **options)
+            labels = output.finish()
             result = from_cupy(labels, library) if out is None else out
             if not return_num:
                 return result
             if numbering == "consecutive":
                 return result, int(count)
             return result, from_cupy(count, library)
-    labels = output_array(values.shape, values.size, dtype, out, (given,))
+    output = Output(values.shape, values.size, dtype, out, (given,), lowest)
     if where == "cuda":
         gpu = current_gpu()
-        found = gpu.xp.empty(labels.shape, labels.dtype)
+        found = gpu.xp.empty(output.labels.shape, output.labels.dtype)
         task = numbering, algorithm, return_num, workspace
         placed = Image(gpu.xp.asarray(values), *described)
         count = _label_on_gpu(gpu, placed, found, *task, **options)
-        found.get(out=labels)
+        found.get(out=output.labels)
+        labels = output.finish()
         return (labels, int(count)) if return_num else labels
     num = 0
     if values.size:
@@ -300,8 +344,9 @@ def label(
             ground,
             *_describe_axes(values, axes, reach),
             numbering == "consecutive",
-            labels.reshape(-1),
+            output.labels.reshape(-1),
         )
+    labels = output.finish()
     return (labels, num) if return_num else labels
 
 
@@ -333,42 +378,75 @@ def _label_on_gpu(
 def _check_periodic(periodic: bool | Sequence[bool], ndim: int) -> list[bool]:
     if isinstance(periodic, (bool, np.bool_)):
         return [bool(periodic)] * ndim
-    axes = list(np.atleast_1d(np.asarray(periodic)))
+    if isinstance(periodic, (str, bytes)) or not hasattr(periodic, "__iter__"):
+        raise TypeError(
+            f"periodic={shown(periodic)} must be True for all axes, False for none, or one bool "
+            "for each axis"
+        )
+    axes = list(as_numpy_and_mask(periodic, "periodic")[0])
     if len(axes) != ndim:
-        raise ValueError(f"periodic={periodic!r} has {len(axes)} entries; image has {ndim} axes")
+        raise ValueError(
+            f"periodic={shown(periodic)} has {len(axes)} entries; label_image has {ndim} axes"
+        )
     if not all(isinstance(axis, (bool, np.bool_)) for axis in axes):
-        raise TypeError(f"periodic={periodic!r} must be a bool, or one bool for each axis")
+        raise TypeError(f"periodic={shown(periodic)} must be a bool, or one bool for each axis")
     return [bool(axis) for axis in axes]
 
 
-def _check_connectivity(connectivity: int | None, ndim: int) -> int:
+def _check_connectivity(connectivity: float | None, shape: tuple[int, ...]) -> int:
+    ndim = len(shape)
     if ndim == 0:
-        raise ValueError("image is a scalar; it must have one dimension or more")
-    if connectivity is None:
-        return ndim
-    reach = as_integer("connectivity", connectivity)
+        raise ValueError("label_image is a scalar; it must have one dimension or more")
+    whole = isinstance(connectivity, (float, np.floating)) and float(connectivity).is_integer()
+    reach = ndim
+    if connectivity is not None:
+        reach = as_integer("connectivity", int(connectivity) if whole else connectivity)
     if not 1 <= reach <= ndim:
-        raise ValueError(f"connectivity={reach} must be from 1 to the number of axes, {ndim}")
+        text = f"connectivity={shown(reach)} must be from 1 to the number of axes, {ndim}"
+        for axes in range(1, ndim + 1):
+            if reach == _count_neighbours(ndim, axes):
+                text += f": for {reach} neighbours it is {axes}"
+        raise ValueError(text)
+    if 3**ndim <= MOST_NEIGHBOURS:
+        return reach
+    longer = sum(length > 1 for length in shape)
+    if _count_neighbours(longer, reach) > MOST_NEIGHBOURS:
+        raise ValueError(
+            f"connectivity={reach} gives an element {_count_neighbours(longer, reach)} neighbours "
+            f"along the {longer} axes of label_image that are longer than 1, and more than "
+            f"{MOST_NEIGHBOURS} take too long; use a lower connectivity"
+        )
     return reach
 
 
-def _describe_values(image: Labels, background: float) -> tuple[Labels, str, bytes | None]:
-    """Return the image as a kernel reads it, its value type there, and the background's bytes."""
+def _count_neighbours(ndim: int, connectivity: int) -> int:
+    """Return how many neighbours differ from an element along so many of the axes at most."""
+    return sum(comb(ndim, k) << k for k in range(1, min(connectivity, ndim) + 1))
+
+
+def _describe_values(
+    image: Labels, background: float, mask: NDArray[np.bool_] | None = None
+) -> tuple[Labels, str, bytes | None]:
+    """Return the image as a kernel reads it, its value type there, and the background's bytes.
+
+    Elements where `mask` holds are of the background's value there.
+    """
     if not isinstance(background, (bool, int, float, np.integer, np.floating, np.bool_)):
-        raise TypeError(f"background={background!r} must be a real number")
+        raise TypeError(f"background={shown(background)} must be a real number")
     kind = image.dtype.kind
-    if kind not in "biuf":
-        raise TypeError(
-            f"image is of dtype {image.dtype}; it must be of bool, integer or floating dtype"
-        )
     ground = _as_value(background, image.dtype)
-    if image.dtype.itemsize > 8:  # long double has no kernel: number its values
+    if image.dtype.itemsize > 8 or (mask is not None and ground is None):
+        # Long double has no kernel, or no value says background: number the values.
         numbers = np.unique(image, return_inverse=True, equal_nan=False)[1] + 1
         numbers = numbers.reshape(image.shape)
         if ground is not None:
             numbers[np.isnan(image) if np.isnan(ground) else image == ground] = 0
+        if ground is not None or mask is not None:
             ground = np.zeros((), numbers.dtype)
         image, kind = numbers, "i"
+    if mask is not None:
+        image = image.copy(order="K")
+        image[mask] = ground
     if isinstance(image, np.ndarray):
         image = native_layout(image)
     value_type = f"{kind if kind == 'f' else 'u'}{image.dtype.itemsize}"

@@ -1,0 +1,71 @@
+"""Labels of every dtype from a GPU: those of the CPU, and errors that leave `out` as it was."""
+
+import numpy as np
+import pytest
+
+from conncomp import _arrays, label
+from conncomp.grid import labelling
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+IMAGE = np.random.default_rng(0).integers(0, 3, (20, 30))
+MANY = np.arange(1, 301).reshape(3, 100)
+DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    return place_on_host(monkeypatch, _arrays, [labelling])
+
+
+def check(cupy, dtype, numbering):
+    expected = label(IMAGE, numbering=numbering, dtype=dtype)
+    placed = cupy.asarray(IMAGE)
+    labels = label(placed, numbering=numbering, dtype=dtype)
+    np.testing.assert_array_equal(labels.get(), expected, strict=True)
+    out = cupy.asarray(np.full_like(expected, 77))
+    labels, num = label(placed, numbering=numbering, out=out, return_num=True)
+    assert labels is out
+    assert int(num) == label(IMAGE, return_num=True)[1]
+    np.testing.assert_array_equal(out.get(), expected)
+    moved = label(IMAGE, numbering=numbering, dtype=dtype, device="cuda")
+    np.testing.assert_array_equal(moved, expected, strict=True)
+
+
+def check_too_small(cupy):
+    out = cupy.asarray(np.full(MANY.shape, 7, np.uint8))
+    for options in ({"dtype": np.uint8}, {"out": out}):
+        with pytest.raises(ValueError, match="is uint8, too small for labels up to 300; use uint1"):
+            label(cupy.asarray(MANY), **options)
+    assert (out.get() == 7).all()
+    with pytest.raises(ValueError, match="dtype is uint16, without a -1"):
+        label(cupy.asarray(MANY), dtype="u2", numbering="roots")
+
+
+CASES = [(dtype, "consecutive") for dtype in (*DTYPES, "smallest")]
+CASES += [(dtype, "roots") for dtype in ("i2", "i4", "i8", "smallest")]
+
+
+@host
+@pytest.mark.parametrize(("dtype", "numbering"), CASES)
+def test_dtypes(cupy, dtype, numbering):
+    check(cupy, dtype, numbering)
+
+
+@host
+def test_dtypes_that_are_too_small(cupy):
+    check_too_small(cupy)
+
+
+@pytest.mark.gpu
+class TestOnGpu:
+    """The same, on a GPU."""
+
+    @pytest.mark.parametrize(("dtype", "numbering"), CASES)
+    def test_dtypes(self, dtype, numbering):
+        check(pytest.importorskip("cupy"), dtype, numbering)
+
+    def test_dtypes_that_are_too_small(self):
+        check_too_small(pytest.importorskip("cupy"))

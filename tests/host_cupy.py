@@ -1,0 +1,39 @@
+"""The host executor with the stand-in for CuPy as its array library, for calls on arrays there."""
+
+from types import SimpleNamespace
+
+from host_cuda.host_gpu import HostGpu
+from stand_in import Array, CuPy
+
+
+class HostCuPyGpu(HostGpu):
+    """A GPU that the CPU plays, and whose arrays are of the stand-in."""
+
+    def __init__(self, cupy, **options):
+        super().__init__(**options)
+        self.xp = cupy
+
+    def _compile(self, file, names):
+        def unwrapping(function):
+            def launch(grid, block, arguments, **options):
+                values = [a.host if isinstance(a, Array) else a for a in arguments]
+                function(grid, block, tuple(values), **options)
+
+            launch.max_dynamic_shared_size_bytes = function.max_dynamic_shared_size_bytes
+            return launch
+
+        return [unwrapping(function) for function in super()._compile(file, names)]
+
+
+def place_on_host(monkeypatch, arrays, users):
+    """Let the modules `users` work on such a GPU; return the stand-in for CuPy.
+
+    `arrays` is the module `conncomp._arrays`.
+    """
+    cupy = CuPy()
+    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
+    gpu = HostCuPyGpu(cupy)
+    monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
+    for user in users:
+        monkeypatch.setattr(user, "current_gpu", lambda: gpu)
+    return cupy

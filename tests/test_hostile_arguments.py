@@ -1,0 +1,182 @@
+"""Each argument of each public function is given what it does not expect.
+
+Results and errors of a few types may come out, with text that says what is wrong; no crash, no
+error of the binding of C++, and nothing about a dtype of objects that nobody asked for. Functions
+on files have tests of their own.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp import Graph
+
+ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
+UNREADABLE = ("nanobind", "incompatible function arguments", "dtype object", "ambiguous")
+LONGEST_MESSAGE = 400
+
+
+class NoArray:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("it is none")
+
+
+class NoInteger:
+    def __index__(self):
+        raise RuntimeError("it is none")
+
+    def __repr__(self):
+        raise RuntimeError("it has no representation")
+
+
+class NoData:
+    __array_interface__ = {"shape": (2,), "typestr": "<i4", "version": 3}  # noqa: RUF012
+
+
+def itself():
+    """Return a list that holds itself."""
+    values = []
+    values.append(values)
+    return values
+
+
+def read_only():
+    values = np.eye(3, dtype=np.int32)
+    values.flags.writeable = False
+    return values
+
+
+HOSTILE = {
+    "None": lambda: None,
+    "string": lambda: "abc",
+    "bytes": lambda: b"abc",
+    "no array": NoArray,
+    "no integer": NoInteger,
+    "no data": NoData,
+    "huge": lambda: 10**30,
+    "more digits than Python prints": lambda: 10**5000,
+    "NaN": lambda: math.nan,
+    "infinity": lambda: math.inf,
+    "negative": lambda: -5,
+    "True": lambda: True,
+    "complex": lambda: 1j,
+    "list": lambda: [1, 2, 3],
+    "ragged": lambda: [[1], [2, 3]],
+    "itself": itself,
+    "dictionary": lambda: {1: 2},
+    "set": lambda: {1},
+    "function": lambda: len,
+    "class": lambda: np.ndarray,
+    "module": lambda: np,
+    "generator": lambda: (i for i in range(3)),
+    "range": lambda: range(3),
+    "memory": lambda: memoryview(b"abc"),
+    "date": lambda: np.datetime64("2020-01-01"),
+    "bool array": lambda: np.array([True, False]),
+    "bool matrix": lambda: np.eye(2, dtype=bool),
+    "objects": lambda: np.array([object(), None]),
+    "matrix of objects": lambda: np.array([[None, 1], [2, 3]], object),
+    "structured": lambda: np.zeros((2, 2), [("a", "i4")]),
+    "masked and structured": lambda: np.ma.zeros((2, 2), [("a", "i4")]),
+    "records": lambda: np.rec.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
+    "dates": lambda: np.zeros((2, 2), "M8[s]"),
+    "durations": lambda: np.zeros(3, "m8[s]"),
+    "0-d": lambda: np.array(3),
+    "0-d float": lambda: np.array(3.5),
+    "40-d": lambda: np.zeros((1,) * 40, int),
+    "20-d": lambda: np.ones((2,) * 20, np.uint8),
+    "objects in 32-d": lambda: np.zeros((1,) * 32, object),
+    "empty": lambda: np.zeros(0),
+    "empty matrix": lambda: np.zeros((0, 0), int),
+    "floats": lambda: np.array([1.5, np.nan]),
+    "matrix of NaN": lambda: np.full((2, 2), np.nan),
+    "complex matrix": lambda: np.zeros((2, 2), complex),
+    "strings": lambda: np.array(["a", "b"]),
+    "void": lambda: np.zeros(2, "V3"),
+    "beyond int64": lambda: np.array([2**63, 2**64 - 1], np.uint64),
+    "ends of int64": lambda: np.array([[-(2**63), 2**63 - 1]]),
+    "np.matrix": lambda: np.eye(3, dtype=int).view(np.matrix),
+    "read-only": read_only,
+    "masked": lambda: np.ma.masked_equal([[0, 1], [1, 2]], 1),
+    "long double": lambda: np.eye(3, dtype=np.longdouble),
+    "half": lambda: np.eye(3, dtype=np.float16),
+    "swapped bytes": lambda: np.eye(3, dtype=">i4"),
+}
+
+IMAGE = np.eye(3, dtype=int)
+GRAPH = Graph.from_edges([0], [1], 3)
+BOTH = ["numbering", "algorithm", "dtype", "out", "device", "workspace"]
+OF_LABEL = ["label_image", "background", "return_num", "connectivity", "periodic", "block", *BOTH]
+OF_GRAPHS = ["csgraph", "directed", "connection", "return_labels", "jump", *BOTH]
+
+
+def argument(function, name, **others):
+    """Return a function of the argument called `name`."""
+    return lambda value: function(**(others | {name: value}))
+
+
+CALLS = {
+    **{
+        f"label: {name}": argument(conncomp.label, name, label_image=IMAGE)
+        for name in (*OF_LABEL, "structure", "neighbors")
+    },
+    "label: image": argument(conncomp.label, "image"),
+    **{
+        f"connected_components: {name}": argument(
+            conncomp.connected_components, name, csgraph=GRAPH
+        )
+        for name in OF_GRAPHS
+    },
+    "connected_components: graph": argument(conncomp.connected_components, "graph"),
+    **{
+        f"{function.__name__}: {name}": argument(function, name, **others)
+        for function, others in (
+            (conncomp.component_sizes, {}),
+            (conncomp.component_members, {}),
+            (conncomp.size_histogram, {}),
+            (conncomp.component_statistics, {}),
+            (conncomp.sort_by_size, {}),
+            (conncomp.largest_components, {"k": 1}),
+            (conncomp.remove_small_components, {"min_size": 1}),
+        )
+        for name in ("labels", "background", *others)
+        for others in [{"labels": IMAGE, **others}]
+    },
+    "labels without background": lambda value: conncomp.component_sizes(value, background=None),
+    "set_num_threads": conncomp.set_num_threads,
+    "from_edges: src": lambda value: Graph.from_edges(value, [0, 1]),
+    "from_edges: dst": lambda value: Graph.from_edges([0, 1], value),
+    "from_edges: num_vertices": lambda value: Graph.from_edges([0], [1], value),
+    "from_csr: indptr": lambda value: Graph.from_csr(value, [0, 1]),
+    "from_csr: indices": lambda value: Graph.from_csr([0, 1, 2], value),
+    "from_scipy": Graph.from_scipy,
+    "from_networkx": Graph.from_networkx,
+    "from_igraph": Graph.from_igraph,
+    "from_rustworkx": Graph.from_rustworkx,
+    "to": GRAPH.to,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.usefixtures("restore_threads")
+def test_readable_errors_only(call):
+    for name, make in HOSTILE.items():
+        try:
+            CALLS[call](make())
+        except ERRORS as error:
+            message = str(error)
+            assert 0 < len(message) < LONGEST_MESSAGE, name
+            assert not any(part in message for part in UNREADABLE), (name, message)
+
+
+def test_most_of_them_are_errors():
+    """The sweep means something: nearly everything is refused where a graph of edges is made."""
+    refused = 0
+    for make in HOSTILE.values():
+        try:
+            Graph.from_edges(make(), [0, 1])
+        except ERRORS:
+            refused += 1
+    assert refused > 0.9 * len(HOSTILE)
