@@ -91,12 +91,15 @@ def check_directories(file: IO[bytes], size: int) -> None:
         ]
     )
 
+    def read_bytes(length: int) -> bytes:
+        data = file.read(length)
+        if len(data) < length:
+            raise ValueError("cut short: a directory of pages goes beyond the file's end")
+        return data
+
     def read(form: str, count: int = 1) -> tuple[int, ...]:
         form = f"{order}{count}{form}"
-        data = file.read(struct.calcsize(form))
-        if len(data) < struct.calcsize(form):
-            raise ValueError("cut short: a directory of pages goes beyond the file's end")
-        return struct.unpack(form, data)
+        return struct.unpack(form, read_bytes(struct.calcsize(form)))
 
     file.seek(8 if big else 4)
     pending = [(read(word)[0], True)]
@@ -116,9 +119,7 @@ def check_directories(file: IO[bytes], size: int) -> None:
         (count,) = read(number)
         if count > MOST_TAGS:
             raise ValueError(f"has a directory of {count} tags at {place}; it is damaged")
-        tags = np.frombuffer(file.read(count * entry.itemsize), entry)
-        if len(tags) < count:
-            raise ValueError("cut short: a directory of pages goes beyond the file's end")
+        tags = np.frombuffer(read_bytes(count * entry.itemsize), entry)
         if in_chain:
             pending.append((read(word)[0], True))
         room -= tags.nbytes + 2
