@@ -161,10 +161,16 @@ def test_bad_input_is_one_line(run, arguments):
     ("arguments", "words"),
     [
         ("label missing.npy", "'missing.npy' does not exist"),
-        ("label colour.png", "colour.png: is in colour, of shape (4, 5, 3)"),
+        (
+            "label colour.png",
+            "colour.png: is in colour or has several channels, of shape (4, 5, 3)",
+        ),
         ("label complex.npy", "complex.npy: holds values of dtype complex128"),
         ("label image.npy -o link.npy", "'image.npy' and 'link.npy' are the same file"),
-        ("label image.npy --connectivity 3", "connectivity=3"),
+        (
+            "label image.npy --connectivity 3",
+            "--connectivity 3 must be from 1 to the number of axes, 2",
+        ),
         ("label image.npy --periodic 2", "has 2 axes, so there is no axis 2"),
         ("label image.npy -o nowhere/out.npy", "there is no directory 'nowhere'"),
         ("label image.npy -o out.jpg", "'out.jpg' does not end in .npy or"),
@@ -219,7 +225,7 @@ def test_a_mistake_of_our_own_is_not_hidden(run, monkeypatch):
     [
         ("numpy.save", "label image.npy -o out.npy"),
         ("conncomp.cli._output.csv.writer", "label image.npy --stats out.csv"),
-        ("imageio.v3.imwrite", "label image.npy --picture out.png"),
+        ("PIL.Image.Image.save", "label image.npy --picture out.png"),
         ("numpy.savez_compressed", "graph arcs.txt -o out.npz"),
         ("matplotlib.figure.Figure.savefig", "graph arcs.txt --histogram out.png"),
     ],

@@ -10,7 +10,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
@@ -25,6 +24,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+
+from conncomp.cli._errors import print_whole
+from conncomp.io.files import printable
 
 Row = tuple[str, ...]
 
@@ -117,7 +119,7 @@ def show(
         So many columns, the first of each table, begin at the left; others end at the right.
     """
     if as_json:
-        click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
+        print_whole(json.dumps(report, indent=2, default=_plain, allow_nan=False))
         return
     # Lines are folded for a terminal only; what a program reads stays whole.
     console = Console(
@@ -126,21 +128,25 @@ def show(
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for row in facts:
-        table.add_row(*row)
-    console.print(table)
-    for header, *rows in filter(None, tables):
-        table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
-        for number, column in enumerate(table.columns):
-            column.justify, column.no_wrap = "left" if number < names else "right", True
-        for row in rows:
-            table.add_row(*row)
-        console.print()
+    with console.capture() as printed:
+        for row in facts:
+            table.add_row(*map(printable, row))
         console.print(table)
+        for header, *rows in filter(None, tables):
+            table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+            for number, column in enumerate(table.columns):
+                column.justify, column.no_wrap = "left" if number < names else "right", True
+            for row in rows:
+                table.add_row(*map(printable, row))
+            console.print()
+            console.print(table)
+    print_whole(printed.get().removesuffix("\n"))
 
 
 def _plain(value: object) -> object:
     """Return what JSON does not know as what it knows."""
+    if isinstance(value, np.floating):  # long doubles have no item of Python
+        return float(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Path):

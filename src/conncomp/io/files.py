@@ -116,7 +116,9 @@ def _blaming(path: StrPath) -> Iterator[None]:
         yield
     except OSError as error:
         named = error.filename is not None and f".{TEMPORARY}-" not in os.fsdecode(error.filename)
-        if error.errno is None or named:
+        if error.errno is None:  # NumPy and others count bytes in its place
+            raise OSError(f"{os.fspath(path)}: {error}") from error
+        if named:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
