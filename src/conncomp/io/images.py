@@ -139,7 +139,7 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
         given.seek(0)
         yield given, kind
         return
-    with tempfile.TemporaryFile() as file:
+    with tempfile.NamedTemporaryFile() as file:  # tifffile wants a name
         while head:
             if file.tell() + len(head) > MOST_FROM_PIPE:
                 raise ValueError(
