@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
@@ -32,11 +32,8 @@ class OneLineErrors(click.Group):
             TypeError,
             ValueError,
         ) as error:
-            if isinstance(error, OutputError | BrokenPipeError) and sys.stdout is sys.__stdout__:
+            if isinstance(error, OutputError) and sys.stdout is sys.__stdout__:
                 _give_up_output()
-            if isinstance(error, BrokenPipeError) and error.filename is None:
-                # As of programs that the signal ends: whoever read, as `head`, has enough.
-                raise SystemExit(128 + signal.SIGPIPE) from None
             text = _in_options(_reason(error), self.commands.get((*words, "")[0]), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
@@ -46,6 +43,10 @@ class OneLineErrors(click.Group):
         """Run the subcommand; an interrupt, too, is one line."""
         try:
             return super().invoke(context)
+        except BrokenPipeError as error:
+            if error.filename is None:  # click ends quietly, as whoever read has enough
+                raise
+            raise click.ClickException(_reason(error)) from error
         except KeyboardInterrupt:
             click.echo("conncomp: interrupted", err=True)
             raise SystemExit(130) from None
@@ -55,10 +56,11 @@ class OutputError(OSError):
     """Standard output cannot be written to."""
 
 
-def print_whole(text: str) -> None:
-    """Print on standard output; a failure names it, but for a pipe that nobody reads."""
+@contextmanager
+def to_output() -> Iterator[None]:
+    """Let failures of standard output name it, but for a pipe that nobody reads."""
     try:
-        click.echo(text)
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
@@ -25,7 +26,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from conncomp.cli._errors import print_whole
+from conncomp.cli._errors import to_output
 from conncomp.io.files import printable
 
 Row = tuple[str, ...]
@@ -118,9 +119,14 @@ def show(
     names : int, optional
         So many columns, the first of each table, begin at the left; others end at the right.
     """
-    if as_json:
-        print_whole(json.dumps(report, indent=2, default=_plain, allow_nan=False))
-        return
+    with to_output():
+        if as_json:
+            click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
+        else:
+            _print_tables(facts, tables, names)
+
+
+def _print_tables(facts: Sequence[Row], tables: Sequence[Sequence[Row]], names: int) -> None:
     # Lines are folded for a terminal only; what a program reads stays whole.
     console = Console(
         markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else 1000
@@ -128,19 +134,17 @@ def show(
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    with console.capture() as printed:
-        for row in facts:
+    for row in facts:
+        table.add_row(*map(printable, row))
+    console.print(table)
+    for header, *rows in filter(None, tables):
+        table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for number, column in enumerate(table.columns):
+            column.justify, column.no_wrap = "left" if number < names else "right", True
+        for row in rows:
             table.add_row(*map(printable, row))
+        console.print()
         console.print(table)
-        for header, *rows in filter(None, tables):
-            table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
-            for number, column in enumerate(table.columns):
-                column.justify, column.no_wrap = "left" if number < names else "right", True
-            for row in rows:
-                table.add_row(*map(printable, row))
-            console.print()
-            console.print(table)
-    print_whole(printed.get().removesuffix("\n"))
 
 
 def _plain(value: object) -> object:

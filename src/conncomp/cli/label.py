@@ -337,10 +337,11 @@ def _above(image: Image, threshold: Any) -> NDArray[np.bool_]:
         return np.asarray(image > math.floor(threshold))
     if isinstance(threshold, np.floating):  # of the image itself
         return np.asarray(image > threshold)
-    below = float(threshold)
-    if below > threshold:
-        below = math.nextafter(below, -math.inf)
-    return np.asarray(image > np.float64(below))
+    kind = np.longdouble if image.dtype.itemsize > 8 else np.float64
+    below = kind(str(threshold) if isinstance(threshold, int) else threshold)
+    if isinstance(threshold, int) and int(below) > threshold:
+        below = np.nextafter(below, kind(-np.inf))
+    return np.asarray(image > below)
 
 
 def _finite(number: Any) -> Any:
@@ -380,10 +381,10 @@ def _otsu(image: Image) -> Any:
 
 
 def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return `values`, scaled by a power of two if their sums might be beyond all numbers."""
+    """Return `values`; floating ones scaled by a power of two, so that sums stay in range."""
     if values.dtype.kind == "f":
-        exponent = np.frexp(abs(values).max())[1]
-        values = np.ldexp(values, -max(exponent - 512, 0))
+        values = values.astype(np.promote_types(values.dtype, np.float64))
+        values = np.ldexp(values, -np.frexp(abs(values).max())[1])
     return values.astype(np.float64)
 
 
