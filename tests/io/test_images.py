@@ -501,11 +501,11 @@ def test_directories_in_a_circle(tmp_path, order, big):
     write(directory(BASELINE, 0, order, big))
     assert read_image(path).shape == (2, 2)
     write(directory(BASELINE, first + length, order, big), directory(BASELINE, first, order, big))
-    with pytest.raises(ValueError, match="circle"):
+    with pytest.raises(ValueError, match="form a circle"):
         read_image(path)
     for code in (330, 34665):
         write(directory([*BASELINE, (code, 4, 1, first)], 0, order, big))
-        with pytest.raises(ValueError, match="circle"):
+        with pytest.raises(ValueError, match="form a circle"):
             read_image(path)
     write(directory(BASELINE, 1 << 20, order, big))
     with pytest.raises(ValueError, match="cut short"):
@@ -514,26 +514,27 @@ def test_directories_in_a_circle(tmp_path, order, big):
 
 def test_directories_and_values_that_overlap(tmp_path):
     path = tmp_path / "a.tif"
-    # Each directory is the end of the one before it: as many as the square of the file's size.
-    path.write_bytes(header(8) + b"".join(struct.pack("<H", 300) for _ in range(4000)))
-    with pytest.raises(ValueError, match=r"overlap|cut short|damaged"):
+    # Every fourth byte begins a directory of 200 tags, which ends in the place of the next one.
+    following = b"".join(struct.pack("<I", place) for place in range(12, 2012, 4))
+    path.write_bytes(header(8) + struct.pack("<H", 200) * 1201 + following)
+    with pytest.raises(ValueError, match="tags that overlap"):
         read_image(path)
     tags = [*BASELINE, *((65000 + k, 1, 4000, 8) for k in range(50))]
     path.write_bytes(header(8) + directory(tags, 0) + bytes(4000))
-    with pytest.raises(ValueError, match="overlap"):
+    with pytest.raises(ValueError, match="tags that overlap"):
         read_image(path)
 
 
 def test_strips_that_overlap(tmp_path):
     # 100 strips of one row each, all of the same bytes.
-    rows, packed = 100, zlib.compress(bytes(1 << 16))
+    rows, packed = 100, zlib.compress(bytes(1 << 12))
     offsets = 8 + len(packed)
-    tags = [(256, 4, 1, 1 << 16), (257, 4, 1, rows), (258, 3, 1, 8), (259, 3, 1, 8)]
+    tags = [(256, 4, 1, 1 << 12), (257, 4, 1, rows), (258, 3, 1, 8), (259, 3, 1, 8)]
     tags += [(273, 4, rows, offsets), (278, 4, 1, 1), (279, 4, rows, offsets + 4 * rows)]
     content = header(offsets + 8 * rows) + packed + struct.pack("<I", 8) * rows
     content += struct.pack("<I", len(packed)) * rows + directory(tags, 0)
     (tmp_path / "a.tif").write_bytes(content)
-    with pytest.raises(ValueError, match=r"says that it has shape|more strips than fit"):
+    with pytest.raises(ValueError, match="more strips than fit"):
         read_image(tmp_path / "a.tif")
 
 

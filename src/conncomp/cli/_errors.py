@@ -32,8 +32,6 @@ class OneLineErrors(click.Group):
             TypeError,
             ValueError,
         ) as error:
-            if isinstance(error, OutputError) and sys.stdout is sys.__stdout__:
-                _give_up_output()
             text = _in_options(_reason(error), self.commands.get((*words, "")[0]), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
@@ -52,10 +50,6 @@ class OneLineErrors(click.Group):
             raise SystemExit(130) from None
 
 
-class OutputError(OSError):
-    """Standard output cannot be written to."""
-
-
 @contextmanager
 def to_output() -> Iterator[None]:
     """Let failures of standard output name it, but for a pipe that nobody reads."""
@@ -64,14 +58,7 @@ def to_output() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise OutputError(error.errno, error.strerror, "standard output") from error
-
-
-def _give_up_output() -> None:
-    """Let the interpreter, as it exits, not fail once more to write to standard output."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 def _in_options(text: str, command: click.Command | None, words: Sequence[str]) -> str:
