@@ -61,8 +61,8 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     path : str or path-like
         A file of one of the kinds .npy, .npy.gz, .npz, TIFF, PNG, JPEG, GIF, BMP, WebP and PNM,
         which its first bytes tell; a name that ends as those of another kind is an error. Of
-        TIFF, the pages of the first series are the planes of one array. A pipe, such as
-        ``/dev/stdin``, is read up to 4 GiB.
+        TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of the first series are
+        the planes of one array. A pipe, such as ``/dev/stdin``, is read up to 4 GiB.
     key : str, optional
         Which array of a .npz file; needed if there are several.
     mmap : bool, optional
