@@ -10,7 +10,7 @@ from conncomp.kernels.launcher import import_cupy
 
 OPTIONAL = {
     "cuda": ("cupy-cuda12x", "cupy-cuda13x"),
-    "io": ("imageio", "pillow", "tifffile"),
+    "io": ("pillow", "tifffile"),
     "cli": ("click", "rich", "matplotlib"),
     "peers": (
         "networkx",

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +40,17 @@ def _files(tmp_path):
         (tmp_path / name).touch()
     for name in ("junk.npy", "junk.npz", "junk.png", "junk.tif", "junk.xyz", "junk.mtx"):
         (tmp_path / name).write_bytes(b"this is\nno such file\n" * 30)
+    (tmp_path / "key=1.npy").touch()
+    (tmp_path / "plain").write_text("no image")
+    (tmp_path / "image.png").write_bytes((tmp_path / "image.npy").read_bytes())
     (tmp_path / "arcs.txt").write_text("0 1\n1 2\n")
     (tmp_path / "bad.txt").write_text("0 1\n1 two\n")
     (tmp_path / "negative.txt").write_text("0 1\n1 -2\n")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder.npy").mkdir()
     (tmp_path / "link.npy").symlink_to("image.npy")
+    for kind in ("npy", "csv"):
+        (tmp_path / f"loop.{kind}").symlink_to(f"loop.{kind}")
 
 
 BAD = [
@@ -81,7 +87,18 @@ BAD = [
             "--threshold high",
             "--threshold nan",
             "--threshold inf",
+            f"--threshold {10**400}",
+            f"--threshold {'9' * 5000}",
+            "--threshold 1e999",
             "--background black",
+            f"--background -{10**400} -o out.npy",
+            f"--background {'9' * 5000} -o out.npy",
+            "--background 1e999",
+            f"--connectivity {10**400}",
+            f"--periodic {10**400}",
+            "--channel -1",
+            "-o loop.npy",
+            "--stats loop.csv",
             "--top 0",
             "--top -1",
             "--min-size 0",
@@ -161,16 +178,28 @@ def test_bad_input_is_one_line(run, arguments):
     ("arguments", "words"),
     [
         ("label missing.npy", "'missing.npy' does not exist"),
-        ("label colour.png", "colour.png: is in colour, of shape (4, 5, 3)"),
+        (
+            "label colour.png",
+            "colour.png: is in colour or has several channels, of shape (4, 5, 3)",
+        ),
         ("label complex.npy", "complex.npy: holds values of dtype complex128"),
         ("label image.npy -o link.npy", "'image.npy' and 'link.npy' are the same file"),
-        ("label image.npy --connectivity 3", "connectivity=3"),
+        (
+            "label image.npy --connectivity 3",
+            "--connectivity 3 must be from 1 to the number of axes, 2",
+        ),
         ("label image.npy --periodic 2", "has 2 axes, so there is no axis 2"),
         ("label image.npy -o nowhere/out.npy", "there is no directory 'nowhere'"),
         ("label image.npy -o out.jpg", "'out.jpg' does not end in .npy or"),
         ("label line.npy -o out.png", "out.png: PNG holds two axes, not 1"),
         ("graph bad.txt", "bad.txt:2"),
         ("label image.npy --bogus", "See 'conncomp label --help'"),
+        ("label image.npy -o loop.npy", "'loop.npy': Too many levels of symbolic links"),
+        ("label two.npz", "two.npz: holds 2 arrays; choose one by --key from 'a', 'b'"),
+        ("label image.npy --key key=1", "--key 'key=1' chooses an array of a .npz file"),
+        ("label key=1.npy", "key=1.npy: is empty"),
+        ("label plain", "plain: is of none of the kinds .npy, .npz"),
+        ("label image.png", "image.png: is named as PNG, but its content is .npy; rename it"),
     ],
 )
 def test_the_line_says_what_is_wrong(run, arguments, words):
@@ -219,7 +248,7 @@ def test_a_mistake_of_our_own_is_not_hidden(run, monkeypatch):
     [
         ("numpy.save", "label image.npy -o out.npy"),
         ("conncomp.cli._output.csv.writer", "label image.npy --stats out.csv"),
-        ("imageio.v3.imwrite", "label image.npy --picture out.png"),
+        ("PIL.Image.Image.save", "label image.npy --picture out.png"),
         ("numpy.savez_compressed", "graph arcs.txt -o out.npz"),
         ("matplotlib.figure.Figure.savefig", "graph arcs.txt --histogram out.png"),
     ],
@@ -255,6 +284,111 @@ def test_interrupt(tmp_path):
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr) == (130, "", "conncomp: interrupted\n")
     assert sorted(tmp_path.iterdir()) == before
+
+
+COMMAND = [sys.executable, "-m", "conncomp", "label", "image.npy", "--connectivity", "1"]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--help"]])
+def test_nobody_reads_standard_output(tmp_path, options):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [*COMMAND, *options], stdout=writer, stderr=-1, text=True, cwd=tmp_path, timeout=60
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_standard_output_that_is_full(tmp_path, options):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [*COMMAND, *options], stdout=full, stderr=-1, text=True, cwd=tmp_path, timeout=60
+        )
+    line = "conncomp: standard output: No space left on device\n"
+    assert (result.returncode, result.stderr) == (2, line)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&- >&-"])
+def test_standard_output_that_is_closed(tmp_path, closed):
+    result = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *COMMAND, "-o", "out.npy"],
+        **{"stderr": -1, "text": True, "cwd": tmp_path, "timeout": 60},
+    )
+    lines = ["conncomp: standard output is closed; /dev/null is for no output"]
+    assert result.returncode == 2
+    assert result.stderr.splitlines() == (lines if closed == ">&-" else [])
+    assert not (tmp_path / "out.npy").exists()
+
+
+STRANGE = os.fsdecode(b"\x1b[31m\xff\n.npy")
+
+
+def test_names_that_would_control_the_terminal(run, report):
+    os.rename("image.npy", STRANGE)
+    shown = r"\x1b[31m\udcff .npy"
+    result = run("label", STRANGE, "-o", "o" + STRANGE)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"input         {shown}" in result.stdout
+    assert f"labels        o{shown}" in result.stdout
+    assert all(line.isprintable() for line in result.stdout.splitlines())
+    assert report("label", STRANGE)["input"]["path"] == STRANGE
+    Path(STRANGE).write_bytes(b"junk")
+    line = check_failure(run("label", STRANGE))
+    assert line.startswith(f"conncomp: {shown}: is of none of the kinds")
+    assert line.isprintable()
+    assert check_failure(run("label", "no" + STRANGE)).isprintable()
+    assert check_failure(run("label", "line.npy", "-o", "no" + STRANGE + ".xyz")).isprintable()
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", "\u2603"), ("latin-1", r"\u2603")])
+def test_names_that_the_terminal_cannot_show(tmp_path, encoding, shown):
+    name = os.fsdecode("\u2603".encode() + b"\xff.npy")
+    os.rename(tmp_path / "image.npy", tmp_path / name)
+    command = [name if word == "image.npy" else word for word in COMMAND]
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    result = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, timeout=60)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert rf"{shown}\udcff.npy" in result.stdout.decode(encoding)
+
+
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.tif"])
+def test_output_into_a_pipe(run, tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    received = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / name).read_bytes()))
+    reader.start()
+    result = run("label", "image.npy", "-o", name)
+    reader.join(timeout=10)
+    assert (result.exit_code, result.stderr) == (0, "")
+    (tmp_path / f"copy-{name}").write_bytes(received[0])
+    labels = conncomp.label(np.eye(5, dtype=np.uint8))
+    np.testing.assert_array_equal(conncomp.read_image(f"copy-{name}"), labels)
+
+
+def test_output_into_a_pipe_that_nobody_reads(run, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe.npy")
+    monkeypatch.setattr("shutil.copyfileobj", raising(BrokenPipeError(errno.EPIPE, "Broken pipe")))
+    reader = os.open(tmp_path / "pipe.npy", os.O_RDONLY | os.O_NONBLOCK)
+    line = check_failure(run("label", "image.npy", "-o", "pipe.npy"))
+    os.close(reader)
+    assert line == "conncomp: pipe.npy: Broken pipe"
+
+
+def test_output_without_a_kind_is_refused(run):
+    line = check_failure(run("label", "image.npy", "-o", "/dev/stdout"))
+    assert "'/dev/stdout' does not end in .npy" in line
+
+
+def test_a_damaged_tiff_is_one_line(tmp_path):
+    conncomp.write_image(tmp_path / "a.tif", np.eye(50))
+    content = (tmp_path / "a.tif").read_bytes()
+    for cut in (len(content) - 4, 100, 20):
+        (tmp_path / "a.tif").write_bytes(content[:cut])
+        result = python("-m", "conncomp", "label", tmp_path / "a.tif")
+        assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
 
 
 def test_runs_as_a_module_and_as_a_script(tmp_path):

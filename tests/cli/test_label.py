@@ -1,12 +1,19 @@
 import csv
+import gzip
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import PIL.Image
 import pytest
+import tifffile
+from skimage.color import rgb2gray
 from skimage.filters import threshold_otsu
 
 import conncomp
-from conncomp.cli.label import _otsu
+from conncomp.cli.label import _above, _otsu
 from conncomp.kernels import launcher
 from reference import consecutive, label_by_flood_fill
 
@@ -16,7 +23,8 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 
 @pytest.fixture(autouse=True)
-def _image(tmp_path):
+def _image(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     conncomp.write_image(tmp_path / "image.npy", IMAGE)
 
 
@@ -217,6 +225,129 @@ def test_table(run):
     } <= lines
     assert any(line.startswith("kept 2 with") for line in lines)
     assert any(line.endswith("elements/s with 1 thread") for line in lines)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32, np.float64, np.longdouble])
+def test_thresholds_are_compared_exactly(dtype):
+    numbers = [-(2**60), -1, 0, 1, 2**24, 2**53, 2**60, 2**60 + 256, 2**63 - 1]
+    info = np.iinfo(dtype) if np.issubdtype(dtype, np.integer) else None
+    image = np.array([n for n in numbers if info is None or info.min <= n <= info.max], dtype)
+    exact = [int(value) for value in image]
+    thresholds = [0.5, -1.5, 2**24 + 1, 2**53 + 1, 2**60 + 200, 2**60 + 1, 10**300, -(10**300)]
+    for threshold in [*thresholds, *numbers, 1e300, 3.4e38]:
+        expected = [value > threshold for value in exact]
+        assert _above(image, threshold).tolist() == expected
+
+
+def test_thresholds_and_infinity():
+    image = np.array([np.inf, -np.inf, np.nan, 3e38], np.float32)
+    assert _above(image, 1e300).tolist() == [True, False, False, False]
+    assert _above(image, -(10**300)).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("background", [10**300, -(10**300), 1e300, "inf"])
+def test_backgrounds_that_no_element_has(report, background):
+    found = report("label", "image.npy", "--background", background, "-o", "o.npy")
+    assert found["components"] == conncomp.label(IMAGE, background=-1, return_num=True)[1]
+    assert found["background"] == background
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.float64, np.float16])
+def test_otsu_of_numbers_near_the_largest(report, dtype):
+    large = np.finfo(dtype).max
+    np.save("large.npy", np.array([large, large / 2, 0, -large / 2, -large], dtype))
+    found = report("label", "large.npy", "--threshold", "otsu")
+    assert found["components"] == 1
+    assert report("label", "large.npy", "--threshold", "otsu", "-o", "o.npy")["components"] == 1
+    np.save("small.npy", np.array([1, 2, 9], dtype))
+    assert report("label", "small.npy", "--threshold", "otsu")["threshold"] == 2
+
+
+RGB = np.random.default_rng(5).integers(0, 256, (12, 13, 3)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", ["rgb.tif", "rgb.png", "planar.tif"])
+def test_channel_and_grey(report, run, name):
+    image = RGB
+    if name == "planar.tif":
+        image = np.ascontiguousarray(np.moveaxis(RGB, 2, 0))
+        tifffile.imwrite(name, image, photometric="rgb", planarconfig="separate")
+    else:
+        conncomp.write_image(name, RGB)
+    refused = run("label", name, "-o", "o.npy")
+    assert refused.exit_code == 2
+    assert "is in colour or has several channels" in refused.stderr
+    assert "--channel 0 to 2, or --grey" in refused.stderr
+    report("label", name, "--channel", 1, "-o", "o.npy")
+    np.testing.assert_array_equal(np.load("o.npy"), conncomp.label(RGB[..., 1]))
+    report("label", name, "--grey", "--threshold", 99, "-o", "o.npy")
+    grey = np.rint(255 * rgb2gray(RGB)).astype(np.uint8)
+    np.testing.assert_array_equal(np.load("o.npy"), conncomp.label(grey > 99))
+
+
+def test_grey_leaves_opacity_out(report):
+    PIL.Image.fromarray(RGB[..., :2]).save("la.png")
+    report("label", "la.png", "--grey", "-o", "o.npy")
+    np.testing.assert_array_equal(np.load("o.npy"), conncomp.label(RGB[..., 0]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("image.npy --channel 0", "image.npy: does not say that it has channels, so --channel"),
+        ("image.npy --grey", "so --grey has no meaning"),
+        ("rgb.png --channel 3", "--channel 3 must be from 0 to 2"),
+        ("rgb.png --channel 0 --grey", "--channel and --grey exclude each other"),
+        ("many.tif --grey", "--grey is for colours, but there are 5 channels"),
+    ],
+)
+def test_channels_that_are_not_there(run, arguments, words):
+    conncomp.write_image("rgb.png", RGB)
+    many = np.zeros((5, 12, 13), np.uint8)
+    tifffile.imwrite("many.tif", many, ome=True, photometric="minisblack", metadata={"axes": "CYX"})
+    found = run("label", *arguments.split())
+    assert (found.exit_code, words in found.stderr) == (2, True), found.stderr
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 4), (4, 0, 4), (4, 4, 0), (0,)])
+@pytest.mark.parametrize("option", ["--picture", "-o"])
+def test_nothing_to_draw(run, shape, option):
+    conncomp.write_image("empty.npy", np.zeros(shape, np.uint8))
+    found = run("label", "empty.npy", "--stats", "s.csv", option, "p.png")
+    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
+    assert "p.png: " in found.stderr
+    assert not Path("s.csv").exists()
+
+
+def test_bounds_beyond_every_size(report):
+    found = report("label", "image.npy", "--top", 10**30, "--min-size", 1)
+    assert found["kept"]["components"] == found["components"]
+    assert report("label", "image.npy", "--min-size", 10**30)["kept"]["components"] == 0
+
+
+def test_pipe_and_compressed_input(report):
+    Path("image.npy.gz").write_bytes(gzip.compress(Path("image.npy").read_bytes()))
+    Path("plain").write_bytes(Path("image.npy").read_bytes())
+    count = conncomp.label(IMAGE, return_num=True)[1]
+    for name in ("image.npy.gz", "plain"):
+        assert report("label", name)["components"] == count
+    with open("image.npy", "rb") as file:
+        result = subprocess.run(
+            [sys.executable, "-c", FROM_PIPE],
+            input=file.read(),
+            capture_output=True,
+            timeout=60,
+        )
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert json.loads(result.stdout)["components"] == count
+
+
+FROM_PIPE = """
+import sys
+from conncomp.cli import main
+sys.argv = ["conncomp", "label", "/dev/stdin", "--json"]
+main()
+"""
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data is absent")

@@ -1,9 +1,11 @@
+import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
 
 import conncomp
+from conncomp.components import colouring
 from conncomp.components.colouring import COMMON, _oklab, palette
 
 
@@ -52,6 +54,59 @@ def test_more_colours_than_the_common_ones():
     assert len(set(check(labels).values())) == 30
 
 
+@pytest.mark.parametrize("places", [1, 7, 100])
+def test_parts_that_are_looked_at_together(monkeypatch, places):
+    monkeypatch.setattr(colouring, "BLOCK", places)
+    check(np.random.default_rng(5).integers(0, 4, (20, 21)))
+
+
+def test_more_colours_than_a_word_has():
+    labels = np.concatenate([[a, b] for a in range(150) for b in range(a)]).reshape(-1, 2)
+    colours = conncomp.colour_components(labels, background=None).reshape(-1, 3)
+    assert len(np.unique(colours, axis=0)) == 150
+
+
+def test_too_many_colours(monkeypatch):
+    monkeypatch.setattr(colouring, "MOST", 64)
+    labels = np.concatenate([[a, b] for a in range(65) for b in range(a)]).reshape(-1, 2)
+    conncomp.colour_components(labels % 64, background=None)
+    with pytest.raises(ValueError, match="more than 64 colours"):
+        conncomp.colour_components(labels, background=None)
+
+
+@pytest.mark.parametrize("values", [3, 200])
+def test_memory_is_that_of_the_picture(values):
+    image = np.random.default_rng(6).integers(0, values, (400, 400))
+    labels = conncomp.label(image)
+    tracemalloc.start()
+    try:
+        conncomp.colour_components(labels)
+        assert tracemalloc.get_traced_memory()[1] < 160 * labels.size
+    finally:
+        tracemalloc.stop()
+
+
+def test_rounds_are_few(monkeypatch):
+    words = []
+
+    def pick(free, *arguments, pick=colouring._pick):
+        words.append(len(free))
+        return pick(free, *arguments)
+
+    monkeypatch.setattr(colouring, "_pick", pick)
+    labels = conncomp.label(np.random.default_rng(6).integers(0, 200, (300, 300)))
+    conncomp.colour_components(labels)
+    # Each component chooses a few times, however many there are.
+    assert sum(words) < 4 * labels.max()
+
+
+def test_labels_that_are_large_and_few():
+    found = check(np.array([[0, 1 << 23, 5], [9, 0, 1 << 23]]))
+    assert len(found) == 4
+    found = check(np.array([[-1, 1 << 23, 0]]), background=-1)
+    assert found[0] != (0, 0, 0)
+
+
 def test_same_labels_same_colours():
     labels = conncomp.label(np.random.default_rng(4).random((50, 50)) < 0.4)
     first, again = (conncomp.colour_components(labels) for _ in range(2))
@@ -70,6 +125,7 @@ def test_palette_is_well_separated():
 def test_nothing():
     assert conncomp.colour_components(np.zeros((0, 3), int)).shape == (0, 3, 3)
     assert not conncomp.colour_components(np.zeros((2, 3), int)).any()
+    assert not conncomp.colour_components(np.full((2, 3), -1), background=-1).any()
 
 
 def test_refusals():

@@ -1,8 +1,15 @@
+import errno
 import os
 import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import conncomp
 from conncomp.io import atomic_path
 
 
@@ -56,10 +63,156 @@ def test_follows_a_symbolic_link(tmp_path):
     assert (tmp_path / "real.txt").read_text() == "new"
 
 
-def test_writes_to_a_device_directly():
+def test_a_device_gets_a_copy():
     with atomic_path(os.devnull) as temporary:
         temporary.write_text("gone")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_a_pipe_gets_a_copy_of_what_is_complete(tmp_path):
+    pipe = tmp_path / "pipe.npy"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+    with pytest.raises(ZeroDivisionError), atomic_path(pipe) as temporary:
+        temporary.write_text(str(1 / 0))
+    with atomic_path(pipe) as temporary, temporary.open("wb") as file:
+        file.write(b"first")
+        file.seek(0)  # which no pipe can
+        file.write(b"F")
+    reader.join(timeout=10)
+    assert received == [b"First"]
+    assert os.listdir(tmp_path) == ["pipe.npy"]
+
+
+def test_the_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    path = tmp_path / "out.txt"
+    log = []
+
+    def note(descriptor, fsync=os.fsync):
+        where = os.readlink(f"/proc/self/fd/{descriptor}")
+        log.append((Path(where).name.partition("-")[0], path.exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    with atomic_path(path) as temporary:
+        temporary.write_text("new")
+    assert log == [(".out.conncomp", False), (tmp_path.name.partition("-")[0], True)]
+
+
+def test_an_error_on_the_way_names_the_target(tmp_path):
+    path = tmp_path / "out.txt"
+
+    def fail(name):
+        with atomic_path(path) as temporary:
+            raise OSError(errno.ENOSPC, "No space left on device", name and str(temporary))
+
+    for name in (None, "temporary"):
+        with pytest.raises(OSError, match="No space left") as caught:
+            fail(name)
+        assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(path))
+    with pytest.raises(OSError, match="other") as caught, atomic_path(path):
+        raise OSError(errno.EIO, "other", "input.npy")
+    assert caught.value.filename == "input.npy"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_a_full_device(tmp_path):
+    (tmp_path / "full.npy").symlink_to("/dev/full")
+    for size in (10, 1 << 20):
+        with pytest.raises(OSError, match="No space left") as caught:
+            conncomp.write_image(tmp_path / "full.npy", np.zeros(size, np.uint8))
+        assert caught.value.filename == str(tmp_path / "full.npy")
+
+
+LIMITED = """
+import resource, signal, sys
+import numpy as np
+import conncomp
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+random = np.random.default_rng(0).integers(0, 1 << 30, (300, 300), np.int32)
+for name in ("a.npy", "a.npz", "a.tif", "a.png"):
+    try:
+        conncomp.write_image(name, random % (1 << 16) if name == "a.png" else random)
+    except OSError as error:
+        print(error.filename, error.strerror)
+"""
+
+
+def test_a_disk_that_fills_up(tmp_path):
+    (tmp_path / "a.npy").write_bytes(b"old")
+    result = subprocess.run(
+        [sys.executable, "-c", LIMITED], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    names = [f"{name} File too large" for name in ("a.npy", "a.npz", "a.tif", "a.png")]
+    assert (result.stdout.splitlines(), result.stderr) == (names, "")
+    assert os.listdir(tmp_path) == ["a.npy"]
+    assert (tmp_path / "a.npy").read_bytes() == b"old"
+
+
+HOLDING = """
+import sys
+from conncomp.io import atomic_path
+with atomic_path(sys.argv[1]) as temporary:
+    print(temporary, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_left_is_removed_but_not_what_a_living_one_writes(tmp_path):
+    path = tmp_path / "out [1].npy"
+    other = tmp_path / ".out [1].conncomp-link.npy"
+
+    def start():
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDING, path], stdin=-1, stdout=-1, text=True
+        )
+        return process, Path(process.stdout.readline().rstrip())
+
+    killed, orphan = start()
+    with killed:
+        killed.kill()
+    assert orphan.exists()
+    (tmp_path / "precious.npy").write_text("kept")
+    other.symlink_to("precious.npy")
+    living, temporary = start()
+    with living:
+        assert not orphan.exists()
+        write = [path, temporary, tmp_path / "precious.npy", other]
+        with atomic_path(path):
+            pass
+        assert sorted(tmp_path.iterdir()) == sorted(write)
+        living.communicate("", timeout=60)
+    assert living.returncode == 0
+    assert sorted(tmp_path.iterdir()) == sorted(set(write) - {temporary})
+
+
+def test_a_drive_without_locks(tmp_path, monkeypatch):
+    def fail(descriptor, operation):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    (tmp_path / ".out.conncomp-0.txt").touch()
+    with atomic_path(tmp_path / "out.txt"):
+        pass
+    assert sorted(os.listdir(tmp_path)) == [".out.conncomp-0.txt", "out.txt"]
+
+
+def test_a_name_that_is_not_utf_8(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff\xe9.npy")
+    conncomp.write_image(path, np.eye(3))
+    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff\xe9.npy"]
+    assert (conncomp.read_image(path) == np.eye(3)).all()
+
+
+def test_a_link_that_leads_to_itself(tmp_path):
+    (tmp_path / "a.npy").symlink_to("b.npy")
+    (tmp_path / "b.npy").symlink_to("a.npy")
+    with pytest.raises(OSError, match="symbolic links"), atomic_path(tmp_path / "a.npy"):
+        pass
+    assert sorted(os.listdir(tmp_path)) == ["a.npy", "b.npy"]
 
 
 def test_names_what_cannot_be_written(tmp_path):

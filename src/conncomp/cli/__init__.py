@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import sys
 
 
@@ -22,4 +24,9 @@ def main() -> None:
     except KeyboardInterrupt:  # while the libraries load
         print("conncomp: interrupted", file=sys.stderr)
         raise SystemExit(130) from None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
+    # tifffile tells what it makes of damaged files in lines of its own.
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())
     command(prog_name="conncomp")

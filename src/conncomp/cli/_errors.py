@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
+
+from conncomp.io.files import printable
 
 
 class OneLineErrors(click.Group):
     """A group of commands that say in one line why they failed, and then exit with status 2."""
 
-    def main(self, *args: Any, **extra: Any) -> NoReturn:
+    def main(self, args: Sequence[str] | None = None, *more: Any, **extra: Any) -> NoReturn:
         """Run, and exit with the status."""
+        words = sys.argv[1:] if args is None else list(args)
         try:
-            status = super().main(*args, **extra | {"standalone_mode": False})
+            if sys.stdout is None:
+                raise click.ClickException("standard output is closed; /dev/null is for no output")
+            status = super().main(words, *more, **extra | {"standalone_mode": False})
         except (
             click.ClickException,
             ImportError,
@@ -23,7 +32,8 @@ class OneLineErrors(click.Group):
             TypeError,
             ValueError,
         ) as error:
-            click.echo(f"conncomp: {_one_line(error)}", err=True)
+            text = _in_options(_reason(error), self.commands.get((*words, "")[0]), words)
+            click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
         raise SystemExit(status)
 
@@ -31,21 +41,59 @@ class OneLineErrors(click.Group):
         """Run the subcommand; an interrupt, too, is one line."""
         try:
             return super().invoke(context)
+        except BrokenPipeError as error:
+            if error.filename is None:  # click ends quietly, as whoever read has enough
+                raise
+            raise click.ClickException(_reason(error)) from error
         except KeyboardInterrupt:
             click.echo("conncomp: interrupted", err=True)
             raise SystemExit(130) from None
 
 
-def _one_line(error: BaseException) -> str:
+@contextmanager
+def to_output() -> Iterator[None]:
+    """Let failures of standard output name it, but for a pipe that nobody reads."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _in_options(text: str, command: click.Command | None, words: Sequence[str]) -> str:
+    """Return a message of the library with the command's options in place of its arguments.
+
+    What the user typed, such as the name of a file, stays as it is.
+    """
+    params = [] if command is None else command.params
+    options = {
+        param.name: max(param.opts, key=len)
+        for param in params
+        if param.name and isinstance(param, click.Option)
+    }
+    if not options:
+        return text
+    typed = [re.escape(word) for word in words if "=" in word]
+    argument = rf"\b(?P<name>{'|'.join(options)})=(?P<end>True\b|(?=[\s,;]|$))?"
+
+    def rename(match: re.Match[str]) -> str:
+        if match["name"] is None:
+            return match[0]
+        return options[match["name"]] + ("" if match["end"] is not None else " ")
+
+    return re.sub("|".join([*typed, argument]), rename, text)
+
+
+def _reason(error: BaseException) -> str:
     match error:
         case click.UsageError(ctx=click.Context() as context):
-            text = f"{error.format_message()} See '{context.command_path} --help'."
+            return f"{error.format_message()} See '{context.command_path} --help'."
         case click.ClickException():
-            text = error.format_message()
+            return error.format_message()
         case MemoryError():
-            text = f"out of memory: {error}".removesuffix(": ")
+            return f"out of memory: {error}".removesuffix(": ")
         case OSError(filename=name, strerror=str(reason)):
-            text = reason if name is None else f"{os.fsdecode(name)}: {reason}"
+            return reason if name is None else f"{os.fsdecode(name)}: {reason}"
         case _:
-            text = str(error) or type(error).__name__
-    return " ".join(text.split())
+            return str(error) or type(error).__name__

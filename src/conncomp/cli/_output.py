@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,20 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
         if name is None:
             return None
         path = Path(name)
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            mode = None
+        except OSError as error:
+            raise click.BadParameter(f"{name!r}: {error.strerror}.", context, option) from error
         if path.suffix.lower() not in suffixes:
             problem = f"{name!r} does not end in {' or '.join(suffixes)}."
-        elif path.is_dir():
+        elif mode is not None and stat.S_ISDIR(mode):
             problem = f"{name!r} is a directory."
+        elif mode is not None and not os.access(path, os.W_OK):
+            problem = f"{name!r} cannot be written to."
+        elif mode is not None and not stat.S_ISREG(mode):
+            return path  # a pipe or a device, beside which nothing is made
         elif not path.parent.is_dir():
             problem = f"there is no directory {str(path.parent)!r}."
         elif not os.access(path.parent, os.W_OK | os.X_OK):
@@ -47,7 +58,7 @@ def check_distinct(paths: Iterable[Path | None]) -> None:
             continue
         for other in seen:
             same = path.exists() and other.exists() and path.samefile(other)
-            if same or path.resolve() == other.resolve():
+            if same or os.path.realpath(path) == os.path.realpath(other):
                 raise click.UsageError(f"{str(other)!r} and {str(path)!r} are the same file.")
         seen.append(path)
 

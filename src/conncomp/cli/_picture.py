@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp.io import atomic_path
+from conncomp.io.files import printable
+from conncomp.io.images import check_format
 
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32
+
+
+def check_picture(path: Path, shape: tuple[int, ...]) -> None:
+    """Raise unless a picture of labels of `shape` can be written."""
+    if 0 in shape:
+        raise ValueError(f"{path}: there is nothing to draw in an array of shape {shape}")
+    check_format(path, (1, 1))
 
 
 def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
@@ -64,7 +73,7 @@ def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
     axes.set_ylim(0.8, 10 ** len(str(counts.max(initial=1))))
     axes.set_xlabel("size of a component (vertices)")
     axes.set_ylabel("number of components")
-    axes.set_title(title, parse_math=False)
+    axes.set_title(printable(title), parse_math=False)
     axes.grid(which="major", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     with atomic_path(path) as temporary, temporary.open("wb") as file:

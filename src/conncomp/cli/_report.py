@@ -26,6 +26,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from conncomp.cli._errors import to_output
+from conncomp.io.files import printable
+
 Row = tuple[str, ...]
 
 
@@ -116,9 +119,14 @@ def show(
     names : int, optional
         So many columns, the first of each table, begin at the left; others end at the right.
     """
-    if as_json:
-        click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
-        return
+    with to_output():
+        if as_json:
+            click.echo(json.dumps(report, indent=2, default=_plain, allow_nan=False))
+        else:
+            _print_tables(facts, tables, names)
+
+
+def _print_tables(facts: Sequence[Row], tables: Sequence[Sequence[Row]], names: int) -> None:
     # Lines are folded for a terminal only; what a program reads stays whole.
     console = Console(
         markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else 1000
@@ -127,20 +135,22 @@ def show(
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for row in facts:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     console.print(table)
     for header, *rows in filter(None, tables):
         table = Table(*header, box=None, padding=(0, 2, 0, 0), pad_edge=False)
         for number, column in enumerate(table.columns):
             column.justify, column.no_wrap = "left" if number < names else "right", True
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*map(printable, row))
         console.print()
         console.print(table)
 
 
 def _plain(value: object) -> object:
     """Return what JSON does not know as what it knows."""
+    if isinstance(value, np.floating):  # long doubles have no item of Python
+        return float(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from conncomp.cli._options import (
     threads_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
-from conncomp.cli._picture import paint_labels
+from conncomp.cli._picture import check_picture, paint_labels
 from conncomp.cli._report import (
     Row,
     Stages,
@@ -33,20 +35,24 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.io.images import check_format, read_channels
 from conncomp.kernels import launcher
 
 Image = NDArray[Any]
 
-# Files of these kinds hold arrays; of others, a last axis of 3 or 4 is that of the colours.
-ARRAYS = (".npy", ".npz", ".tif", ".tiff", ".btf", ".lsm", ".stk")
+# How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
+LUMINANCE = (0.2125, 0.7154, 0.0721)
 
 
 def _number(text: str) -> int | float:
     """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
     try:
-        return int(text)
+        value: int | float = int(text)
     except ValueError:
-        return float(text)
+        value = float(text)
+    if abs(value) > sys.float_info.max and "inf" not in text.lower():
+        raise ValueError("beyond the range of floating point")
+    return value
 
 
 def _parse_threshold(
@@ -59,7 +65,11 @@ def _parse_threshold(
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise click.BadParameter(f"{text!r} is neither a number nor 'otsu'.", context, option)
+        raise click.BadParameter(
+            f"{_shown(text)} is neither a number that floating point can hold nor 'otsu'.",
+            context,
+            option,
+        )
     return value
 
 
@@ -67,7 +77,14 @@ def _parse_background(context: click.Context, option: click.Parameter, text: str
     try:
         return _number(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number.", context, option) from None
+        raise click.BadParameter(
+            f"{_shown(text)} is not a number that floating point can hold.", context, option
+        ) from None
+
+
+def _shown(text: str) -> str:
+    """Return what was typed, in quotes, and its beginning only if it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 def _parse_periodic(
@@ -99,6 +116,18 @@ def _parse_periodic(
     help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png.",
 )
 @click.option("--key", metavar="NAME", help="Which array of a .npz file.")
+@click.option(
+    "--channel",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Label one channel of an image in colour, such as 0 for red, or of a microscope.",
+)
+@click.option(
+    "--grey",
+    is_flag=True,
+    help="Label the luminance of an image in colour, with the weights of scikit-image's rgb2gray, "
+    "in its own range of values; opacity is left out.",
+)
 @click.option(
     "--threshold",
     metavar="VALUE|otsu",
@@ -160,6 +189,8 @@ def label(
     input: Path,
     output: Path | None,
     key: str | None,
+    channel: int | None,
+    grey: bool,
     threshold: int | float | str | None,
     background: int | float,
     connectivity: int | None,
@@ -177,17 +208,18 @@ def label(
     keep their labels.
     """
     check_distinct((input, output, stats, picture))
+    if channel is not None and grey:
+        raise click.UsageError("--channel and --grey exclude each other.")
     stage = Stages()
     with stage("reading"):
-        image = _read(input, key)
-    if output is not None and output.suffix.lower() == ".png" and image.ndim != 2:
-        raise ValueError(f"{output}: PNG holds two axes, not {image.ndim}; write .npy or .tif")
+        image = _read(input, key, channel, grey)
+    _check_outputs(output, picture, image.shape)
     shape, dtype = image.shape, image.dtype
     axes = _closed_axes(periodic, image.ndim)
     if threshold is not None:
         with stage("thresholding"):
             threshold = _otsu(image) if isinstance(threshold, str) else threshold
-            image = image > threshold
+            image = _above(image, threshold)
     placed, on_device = image, stages_on(device, stage)
     if device == "cuda":
         with on_device("starting the GPU"):
@@ -215,9 +247,10 @@ def label(
         sizes = conncomp.component_sizes(labels, background=0)
         kept = sizes
         if min_size is not None:
-            labels = conncomp.remove_small_components(labels, min_size, background=0)
+            least = min(min_size, labels.size + 1)
+            labels = conncomp.remove_small_components(labels, least, background=0)
         if top is not None:
-            labels = conncomp.largest_components(labels, top, background=0)
+            labels = conncomp.largest_components(labels, min(top, labels.size), background=0)
         if min_size is not None or top is not None:
             kept = conncomp.component_sizes(labels, background=0)
     shown = None
@@ -233,8 +266,8 @@ def label(
     reach = len(shape) if connectivity is None else connectivity
     report: dict[str, Any] = {
         "input": {"path": input, "shape": shape, "dtype": str(dtype)},
-        "threshold": threshold,
-        "background": background if math.isfinite(background) else str(background),
+        "threshold": threshold if threshold is None else _finite(threshold),
+        "background": _finite(background),
         "connectivity": reach,
         "periodic": axes,
         "components": count,
@@ -252,15 +285,69 @@ def label(
     show(report, *tables, as_json=as_json)
 
 
-def _read(path: Path, key: str | None) -> Image:
-    image: Image = conncomp.read_image(path, key=key)
+def _read(path: Path, key: str | None, channel: int | None, grey: bool) -> Image:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of libraries, about what they could read all the same
+        image, axis = read_channels(path, key=key)
     if image.dtype.kind not in "biuf":
         raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
     if image.ndim == 0:
         raise ValueError(f"{path}: holds a single number, not an image")
-    if path.suffix.lower() not in ARRAYS and image.ndim > 2 and image.shape[-1] in (3, 4):
-        raise ValueError(f"{path}: is in colour, of shape {image.shape}; make it grey first")
-    return image
+    if channel is None and not grey and axis is None:
+        return image
+    option = "--grey" if grey else "--channel"
+    if axis is None:
+        raise ValueError(f"{path}: does not say that it has channels, so {option} has no meaning")
+    channels = np.moveaxis(image, axis, 0)
+    count = len(channels)
+    if channel is None and not grey:
+        raise ValueError(
+            f"{path}: is in colour or has several channels, of shape {image.shape}, {count} along "
+            f"axis {axis}; choose one by --channel 0 to {count - 1}, or --grey"
+        )
+    if channel is not None:
+        if channel >= count:
+            raise ValueError(f"{path}: --channel {channel} must be from 0 to {count - 1}")
+        return np.ascontiguousarray(channels[channel])
+    if count > 4:
+        raise ValueError(f"{path}: --grey is for colours, but there are {count} channels")
+    return _luminance(channels)
+
+
+def _luminance(channels: Image) -> Image:
+    """Return grey values in the dtype of one to four channels, along the first axis."""
+    if len(channels) < 3:
+        return np.ascontiguousarray(channels[0])
+    grey = sum(weight * band for weight, band in zip(LUMINANCE, channels, strict=False))
+    return np.asarray(grey if channels.dtype.kind == "f" else np.rint(grey)).astype(channels.dtype)
+
+
+def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, ...]) -> None:
+    """Raise before long work if labels of `shape` cannot be written or drawn."""
+    if output is not None:
+        if output.suffix.lower() == ".png" and len(shape) != 2:
+            raise ValueError(f"{output}: PNG holds two axes, not {len(shape)}; write .npy or .tif")
+        check_format(output, shape)
+    if picture is not None:
+        check_picture(picture, shape)
+
+
+def _above(image: Image, threshold: Any) -> NDArray[np.bool_]:
+    """Return where `image` is larger than a number, which is compared exactly."""
+    if image.dtype.kind != "f":
+        return np.asarray(image > math.floor(threshold))
+    if isinstance(threshold, np.floating):  # of the image itself
+        return np.asarray(image > threshold)
+    kind = np.longdouble if image.dtype.itemsize > 8 else np.float64
+    below = kind(str(threshold) if isinstance(threshold, int) else threshold)
+    if isinstance(threshold, int) and int(below) > threshold:
+        below = np.nextafter(below, kind(-np.inf))
+    return np.asarray(image > below)
+
+
+def _finite(number: Any) -> Any:
+    """Return what JSON has, a finite number or text."""
+    return number if math.isfinite(number) else str(number)
 
 
 def _closed_axes(periodic: bool | list[bool] | list[int], ndim: int) -> list[bool]:
@@ -286,12 +373,20 @@ def _otsu(image: Image) -> Any:
     values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
     if len(values) == 0:
         raise ValueError("--threshold otsu needs an image with finite values")
-    sums = np.cumsum(values.astype(np.float64) * counts)
+    sums = np.cumsum(_in_range(values) * counts)
     below = np.cumsum(counts).astype(np.float64)
     above = below[-1] - below[:-1]
     apart = sums[:-1] / below[:-1] - (sums[-1] - sums[:-1]) / above
     variance = below[:-1] * above * apart**2
     return values[variance.argmax() if len(variance) else 0]
+
+
+def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return `values`; floating ones scaled by a power of two, so that sums stay in range."""
+    if values.dtype.kind == "f":
+        values = values.astype(np.promote_types(values.dtype, np.float64))
+        values = np.ldexp(values, -np.frexp(abs(values).max())[1])
+    return values.astype(np.float64)
 
 
 def _write_statistics(path: Path, labels: Image) -> None:

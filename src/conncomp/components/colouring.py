@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -12,8 +13,12 @@ from conncomp.components._labels import Labels, check_labels
 
 # Components this close to each other, along every axis, get different colours.
 REACH = 2
-# Colours that are handed out in turn; more are mixed only where a component's neighbours have all.
+# Colours that are handed out first; more are mixed where a component's neighbours have all.
 COMMON = 12
+# Colours are bits of a word; those beyond are chosen in further passes, up to as many as differ.
+WORD, MOST = 64, 3000
+# Elements that are looked at together, so that they stay in a cache.
+BLOCK = 1 << 14
 
 
 def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArray[np.uint8]:
@@ -41,7 +46,9 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
 
     Notes
     -----
-    Greedy: the component with the most neighbours chooses first.
+    In rounds, each of which takes time and memory in proportion to the elements of components that
+    have no colour yet: all of these choose one that no neighbour has, and of neighbours that choose
+    the same one, the larger keeps it.
 
     Examples
     --------
@@ -55,51 +62,127 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     array, ground, rows = check_labels(as_numpy(labels, "labels"), background)
     if array.ndim == 0:
         raise ValueError("labels is a scalar; it must have one dimension or more")
-    numbers = _choose(*_neighbours(array, ground, rows))
-    table = palette(int(numbers.max(initial=-1)) + 1)[numbers]
-    colours = table[array]
-    colours[array == ground] = 0
+    painted = array != ground
+    if rows > array.size:  # tables are to be no larger than the picture
+        distinct, array = np.unique(array, return_inverse=True)
+        array, rows = array.reshape(painted.shape), len(distinct)
+    numbers = _choose(np.where(painted, array, rows), rows)
+    colours = palette(int(numbers.max()) + 1)[numbers[array]]
+    colours[~painted] = 0
     return colours
 
 
-def _neighbours(labels: Labels, ground: int, rows: int) -> tuple[Labels, Labels]:
-    """Return the graph of components that are close to each other, as compressed sparse rows."""
-    pairs = [np.empty(0, np.int64)]
-    for offset in product(range(-REACH, REACH + 1), repeat=labels.ndim):
-        if offset <= (0,) * labels.ndim:  # the opposite offset meets the same pairs
-            continue
-        here, there = (
-            labels[
-                tuple(
-                    slice(max(-k, 0), max(n - k, 0))
-                    for k, n in zip(step, labels.shape, strict=True)
-                )
-            ]
-            for step in (offset, tuple(-k for k in offset))
-        )
-        close = (here != there) & (here != ground) & (there != ground)
-        a, b = here[close].astype(np.int64), there[close].astype(np.int64)
-        pairs.append(np.unique(np.minimum(a, b) * rows + np.maximum(a, b)))
-    a, b = np.divmod(np.unique(np.concatenate(pairs)), max(rows, 1))
-    src, dst = np.concatenate([a, b]), np.concatenate([b, a])
-    indptr = np.searchsorted(np.sort(src), np.arange(rows + 1))
-    return indptr, dst[np.argsort(src, kind="stable")]
+def _choose(components: Labels, rows: int) -> Labels:
+    """Return the number of a colour for each component, so that neighbours differ.
+
+    The background is the component of the number `rows`, and has no neighbours.
+    """
+    margin = np.pad(components, REACH, constant_values=rows)
+    steps, flat = _steps(margin), margin.ravel()
+    places = _contacts(flat, steps, rows)
+    places = places[np.argsort(flat[places], kind="stable")]
+    # Equal sizes are put in a random order, which is always the same.
+    drawn = np.random.default_rng(0).permutation(rows + 1)
+    rank = (np.bincount(flat[places], minlength=rows + 1) << 32) + drawn
+    numbers = drawn % COMMON
+    first = 0
+    while len(places):
+        if first >= MOST:
+            raise ValueError(f"more than {MOST} colours that differ are needed")
+        places = _choose_of_word(flat, steps, places, rank, drawn, numbers, first)
+        first += WORD
+    return numbers
 
 
-def _choose(indptr: Labels, indices: Labels) -> Labels:
-    """Return the number of a colour for each vertex of a graph, so that neighbours differ."""
-    order = np.argsort(-np.diff(indptr), kind="stable").tolist()
-    starts, neighbours = indptr.tolist(), indices.tolist()
-    chosen = [0] * len(order)  # as sets of bits
-    for vertex in order:
-        taken = 0
-        for neighbour in neighbours[starts[vertex] : starts[vertex + 1]]:
-            taken |= chosen[neighbour]
-        free = ~taken & ((1 << COMMON) - 1)
-        in_turn = free >> vertex % COMMON << vertex % COMMON
-        choice = in_turn or free or ~taken
-        chosen[vertex] = choice & -choice
-    return np.array([colour.bit_length() - 1 for colour in chosen], np.int64)
+def _steps(margin: Labels) -> list[int]:
+    """Return how far apart in memory elements are that are close to each other."""
+    strides = [stride // margin.itemsize for stride in margin.strides]
+    reach = range(-REACH, REACH + 1)
+    offsets = product(reach, repeat=margin.ndim)
+    return [sum(np.multiply(o, strides)) for o in offsets if any(o)]
+
+
+def _contacts(flat: Labels, steps: list[int], rows: int) -> Labels:
+    """Return where components, which `rows` is not, have elements that are close to another one."""
+    places = np.flatnonzero(flat != rows)
+    here = flat[places]
+    close = np.zeros(len(places), bool)
+    for part, there in _neighbours(flat, steps, places):
+        close[part] |= (there != here[part]) & (there != rows)
+    return places[close]
+
+
+def _neighbours(flat: Labels, steps: list[int], places: Labels) -> Iterator[tuple[slice, Labels]]:
+    """Give, part by part of the places and step by step, the components of what is close."""
+    for start in range(0, len(places), BLOCK):
+        part = slice(start, start + BLOCK)
+        for step in steps:
+            yield part, flat[places[part] + step]
+
+
+def _choose_of_word(
+    flat: Labels,
+    steps: list[int],
+    places: Labels,
+    rank: Labels,
+    drawn: Labels,
+    numbers: Labels,
+    first: int,
+) -> Labels:
+    """Choose among the colours of a word; return the places of components that need others.
+
+    Parameters
+    ----------
+    flat : ndarray
+        The component of each element.
+    steps : list of int
+        From an element to those close to it.
+    places : ndarray
+        Where elements of components without a colour are; those of each follow each other.
+    rank, drawn : ndarray
+        For each component: which of two keeps a colour, and where among colours it begins to look.
+    numbers : ndarray
+        For each component, its colour, which is written.
+    first : int
+        The number of the word's first colour.
+    """
+    bits = np.zeros(len(numbers), np.uint64)
+    postponed = [places[:0]]
+    turn = 0
+    while len(places):
+        here = flat[places]
+        begins = np.flatnonzero(np.diff(here, prepend=-1))
+        components = here[begins]
+        taken = np.zeros(len(places), np.uint64)
+        for part, there in _neighbours(flat, steps, places):
+            taken[part] |= bits[there]
+        free = ~np.bitwise_or.reduceat(taken, begins)
+        bits[components] = _pick(free, drawn[components] + turn, COMMON if first == 0 else WORD)
+        own, rank_here = bits[here], rank[here]
+        beaten = np.zeros(len(places), bool)
+        for part, there in _neighbours(flat, steps, places):
+            beaten[part] |= (bits[there] == own[part]) & (rank[there] > rank_here[part])
+        loses = np.logical_or.reduceat(beaten, begins) & (free != 0)
+        bits[components[loses]] = 0
+        numbers[components] = first + np.frexp(bits[components].astype(np.float64))[1] - 1
+        lengths = np.diff(begins, append=len(places))
+        postponed.append(places[np.repeat(free == 0, lengths)])
+        places = places[np.repeat(loses, lengths)]
+        turn += 1
+    return np.concatenate(postponed)
+
+
+def _pick(free: NDArray[np.uint64], begin: Labels, width: int) -> NDArray[np.uint64]:
+    """Return one bit of each word, at `begin` or later in turn, among as few as have one."""
+    chosen = np.zeros_like(free)
+    while not chosen.all() and width <= WORD:
+        start = (begin % width).astype(np.uint64)
+        window = free & np.uint64(2**width - 1)
+        later = window >> start << start
+        window = np.where(later, later, window)
+        chosen = np.where(chosen, chosen, window & -window)
+        width = min(width + width // 3, WORD) if width < WORD else WORD + 1
+    return chosen
 
 
 def palette(count: int) -> NDArray[np.uint8]:

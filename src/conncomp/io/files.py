@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import io
 import os
 import secrets
+import shutil
 import stat
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -19,6 +22,9 @@ from numpy.typing import NDArray
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
+
+# Temporary files have this in their names.
+TEMPORARY = "conncomp"
 
 GZIP = b"\x1f\x8b"
 
@@ -31,7 +37,9 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     """Give a temporary name to write to, and rename the file to `path` at the end.
 
     The temporary file lies beside `path` and has the same suffix. After any failure it is gone, and
-    what was at `path` before is untouched. A device or a pipe is written to directly.
+    what was at `path` before is untouched; one that a killed process has left behind is removed by
+    the next that writes to `path`. The file is on the disk before it gets its name. A device or a
+    pipe gets a copy at the end.
 
     Parameters
     ----------
@@ -47,7 +55,8 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     ------
     OSError
         If `path` cannot be written: `IsADirectoryError`, `PermissionError`, `FileNotFoundError`
-        where its folder is missing, ...
+        where its folder is missing, ... It names `path`, also where writing to the temporary file
+        failed.
 
     Examples
     --------
@@ -61,29 +70,131 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     '42'
     """
     target = Path(os.path.realpath(path))
-    mode = target.stat().st_mode if target.exists() else None
-    if mode is not None:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        if not target.is_file():
-            yield target
-            return
-    # Not through `tempfile`, whose files are for their owner only.
-    temporary = target.with_name(f".{target.stem[:32]}.{secrets.token_hex(6)}{target.suffix}")
-    try:
-        temporary.open("xb").close()
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    try:
+    with _blaming(path):
+        mode = _mode(target)
         if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
-        yield temporary
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if mode is not None and not stat.S_ISREG(mode):
+            with tempfile.TemporaryDirectory() as folder:
+                temporary = Path(folder, "copy".join(_temporary_affixes(target)))
+                temporary.touch()
+                yield temporary
+                with temporary.open("rb") as source, target.open("wb") as device:
+                    shutil.copyfileobj(source, device)
+            return
+        _remove_orphans(target)
+        temporary, lock = _open_temporary(target)
+        try:
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            yield temporary
+            os.fsync(lock)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        finally:
+            os.close(lock)
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int | None:
+    """Return what is at `target` and who may use it, or None if nothing is there."""
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+@contextmanager
+def _blaming(path: StrPath) -> Iterator[None]:
+    """Let errors of the system that name no file, or a temporary one, name `path`."""
+    try:
+        yield
+    except OSError as error:
+        named = error.filename is not None and f".{TEMPORARY}-" not in os.fsdecode(error.filename)
+        if error.errno is None:  # NumPy and others count bytes in its place
+            raise OSError(f"{os.fspath(path)}: {error}") from error
+        if named:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _temporary_affixes(target: Path) -> tuple[str, str]:
+    """Return how the names of temporary files for `target` begin and end."""
+    return f".{target.stem[:32]}.{TEMPORARY}-", target.suffix
+
+
+def _open_temporary(target: Path) -> tuple[Path, int]:
+    """Create a temporary file beside `target`; return it, and a descriptor that holds its lock."""
+    while True:
+        # Not through `tempfile`, whose files are for their owner only.
+        temporary = target.with_name(secrets.token_hex(6).join(_temporary_affixes(target)))
+        lock = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        if _lock(lock) is not False and temporary.exists():
+            return temporary, lock
+        os.close(lock)  # another process took it for an orphan, before it was locked
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file if nobody else has; return whether that went well, None where none can be."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network drives have no locks
+        return None
+    return True
+
+
+def _remove_orphans(target: Path) -> None:
+    """Remove temporary files of processes that were killed while they wrote to `target`.
+
+    Their locks are gone with them. Where files cannot be locked, orphans stay.
+    """
+    begin, end = _temporary_affixes(target)
+    with suppress(OSError):
+        for name in os.listdir(target.parent):
+            if name.startswith(begin) and name.endswith(end):
+                _remove_orphan(target.with_name(name))
+
+
+def _remove_orphan(path: Path) -> None:
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor):
+                path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the names in a folder reach the disk, where the system can do that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def printable(text: str) -> str:
+    r"""Return `text` as one line without what would control a terminal, or that it cannot show.
+
+    Examples
+    --------
+    >>> print(printable("in red: \x1b[31m\nnext"))
+    in red: \x1b[31m next
+    """
+    text = " ".join(text.split())
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
 
 
 @contextmanager
@@ -94,9 +205,10 @@ def naming(path: StrPath) -> Iterator[None]:
     except (ImportError, MemoryError):
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        # To seek beyond what a file can have, as damaged content may say, is an invalid argument.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = printable(str(error)) or type(error).__name__
         raise ValueError(f"{os.fspath(path)}: {reason}") from error
 
 

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import math
 import os
+import re
+import stat
+import tempfile
 import zipfile
-from importlib import import_module
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import PurePath
-from typing import IO, Any
+from types import SimpleNamespace
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_numpy
+from conncomp.io._optional import optional
+from conncomp.io._pictures import read_picture
+from conncomp.io._tiff import read_tiff
 from conncomp.io.files import StrPath, atomic_path, naming
 
 Image = NDArray[Any]
+# What a file holds, and which axis is that of its channels, if it has such.
+Content = tuple[Image, int | None]
 
 TIFF = (".tif", ".tiff", ".btf", ".lsm", ".stk")
 WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
@@ -25,14 +37,20 @@ WRITTEN = (".npy", ".npz", ".tif", ".tiff", ".btf", ".png")
 # The header of a .npy file is shorter than this.
 NPY_HEADER = 1 << 16
 
-# How many bytes one can expand to, by DEFLATE and by whatever TIFF knows: a file that claims more
-# is damaged, and must not make us allocate it.
-DEFLATE, ANY_PACKING = 1032, 1 << 16
+# How many bytes one can expand to by DEFLATE: a file that claims more is damaged, and must not make
+# us allocate it.
+DEFLATE = 1032
 
 # Classic TIFF holds 4 GiB, and compression may make data larger.
 CLASSIC_TIFF = 1 << 31
 
+# What is no regular file, such as a pipe, is read up to here.
+MOST_FROM_PIPE = 1 << 32
+
 BLOCK = 1 << 24
+
+# So many keys of an archive are named in an error.
+KEYS_SHOWN = 8
 
 
 def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> Image:
@@ -41,8 +59,10 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     Parameters
     ----------
     path : str or path-like
-        A .npy or .npz file, a TIFF file, or any other that imageio opens. Of TIFF, the pages of the
-        first series are the planes of one array.
+        A file of one of the kinds .npy, .npy.gz, .npz, TIFF, PNG, JPEG, GIF, BMP, WebP and PNM,
+        which its first bytes tell; a name that ends as those of another kind is an error. Of
+        TIFF, uncompressed or packed by DEFLATE, LZW or PackBits, the pages of the first series are
+        the planes of one array. A pipe, such as ``/dev/stdin``, is read up to 4 GiB.
     key : str, optional
         Which array of a .npz file; needed if there are several.
     mmap : bool, optional
@@ -52,14 +72,17 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     Returns
     -------
     ndarray
-        As it is stored: a colour image has a last axis for its channels.
+        As it is stored: a colour image has an axis for its channels, in pictures the last. An image
+        with a palette, as of GIF, is grey if all its colours are, and of red, green and blue (and
+        opacity, where some of it is transparent) otherwise. Several frames are stacked.
 
     Raises
     ------
     ImportError
         If the format needs a package that is not installed.
     ValueError
-        If the content is damaged, or of Python objects, or `key` or `mmap` does not fit the file.
+        If the content is damaged, of Python objects or of no kind that is read, or claims to be
+        larger than the file can hold, or if the name, `key` or `mmap` does not fit the content.
     OSError
         If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
         `PermissionError`, ...
@@ -79,21 +102,54 @@ def read_image(path: StrPath, *, key: str | None = None, mmap: bool = False) -> 
     array([[1, 1, 0],
            [0, 0, 2]])
     """
-    suffix = PurePath(path).suffix.lower()
-    if key is not None and suffix != ".npz":
-        raise ValueError(f"key={key!r} chooses an array of a .npz file, which {path} is not")
-    if mmap and suffix != ".npy":
-        raise ValueError(f"mmap=True maps a .npy file, which {path} is not")
-    with open(path, "rb") as file, naming(path):
-        if os.fstat(file.fileno()).st_size == 0:
-            raise ValueError("is empty")
-        if suffix == ".npy":
-            return _read_npy(file, mmap)
-        if suffix == ".npz":
-            return _read_npz(file, key)
-        if suffix in TIFF:
-            return _read_tiff(file)
-        return np.asarray(_optional("imageio.v3").imread(file, extension=suffix))
+    return read_channels(path, key=key, mmap=mmap)[0]
+
+
+def read_channels(path: StrPath, *, key: str | None = None, mmap: bool = False) -> Content:
+    """Read as `read_image` does; return also which axis is that of the channels, if there are any.
+
+    Files of NumPy do not tell.
+    """
+    with open(path, "rb") as given, naming(path), _seekable(given) as (file, kind):
+        if key is not None and kind.name != ".npz":
+            raise ValueError(f"key={key!r} chooses an array of a .npz file, which this is not")
+        if mmap and kind.name != ".npy":
+            raise ValueError("mmap=True maps a .npy file, which this is not")
+        suffix = PurePath(path).suffix.lower()
+        named = next((other.name for other in KINDS if suffix in other.suffixes), kind.name)
+        if named != kind.name:
+            raise ValueError(f"is named as {named}, but its content is {kind.name}; rename it")
+        options = {"key": key} if kind.name == ".npz" else {}
+        return kind.read(file, **(options | ({"mmap": True} if mmap else {})))
+
+
+@contextmanager
+def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
+    """Give a file as it is, and what is none as a temporary file, once its first bytes are known.
+
+    With it comes the kind of its content.
+    """
+    head = given.read(SIGNATURE)
+    if not head:
+        raise ValueError("is empty")
+    kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
+    if kind is None:
+        raise ValueError(f"is of none of the kinds {', '.join(kind.name for kind in KINDS)}")
+    if stat.S_ISREG(os.fstat(given.fileno()).st_mode):
+        given.seek(0)
+        yield given, kind
+        return
+    with tempfile.NamedTemporaryFile() as file:  # tifffile wants a name
+        while head:
+            if file.tell() + len(head) > MOST_FROM_PIPE:
+                raise ValueError(
+                    f"is no regular file and has more than {MOST_FROM_PIPE >> 20} MiB; save it to "
+                    "a file first"
+                )
+            file.write(head)
+            head = given.read(BLOCK)
+        file.seek(0)
+        yield file, kind
 
 
 def write_image(path: StrPath, image: ArrayLike) -> None:
@@ -137,32 +193,38 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
     array = as_numpy(image, "image")
     if array.dtype.kind not in "biufc":
         raise TypeError(f"image is of dtype {array.dtype}; it must be of numbers")
+    check_format(path, array.shape)
     suffix = PurePath(path).suffix.lower()
-    if suffix not in WRITTEN:
-        raise ValueError(f"{path}: cannot write {suffix or 'this'}; use {', '.join(WRITTEN)}")
     if suffix == ".png":
         array = _as_png(array, path)
-    elif suffix in TIFF and (array.ndim < 2 or array.size == 0):
-        raise ValueError(f"{path}: TIFF cannot hold an array of shape {array.shape}; write .npy")
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         if suffix == ".npy":
-            np.save(file, array, allow_pickle=False)
+            # Not to the file itself, to which NumPy writes without a reason where it fails.
+            np.save(SimpleNamespace(write=file.write), array, allow_pickle=False)
         elif suffix == ".npz":
             np.savez_compressed(file, labels=array)
         elif suffix == ".png":
-            _optional("imageio.v3").imwrite(file, array, extension=suffix)
+            optional("PIL.Image").fromarray(array).save(file, "PNG")
         else:
             _write_tiff(file, array)
 
 
-def _optional(name: str) -> Any:
-    """Import a package of the extra "io"."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"this file format needs {name.partition('.')[0]}: pip install 'conncomp[io]'"
-        ) from error
+def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
+    """Raise unless an array of `shape` can be written in the format of that name, here and now."""
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in WRITTEN:
+        raise ValueError(f"{path}: cannot write {suffix or 'this'}; use {', '.join(WRITTEN)}")
+    if suffix == ".png":
+        optional("PIL.Image")
+        if 0 in shape or not (len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4))):
+            raise ValueError(
+                f"{path}: PNG holds two axes, or three with 3 or 4 colours, and no empty ones, but "
+                f"the shape is {shape}; write .tif or .npy"
+            )
+    elif suffix in TIFF:
+        optional("tifffile")
+        if len(shape) < 2 or 0 in shape:
+            raise ValueError(f"{path}: TIFF cannot hold an array of shape {shape}; write .npy")
 
 
 def _read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
@@ -185,20 +247,38 @@ def _read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.
     return shape, fortran_order, dtype, head.tell()
 
 
-def _read_npy(file: IO[bytes], mmap: bool) -> Image:
+def _read_npy(file: IO[bytes], mmap: bool = False) -> Content:
     shape, fortran_order, dtype, begin = _read_header(file, os.fstat(file.fileno()).st_size)
     order: Any = "F" if fortran_order else "C"
     count = math.prod(shape)
     if mmap and count:
-        return np.memmap(file, dtype, mode="c", offset=begin, shape=shape, order=order)
+        return np.memmap(file, dtype, mode="c", offset=begin, shape=shape, order=order), None
     file.seek(begin)
-    return np.fromfile(file, dtype, count).reshape(shape, order=order)
+    return np.fromfile(file, dtype, count).reshape(shape, order=order), None
 
 
-def _read_npz(file: IO[bytes], key: str | None) -> Image:
+def _read_gzip(file: IO[bytes]) -> Content:
+    size = os.fstat(file.fileno()).st_size
+    with gzip.GzipFile(fileobj=file) as member:
+        if not member.peek(len(npy.MAGIC_PREFIX)).startswith(npy.MAGIC_PREFIX):
+            raise ValueError("is gzipped, but not of .npy; unpack it first, by gunzip")
+        return _read_stream(member, DEFLATE * size), None
+
+
+def _read_stream(member: Any, size: int) -> Image:
+    """Read a .npy file of up to `size` bytes from what unpacks it, to its end."""
+    shape, fortran_order, dtype, begin = _read_header(member, size)
+    array = np.empty(math.prod(shape), dtype)
+    member.seek(begin)
+    _fill(array, member)
+    return array.reshape(shape, order="F" if fortran_order else "C")
+
+
+def _read_npz(file: IO[bytes], key: str | None = None) -> Content:
     with zipfile.ZipFile(file) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.namelist()}
-        keys = ", ".join(map(repr, members))
+        keys = ", ".join(map(repr, list(members)[:KEYS_SHOWN]))
+        keys += ", ..." if len(members) > KEYS_SHOWN else ""
         if key is None and len(members) != 1:
             raise ValueError(f"holds {len(members)} arrays; choose one by key= from {keys}")
         if key is not None and key not in members:
@@ -214,12 +294,7 @@ def _read_npz(file: IO[bytes], key: str | None) -> Image:
                 f"{info.compress_size}, which this file of {size} bytes cannot hold"
             )
         with archive.open(info) as member:
-            shape, fortran_order, dtype, begin = _read_header(member, info.file_size)
-        array = np.empty(math.prod(shape), dtype)
-        with archive.open(info) as member:
-            member.read(begin)
-            _fill(array, member)
-        return array.reshape(shape, order="F" if fortran_order else "C")
+            return _read_stream(member, info.file_size), None
 
 
 def _fill(array: Image, member: IO[bytes]) -> None:
@@ -233,22 +308,43 @@ def _fill(array: Image, member: IO[bytes]) -> None:
         raise ValueError(f"cut short: {done} bytes of {len(target)}")
 
 
-def _read_tiff(file: IO[bytes]) -> Image:
-    with _optional("tifffile").TiffFile(file) as tiff:
-        series = tiff.series[0]
-        size = os.fstat(file.fileno()).st_size
-        if math.prod(series.shape) * series.dtype.itemsize > ANY_PACKING * size:
-            raise ValueError(f"says that it has shape {series.shape}, but is of {size} bytes")
-        return np.asarray(series.asarray())
+class Kind(NamedTuple):
+    """A kind of file: how its content begins, how its name may end, and what reads it."""
+
+    name: str
+    signature: bytes
+    suffixes: tuple[str, ...]
+    read: Callable[..., Content]
+
+
+KINDS = (
+    Kind(".npy", rb"\x93NUMPY", (".npy",), _read_npy),
+    Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), _read_npz),
+    Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
+    Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, read_tiff),
+    Kind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),
+    Kind("JPEG", rb"\xff\xd8\xff", (".jpg", ".jpeg"), partial(read_picture, reader="Jpeg")),
+    Kind("GIF", rb"GIF8[79]a", (".gif",), partial(read_picture, reader="Gif")),
+    Kind("BMP", rb"BM", (".bmp",), partial(read_picture, reader="Bmp")),
+    Kind("WebP", rb"RIFF....WEBP", (".webp",), partial(read_picture, reader="WebP")),
+    Kind(
+        "PNM",
+        rb"P([1-6]\s|[fF]\s)",
+        (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
+        partial(read_picture, reader="Ppm"),
+    ),
+)
+
+# No signature is longer.
+SIGNATURE = 16
 
 
 def _as_png(image: Image, path: StrPath) -> Image:
     """Return `image` in a dtype that PNG has, with the same values."""
     remedy = "write .tif or .npy"
-    colours = image.ndim == 3 and image.dtype == np.uint8 and image.shape[2] in (3, 4)
-    if not (colours or image.ndim == 2) or image.size == 0:
+    if image.ndim == 3 and image.dtype != np.uint8:
         raise ValueError(
-            f"{path}: PNG cannot hold an array of shape {image.shape} and dtype {image.dtype}; "
+            f"{path}: PNG cannot hold colours, of shape {image.shape}, of dtype {image.dtype}; "
             f"{remedy}"
         )
     if image.dtype in (np.dtype(np.bool_), np.dtype(np.uint8), np.dtype(np.uint16)):
@@ -263,7 +359,7 @@ def _as_png(image: Image, path: StrPath) -> Image:
 
 def _write_tiff(file: IO[bytes], image: Image) -> None:
     colours = image.ndim == 3 and image.dtype == np.uint8 and image.shape[2] in (3, 4)
-    _optional("tifffile").imwrite(
+    optional("tifffile").imwrite(
         file,
         image,
         bigtiff=image.nbytes > CLASSIC_TIFF,

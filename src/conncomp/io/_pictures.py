@@ -1,0 +1,72 @@
+"""Pictures, each by Pillow's reader of that one format: none of them starts another program."""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.io._optional import optional
+
+# How many values one byte of a file can stand for: that many, or a forged size must not make us
+# allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.
+VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "WebP": 8192, "Ppm": 8}
+
+# Pictures of up to so many values are decoded however well they are packed.
+SMALL_PICTURE = 1 << 26
+
+
+def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None]:
+    """Return a picture, or all its frames as one array, and which axis is that of the channels.
+
+    Parameters
+    ----------
+    file : binary file
+        Of a name or not, at its beginning.
+    reader : str
+        The name of Pillow's reader, a key of `VALUES_PER_BYTE`.
+    """
+    # Not by `PIL.Image.open`, which tries all formats, PostScript among them, and whose bound on
+    # pixels is the same for every file.
+    plugin = optional(f"PIL.{reader}ImagePlugin")
+    with getattr(plugin, f"{reader}ImageFile")(file) as picture:
+        frames = getattr(picture, "n_frames", 1)
+        values = frames * picture.width * picture.height * len(picture.getbands())
+        size = os.fstat(file.fileno()).st_size
+        if values > max(SMALL_PICTURE, VALUES_PER_BYTE[reader] * size):
+            raise ValueError(
+                f"says that it has {frames} frames of {picture.width} x {picture.height} pixels, "
+                f"but is of {size} bytes"
+            )
+        planes = []
+        for frame in range(frames):
+            if frame:
+                picture.seek(frame)
+            planes.append(_unfold_palette(picture))
+    if len({plane.shape for plane in planes}) > 1:  # some frames are grey, others are not
+        planes = [_as_colour(plane) for plane in planes]
+    array = planes[0] if frames == 1 else np.stack(planes)
+    return array, array.ndim - 1 if planes[0].ndim == 3 else None
+
+
+def _unfold_palette(picture: Any) -> NDArray[Any]:
+    """Return the values of the present frame; those of a palette as grey where they all are."""
+    if picture.mode not in ("P", "PA") and picture.format != "GIF":
+        return np.array(picture)
+    colours = np.array(picture.convert("RGBA"))
+    if (colours[..., 3] != 0xFF).any():
+        return colours
+    if (colours[..., 0] == colours[..., 1]).all() and (colours[..., 0] == colours[..., 2]).all():
+        return colours[..., 0].copy()
+    return colours[..., :3].copy()
+
+
+def _as_colour(plane: NDArray[Any]) -> NDArray[Any]:
+    """Return a grey, coloured or partly transparent frame as red, green, blue and opacity."""
+    if plane.ndim == 2:
+        plane = np.repeat(plane[..., None], 3, axis=2)
+    if plane.shape[2] == 3:
+        plane = np.concatenate([plane, np.full_like(plane[..., :1], 0xFF)], axis=2)
+    return plane

@@ -1,0 +1,168 @@
+"""TIFF by tifffile, which is given only what it can read in bounded time and memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import struct
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.io._optional import optional
+
+# How many bytes one byte expands to, for each way of compression that is read: with others, such as
+# LZMA, a strip may expand without a bound.
+EXPANSION = {1: 1, 5: 4096, 8: 1032, 32773: 128, 32946: 1032}
+
+# What programs add to TIFF and tifffile may interpret. All other files are read as plain pages, as
+# some kinds refer to other files, or are described by XML.
+INTERPRETED = frozenset({"shaped", "imagej", "lsm", "stk", "uniform"})
+
+# Tags whose values are the places of more directories; and the formats of such values.
+SUBDIRECTORIES = (330, 34665, 34853, 40965)
+PLACES = {3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
+
+# Bytes of a value of each type.
+TYPE_SIZES = np.array([0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8])
+
+# tifffile takes directories of more tags for damaged.
+MOST_TAGS = 4096
+
+
+def read_tiff(file: IO[bytes]) -> tuple[NDArray[Any], int | None]:
+    """Return the first series of a TIFF file, and which axis is that of the channels.
+
+    Parameters
+    ----------
+    file : binary file
+        With a descriptor, as its size is asked for.
+    """
+    tifffile = optional("tifffile")
+    size = os.fstat(file.fileno()).st_size
+    check_directories(file, size)
+    file.seek(0)
+    plain = {f"is_{kind}": False for kind in tifffile.TIFF.FILE_FLAGS if kind not in INTERPRETED}
+    with tifffile.TiffFile(file, **plain) as tiff:
+        if not tiff.pages:
+            raise ValueError("holds no page")
+        series = tiff.series[0]
+        page = series.keyframe
+        if page.compression not in EXPANSION:
+            raise ValueError(
+                f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
+                "not read; save it with DEFLATE, or uncompressed"
+            )
+        if series.dtype is None:
+            raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
+        bits = min(page.bitspersample, 8 * series.dtype.itemsize)
+        if math.prod(series.shape) * bits > 8 * EXPANSION[page.compression] * size:
+            raise ValueError(
+                f"says that it has shape {series.shape} and dtype {series.dtype}, "
+                f"but is of {size} bytes"
+            )
+        if sum(sum(map(int, part.databytecounts)) for part in tiff.pages) > size:
+            raise ValueError(f"says that it holds more strips than fit into its {size} bytes")
+        axes, array = series.axes, np.asarray(series.asarray())
+        if page.is_ome:
+            axes, array = _in_ome_order(page.description, axes, array)
+    channels = max(axes.find("S"), axes.find("C"))
+    return array, None if channels < 0 else channels
+
+
+def check_directories(file: IO[bytes], size: int) -> None:
+    """Raise unless all directories are whole, none is met twice, and they fit into `size` bytes.
+
+    So a reader that follows them ends, after a time that is that of the file's size.
+    """
+    file.seek(0)
+    header = file.read(16).ljust(16, b"\0")
+    order = "<" if header[:2] == b"II" else ">"
+    big = struct.unpack(order + "H", header[2:4])[0] == 43
+    number, word = ("Q", "Q") if big else ("H", "I")
+    entry = np.dtype(
+        [
+            ("code", order + "u2"),
+            ("type", order + "u2"),
+            ("count", order + ("u8" if big else "u4")),
+            ("value", "V8" if big else "V4"),
+        ]
+    )
+
+    def read_bytes(length: int) -> bytes:
+        data = file.read(length)
+        if len(data) < length:
+            raise ValueError("cut short: a directory of pages goes beyond the file's end")
+        return data
+
+    def read(form: str, count: int = 1) -> tuple[int, ...]:
+        form = f"{order}{count}{form}"
+        return struct.unpack(form, read_bytes(struct.calcsize(form)))
+
+    file.seek(8 if big else 4)
+    pending = [(read(word)[0], True)]
+    seen: set[int] = set()
+    # Directories are disjoint in whole files; small values may be shared by several tags.
+    room, room_for_values = size, 2.0 * size
+    while pending:
+        place, in_chain = pending.pop()
+        if place == 0 or (place >= size and not in_chain):
+            continue
+        if place in seen:
+            raise ValueError(
+                f"its directories form a circle: there are two ways to that at {place}"
+            )
+        seen.add(place)
+        file.seek(place)
+        (count,) = read(number)
+        if count > MOST_TAGS:
+            raise ValueError(f"has a directory of {count} tags at {place}; it is damaged")
+        tags = np.frombuffer(read_bytes(count * entry.itemsize), entry)
+        if in_chain:
+            pending.append((read(word)[0], True))
+        room -= tags.nbytes + 2
+        lengths = TYPE_SIZES[np.where(tags["type"] < len(TYPE_SIZES), tags["type"], 0)]
+        lengths = lengths * tags["count"].astype(np.float64)
+        room_for_values -= lengths[lengths <= size].sum()
+        if room < 0 or room_for_values < 0:
+            raise ValueError(f"has directories or tags that overlap, in its {size} bytes")
+        for k in np.flatnonzero(np.isin(tags["code"], SUBDIRECTORIES)):
+            kind, length, value = int(tags["type"][k]), int(lengths[k]), tags["value"][k].tobytes()
+            if kind not in PLACES or length > size:
+                continue
+            if length > len(value):
+                file.seek(struct.unpack(order + word, value)[0])
+                places = read(PLACES[kind], int(tags["count"][k]))
+            else:
+                places = struct.unpack(f"{order}{tags['count'][k]}{PLACES[kind]}", value[:length])
+            pending += [(there, False) for there in places]
+
+
+def _in_ome_order(description: str, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
+    """Give pages the axes that OME-XML names: time, channel and depth, in its order.
+
+    The attributes are found by a pattern: a parser of XML would have to be kept from entities.
+    """
+    element = re.search(r"<(?:\w+:)?Pixels\s([^>]*)", description)
+    known = dict(re.findall(r'(\w+)\s*=\s*"([^"]{1,32})"', element[1])) if element else {}
+    order = known.get("DimensionOrder", "XYZCT")
+    if not re.fullmatch("XY[ZCT]{3}", order) or len(set(order)) < 5:
+        raise ValueError(f"has OME metadata with the dimension order {order!r}")
+    samples = array.shape[axes.index("S")] if "S" in axes else 1
+    lengths = {axis: int(known.get(f"Size{axis}", 1)) for axis in order[:1:-1]}
+    lengths["C"] //= samples
+    pages = math.prod(lengths.values())
+    plane = "".join(axis for axis in axes if axis in "YXS")
+    held = math.prod(array.shape) // math.prod(array.shape[axes.index(a)] for a in plane)
+    if held < pages or (held > 1 and len(axes) != len(plane) + 1):
+        described = " x ".join(f"{length} {axis}" for axis, length in lengths.items())
+        raise ValueError(
+            f"has OME metadata of {described} planes, but holds {held}; of a set of several files, "
+            "make one file"
+        )
+    kept = {axis: length for axis, length in lengths.items() if length > 1}
+    shape = tuple(array.shape[axes.index(axis)] for axis in plane)
+    array = array.reshape(held, *shape)[:pages].reshape(*kept.values(), *shape)
+    return "".join(kept) + plane, array
