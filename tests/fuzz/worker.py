@@ -20,6 +20,8 @@ REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn"}
 FORBIDDEN |= {"pickle.find_class", "socket.connect"}
 
+FAILED_ALLOCATION = "Unable to allocate|std::bad_alloc|$"
+
 MIB = 1 << 20
 # Beyond what the process has when it starts: threads and libraries reserve much and never use it.
 ADDRESSES = 4096 * MIB
@@ -140,8 +142,8 @@ def _judge(target, data):
     try:
         target.run(data)
     except REFUSALS as error:
-        # NumPy's words, or none: an allocation that failed. Ours say what was asked for too much.
-        failed = isinstance(error, MemoryError) and re.match("Unable to allocate|$", str(error))
+        # Words of NumPy or C++, or none: an allocation failed. Ours say what was too much.
+        failed = isinstance(error, MemoryError) and re.match(FAILED_ALLOCATION, str(error))
         if failed or not target.may_refuse:
             return _one_line(error, "memory" if failed else "refused")
     except BaseException as error:
