@@ -1,5 +1,9 @@
-"""`skimage.measure.label` is `conncomp.label`, for all that use it within scikit-image, too."""
+"""`skimage.measure.label` is `conncomp.label`, for all that use it within scikit-image, too.
 
+Much of scikit-image labels by `scipy.ndimage.label`, which is ours as well.
+"""
+
+import adapters.scipy  # noqa: F401
 import skimage.measure
 import skimage.measure._label
 
