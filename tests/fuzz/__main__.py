@@ -1,0 +1,141 @@
+"""``python -m tests.fuzz``; see the package."""
+
+import argparse
+import ast
+import itertools
+import random
+import re
+import shlex
+import sys
+import time
+import zlib
+from pathlib import Path
+
+from .mutate import mutate
+from .targets import TARGETS
+from .worker import MIB, Worker, find_target
+
+CORPUS = Path(__file__).with_name("corpus")
+
+
+def main(arguments=None):
+    """Fuzz, and return the exit status: 1 if something was found."""
+    options = _parse(arguments)
+    if options.repeat is not None:
+        return _repeat(options)
+    names = options.target or list(TARGETS)
+    findings = {}
+    cases = 0
+    try:
+        # Each target has its share of the time, or of the cases.
+        for name in names:
+            cases += _fuzz(name, options, len(names), findings)
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+    print(f"{cases} cases, {len(findings)} findings")
+    for (name, signature), (verdict, path) in findings.items():
+        command = [sys.executable, "-m", "tests.fuzz", "--target", name, "--repeat", str(path)]
+        print(f"{name}: {verdict or signature}\n  {shlex.join(command)}")
+    return 1 if findings else 0
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60, help="for all targets together")
+    parser.add_argument("--cases", type=int, help="for each target, instead of --seconds")
+    parser.add_argument(
+        "--target", action="append", help=f"{', '.join(TARGETS)}, or module:name; may be repeated"
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"))
+    parser.add_argument("--repeat", type=Path, metavar="FILE", help="run one case again")
+    parser.add_argument("--case-seconds", type=float, default=10, help="limit of time of a case")
+    parser.add_argument("--case-mib", type=int, default=1024, help="limit of memory of a case")
+    return parser.parse_args(arguments)
+
+
+def _worker(name, options):
+    return Worker(name, options.case_seconds, options.case_mib * MIB)
+
+
+def _repeat(options):
+    (name,) = options.target or [options.repeat.parent.name]
+    with _worker(name, options) as worker:
+        verdict = worker.run(read_case(options.repeat))
+    print(verdict or "nothing is wrong")
+    return int(verdict is not None)
+
+
+def _fuzz(name, options, shares, findings):
+    """Run one target; return how many cases."""
+    begin = shown = time.monotonic()
+    seconds = float("inf") if options.cases is not None else options.seconds / shares
+    with _worker(name, options) as worker:
+        for number, data in enumerate(_cases(name, options.seed)):
+            now = time.monotonic()
+            if now - shown > 1 and sys.stderr.isatty():
+                shown = now
+                print(f"\r{name}: {number} cases, {len(findings)} found ", end="", file=sys.stderr)
+            if now - begin > seconds or number == options.cases:
+                break
+            verdict = worker.run(data)
+            if verdict is None or (name, _signature(verdict)) in findings:
+                continue
+            key = name, _signature(verdict)
+            path = options.findings / name / f"{options.seed}-{number}.txt"
+            findings[key] = verdict, path
+            write_case(path, data, verdict)
+            write_case(path, _minimise(worker, data, key[1]), verdict)
+            print(f"\r{name}: {verdict}: {path}", file=sys.stderr)
+    rate = number / max(time.monotonic() - begin, 1e-9)
+    print(f"\r{name}: {number} cases, {rate:.0f} a second", file=sys.stderr)
+    return number
+
+
+def _cases(name, seed):
+    """Yield the corpus, the seeds, and then mutants of both; the same for the same `seed`."""
+    pool = [read_case(path) for path in sorted((CORPUS / name).glob("*.txt"))]
+    pool += find_target(name).seeds()
+    yield from pool
+    source = random.Random(zlib.crc32(f"{seed} {name}".encode()))
+    for _ in itertools.count():
+        yield mutate(source, source.choice(pool), pool)
+
+
+def _signature(verdict):
+    """Return what two verdicts on the same mistake have in common."""
+    kind = ":".join(verdict.split(":")[:2]) if ": " in verdict else verdict
+    return re.sub(r"\d+", "N", kind) + verdict[verdict.rfind(" at ") :]
+
+
+def _minimise(worker, data, signature, seconds=20):
+    """Return a shorter case of the same signature: without what can be left out."""
+    end = time.monotonic() + seconds
+    size = len(data) // 2
+    while size:
+        at = 0
+        while at < len(data):
+            if time.monotonic() > end:
+                return data
+            shorter = data[:at] + data[at + size :]
+            verdict = worker.run(shorter)
+            if verdict is not None and _signature(verdict) == signature:
+                data = shorter
+            else:
+                at += size
+        size //= 2
+    return data
+
+
+def read_case(path):
+    """Return the bytes of a case: comments, and a Python literal."""
+    return ast.literal_eval(path.read_text("ascii"))
+
+
+def write_case(path, data, comment):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# {ascii(comment)[1:-1]}\n{data!r}\n", "ascii")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

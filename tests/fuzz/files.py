@@ -1,0 +1,203 @@
+"""Small valid files of every format that is read, made here, and cases written as files."""
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import struct
+import tempfile
+import zipfile
+import zlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+
+def _in_zip(content):
+    """Put a .npy file into a .npz file, so that what is inside is damaged, not its checksum."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("labels.npy", content)
+    return packed.getvalue()
+
+
+def _with_checksums(content):
+    """Correct the checksums of the chunks of a PNG file."""
+    repaired, at = bytearray(content), 8
+    while at + 12 <= len(repaired):
+        end = at + 8 + int.from_bytes(repaired[at : at + 4])
+        if end + 4 > len(repaired):
+            break
+        repaired[end : end + 4] = struct.pack(">I", zlib.crc32(repaired[at + 4 : end]))
+        at = end + 4
+    return bytes(repaired)
+
+
+# The first byte of a case chooses a name, and what is done to the content to make the file.
+IMAGES = [
+    ("in.npy", bytes),
+    ("in.npz", bytes),
+    ("in.npz", _in_zip),
+    ("in.npy.gz", gzip.compress),
+    ("in.tif", bytes),
+    ("in.png", bytes),
+    ("in.png", _with_checksums),
+    ("in.gif", bytes),
+    ("in.jpg", bytes),
+    ("in.bmp", bytes),
+    ("in.pgm", bytes),
+    ("in.webp", bytes),
+    ("in", bytes),
+]
+GRAPHS = [
+    ("in.txt", bytes),
+    ("in.mtx", bytes),
+    ("in.gr", bytes),
+    ("in.graph", bytes),
+    ("in.egr", bytes),
+    ("in.txt.gz", bytes),
+    ("in.txt.gz", gzip.compress),
+    ("in.mtx.bz2", bytes),
+    ("in.mtx.bz2", bz2.compress),
+    ("in.gr.xz", bytes),
+    ("in.gr.xz", lambda content: lzma.compress(content, preset=0)),
+    ("in.npz", bytes),
+    ("in.csv", bytes),
+    ("in.tsv", bytes),
+    ("in.graphml", bytes),
+    ("in", bytes),
+]
+
+
+@contextlib.contextmanager
+def in_a_folder(names, data):
+    """Write a case to a file in a folder that is removed at the end."""
+    name, pack = names[data[0] % len(names) if data else 0]
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
+        path = Path(folder, name)
+        path.write_bytes(pack(data[1:]))
+        yield path
+
+
+def seeds_of(names):
+    """Return a valid case or more for each name."""
+    return _image_seeds() if names is IMAGES else _graph_seeds()
+
+
+def _cases(names, contents):
+    return [
+        bytes([number]) + content
+        for number, (name, pack) in enumerate(names)
+        for content in contents(name, pack)
+    ]
+
+
+@cache
+def _image_seeds():
+    grey = (np.arange(48).reshape(6, 8) % 5 * 50).astype(np.uint8)
+    volume = np.arange(60, dtype=np.uint16).reshape(3, 4, 5) % 4
+
+    def contents(name, pack):
+        suffix = Path(name).suffix
+        if name == "in.npz" and pack is bytes:
+            return [_saved(np.savez_compressed, labels=grey), _saved(np.savez, a=grey, b=volume)]
+        if suffix in (".npy", ".npz", ".gz"):
+            arrays = grey, volume, grey > 100, grey.astype(">f4"), np.asfortranarray(volume)
+            return [_saved(np.save, array) for array in arrays]
+        if suffix == ".tif":
+            return _tiffs(grey, volume)
+        if suffix == ".png":
+            modes = "L", "P", "1", "LA", "RGB", "RGBA", "I;16"
+            return [_picture(grey, "PNG", mode) for mode in modes]
+        if suffix == ".gif":
+            return [_picture(grey, "GIF", "L"), _picture(grey, "GIF", "P")]
+        if suffix == "":
+            return [_picture(grey, "PNG", "L"), _saved(np.save, grey), b"\x80\x04N."]
+        kind = {".jpg": "JPEG", ".bmp": "BMP", ".pgm": "PPM", ".webp": "WEBP"}[suffix]
+        return [_picture(grey, kind, "L")]
+
+    return _cases(IMAGES, contents)
+
+
+def _saved(function, *arrays, **named):
+    file = io.BytesIO()
+    function(file, *arrays, **named)
+    return file.getvalue()
+
+
+def _tiffs(grey, volume):
+    import tifffile
+
+    options = [{}, {"compression": "zlib"}, {"bigtiff": True}, {"byteorder": ">"}]
+    options += [{"rowsperstrip": 1}, {"tile": (16, 16)}]
+    return [
+        _saved(tifffile.imwrite, image, photometric="minisblack", **chosen)
+        for image in (grey, volume)
+        for chosen in options
+    ]
+
+
+def _picture(grey, kind, mode):
+    from PIL import Image
+
+    picture = Image.fromarray(grey.astype(np.uint16)) if mode == "I;16" else Image.fromarray(grey)
+    return _saved((picture if mode == "I;16" else picture.convert(mode)).save, kind)
+
+
+EDGE_LISTS = [
+    b"# from to\n0 1\n1 2\n\n5 4 0.5\n",
+    b"0,1\r\n2,3\r\n",
+    b"% x\n30\t7\n30\t9",
+    b"0 1\r2 3\r",
+    b"source,target\nanna,bert\nbert,carl\n",
+]
+MATRICES = [
+    b"%%MatrixMarket matrix coordinate pattern symmetric\n% x\n4 4 3\n2 1\n3 1\n4 4\n",
+    b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 0.5\n3 1 -1e9\n",
+]
+DIMACS = [b"c x\np sp 4 3\na 1 2 7\na 2 1 7\na 3 4 1\n", b"p edge 3 2\ne 1 2\ne 2 3\n"]
+METIS = [b"% x\n4 3\n2 3\n1 3\n1 2\n\n", b"3 2 011 1\n5 2 1\n5 1 1 3 2\n5 2 2\n"]
+GRAPHML = [
+    b'<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    b'<graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/>'
+    b"</graph></graphml>",
+    b'<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;">]>'
+    b'<graphml><graph edgedefault="directed"><node id="&b;"/></graph></graphml>',
+]
+
+
+@cache
+def _graph_seeds():
+    rows = np.array([0, 2, 3, 4], "<i4").tobytes() + np.array([1, 2, 0, 0], "<i4").tobytes()
+    ecl = [struct.pack("<2i", 3, 4) + rows, struct.pack("<2i", 3, 4) + rows + bytes(16)]
+
+    def contents(name, pack):
+        plain = {
+            ".txt": EDGE_LISTS,
+            ".mtx": MATRICES,
+            ".gr": DIMACS,
+            ".graph": METIS,
+            ".egr": ecl,
+            ".csv": EDGE_LISTS,
+            ".tsv": [text.replace(b",", b"\t") for text in EDGE_LISTS],
+            ".graphml": GRAPHML,
+            "": [*EDGE_LISTS, *MATRICES, *DIMACS, *ecl],
+        }
+        path = Path(name)
+        if path.suffix == ".npz":
+            return [_sparse_npz()]
+        if path.suffix not in (".gz", ".bz2", ".xz"):
+            return plain[path.suffix]
+        texts = plain[path.with_suffix("").suffix]
+        compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[path.suffix]
+        return [compress(text) if pack is bytes else text for text in texts]
+
+    return _cases(GRAPHS, contents)
+
+
+def _sparse_npz():
+    import scipy.sparse
+
+    return _saved(scipy.sparse.save_npz, scipy.sparse.eye_array(3, k=1, format="csr"))

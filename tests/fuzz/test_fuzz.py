@@ -1,0 +1,105 @@
+"""A short run of every fuzzer, always the same, and that the fuzzers find what is wrong."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+# Targets `planted:NAME`, each wrong in its way where a case holds an "x".
+PLANTED = """
+import os, signal, subprocess, sys, time
+import numpy as np
+from tests.fuzz.targets import Target
+
+def when_x(harm):
+    return Target(lambda data: harm() if b"x" in data else None, lambda: [b"ab", b"x"], True)
+
+def refuse():
+    raise ValueError("no")
+
+def swallowed():
+    try:
+        subprocess.run([sys.executable, "-c", ""])
+    finally:
+        refuse()
+
+fine = when_x(refuse)
+crash = when_x(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+hang = when_x(lambda: time.sleep(600))
+error = when_x(lambda: 1 / 0)
+memory = when_x(lambda: np.ones(1 << 24))
+header = when_x(lambda: np.empty(1 << 50))
+program = when_x(swallowed)
+"""
+FOUND = {
+    "crash": "crash: SIGSEGV",
+    "hang": "hangs: more than 3 s",
+    "error": "raises: ZeroDivisionError",
+    "memory": "memory: 1",
+    "header": "memory: MemoryError: Unable to allocate",
+    "program": "forbidden: subprocess.Popen",
+}
+
+
+def start(folder, *options):
+    command = [sys.executable, "-m", "tests.fuzz", "--findings", str(folder / "findings"), *options]
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+
+def finish(process):
+    """Return what was printed, and the exit status."""
+    try:
+        return process.communicate(timeout=120)[0], process.returncode
+    finally:
+        process.kill()
+
+
+def fuzz(folder, *options):
+    return finish(start(folder, *options))
+
+
+def test_every_target(tmp_path):
+    shown, status = fuzz(tmp_path, "--cases", "60", "--case-seconds", "60")
+    assert status == 0, shown
+    assert not (tmp_path / "findings").exists()
+
+
+def test_each_kind_of_fault_is_found(tmp_path):
+    (tmp_path / "planted.py").write_text(PLANTED)
+    targets = [f"--target=planted:{name}" for name in ("fine", *FOUND)]
+    limits = "--cases=2", "--case-seconds=3", "--case-mib=64"
+    shown, status = fuzz(tmp_path, *targets, *limits)
+    assert status == 1
+    assert "14 cases, 6 findings" in shown
+    for name, signature in FOUND.items():
+        (path,) = (tmp_path / "findings" / f"planted:{name}").iterdir()
+        assert signature in path.read_text()
+
+
+def test_a_case_is_minimised_and_repeated(tmp_path):
+    (tmp_path / "planted.py").write_text(PLANTED.replace('b"x"]', 'b"a long case, then x"]'))
+    shown, status = fuzz(tmp_path, "--target=planted:error", "--cases=2")
+    assert status == 1, shown
+    (path,) = (tmp_path / "findings").rglob("*.txt")
+    assert path.read_text().endswith("\nb'x'\n")
+    shown, status = fuzz(tmp_path, "--target=planted:error", "--repeat", str(path))
+    assert status == 1
+    assert "raises: ZeroDivisionError" in shown
+
+
+def test_an_interrupt_ends_with_what_was_found(tmp_path):
+    (tmp_path / "planted.py").write_text(PLANTED)
+    process = start(tmp_path, "--target", "planted:error", "--seconds", "100")
+    end = time.monotonic() + 60
+    while not any((tmp_path / "findings").rglob("*.txt")) and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    shown, status = finish(process)
+    assert status == 1
+    assert "ZeroDivisionError" in shown
