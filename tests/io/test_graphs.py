@@ -406,7 +406,7 @@ def test_gzip_cut_short(tmp_path, cut):
     content = gzip.compress(np.random.default_rng(0).bytes(600).hex().encode())
     path = tmp_path / "a.txt.gz"
     path.write_bytes(content[:cut])
-    with pytest.raises(ValueError, match=r"a\.txt\.gz: the gzipped data are cut short"):
+    with pytest.raises(ValueError, match=r"a\.txt\.gz: the gzip data are cut short"):
         Graph.read(path, format="edge-list")
 
 
@@ -416,14 +416,14 @@ def test_gzip_corrupt(tmp_path, place, message):
     content[place] ^= 0xFF
     path = tmp_path / "a.txt.gz"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"a\.txt\.gz: the gzipped data are {message}"):
+    with pytest.raises(ValueError, match=rf"a\.txt\.gz: the gzip data are {message}"):
         Graph.read(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"0 1\n"])
 def test_gzip_in_name_only(tmp_path, content):
     (tmp_path / "a.txt.gz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"is named \.gz, but is not gzipped"):
+    with pytest.raises(ValueError, match=r"is named \.gz, but is not packed by gzip"):
         Graph.read(tmp_path / "a.txt.gz")
 
 
