@@ -186,7 +186,7 @@ class Source:
     suffix : str
         That of the file's name, in lower case, before that of its packing.
     line : int
-        How many lines `read_line` has returned.
+        How many lines `read_line` has returned, or whoever else read lines.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
@@ -317,12 +317,13 @@ class Source:
         return content
 
     @contextmanager
-    def regular_file(self) -> Iterator[str]:
-        """Give the name of a file with the same bytes that can be read in any order."""
-        if not self._packing and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+    def regular_file(self, suffix: str) -> Iterator[str]:
+        """Give the name, with this suffix, of a file of the same bytes to be read in any order."""
+        regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+        if regular and not self._packing and self.suffix == suffix:
             yield self.path
             return
-        with tempfile.NamedTemporaryFile() as copy:
+        with tempfile.NamedTemporaryFile(suffix=suffix) as copy:
             while block := self.read_bytes(1 << 24):
                 copy.write(block)
             copy.flush()

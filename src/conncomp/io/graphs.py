@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import re
@@ -264,13 +265,16 @@ def _read_ecl(source: Source) -> Graph:
 
 
 def _read_npz(source: Source) -> Graph:
-    with source.regular_file() as name:
+    with source.regular_file(".npz") as name:
         try:
             with naming(name):
                 return _graph_of_npz(name)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
+            # zipfile seeks to wherever a damaged directory says.
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:
+                raise
             reason = str(error).replace(f"{name}: ", "")
-            raise source.error(f"no matrix as SciPy's save_npz writes it: {reason}") from None
+            raise source.error(f"no matrix as SciPy's save_npz writes it: {reason:.200}") from None
 
 
 def _graph_of_npz(path: str) -> Graph:
@@ -331,23 +335,23 @@ def _read_graphml(source: Source) -> tuple[Graph, Names]:
     parser = expat.ParserCreate()
 
     def refuse(*declaration: object) -> None:
-        raise source.error(
-            "declares a document type, which may hide a bomb", parser.CurrentLineNumber
+        raise ValueError(
+            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
+            f"{parser.CurrentLineNumber}"
         )
 
     parser.StartDoctypeDeclHandler = refuse
-    try:
-        parser.Parse(content, True)
-    except expat.ExpatError as error:
-        raise source.error(f"no XML: {expat.ErrorString(error.code)}", error.lineno) from None
     with naming(source.path):
+        parser.Parse(content, True)
         graph = networkx.read_graphml(io.BytesIO(content))
-    names = [_checked_name(str(node)) for node in graph]
+        names = [_checked_name(str(node)) for node in graph]
     return Graph.from_networkx(graph), _array_of_names(source, names)
 
 
 def _read_csv(source: Source) -> tuple[Graph, Names | None]:
     header = (source.read_line() or b"").decode("utf-8", "surrogateescape")
+    if len(header) == LONGEST_LINE:
+        raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
     separator = next((mark for mark in "\t;," if mark in header), ",")
     fields = [
         field.strip(" #").lower() for field in next(csv.reader([header], delimiter=separator), [])
@@ -363,7 +367,7 @@ def _read_csv(source: Source) -> tuple[Graph, Names | None]:
     text = io.TextIOWrapper(
         io.BufferedReader(Stream(source.readinto)), "utf-8", "surrogateescape", newline=""
     )
-    rows = csv.reader(_short_lines(text), delimiter=separator, strict=True)
+    rows = csv.reader(_short_lines(source, text), delimiter=separator, strict=True)
     try:
         for row in rows:
             if len(row) == len(fields):
@@ -375,7 +379,7 @@ def _read_csv(source: Source) -> tuple[Graph, Names | None]:
             elif row:
                 raise ValueError(f"expected {len(fields)} columns, found {len(row)}")
     except (ValueError, csv.Error) as error:
-        raise source.error(str(error), 1 + rows.line_num) from None
+        raise source.error(str(error), source.line) from None
     arcs = np.array(ends, np.int64)
     if all(name.isdecimal() and name.isascii() and int(name) <= INT64_MAX for name in numbers):
         arcs = np.fromiter(map(int, numbers), np.int64, len(numbers))[arcs]
@@ -390,8 +394,9 @@ def _graph_of_pairs(vertices: Indices) -> Graph:
     return Graph(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
 
 
-def _short_lines(text: io.TextIOWrapper) -> Iterator[str]:
+def _short_lines(source: Source, text: io.TextIOWrapper) -> Iterator[str]:
     while line := text.readline(LONGEST_LINE):
+        source.line += 1
         if len(line) == LONGEST_LINE:
             raise ValueError(f"expected a line of fewer than {LONGEST_LINE} characters")
         yield line
