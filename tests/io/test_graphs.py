@@ -395,9 +395,18 @@ def test_progress(tmp_path, packing, monkeypatch):
     assert {*total, done[-1]} == {path.stat().st_size}
 
 
-def test_can_be_interrupted(tmp_path, monkeypatch):
+INTERRUPTED = {
+    "arcs": ("a.txt", "0 1\n" * 10**5, ""),
+    "blanks": ("a.txt", " " * 10**6, ".xz"),
+    "comments": ("a.gr", "c\n" * 10**5, ".bz2"),
+    "names": ("a.csv", "a,b\n" * 10**5, ".gz"),
+    "GraphML": ("a.graphml", "<graphml>" + " " * 10**6, ".xz"),
+}
+
+
+@pytest.mark.parametrize("case", INTERRUPTED)
+def test_can_be_interrupted(tmp_path, monkeypatch, case):
     monkeypatch.setattr(graph_files, "CHUNK", 300)
-    path = put(tmp_path, "a.txt", "".join(f"{i} {i + 1}\n" for i in range(5000)))
     seen = []
 
     def press_ctrl_c(done, total):
@@ -405,7 +414,7 @@ def test_can_be_interrupted(tmp_path, monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        Graph.read(path, progress=press_ctrl_c)
+        Graph.read(put(tmp_path, *INTERRUPTED[case]), progress=press_ctrl_c)
     assert len(seen) == 1
 
 
@@ -833,6 +842,7 @@ BAD_CSV = {
     "open quote": ('a,b\nx,"y\n1,2\n', ":3: unexpected end of data"),
     "open for long": ('a,b\nx,"y' + "\n1,2" * 10**5, ":.*field larger than field limit"),
     "bad quote": ('a,b\nx,"y"z\n', ":2: ',' expected after '\"'"),
+    "bad quote before a tab": ('a\tb\n"x"y\tz\n', r":2: '\\t' expected after '\"'"),
     "latin": ("a,b\nx,y\nÄ,y\n".encode("latin-1"), r":3: a vertex has '\\udcc4' in its name"),
     "control": ("a,b\nx,\x1b[2J\n", r":2: a vertex has '\\x1b' in its name; names are UTF-8 text"),
     "NUL": ("a,b\nx,y\0\n", r":2: a vertex has '\\x00' in its name"),

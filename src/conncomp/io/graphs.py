@@ -342,8 +342,11 @@ def _read_graphml(source: Source) -> tuple[Graph, Names]:
 
     parser.StartDoctypeDeclHandler = refuse
     with naming(source.path):
-        parser.Parse(content, True)
-        graph = networkx.read_graphml(io.BytesIO(content))
+        for start in range(0, len(content), CHUNK):
+            parser.Parse(content[start : start + CHUNK])
+        parser.Parse(b"", True)
+        # From a stream of Python, so that it can be interrupted.
+        graph = networkx.read_graphml(Stream(io.BytesIO(content).readinto))
         names = [_checked_name(str(node)) for node in graph]
     return Graph.from_networkx(graph), _array_of_names(source, names)
 
@@ -379,7 +382,7 @@ def _read_csv(source: Source) -> tuple[Graph, Names | None]:
             elif row:
                 raise ValueError(f"expected {len(fields)} columns, found {len(row)}")
     except (ValueError, csv.Error) as error:
-        raise source.error(str(error), source.line) from None
+        raise source.error(str(error).replace("\t", r"\t"), source.line) from None
     arcs = np.array(ends, np.int64)
     if all(name.isdecimal() and name.isascii() and int(name) <= INT64_MAX for name in numbers):
         arcs = np.fromiter(map(int, numbers), np.int64, len(numbers))[arcs]
