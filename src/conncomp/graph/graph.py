@@ -279,8 +279,8 @@ class Graph:
 
         Notes
         -----
-        Arcs are directed as they are written, and weights are not looked at. Text is ASCII or UTF-8,
-        and its lines end with LF, CR or both.
+        Arcs are directed as they are written, and weights are not looked at. Text is ASCII or
+        UTF-8, and its lines end with LF, CR or both.
 
         edge-list
             Two ids from 0 a line, apart by blanks, tabs or commas; further columns are ignored, and

@@ -324,6 +324,13 @@ def _layout_of_npz(path: str) -> tuple[str, set[str]]:
     return word.decode("ascii") if isinstance(word, bytes) else str(word), keys
 
 
+class _InterruptibleBytes(io.BytesIO):
+    """Bytes that are read by a function of Python, so that Ctrl-C does not wait for the last."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size)
+
+
 def _read_graphml(source: Source) -> tuple[Graph, Names]:
     networkx = optional("networkx")
     content = source.read_bytes(MOST_GRAPHML + 1)
@@ -345,8 +352,7 @@ def _read_graphml(source: Source) -> tuple[Graph, Names]:
         for start in range(0, len(content), CHUNK):
             parser.Parse(content[start : start + CHUNK])
         parser.Parse(b"", True)
-        # From a stream of Python, so that it can be interrupted.
-        graph = networkx.read_graphml(Stream(io.BytesIO(content).readinto))
+        graph = networkx.read_graphml(_InterruptibleBytes(content))
         names = [_checked_name(str(node)) for node in graph]
     return Graph.from_networkx(graph), _array_of_names(source, names)
 
