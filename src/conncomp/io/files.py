@@ -195,7 +195,8 @@ class Source:
         name = PurePath(self.path)
         self._named = name.suffix if name.suffix in PACKINGS else ""
         self.suffix = PurePath(self.path.removesuffix(self._named)).suffix.lower()
-        self._file = open(self.path, "rb")  # noqa: SIM115
+        # Without a buffer, which would wait for a pipe to fill it and not see Ctrl-C meanwhile.
+        self._file = open(self.path, "rb", buffering=0)  # noqa: SIM115
         self._total = os.fstat(self._file.fileno()).st_size
         self._progress = progress if self._file.seekable() else None
         self._head = b""  # of the file, read to learn how it is packed
@@ -213,7 +214,8 @@ class Source:
         return self
 
     def _open(self) -> None:
-        self._head = self._file.read(LONGEST_MAGIC)
+        while block := self._file.read(LONGEST_MAGIC - len(self._head)):
+            self._head += block
         packed = io.BufferedReader(Stream(self._read_packed), PACKED_BLOCK)
         self._stream = packed
         for suffix, (magic, packing, unpack) in PACKINGS.items():
@@ -228,7 +230,7 @@ class Source:
             target[:count] = self._head[:count]
             self._head = self._head[count:]
         else:
-            count = self._file.readinto(target)
+            count = self._file.readinto(target) or 0
         self._consumed += count
         return count
 

@@ -74,7 +74,7 @@ NO_TEXT = re.compile("[\0-\x1f\x7f\ud800-\udfff]")
 # What names may take as an array, for each of their characters and beyond what any machine has.
 BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
 
-# The objects that NetworkX makes of an XML file take up to 40 times as much memory.
+# The objects that NetworkX makes of an XML file take some 50 times as much memory.
 MOST_GRAPHML = 1 << 26
 
 # The arrays of an .npz file that tell where a matrix has entries.
