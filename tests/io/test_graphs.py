@@ -206,8 +206,10 @@ LINE_ENDS = ["\n", "\r\n", "\r"]
 def test_any_line_end_at_any_chunks_border(tmp_path, monkeypatch, write, end):
     content, arcs = write(9, [(0, 1), (1, 8), (3, 3), (2, 7)])
     path = put(tmp_path, WRITERS[write], content.replace("\r", "").replace("\n", end))
+    monkeypatch.setattr(graph_files, "HEAD", 16)
     for chunk in (*range(1, 9), 1 << 18):
         monkeypatch.setattr(graph_files, "CHUNK", chunk)
+        monkeypatch.setattr(files, "BUFFER", chunk)
         assert arcs_of(Graph.read(path)) == sorted(arcs)
 
 
