@@ -206,11 +206,18 @@ LINE_ENDS = ["\n", "\r\n", "\r"]
 def test_any_line_end_at_any_chunks_border(tmp_path, monkeypatch, write, end):
     content, arcs = write(9, [(0, 1), (1, 8), (3, 3), (2, 7)])
     path = put(tmp_path, WRITERS[write], content.replace("\r", "").replace("\n", end))
-    monkeypatch.setattr(graph_files, "HEAD", 16)
     for chunk in (*range(1, 9), 1 << 18):
         monkeypatch.setattr(graph_files, "CHUNK", chunk)
-        monkeypatch.setattr(files, "BUFFER", chunk)
         assert arcs_of(Graph.read(path)) == sorted(arcs)
+
+
+@pytest.mark.parametrize("cut", range(16))
+def test_line_ends_at_the_buffers_border(tmp_path, monkeypatch, cut):
+    """The buffer is that from which a header is read."""
+    monkeypatch.setattr(graph_files, "HEAD", 1)
+    monkeypatch.setattr(files, "BUFFER", 8)
+    path = put(tmp_path, "a.graph", f"%{'x' * cut}\r\n3 1\r\n2\r\n1\r\n\r\n")
+    assert arcs_of(Graph.read(path)) == [(0, 1), (1, 0)]
 
 
 def test_line_ends_may_be_mixed(tmp_path):
