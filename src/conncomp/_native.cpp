@@ -239,6 +239,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("label_runs", &label_image<int64_t>);
   define_arcs<int32_t>(m);
   define_arcs<int64_t>(m);
+  m.attr("longest_word") = Tokens::kLongest;
   nb::class_<ArcReader>(m, "ArcReader")
       .def(nb::init<const std::string&, const std::string&, int64_t, int64_t, int64_t>())
       .def("read", &read_chunk<ArcReader>)

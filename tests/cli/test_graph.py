@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,71 @@ def test_npz_keeps_ids(report):
     report("graph", "arcs.txt", "-o", "plain.npz")
     with np.load("plain.npz") as found:
         assert list(found) == ["labels"]
+
+
+@pytest.mark.parametrize("strong", [(), ("--strong",)])
+def test_gaps_in_ids(report, run, strong):
+    assert report("graph", "arcs.txt", *strong)["without_arcs"] == 23 - 6
+    assert report("graph", "arcs.txt", *strong, "--compact-ids")["without_arcs"] == 0
+    shown = " ".join(run("graph", "arcs.txt", *strong).stdout.split())
+    assert (
+        "17 of them are vertices without arcs; if ids have gaps, --compact-ids leaves them out"
+    ) in shown
+    assert "without arcs" not in run("graph", "arcs.txt", *strong, "--compact-ids").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.graph", "4 1\n\n3\n2\n\n", 2),
+        ("a.graph", "2 2\n1 2\n1\n", 0),
+        ("a.txt", "0 0\n2 2\n", 1),
+        ("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 1\n2 1\n", 3),
+        ("a.csv", "source,target\na,b\nc,c\n", 0),
+    ],
+)
+def test_vertices_without_arcs(report, name, content, expected):
+    Path(name).write_text(content)
+    assert report("graph", name)["without_arcs"] == expected
+
+
+def test_far_ids(run):
+    Path("far.txt").write_text("0 67108863\n")
+    found = run("graph", "far.txt")
+    assert found.exit_code == 2
+    assert found.stderr == (
+        "conncomp: far.txt: 67108864 vertices, but only 1 arcs: to label them takes about 2.1 GB "
+        "of memory; --compact-ids keeps only the vertices that have arcs\n"
+    )
+    assert run("graph", "far.txt", "--compact-ids").exit_code == 0
+
+
+@pytest.mark.parametrize("compact", [(), ("--compact-ids",)])
+def test_names(report, run, compact):
+    Path("names.csv").write_text('Source,Target\n"Paris, F",Rome\nOslo,Oslo\nRome,Bern\n')
+    found = report("graph", "names.csv", *compact, "-o", "o.csv")
+    assert (found["vertices"], found["components"]) == (4, 2)
+    assert Path("o.csv").read_text() == 'vertex,label\n"Paris, F",0\nRome,0\nOslo,1\nBern,0\n'
+    report("graph", "names.csv", *compact, "-o", "o.npz")
+    with np.load("o.npz") as written:
+        assert written["ids"].tolist() == ["Paris, F", "Rome", "Oslo", "Bern"]
+        assert written["labels"].tolist() == [0, 0, 1, 0]
+    refused = run("graph", "names.csv", *compact, "-o", "o.npy")
+    assert refused.exit_code == 2
+    assert ".npy" in refused.stderr
+    assert not Path("o.npy").exists()
+
+
+def test_a_pipe(report):
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"4 1\n\n3\n2\n\n")
+    os.close(write_end)
+    try:
+        found = report("graph", f"/dev/fd/{read_end}", "--format", "metis", "-o", "o.txt")
+    finally:
+        os.close(read_end)
+    assert found["components"] == 3
+    assert Path("o.txt").read_text() == "0 0\n1 1\n2 1\n3 2\n"
 
 
 def test_histogram(report):

@@ -21,24 +21,31 @@ INSTRUCTIONS = {"generic": [], "x86-64-v3": ["-march=x86-64-v3"]}
 
 
 @pytest.mark.parametrize(
-    ("sanitizer", "instructions"),
-    [("address", "generic"), ("address", "x86-64-v3"), ("thread", "generic")],
+    ("test", "rounds", "sanitizer", "instructions"),
+    [
+        ("core_test", 60, "address", "generic"),
+        ("core_test", 60, "address", "x86-64-v3"),
+        ("core_test", 60, "thread", "generic"),
+        ("text_test", 1500, "address", "generic"),
+    ],
 )
-def test_core_is_clean(sanitizer, instructions, tmp_path):
+def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
     if COMPILER is None:
         pytest.skip("no C++ compiler on PATH")
     if instructions != "generic" and not native.supports_x86_64_v3():
         pytest.skip("this processor has no AVX2")
-    program = tmp_path / "core_test"
+    program = tmp_path / test
     subprocess.run(
         [COMPILER, "-std=c++20", "-O1", "-g1", "-pthread", "-DCONNCOMP_GRAIN=32", "-I", KERNELS]
         + SANITIZERS[sanitizer]
         + INSTRUCTIONS[instructions]
-        + [HERE / "core_test.cpp", "-o", program],
+        + [HERE / f"{test}.cpp", "-o", program],
         check=True,
     )
     # ThreadSanitizer's shadow memory collides with randomised addresses on recent kernels.
     fixed = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
-    done = subprocess.run([*fixed, program, "60"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [*fixed, program, str(rounds)], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "60 rounds\n"
+    assert done.stdout == f"{rounds} rounds\n"

@@ -32,6 +32,7 @@ from conncomp.cli._report import (
     timing_row,
 )
 from conncomp.io import atomic_path
+from conncomp.io.graphs import FORMATS, count_without_arcs, load_graph
 from conncomp.kernels import launcher
 
 
@@ -52,6 +53,11 @@ from conncomp.kernels import launcher
     "--compact-ids",
     is_flag=True,
     help="Only numbers that occur in the file are vertices. A .npz file then holds them as ids.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(list(FORMATS)),
+    help="Of IN; by default that of its name or else of its content.",
 )
 @click.option(
     "--top",
@@ -75,6 +81,7 @@ def graph(
     output: Path | None,
     strong: bool,
     compact_ids: bool,
+    format: str | None,
     top: int,
     histogram: Path | None,
     device: str,
@@ -82,8 +89,10 @@ def graph(
 ) -> None:
     """Label the connected components of the graph in the file IN.
 
-    The format is that of the name or else of the content: edge list (SNAP and others), Matrix
-    Market, METIS, DIMACS or ECL; text may be gzipped.
+    The format is that of the name or else of the content: edge list (SNAP and others), CSV or TSV
+    with a header, Matrix Market, METIS, DIMACS, GraphML, ECL or a matrix of SciPy (.npz); each may
+    be packed by gzip, bzip2 or xz. IN may be /dev/stdin or another pipe. Vertices that have names
+    are written with them.
     """
     check_distinct((input, output, histogram))
     if compact_ids and output is not None and output.suffix.lower() == ".npy":
@@ -93,12 +102,10 @@ def graph(
     if histogram is not None:
         need_matplotlib()
     stage = Stages()
-    ids: NDArray[np.int64] | None = None
     with stage("reading", counts=True) as progress:
-        if compact_ids:
-            arcs, ids = conncomp.Graph.read(input, compact_ids=True, progress=progress)
-        else:
-            arcs = conncomp.Graph.read(input, progress=progress)
+        arcs, ids = load_graph(input, compact_ids, format, progress, remedy="--compact-ids")
+    if ids is not None and output is not None and output.suffix.lower() == ".npy":
+        raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
     connection: Literal["weak", "strong"] = "strong" if strong else "weak"
     placed, on_device = arcs, stages_on(device, stage)
     if device == "cuda":
@@ -115,6 +122,7 @@ def graph(
     labels: NDArray[Any] = found
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)
+        without_arcs = count_without_arcs(arcs) if (sizes == 1).any() else 0
     if output is not None:
         with stage("writing"):
             _write_labels(output, labels, ids)
@@ -127,6 +135,7 @@ def graph(
         "arcs": arcs.num_arcs,
         "connection": connection,
         "components": count,
+        "without_arcs": without_arcs,
         "largest": largest(sizes, top),
         "sizes": describe_sizes(sizes),
         "seconds": stage.seconds,
@@ -136,14 +145,14 @@ def graph(
         "written": {"labels": output, "histogram": histogram},
     }
     tables = (
-        _summary(report),
+        _summary(report, numbered=ids is None),
         largest_table(report["largest"], arcs.num_vertices, "vertices"),
         distribution_table(report, "vertices"),
     )
     show(report, *tables, as_json=as_json)
 
 
-def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[np.int64] | None) -> None:
+def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) -> None:
     suffix = path.suffix.lower()
     if suffix in (".txt", ".csv"):
         vertices = np.arange(len(labels)) if ids is None else ids
@@ -158,12 +167,17 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[np.int64] | Non
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def _summary(report: dict[str, Any]) -> list[Row]:
+def _summary(report: dict[str, Any], numbered: bool) -> list[Row]:
     rows: list[Row] = [
         ("input", str(report["input"]["path"])),
         ("vertices", f"{report['vertices']:,}"),
         ("arcs", f"{report['arcs']:,}"),
         ("components", f"{report['components']:,} ({report['connection']})"),
+    ]
+    if report["without_arcs"]:
+        hint = "; if ids have gaps, --compact-ids leaves them out" if numbered else ""
+        rows.append(("", f"{report['without_arcs']:,} of them are vertices without arcs{hint}"))
+    rows += [
         largest_row(report["largest"], report["vertices"], "vertices", "all"),
         timing_row(report["seconds"]),
         speed_row(report["arcs_per_second"], "arcs", report["threads"], report["device"]),

@@ -309,18 +309,20 @@ class Graph:
         format: str | None = None,
         progress: Progress | None = None,
     ) -> Graph | tuple[Graph, NDArray[np.int64]]:
-        r"""Read a graph from a file, which may be gzipped.
+        r"""Read a graph from a file, which gzip, bzip2 or xz may have packed.
 
         Parameters
         ----------
         path : str or path-like
-            The file.
+            The file; a pipe such as ``/dev/stdin``, too.
         compact_ids : bool, optional
             Whether to drop the vertices that have no arcs and to renumber the others, in ascending
             order.
-        format : {"edge-list", "matrix-market", "dimacs", "metis", "ecl"}, optional
-            By default found from the name (.mtx; .gr, .col; .graph, .metis; .egr; each also with
-            .gz) or else the content. A METIS file is told by its name only.
+        format : str, optional
+            "edge-list", "csv", "matrix-market", "dimacs", "metis", "graphml", "ecl" or "npz". By
+            default found from the name (.csv, .tsv; .mtx; .gr, .col; .graph, .metis; .graphml;
+            .egr; .npz; each also with .gz, .bz2 or .xz) or else the content. METIS, and CSV with a
+            header, are told by their names only.
         progress : callable, optional
             Called now and then with the number of bytes of the file that have been read, and the
             number of all.
@@ -328,33 +330,61 @@ class Graph:
         Returns
         -------
         graph : Graph
-        ids : ndarray of int64
-            The number that each vertex has without `compact_ids`; only with it.
+        ids : ndarray of int64 or of str
+            The number that each vertex has without `compact_ids`, or the name that it has in the
+            file; only with it.
 
         Raises
         ------
         ValueError
-            If the content is not as its format wants it, is cut short or contradicts its header, or
-            if the vertices would far outnumber the arcs. It names the file and the line.
+            If the content is not as its format wants it, is cut short or contradicts its header. It
+            names the file and the line. Also if it would take far more time or memory than the file
+            lets expect, see the notes.
+        ImportError
+            If the format needs a package that is not installed: GraphML NetworkX, by
+            ``pip install 'conncomp[io]'``.
         OSError
             If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
             `PermissionError`, ...
 
         Notes
         -----
-        Arcs are directed as they are written, and weights are not looked at.
+        Arcs are directed as they are written, and weights are not looked at. Text is ASCII or
+        UTF-8, and its lines end with LF, CR or both.
 
         edge-list
             Two ids from 0 a line, apart by blanks, tabs or commas; further columns are ignored, and
             so are lines that start with # or %. Ids that do not occur are vertices without arcs.
+        csv
+            A header, and columns apart by tabs, semicolons or commas, whichever of these the header
+            has. Arcs lead from the column "source" to "target", from "src" to "dst" or from "from"
+            to "to", or else from the first to the second. If all entries are whole numbers, they
+            are ids as in an edge list; otherwise they are names of up to 255 characters, and
+            vertices are numbered in the order in which they first appear. A .csv or .tsv file that
+            starts with a number has no header and is an edge list.
         matrix-market
             A square matrix in coordinate form, not complex; symmetric ones make two arcs an entry.
         dimacs
             "p sp" with arcs "a", or "p edge" with edges "e", which make two arcs each.
         metis
             A line of neighbours for each vertex; weights and sizes are skipped.
+        graphml
+            What NetworkX reads of it, up to 64 MiB and without a DOCTYPE. Nodes are vertices in
+            their order, with their ids as names; an undirected edge makes two arcs.
         ecl
             The binary format of ECL-CC: little-endian int32.
+        npz
+            A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
+            or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.
+
+        Counts in a file never make us allocate memory. What is refused, because a small file could
+        ask for hours or for all memory:
+
+        - more vertices than 64 for each arc and 4,194,304 besides, where only a number tells of
+          them: a far id, or a count in the header. `compact_ids` keeps those that have arcs;
+        - a packed file that holds more than 1032 times its size, which is what gzip can hold, and
+          64 MiB besides: unpack it first;
+        - words of 256 characters and more, and a header after more than 65,536 lines.
 
         Examples
         --------

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import fcntl
 import gzip
 import io
+import lzma
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -14,8 +17,9 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +30,20 @@ Progress = Callable[[int, int], object]
 # Temporary files have this in their names.
 TEMPORARY = "conncomp"
 
-GZIP = b"\x1f\x8b"
-
 # A line that is read in Python, a header or a comment, is cut here.
 LONGEST_LINE = 1 << 16
+LINE_END = re.compile(rb"\r\n?|\n")
+
+# Bytes of a packed file that are read at once, and of the text where single lines of it are read.
+PACKED_BLOCK, BUFFER = 1 << 16, 1 << 13
+LONGEST_MAGIC = 10
+
+# What a packed file may hold for each of its bytes, beyond what takes no time: as much as gzip can
+# pack into one. Of bzip2 and xz, a few bytes could hold blanks for days.
+EXPANSION, FREE_EXPANSION = 1032, 1 << 26
+
+# What unpacking may need; `xz -9` takes 65 MiB.
+XZ_MEMORY = 1 << 27
 
 
 @contextmanager
@@ -212,8 +226,63 @@ def naming(path: StrPath) -> Iterator[None]:
         raise ValueError(f"{os.fspath(path)}: {reason}") from error
 
 
+class Stream(io.RawIOBase):
+    """A stream of bytes made of a function that fills a buffer and tells how far; 0 is the end."""
+
+    def __init__(self, fill: Callable[[memoryview], int]) -> None:
+        self._fill = fill
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill `target` from its beginning; return how far."""
+        return self._fill(memoryview(target).cast("B"))
+
+
+class _Xz(io.RawIOBase):
+    """What xz has packed; unlike `lzma.open`, it does not allocate what a header asks for."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed = packed
+        self._decoder = self._new_decoder()
+
+    @staticmethod
+    def _new_decoder() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        block = b""
+        while not block:
+            packed = b""
+            if self._decoder.eof:  # zeros and another stream may follow
+                packed = self._decoder.unused_data.lstrip(b"\0")
+                while not packed:
+                    if not (packed := self._packed.read1()):
+                        return 0
+                    packed = packed.lstrip(b"\0")
+                self._decoder = self._new_decoder()
+            elif self._decoder.needs_input and not (packed := self._packed.read1()):
+                raise EOFError
+            block = self._decoder.decompress(packed, len(target))
+        memoryview(target)[: len(block)] = block
+        return len(block)
+
+
+# What a packed file begins with, its packing's name, and what unpacks it.
+PACKINGS: dict[str, tuple[re.Pattern[bytes], str, Callable[[Any], Any]]] = {
+    ".gz": (re.compile(rb"\x1f\x8b"), "gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
+    ".bz2": (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2File),
+    ".xz": (re.compile(rb"\xfd7zXZ\0"), "xz", lambda packed: io.BufferedReader(_Xz(packed))),
+}
+
+
 class Source:
-    """A file, unpacked if it is gzipped, that is read once from front to back.
+    """A file, unpacked if gzip, bzip2 or xz has packed it, that is read once from front to back.
 
     Parameters
     ----------
@@ -225,28 +294,56 @@ class Source:
     Attributes
     ----------
     path : str
+    suffix : str
+        That of the file's name, in lower case, before that of its packing.
     line : int
-        How many lines `read_line` has returned.
+        How many lines `read_line` has returned, or whoever else read lines.
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
         self.path = os.fspath(path)
         self.line = 0
-        self._file = open(self.path, "rb")  # noqa: SIM115
+        name = PurePath(self.path)
+        self._named = name.suffix if name.suffix in PACKINGS else ""
+        self.suffix = PurePath(self.path.removesuffix(self._named)).suffix.lower()
+        # Without a buffer, which would wait for a pipe to fill it and not see Ctrl-C meanwhile.
+        self._file = open(self.path, "rb", buffering=0)  # noqa: SIM115
         self._total = os.fstat(self._file.fileno()).st_size
         self._progress = progress if self._file.seekable() else None
-        self._stream: io.BufferedReader | gzip.GzipFile = self._file
+        self._head = b""  # of the file, read to learn how it is packed
+        self._packing = ""
+        self._stream: Any = None
+        self._consumed = self._produced = 0
+        self._buffer, self._at = b"", 0  # what has been unpacked, and how much of it was read
 
     def __enter__(self) -> Source:
         try:
-            if self._file.peek(2).startswith(GZIP):
-                self._stream = gzip.GzipFile(fileobj=self._file)
-            elif self.path.endswith(".gz"):
-                raise self.error("is named .gz, but is not gzipped")
+            self._open()
         except BaseException:
             self._file.close()
             raise
         return self
+
+    def _open(self) -> None:
+        while block := self._file.read(LONGEST_MAGIC - len(self._head)):
+            self._head += block
+        packed = io.BufferedReader(Stream(self._read_packed), PACKED_BLOCK)
+        self._stream = packed
+        for suffix, (magic, packing, unpack) in PACKINGS.items():
+            if magic.match(self._head):
+                self._packing, self._stream = packing, unpack(packed)
+            elif suffix == self._named:
+                raise self.error(f"is named {suffix}, but is not packed by {packing}")
+
+    def _read_packed(self, target: memoryview) -> int:
+        if self._head:
+            count = min(len(target), len(self._head))
+            target[:count] = self._head[:count]
+            self._head = self._head[count:]
+        else:
+            count = self._file.readinto(target) or 0
+        self._consumed += count
+        return count
 
     def __exit__(
         self,
@@ -263,57 +360,101 @@ class Source:
             f"{self.path}: {reason}" if line is None else f"{self.path}:{line}: {reason}"
         )
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _read(self, target: Any) -> int:
+        """Unpack the next bytes into `target`; return how many, 0 at the end."""
         try:
-            yield
+            count: int = self._stream.readinto(target)
         except EOFError:
-            raise self.error("the gzipped data are cut short") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise self.error(f"the gzipped data are corrupt: {error}") from None
-
-    def _report(self) -> None:
+            raise self.error(f"the {self._packing} data are cut short") from None
+        except (OSError, zlib.error, lzma.LZMAError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise self.error(f"the {self._packing} data are corrupt: {error}") from None
+        self._produced += count
+        if self._packing and self._produced > FREE_EXPANSION + EXPANSION * self._consumed:
+            raise self.error(
+                f"{self._consumed} bytes packed by {self._packing} hold more than "
+                f"{self._produced}; if that is right, unpack the file first"
+            )
         if self._progress is not None:
-            self._progress(self._file.tell(), self._total)
+            self._progress(self._consumed, self._total)
+        return count
+
+    def readinto(self, target: memoryview) -> int:
+        """Fill `target` with the next bytes; return how many, 0 at the end."""
+        if self._at == len(self._buffer):
+            return self._read(target)
+        count = min(len(target), len(self._buffer) - self._at)
+        target[:count] = self._buffer[self._at : self._at + count]
+        self._at += count
+        return count
 
     def peek(self, size: int) -> bytes:
-        """Return about `size` bytes from here on, to be read again."""
-        with self._reading():
-            return self._stream.peek(size)[:size]
+        """Return the next `size` bytes, fewer at the end, to be read again."""
+        while len(self._buffer) - self._at < size:
+            block = bytearray(BUFFER)
+            count = self._read(block)
+            if count == 0:
+                break
+            self._buffer = self._buffer[self._at :] + block[:count]
+            self._at = 0
+        return self._buffer[self._at : self._at + size]
 
     def read_line(self) -> bytes | None:
-        """Return the next line, without its end; None after the last."""
-        with self._reading():
-            line = rest = self._stream.readline(LONGEST_LINE)
-            while len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
-                rest = self._stream.readline(LONGEST_LINE)
+        """Return the next line, without its end of CR, LF or both; None after the last."""
+        line = b""
+        while self.peek(1):
+            end = LINE_END.search(self._buffer, self._at)
+            stop = end.start() if end else len(self._buffer)
+            line += self._buffer[self._at : min(stop, self._at + LONGEST_LINE - len(line))]
+            self._at = end.end() if end else stop
+            if end:
+                if end.group() == b"\r" and self.peek(1) == b"\n":
+                    self._at += 1
+                break
+        else:
+            if not line:
+                return None
         self.line += 1
-        return line.rstrip(b"\r\n") if line else None
+        return line
 
     def read_bytes(self, size: int) -> bytearray:
         """Return the next `size` bytes, or fewer at the file's end, with no more memory."""
-        found = bytearray()
-        while len(found) < size:
-            with self._reading():
-                block = self._stream.read(min(size - len(found), 1 << 24))
-            if not block:
+        content = bytearray()
+        while len(content) < size:
+            block = memoryview(bytearray(min(size - len(content), 1 << 24)))
+            count = self.readinto(block)
+            if not count:
                 break
-            found += block
-            self._report()
-        return found
+            content += block[:count]
+        return content
 
-    def feed(self, consume: Callable[[NDArray[np.uint8], bool], int], size: int) -> None:
-        """Call ``consume(chunk, last)`` for the rest of the file, in chunks of up to `size` bytes.
+    @contextmanager
+    def regular_file(self, suffix: str) -> Iterator[str]:
+        """Give the name, with this suffix, of a file of the same bytes to be read in any order."""
+        regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+        if regular and not self._packing and self.suffix == suffix:
+            yield self.path
+            return
+        with tempfile.NamedTemporaryFile(suffix=suffix) as copy:
+            while block := self.read_bytes(1 << 24):
+                copy.write(block)
+            copy.flush()
+            yield copy.name
 
-        It returns how many bytes it used; the next chunk starts with the others. The last chunk
-        holds nothing new. A ValueError of it starts with the number of a line.
+    def feed(
+        self, consume: Callable[[NDArray[np.uint8], bool], int], size: int, longest: int
+    ) -> None:
+        """Call ``consume(chunk, last)`` for the rest of the file, `size` new bytes each at most.
+
+        It returns how many bytes it used; the next chunk starts with the others, which are fewer
+        than `longest`. The last chunk holds nothing new. A ValueError of it starts with the number
+        of a line.
         """
-        buffer = np.empty(size, np.uint8)
+        buffer = np.empty(longest + size, np.uint8)
         held, last = 0, False
         while not last:
-            with self._reading():
-                count = self._stream.readinto(buffer[held:].data)
-            self._report()
+            count = self.readinto(buffer[held : held + size].data)
             last = count == 0
             filled = held + count
             try:

@@ -2,30 +2,89 @@
 
 from __future__ import annotations
 
+import csv
+import errno
+import io
+import os
 import re
 import secrets
-from collections.abc import Callable
-from pathlib import PurePath
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator
 from typing import Any
+from xml.parsers import expat
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
+from scipy import sparse
 
 from conncomp._arrays import INT32_MAX, check_choice
 from conncomp._core import native
 from conncomp.graph.graph import Graph
-from conncomp.io.files import Progress, Source, StrPath
+from conncomp.io._optional import optional
+from conncomp.io.files import (
+    EXPANSION,
+    FREE_EXPANSION,
+    LONGEST_LINE,
+    Progress,
+    Source,
+    Stream,
+    StrPath,
+    naming,
+)
+from conncomp.io.images import read_image
 
 Indices = NDArray[Any]
+Names = NDArray[Any]
 
 INT64_MAX = np.iinfo(np.int64).max
 
 # Bytes of text that are parsed at once: few enough that they and their numbers stay in a cache.
 CHUNK = 1 << 18
 
-# More vertices than this for each arc, beyond a number that any machine can hold, are a mistake:
-# ids that are no vertex numbers, or a damaged header.
-VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 26
+# Words of text that are read, and names of vertices, are shorter.
+LONGEST_WORD: int = native.longest_word
+
+# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
+# a mistake: ids that are no vertex numbers, or a damaged header.
+VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
+
+# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
+BYTES_PER_VERTEX = 32
+
+# A line before the header is read in Python; more of them are no file of ours.
+LINES_BEFORE_HEADER = 1 << 16
+
+# What a file is told by.
+HEAD = 1 << 12
+# The first line that is neither empty nor a comment starts with no number.
+NAMES_AHEAD = re.compile(rb"\s*+(?:[#%][^\r\n]*+\s*+)*+[^\s\d#%+.-]")
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16 = re.compile(
+    rb"(?:\xff\xfe|\xfe\xff)(?:[^\0].|\0[^\0])*|(?:[\t\n\r -~]\0)+|(?:\0[\t\n\r -~])+", re.DOTALL
+)
+
+# The columns of a CSV file that arcs begin and end in, if they are not the first two.
+ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
+
+# What no name may hold: control characters, and what stands for bytes that are not UTF-8.
+NO_TEXT = re.compile("[\0-\x1f\x7f\ud800-\udfff]")
+
+# What names may take as an array, for each of their characters and beyond what any machine has.
+BYTES_PER_CHARACTER, FREE_NAMES = 64, 1 << 26
+
+# The objects that NetworkX makes of an XML file take some 50 times as much memory.
+MOST_GRAPHML = 1 << 26
+
+# The arrays of an .npz file that tell where a matrix has entries.
+LAYOUTS = {
+    "csr": ("indptr", "indices"),
+    "csc": ("indptr", "indices"),
+    "coo": ("row", "col"),
+    "bsr": ("data", "indices", "indptr"),
+    "dia": ("data", "offsets"),
+}
 
 
 def read_graph(
@@ -33,32 +92,76 @@ def read_graph(
     compact_ids: bool,
     format: str | None,
     progress: Progress | None,
-) -> Graph | tuple[Graph, NDArray[np.int64]]:
+) -> Graph | tuple[Graph, Names]:
     """Read a graph; see `Graph.read`."""
+    graph, names = load_graph(path, compact_ids, format, progress, remedy="compact_ids=True")
+    if not compact_ids:
+        return graph
+    assert names is not None
+    return graph, names
+
+
+def load_graph(
+    path: StrPath,
+    compact_ids: bool,
+    format: str | None,
+    progress: Progress | None,
+    *,
+    remedy: str,
+) -> tuple[Graph, Names | None]:
+    """Read a graph and what its vertices are called; None if they are 0, 1, ...
+
+    `remedy` is how the user asks for `compact_ids`.
+    """
     if format is not None:
         check_choice("format", format, tuple(FORMATS))
     with Source(path, progress) as source:
-        graph = FORMATS[format or _find_format(source)](source)
+        graph, names = _read_as(format or _find_format(source), source)
         if compact_ids:
-            return _compact(graph)
-        if graph.num_vertices > FREE_VERTICES + VERTICES_PER_ARC * graph.num_arcs:
-            raise source.error(
-                f"{graph.num_vertices} vertices, but only {graph.num_arcs} arcs; "
-                "compact_ids=True keeps only the vertices that have arcs"
-            )
-    return graph
+            graph, ids = _compact(graph)
+            return graph, ids if names is None else names[ids]
+        _check_vertices(source, graph, remedy)
+    return graph, names
+
+
+def _read_as(format: str, source: Source) -> tuple[Graph, Names | None]:
+    if format in TEXT:
+        head = source.peek(HEAD)
+        if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
+            raise source.error("looks like text in UTF-16; save it as UTF-8 or ASCII")
+        if head.startswith(BYTE_ORDER_MARK):
+            source.read_bytes(len(BYTE_ORDER_MARK))
+    made = FORMATS[format](source)
+    return made if isinstance(made, tuple) else (made, None)
+
+
+def _check_vertices(source: Source, graph: Graph, remedy: str) -> None:
+    """Raise if vertices that only a number tells of would need much memory and time."""
+    vertices, arcs = graph.num_vertices, graph.num_arcs
+    rows_were_read = graph._csr is not None
+    if not rows_were_read and vertices > FREE_VERTICES + VERTICES_PER_ARC * arcs:
+        raise source.error(
+            f"{vertices} vertices, but only {arcs} arcs: to label them takes about "
+            f"{BYTES_PER_VERTEX * vertices / 1e9:,.1f} GB of memory; {remedy} keeps only the "
+            "vertices that have arcs"
+        )
 
 
 def _find_format(source: Source) -> str:
     """Return the format that the file's name says, or else its first bytes."""
-    suffix = PurePath(source.path.removesuffix(".gz")).suffix.lower()
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    head = source.peek(4096)
+    if source.suffix in SUFFIXES:
+        return SUFFIXES[source.suffix]
+    head = source.peek(HEAD).removeprefix(BYTE_ORDER_MARK)
+    if source.suffix in (".csv", ".tsv"):
+        return "csv" if NAMES_AHEAD.match(head) else "edge-list"
     if head[:14].lower() == b"%%matrixmarket":
         return "matrix-market"
-    if b"\0" in head:
+    if head.startswith(b"PK\3\4"):
+        return "npz"
+    if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
         return "ecl"
+    if re.match(rb"\s*<\?xml|\s*<graphml", head):
+        return "graphml"
     return "dimacs" if re.match(rb"[cp]\s", head) else "edge-list"
 
 
@@ -161,13 +264,186 @@ def _read_ecl(source: Source) -> Graph:
     return _mirrored(indptr, indices)
 
 
-FORMATS: dict[str, Callable[[Source], Graph]] = {
+def _read_npz(source: Source) -> Graph:
+    with source.regular_file(".npz") as name:
+        try:
+            with naming(name):
+                return _graph_of_npz(name)
+        except (ValueError, OSError) as error:
+            # zipfile seeks to wherever a damaged directory says.
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:
+                raise
+            reason = str(error).replace(f"{name}: ", "")
+            raise source.error(f"no matrix as SciPy's save_npz writes it: {reason:.200}") from None
+
+
+def _graph_of_npz(path: str) -> Graph:
+    layout, keys = _layout_of_npz(path)
+    if layout not in LAYOUTS:
+        raise ValueError(f"format {layout!r} is none of {', '.join(LAYOUTS)}")
+    shape = tuple(int(length) for length in read_image(path, key="shape").ravel()[:3])
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"it has shape {shape}; an adjacency matrix is square")
+    if "coords" in keys:  # as SciPy may write matrices of layout coo
+        row, column = read_image(path, key="coords")
+        return Graph.from_edges(row, column, shape[0])
+    arrays = [read_image(path, key=key) for key in LAYOUTS[layout]]
+    if layout == "coo":
+        return Graph.from_edges(arrays[0], arrays[1], shape[0])
+    if layout in ("csr", "csc"):
+        rows = Graph.from_csr(*arrays)
+        if rows.num_vertices != shape[0]:
+            raise ValueError(f"it has shape {shape}, but indptr is for {rows.num_vertices}")
+        if layout == "csr":
+            return _mirrored(rows.indptr, rows.indices)
+        return Graph(rows.num_vertices, arcs=(rows.indices, _sources(rows)))
+    # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
+    if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
+        raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
+    make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
+    entries = make((arrays[0], *arrays[1:]), shape=shape).tocoo()
+    return Graph.from_edges(entries.row, entries.col, shape[0])
+
+
+def _layout_of_npz(path: str) -> tuple[str, set[str]]:
+    """Return the word in the array "format", which is of bytes or text, and all arrays' names."""
+    with zipfile.ZipFile(path) as archive:
+        if archive.getinfo("format.npy").compress_type not in (
+            zipfile.ZIP_STORED,
+            zipfile.ZIP_DEFLATED,
+        ):
+            raise ValueError("format.npy is compressed in a way that NumPy does not use")
+        with archive.open("format.npy") as member:
+            head = io.BytesIO(member.read(1 << 10))
+        keys = {name.removesuffix(".npy") for name in archive.namelist()}
+    npy.read_magic(head)
+    shape, _, dtype = npy.read_array_header_1_0(head)
+    if shape != () or dtype.kind not in "SU" or dtype.itemsize > 1 << 6:
+        raise ValueError(f"format is of shape {shape} and dtype {dtype}")
+    word = np.frombuffer(head.read(dtype.itemsize), dtype)[0]
+    return word.decode("ascii") if isinstance(word, bytes) else str(word), keys
+
+
+class _InterruptibleBytes(io.BytesIO):
+    """Bytes that are read by a function of Python, so that Ctrl-C does not wait for the last."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size)
+
+
+def _read_graphml(source: Source) -> tuple[Graph, Names]:
+    networkx = optional("networkx")
+    content = source.read_bytes(MOST_GRAPHML + 1)
+    if len(content) > MOST_GRAPHML:
+        raise source.error(
+            f"GraphML of more than {MOST_GRAPHML >> 20} MiB takes too much memory as objects of "
+            "NetworkX; write an edge list"
+        )
+    parser = expat.ParserCreate()
+
+    def refuse(*declaration: object) -> None:
+        raise ValueError(
+            "has a DOCTYPE, which can expand without end and which GraphML does not need: line "
+            f"{parser.CurrentLineNumber}"
+        )
+
+    parser.StartDoctypeDeclHandler = refuse
+    with naming(source.path):
+        for start in range(0, len(content), CHUNK):
+            parser.Parse(content[start : start + CHUNK])
+        parser.Parse(b"", True)
+        graph = networkx.read_graphml(_InterruptibleBytes(content))
+        names = [_checked_name(str(node)) for node in graph]
+    return Graph.from_networkx(graph), _array_of_names(source, names)
+
+
+def _read_csv(source: Source) -> tuple[Graph, Names | None]:
+    header = (source.read_line() or b"").decode("utf-8", "surrogateescape")
+    if len(header) == LONGEST_LINE:
+        raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
+    separator = next((mark for mark in "\t;," if mark in header), ",")
+    fields = [
+        field.strip(" #").lower() for field in next(csv.reader([header], delimiter=separator), [])
+    ]
+    if len(fields) < 2:
+        raise source.error("expected a header of two columns or more", 1)
+    pairs = (pair for pair in ENDS if set(pair) <= set(fields))
+    first, second = (fields.index(name) for name in next(pairs, fields[:2]))
+    if fields[first].isdecimal() and fields[second].isdecimal():
+        raise source.error("expected a header, found two numbers", 1)
+    numbers: dict[str, int] = {}
+    ends = array("q")
+    text = io.TextIOWrapper(
+        io.BufferedReader(Stream(source.readinto)), "utf-8", "surrogateescape", newline=""
+    )
+    rows = csv.reader(_short_lines(source, text), delimiter=separator, strict=True)
+    try:
+        for row in rows:
+            if len(row) == len(fields):
+                for place in (first, second):
+                    name = row[place].strip()
+                    if name not in numbers:
+                        numbers[_checked_name(name)] = len(numbers)
+                    ends.append(numbers[name])
+            elif row:
+                raise ValueError(f"expected {len(fields)} columns, found {len(row)}")
+    except (ValueError, csv.Error) as error:
+        raise source.error(str(error).replace("\t", r"\t"), source.line) from None
+    arcs = np.array(ends, np.int64)
+    if all(name.isdecimal() and name.isascii() and int(name) <= INT64_MAX for name in numbers):
+        arcs = np.fromiter(map(int, numbers), np.int64, len(numbers))[arcs]
+        return _graph_of_pairs(arcs), None
+    return _graph_of_pairs(arcs), _array_of_names(source, list(numbers))
+
+
+def _graph_of_pairs(vertices: Indices) -> Graph:
+    """Make a graph of arcs between each two vertices that follow each other."""
+    narrow = vertices.max(initial=0) <= INT32_MAX
+    src, dst = vertices.reshape(-1, 2).T.astype(np.int32 if narrow else np.int64, order="C")
+    return Graph(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
+
+
+def _short_lines(source: Source, text: io.TextIOWrapper) -> Iterator[str]:
+    while line := text.readline(LONGEST_LINE):
+        source.line += 1
+        if len(line) == LONGEST_LINE:
+            raise ValueError(f"expected a line of fewer than {LONGEST_LINE} characters")
+        yield line
+
+
+def _checked_name(name: str) -> str:
+    if not 0 < len(name) < LONGEST_WORD:
+        raise ValueError(
+            f"a vertex has a name of {len(name)} characters; it may have 1 to {LONGEST_WORD - 1}"
+        )
+    if wrong := NO_TEXT.search(name):
+        raise ValueError(f"a vertex has {wrong.group()!a} in its name; names are UTF-8 text")
+    return name
+
+
+def _array_of_names(source: Source, names: list[str]) -> Names:
+    """Return names as an array of NumPy, where each takes as much memory as the longest."""
+    longest, total = max(map(len, names), default=0), sum(map(len, names))
+    if 4 * longest * len(names) > FREE_NAMES + BYTES_PER_CHARACTER * total:
+        raise source.error(
+            f"an array of {len(names)} names of up to {longest} characters takes "
+            f"{4e-9 * longest * len(names):,.1f} GB; shorten the longest"
+        )
+    return np.array(names, np.str_)
+
+
+FORMATS: dict[str, Callable[[Source], Graph | tuple[Graph, Names | None]]] = {
     "edge-list": _read_edge_list,
+    "csv": _read_csv,
     "matrix-market": _read_matrix_market,
     "dimacs": _read_dimacs,
     "metis": _read_metis,
+    "graphml": _read_graphml,
     "ecl": _read_ecl,
+    "npz": _read_npz,
 }
+
+TEXT = ("edge-list", "csv", "matrix-market", "dimacs", "metis")
 
 SUFFIXES = {
     ".mtx": "matrix-market",
@@ -175,17 +451,22 @@ SUFFIXES = {
     ".col": "dimacs",
     ".graph": "metis",
     ".metis": "metis",
+    ".graphml": "graphml",
     ".egr": "ecl",
+    ".npz": "npz",
 }
 
 
 def _read_header(source: Source, comment: bytes) -> list[bytes]:
     """Return the words of the first line that is neither empty nor a comment."""
-    while (line := source.read_line()) is not None:
+    while source.line < LINES_BEFORE_HEADER:
+        line = source.read_line()
+        if line is None:
+            raise source.error("ends before its header" if source.line else "is empty")
         words = line.split()
         if words and not words[0].startswith(comment):
             return words
-    raise source.error("ends before its header" if source.line > 1 else "is empty")
+    raise source.error(f"has no header in its first {LINES_BEFORE_HEADER} lines")
 
 
 def _read_counts(source: Source, words: list[bytes], number: int) -> list[int]:
@@ -211,7 +492,7 @@ def _read_text(source: Source, reader: Any) -> tuple[Indices, Indices]:
 
     Of int32 if all vertices fit. Nothing is allocated on the word of a header.
     """
-    blocks = np.empty((2, CHUNK + 1), np.int64)
+    blocks = np.empty((2, CHUNK + LONGEST_WORD + 1), np.int64)
     pieces: tuple[list[Indices], list[Indices]] = [], []
 
     def consume(chunk: NDArray[np.uint8], last: bool) -> int:
@@ -221,7 +502,7 @@ def _read_text(source: Source, reader: Any) -> tuple[Indices, Indices]:
             found.append(block[:count].astype(dtype))
         return int(used)
 
-    source.feed(consume, CHUNK)
+    source.feed(consume, CHUNK, LONGEST_WORD)
     return _join(pieces[0]), _join(pieces[1])
 
 
@@ -244,13 +525,27 @@ def _mirrored(indptr: Indices, indices: Indices) -> Graph:
     return Graph(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
 
+def _sources(rows: Graph) -> Indices:
+    """Return where each arc of compressed sparse rows begins."""
+    vertices = np.arange(rows.num_vertices, dtype=rows.indices.dtype)
+    return np.repeat(vertices, np.diff(rows.indptr))
+
+
+def count_without_arcs(graph: Graph) -> int:
+    """Count the vertices without arcs, each of which is a component of its own."""
+    if graph._arcs is None:
+        has_arcs = np.diff(graph.indptr) > 0
+        has_arcs[graph.indices] = True
+    else:
+        has_arcs = np.zeros(graph.num_vertices, np.bool_)
+        for ends in graph._arcs:
+            has_arcs[ends] = True
+    return graph.num_vertices - int(np.count_nonzero(has_arcs))
+
+
 def _compact(graph: Graph) -> tuple[Graph, NDArray[np.int64]]:
     """Renumber the vertices that have arcs; return their old numbers too."""
-    if graph._arcs is not None:
-        src, dst = graph._arcs
-    else:
-        dst = graph.indices
-        src = np.repeat(np.arange(graph.num_vertices, dtype=dst.dtype), np.diff(graph.indptr))
+    src, dst = graph._arcs or (_sources(graph), graph.indices)
     if graph.num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * len(src):
         # nanobind's int64 is C's long long, which NumPy prints unlike its own.
         ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)

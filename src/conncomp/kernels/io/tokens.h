@@ -3,14 +3,14 @@
 // What: splits text into numbers, other words and ends of lines, for every text format of graphs.
 // How: one pass over each chunk. A word that touches the chunk's end may go on in the next chunk, so it
 // is left unused and the caller puts it in front of what comes next; all else that a chunk's border can
-// cut (a line, a comment, columns that nobody wants) is a flag here. A line that starts with one of the
-// comment characters, after blanks at most, does not exist but for its number.
-// Cost: a few instructions a byte, no memory. A line may be of any length; a word may not.
+// cut (a line, its end of two bytes, a comment, columns that nobody wants) is a flag here. Lines end with
+// LF, CR or both. A line that starts with one of the comment characters, after blanks at most, does not
+// exist but for its number.
+// Cost: a few instructions a byte, no memory. A line may be of any length; a word that is read may not.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,6 +21,10 @@ namespace conncomp {
 class Tokens {
  public:
   enum Kind { kNumber, kWord, kLineEnd, kMore };
+
+  // Words are shorter, so that what is left unused of a chunk is, too: no number is that long, and without
+  // a limit, a file without blanks would have to fit a chunk.
+  static constexpr int64_t kLongest = 256;
 
   // `line` lines of the file have been read before.
   Tokens(std::string comments, int64_t line) : comments_(std::move(comments)), line_(line) {}
@@ -38,14 +42,14 @@ class Tokens {
   // Reads on; kMore at the end of the chunk.
   Kind next() {
     for (;;) {
-      if (skipping_) {
-        const void* newline = at_ == end_ ? nullptr : std::memchr(at_, '\n', size_t(end_ - at_));
-        at_ = newline ? static_cast<const char*>(newline) : end_;
+      if (returned_ && at_ != end_) {
+        at_ += *at_ == '\n';
+        returned_ = false;
       }
-      while (at_ != end_ && is_blank(*at_)) ++at_;
+      while (at_ != end_ && (skipping_ ? !is_line_end(*at_) : is_blank(*at_))) ++at_;
       if (at_ == end_) return last_ && !fresh_ ? end_line() : kMore;
-      if (*at_ == '\n') {
-        ++at_;
+      if (is_line_end(*at_)) {
+        returned_ = *at_++ == '\r';
         if (!skipping_ || !fresh_) return end_line();
         end_line();
       } else if (fresh_ && comments_.find(*at_) != std::string::npos) {
@@ -84,10 +88,8 @@ class Tokens {
   [[noreturn]] void fail_at_line_end(const std::string& reason) const { fail_at(line_, reason); }
 
  private:
-  // No number is that long; without a limit, a file without blanks would have to fit a chunk.
-  static constexpr int64_t kLongest = 256;
-
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == ','; }
+  static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
   [[noreturn]] static void fail_at(int64_t line, const std::string& reason) {
     throw std::invalid_argument(std::to_string(line) + ": " + reason);
@@ -101,25 +103,28 @@ class Tokens {
   }
 
   Kind read_word() {
-    const char* p = at_;
+    const char *const begin = at_, *p = begin;
     int64_t value = 0;
     bool fits = true;
     for (; p != end_ && uint8_t(*p - '0') < 10; ++p)
       fits &= !__builtin_mul_overflow(value, 10, &value) && !__builtin_add_overflow(value, *p - '0', &value);
     const char* digits_end = p;
-    while (p != end_ && !is_blank(*p) && *p != '\n') ++p;
-    if (p == end_ && !last_ && p - at_ < kLongest) return kMore;
-    word_ = {at_, size_t(p - at_)};
+    while (p != end_ && !is_blank(*p) && !is_line_end(*p)) ++p;
+    if (p == end_ && !last_ && p - begin < kLongest) return kMore;
+    word_ = {begin, size_t(p - begin)};
     value_ = value;
     at_ = p;
     fresh_ = false;
-    return fits && p == digits_end && word_.size() < size_t(kLongest) ? kNumber : kWord;
+    if (p - begin >= kLongest)
+      fail("expected a word of fewer than " + std::to_string(kLongest) + " characters");
+    return fits && p == digits_end ? kNumber : kWord;
   }
 
   std::string comments_;
   int64_t line_;           // lines that have ended
   bool fresh_ = true;      // nothing but blanks in this line so far
   bool skipping_ = false;  // the rest of the line is not wanted; with fresh_, the line is a comment
+  bool returned_ = false;  // the line before ended with CR, to which an LF at once belongs
   bool last_ = false;
   const char *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;
   std::string_view word_;
