@@ -35,12 +35,12 @@ def make(name, form, vertex=np.int32, pointer=np.int32):
 def from_arcs(src, dst, n, form, vertex=np.int32, pointer=np.int32):
     src, dst = src.astype(vertex), dst.astype(vertex)
     if form == "arcs":
-        return Graph(n, arcs=(src, dst))
+        return Graph._of_checked(n, arcs=(src, dst))
     if form == "both ends":
         src, dst = np.append(src, dst), np.append(dst, src)
     order = np.argsort(src, kind="stable")
     indptr = np.searchsorted(src[order], np.arange(n + 1)).astype(pointer)
-    return Graph(n, csr=(indptr, dst[order]), symmetric=form == "both ends")
+    return Graph._of_checked(n, csr=(indptr, dst[order]), symmetric=form == "both ends")
 
 
 @cache
@@ -165,8 +165,8 @@ def test_check_of_good_rows(graph):
     once, twice = make(graph, "rows"), make(graph, "both ends", np.int64, np.int64)
     n = max(once.num_vertices, 1)
     there, back = np.sort(src * n + dst), np.sort(dst * n + src)
-    assert check_rows(gpu, *once.csr) == (False, np.array_equal(there, back))
-    assert check_rows(gpu, *twice.csr) == (False, True)
+    assert check_rows(gpu, *once._csr) == (False, np.array_equal(there, back))
+    assert check_rows(gpu, *twice._csr) == (False, True)
 
 
 @host
@@ -222,16 +222,16 @@ def test_list_of_edges(form, monkeypatch):
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_symmetry_to_be_found(algorithm):
     for form in ("rows", "both ends"):
-        graph = Graph(997, csr=make("critical", form).csr)
+        graph = Graph._of_checked(997, csr=make("critical", form)._csr)
         roots, _ = fill(HostGpu(), algorithm, graph)
         np.testing.assert_array_equal(roots, roots_of("critical"))
 
 
 @host
 def test_symmetric_rows_are_taken_as_they_are():
-    graph = Graph(997, csr=make("critical", "both ends").csr)
+    graph = Graph._of_checked(997, csr=make("critical", "both ends")._csr)
     assert rows_from_both_ends(HostGpu(), graph)[1] is graph.indices
-    graph = Graph(997, csr=make("critical", "rows").csr)
+    graph = Graph._of_checked(997, csr=make("critical", "rows")._csr)
     assert len(rows_from_both_ends(HostGpu(), graph)[1]) == 2 * np.sum(
         np.diff(np.stack(HARD_GRAPHS["critical"][:2]), axis=0) != 0
     )
@@ -244,7 +244,7 @@ def test_symmetric_but_for_multiplicities(algorithm, often):
     degrees = np.array([0, 1, 1])
     degrees[1 + often] = 5
     indices = np.repeat([1, 0], degrees[1:]).astype(np.int32)
-    graph = Graph(2, csr=(np.cumsum(degrees), indices), symmetric=True)
+    graph = Graph._of_checked(2, csr=(np.cumsum(degrees), indices), symmetric=True)
     roots, components = fill(HostGpu(), algorithm, graph)
     assert (roots.tolist(), components) == ([0, 0], 1)
 
@@ -424,6 +424,6 @@ class TestOnGpu:
             found = path_lengths(placed, jump=3)
             assert found == (2 * (n - 1), (n - 1) / 2, n - 1)
             assert 0.5 < path_lengths(placed).average <= found.average
-        assert path_lengths(Graph(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0)
+        assert path_lengths(Graph._of_checked(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0)
         with pytest.raises(ValueError, match="jump=5"):
             path_lengths(graph, jump=5)

@@ -52,12 +52,12 @@ class Batch:
             form, n = number % 3, here.stop - here.start
             if form == 2:
                 arcs = self.list[0][low:high], self.list[1][low:high]
-                yield here, Graph(n, arcs=arcs, library="cupy")
+                yield here, Graph._of_checked(n, arcs=arcs, library="cupy")
             else:
                 indptr, indices = self.rows[form]
                 low, high = low << form, high << form
                 csr = indptr[here.start : here.stop + 1] - low, indices[low:high]
-                yield here, Graph(n, csr=csr, symmetric=form == 1, library="cupy")
+                yield here, Graph._of_checked(n, csr=csr, symmetric=form == 1, library="cupy")
 
 
 def soak(xp, fill, algorithms, count, most_vertices, batches):
@@ -168,7 +168,7 @@ def test_more_arcs_than_int32_counts(many_arcs, algorithm, known):
     assert graph.symmetric
     assert graph.num_arcs == MANY_ARCS
     if not known:
-        graph = Graph(graph.num_vertices, csr=graph.csr, library="cupy")
+        graph = Graph._of_checked(graph.num_vertices, csr=graph._csr, library="cupy")
     out = cupy.full(graph.num_vertices, -7, np.int32)
     workspace = Workspace()
     pool = cupy.get_default_memory_pool()

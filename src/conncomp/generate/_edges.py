@@ -53,7 +53,7 @@ def symmetric_graph(
 ) -> Graph:
     """Return the graph of arcs or of compressed rows that lie on the `device`."""
     if device != "cuda":
-        return Graph(num_vertices, arcs=arcs, csr=csr, symmetric=True)
+        return Graph._of_checked(num_vertices, arcs=arcs, csr=csr, symmetric=True)
     graph = Graph.from_edges(*arcs, num_vertices) if arcs else Graph.from_csr(*(csr or ()))
     graph._symmetric = True
     return graph

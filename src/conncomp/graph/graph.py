@@ -1,4 +1,9 @@
-"""The `Graph` type: arcs as a list or as compressed sparse rows, checked once."""
+"""The `Graph` type: arcs as a list or as compressed sparse rows.
+
+Arrays in main memory are the caller's, who may change them at any time: kernels check what they
+read of them, and all else works on a copy that is checked. Kernels on a GPU do not check, so a
+graph there has arrays of its own, which it never gives away.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,7 @@ from conncomp._arrays import (
     check_kind,
     library_of,
     on_gpu,
+    shown,
 )
 from conncomp._core import native
 from conncomp.graph.conversions import (
@@ -42,10 +48,19 @@ Indices = NDArray[Any]
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
 
-    Made by `read` or one of the ``from_...`` methods, which check their input. It keeps the arrays
-    it was given, without a copy where they are of int32 or int64, and makes the other form when it
-    is asked for. An undirected edge is two arcs; multiple arcs and loops are kept. Arrays on a GPU,
-    of CuPy or any library that shares them by DLPack or ``__cuda_array_interface__``, stay there.
+    Made of arcs or rows here, or by `read` or one of the ``from_...`` methods. Arrays in main
+    memory are kept without a copy where they are of int32 or int64; what changes in them later may
+    lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
+    ``__cuda_array_interface__``, are copied there. The other form is made when it is asked for. An
+    undirected edge is two arcs; multiple arcs and loops are kept.
+
+    Parameters
+    ----------
+    num_vertices : int
+    arcs : tuple of two array_like of int, shape (num_arcs,)
+        Sources and targets, as for `from_edges`.
+    csr : tuple of two array_like of int, shapes (num_vertices + 1,) and (num_arcs,)
+        Compressed sparse rows, as for `from_csr`; either these or `arcs`.
 
     Attributes
     ----------
@@ -54,8 +69,15 @@ class Graph:
     device : {"cpu", "cuda"}
         Where the arrays lie.
     indptr, indices : ndarray of int32 or int64
-        Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Of CuPy
-        if the graph lies on a GPU.
+        Compressed sparse rows: the arcs of v lead to ``indices[indptr[v]:indptr[v + 1]]``. Copies
+        of CuPy if the graph lies on a GPU.
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not as `from_edges` or `from_csr` wants them.
+    TypeError
+        If they are not of integers, or if `arcs` and `csr` are both given or both missing.
 
     Examples
     --------
@@ -71,18 +93,85 @@ class Graph:
         self,
         num_vertices: int,
         *,
+        arcs: tuple[ArrayLike, ArrayLike] | None = None,
+        csr: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        if (arcs is None) == (csr is None):
+            raise TypeError("Graph needs either arcs=(src, dst) or csr=(indptr, indices)")
+        count = _check_num_vertices(num_vertices)
+        if arcs is not None:
+            self._keep_arcs(*_two("arcs", arcs), count)
+        else:
+            self._keep_rows(*_two("csr", csr), count)
+
+    @classmethod
+    def _of_checked(cls, num_vertices: int, **parts: Any) -> Graph:
+        """Make a graph of what is known to be right; see `_keep`."""
+        graph = cls.__new__(cls)
+        graph._keep(num_vertices, **parts)
+        return graph
+
+    def _keep(
+        self,
+        num_vertices: int,
+        *,
         arcs: tuple[Indices, Indices] | None = None,
         csr: tuple[Indices, Indices] | None = None,
         symmetric: bool | None = None,
         library: str = "numpy",
     ) -> None:
-        # Arguments are trusted here; the from_... methods check theirs. `library` is that of the
-        # arrays the user gave; those on a GPU are kept as CuPy's.
+        # `library` is that of the arrays the user gave; those on a GPU are kept as CuPy's.
         self._num_vertices = num_vertices
         self._arcs = arcs
         self._csr = csr
         self._symmetric = symmetric
         self._library = library
+
+    def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
+        """Keep arcs, once checked; by default vertices end with the largest that occurs."""
+        library = _library_of(src=src, dst=dst)
+        arcs = _as_indices(src, "src"), _as_indices(dst, "dst")
+        if len(arcs[0]) != len(arcs[1]):
+            raise ValueError(f"src has {len(arcs[0])} entries and dst has {len(arcs[1])}")
+        if arcs[0].dtype != arcs[1].dtype:
+            arcs = arcs[0].astype(np.int64, copy=False), arcs[1].astype(np.int64, copy=False)
+        if num_vertices is None:
+            num_vertices = 1 + max((int(ends.max()) for ends in arcs if len(ends)), default=-1)
+        self._keep(num_vertices, arcs=arcs, library=library)
+        self._check_arcs()
+
+    def _keep_rows(
+        self, indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None
+    ) -> None:
+        """Keep compressed sparse rows, once checked; by default there is a vertex for each row."""
+        library = _library_of(indptr=indptr, indices=indices)
+        rows = _as_indices(indptr, "indptr"), _as_indices(indices, "indices")
+        if len(rows[0]) == 0:
+            raise ValueError("indptr is empty; it must start with 0")
+        count = len(rows[0]) - 1
+        if num_vertices not in (None, count):
+            raise ValueError(
+                f"indptr has {count + 1} entries; {num_vertices} vertices need {num_vertices + 1}"
+            )
+        self._keep(count, csr=rows, library=library)
+        self._check_rows()
+
+    def _check_arcs(self) -> None:
+        """Raise unless all ends of the arcs are vertices."""
+        assert self._arcs is not None
+        for ends, name in zip(self._arcs, ("src", "dst"), strict=True):
+            _check_range(ends, name, self._num_vertices)
+
+    def _check_rows(self) -> None:
+        """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
+        assert self._csr is not None
+        if self.device == "cpu":
+            _check_rows(*self._csr)
+            return
+        found = check_rows(current_gpu(), *self._csr)
+        self._symmetric = found.symmetric
+        if found.wrong:
+            _check_rows(*self._csr)  # which says what is wrong
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -110,21 +199,11 @@ class Graph:
         >>> Graph.from_edges([0, 1], [1, 0], num_vertices=4)
         Graph(num_vertices=4, num_arcs=2)
         """
-        library = _library_of(src=src, dst=dst)
-        src, dst = _as_indices(src, "src"), _as_indices(dst, "dst")
-        if len(src) != len(dst):
-            raise ValueError(f"src has {len(src)} entries and dst has {len(dst)}")
-        if src.dtype != dst.dtype:
-            src, dst = src.astype(np.int64, copy=False), dst.astype(np.int64, copy=False)
-        if num_vertices is None:
-            num_vertices = 1 + max(
-                (int(ends.max()) for ends in (src, dst) if len(ends)), default=-1
-            )
-        else:
-            num_vertices = _check_num_vertices(num_vertices)
-        _check_range(src, "src", num_vertices)
-        _check_range(dst, "dst", num_vertices)
-        return cls(num_vertices, arcs=(src, dst), library=library)
+        graph = cls.__new__(cls)
+        graph._keep_arcs(
+            src, dst, None if num_vertices is None else _check_num_vertices(num_vertices)
+        )
+        return graph
 
     @classmethod
     def from_csr(cls, indptr: ArrayLike, indices: ArrayLike) -> Graph:
@@ -150,17 +229,9 @@ class Graph:
         >>> Graph.from_csr([0, 1, 2, 2], [1, 0])
         Graph(num_vertices=3, num_arcs=2)
         """
-        library = _library_of(indptr=indptr, indices=indices)
-        indptr, indices = _as_indices(indptr, "indptr"), _as_indices(indices, "indices")
-        symmetric = None
-        if library == "numpy" or len(indptr) == 0:
-            _check_rows(indptr, indices)
-        else:
-            found = check_rows(current_gpu(), indptr, indices)
-            symmetric = found.symmetric
-            if found.wrong:
-                _check_rows(indptr, indices)  # which says what is wrong
-        return cls(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric, library=library)
+        graph = cls.__new__(cls)
+        graph._keep_rows(indptr, indices)
+        return graph
 
     @classmethod
     def from_scipy(cls, matrix: Any) -> Graph:
@@ -189,7 +260,7 @@ class Graph:
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
         _check_square(matrix.shape, "matrix")
         rows = as_scipy(matrix).tocsr()
-        return cls.from_csr(rows.indptr, rows.indices)
+        return cls(matrix.shape[0], csr=(rows.indptr, rows.indices))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -424,13 +495,19 @@ class Graph:
             return self
         cupy = current_gpu().xp
         move, library = (cupy.asarray, "cupy") if device == "cuda" else (cupy.asnumpy, "numpy")
-        return Graph(
+        moved = Graph._of_checked(
             self.num_vertices,
             arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),
             csr=self._csr and (move(self._csr[0]), move(self._csr[1])),
             symmetric=self._symmetric,
             library=library,
         )
+        if device == "cuda":  # the arrays here may have changed since they were checked
+            if moved._arcs is not None:
+                moved._check_arcs()
+            if moved._csr is not None:
+                moved._check_rows()
+        return moved
 
     @property
     def device(self) -> Literal["cpu", "cuda"]:
@@ -438,29 +515,15 @@ class Graph:
         return "cpu" if self._library == "numpy" else "cuda"
 
     @property
-    def library(self) -> str:
-        """The name of the library of the arrays that the graph was made of."""
-        return self._library
-
-    @property
-    def arcs(self) -> tuple[Indices, Indices] | None:
-        """Sources and targets, if the graph keeps them."""
-        return self._arcs
-
-    @property
-    def csr(self) -> tuple[Indices, Indices] | None:
-        """`indptr` and `indices`, if the graph keeps them."""
-        return self._csr
-
-    @property
-    def symmetric(self) -> bool | None:
-        """What `is_symmetric` would return, if that is known."""
-        return self._symmetric
-
-    @property
     def arrays(self) -> tuple[Indices, ...]:
-        """The arrays that the graph keeps."""
+        """The arrays that the graph keeps; copies if it lies on a GPU."""
+        return tuple(map(self._given_away, self._kept()))
+
+    def _kept(self) -> tuple[Indices, ...]:
         return (*(self._arcs or ()), *(self._csr or ()))
+
+    def _given_away(self, array: Indices) -> Indices:
+        return array if self.device == "cpu" else array.copy()
 
     @property
     def num_vertices(self) -> int:
@@ -475,12 +538,12 @@ class Graph:
     @property
     def indptr(self) -> Indices:
         """Where the arcs of each vertex begin in `indices`."""
-        return self._rows()[0]
+        return self._given_away(self._rows()[0])
 
     @property
     def indices(self) -> Indices:
         """Where each arc leads, in the order of the sources."""
-        return self._rows()[1]
+        return self._given_away(self._rows()[1])
 
     def _rows(self) -> tuple[Indices, Indices]:
         if self._csr is None:
@@ -520,9 +583,12 @@ class Graph:
         """Return the adjacency matrix, without multiplicities."""
         from scipy import sparse
 
+        # SciPy does not check, and these copies cannot change any more.
+        indptr, indices = (array.copy() for array in self._rows())
+        _check_rows(indptr, indices)
         shape = (self.num_vertices, self.num_vertices)
-        ones = np.ones(self.num_arcs, np.bool_)
-        matrix = sparse.csr_array((ones, self.indices.copy(), self.indptr.copy()), shape=shape)
+        ones = np.ones(len(indices), np.bool_)
+        matrix = sparse.csr_array((ones, indices, indptr), shape=shape)
         matrix.sum_duplicates()
         return matrix
 
@@ -536,6 +602,15 @@ class Graph:
         return int(native.components_of_arcs(*self._arcs, consecutive, labels))
 
 
+def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
+    """Return the two arrays of an argument."""
+    try:
+        first, second = pair
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}={shown(pair)} must be a tuple of two arrays") from None
+    return first, second
+
+
 def _library_of(**arrays: Any) -> str:
     """Return the library of the arrays if they lie on a GPU, or "numpy" if none does."""
     places = {name: on_gpu(array) for name, array in arrays.items()}
@@ -546,7 +621,11 @@ def _library_of(**arrays: Any) -> str:
 
 
 def _as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64, without a copy if it is one."""
+    """Return `values` as a contiguous vector of int32 or int64.
+
+    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU a
+    copy, made before anything is checked.
+    """
     array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, name)
     if array.size == 0:
         array = array.astype(np.int64)
@@ -555,13 +634,11 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
     check_kind(array, "iu", values, name, "of integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
-    if array.dtype not in INDEX_TYPES:
-        array = array.astype(np.int64)
+    dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
     if not isinstance(array, np.ndarray):
-        array = array if array.flags.c_contiguous else array.copy()
-        return cast(Indices, array)
-    contiguous: Indices = np.require(array, requirements=["C", "A"])
-    return contiguous
+        return cast(Indices, array.astype(dtype, order="C"))
+    contiguous: Indices = np.require(array, dtype, requirements=["C", "A"])
+    return contiguous.view()
 
 
 def _check_num_vertices(num_vertices: int) -> int:

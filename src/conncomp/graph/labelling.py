@@ -259,7 +259,7 @@ def connected_components(
                 arcs, numbering, algorithm, dtype, out, workspace, **options
             )
             return (count, labels) if return_labels else int(count)
-    inputs = (*arcs.arrays, *_arrays_of(csgraph))
+    inputs = (*arcs._kept(), *_arrays_of(csgraph))
     largest = max(arcs.num_vertices - 1, 0)
     output = Output((arcs.num_vertices,), largest, dtype, out, inputs)
     if where == "cuda":
@@ -287,20 +287,20 @@ def _label_on_gpu(
     **options: Any,
 ) -> tuple[Any, Any]:
     """Label a graph that lies on a GPU; return the number of components and the labels."""
-    some_array: Any = graph.arrays[0]
-    with caller_stream(graph.library, some_array.device.id):
+    some_array: Any = graph._kept()[0]
+    with caller_stream(graph._library, some_array.device.id):
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)
-        output = Output((graph.num_vertices,), largest, dtype, out, graph.arrays, xp=gpu.xp)
+        output = Output((graph.num_vertices,), largest, dtype, out, graph._kept(), xp=gpu.xp)
         memory = Workspace() if workspace is None else workspace
         count = ON_GPU[algorithm](gpu, graph, output.labels, memory, **options)
         if numbering == "consecutive":
             count = int(number_roots(gpu, output.labels, 0, memory)[0])
         labels = output.finish()
-        result = from_cupy(labels, graph.library) if out is None else out
+        result = from_cupy(labels, graph._library) if out is None else out
         if numbering == "consecutive":
             return count, result
-        return from_cupy(count.reshape(()), graph.library), result
+        return from_cupy(count.reshape(()), graph._library), result
 
 
 def _lies_on_gpu(graph: Any) -> bool:
@@ -343,7 +343,9 @@ def as_graph(graph: Any) -> Graph:
 
 
 def _arrays_of(graph: Any) -> list[Labels]:
-    """Return the arrays that make up `graph`, converted or not, if it is made up of arrays."""
+    """Return the arrays that make up a matrix, so that `out` can be held against them."""
+    if isinstance(graph, Graph):
+        return []
     names = ("data", "indices", "indptr", "row", "col", "offsets")
     parts = (graph, *(getattr(graph, name, None) for name in names))
     return [part for part in parts if isinstance(part, np.ndarray)]

@@ -83,7 +83,7 @@ def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
     PathLengths(paths=6, average=1.5, maximum=3)
     """
     placed = as_graph(graph).to("cuda")
-    some_array: Any = placed.arrays[0]
-    with caller_stream(placed.library, some_array.device.id):
+    some_array: Any = placed._kept()[0]
+    with caller_stream(placed._library, some_array.device.id):
         paths, steps, longest = ecl.count_paths(current_gpu(), placed, init, jump)
     return PathLengths(paths, steps / paths if paths else 0.0, longest)

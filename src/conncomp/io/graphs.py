@@ -168,7 +168,7 @@ def _find_format(source: Source) -> str:
 def _read_edge_list(source: Source) -> Graph:
     reader = native.ArcReader("#%", "", 0, INT64_MAX, source.line)
     arcs = _read_text(source, reader)
-    return Graph(reader.largest + 1, arcs=arcs)
+    return Graph._of_checked(reader.largest + 1, arcs=arcs)
 
 
 def _read_matrix_market(source: Source) -> Graph:
@@ -195,7 +195,7 @@ def _read_matrix_market(source: Source) -> Graph:
     arcs = _read_text(source, native.ArcReader("%", "", 1, rows, source.line))
     _check_count(source, "entries", entries, len(arcs[0]))
     if banner[4] == b"general":
-        return Graph(rows, arcs=arcs)
+        return Graph._of_checked(rows, arcs=arcs)
     return _undirected(rows, *arcs)
 
 
@@ -210,7 +210,7 @@ def _read_dimacs(source: Source) -> Graph:
     mark = "a" if header[1] == b"sp" else "e"
     arcs = _read_text(source, native.ArcReader("c", mark, 1, vertices, source.line))
     _check_count(source, f"'{mark}' lines", lines, len(arcs[0]))
-    return Graph(vertices, arcs=arcs) if mark == "a" else _undirected(vertices, *arcs)
+    return Graph._of_checked(vertices, arcs=arcs) if mark == "a" else _undirected(vertices, *arcs)
 
 
 def _read_metis(source: Source) -> Graph:
@@ -296,7 +296,7 @@ def _graph_of_npz(path: str) -> Graph:
             raise ValueError(f"it has shape {shape}, but indptr is for {rows.num_vertices}")
         if layout == "csr":
             return _mirrored(rows.indptr, rows.indices)
-        return Graph(rows.num_vertices, arcs=(rows.indices, _sources(rows)))
+        return Graph._of_checked(rows.num_vertices, arcs=(rows.indices, _sources(rows)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
     if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
@@ -400,7 +400,7 @@ def _graph_of_pairs(vertices: Indices) -> Graph:
     """Make a graph of arcs between each two vertices that follow each other."""
     narrow = vertices.max(initial=0) <= INT32_MAX
     src, dst = vertices.reshape(-1, 2).T.astype(np.int32 if narrow else np.int64, order="C")
-    return Graph(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
+    return Graph._of_checked(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
 
 
 def _short_lines(source: Source, text: io.TextIOWrapper) -> Iterator[str]:
@@ -516,13 +516,13 @@ def _undirected(num_vertices: int, src: Indices, dst: Indices) -> Graph:
     """Make a graph of edges that are listed once."""
     back = src != dst
     arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
-    return Graph(num_vertices, arcs=arcs, symmetric=True)
+    return Graph._of_checked(num_vertices, arcs=arcs, symmetric=True)
 
 
 def _mirrored(indptr: Indices, indices: Indices) -> Graph:
     """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
     symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
-    return Graph(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
+    return Graph._of_checked(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
 
 def _sources(rows: Graph) -> Indices:
@@ -554,4 +554,4 @@ def _compact(graph: Graph) -> tuple[Graph, NDArray[np.int64]]:
         src, dst = np.searchsorted(ids, src), np.searchsorted(ids, dst)
     if len(ids) <= INT32_MAX:
         src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
-    return Graph(len(ids), arcs=(src, dst), symmetric=graph._symmetric), ids
+    return Graph._of_checked(len(ids), arcs=(src, dst), symmetric=graph._symmetric), ids

@@ -45,12 +45,12 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         The number of components, in `workspace`.
     """
     # Where an arc leads from is told by a difference, which numbers of its type must hold.
-    if graph.csr is None or graph.num_vertices > np.iinfo(graph.csr[1].dtype).max:
+    if graph._csr is None or graph.num_vertices > np.iinfo(graph._csr[1].dtype).max:
         return ecl.fill_roots(gpu, graph, roots, workspace)
-    indptr, indices = graph.csr
+    indptr, indices = graph._csr
     count, arcs = graph.num_vertices, len(indices)
     unite_blocks, sample, guess, unite_rest, unite_long, end = gpu.load(
-        FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph.symmetric))
+        FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph._symmetric))
     )
     words = -(-count // WARP)
     # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.

@@ -55,8 +55,8 @@ def fill_roots(
     finish = _choose("finish", finish, FINISH)
     count = graph.num_vertices
     vertices = gpu.blocks(count, THREADS), THREADS
-    if graph.csr is None:
-        src, dst = graph.arcs
+    if graph._csr is None:
+        src, dst = graph._arcs
         names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
         start, start_arcs, unite, end = gpu.load(FILE, names)
         ends, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
@@ -66,10 +66,10 @@ def fill_roots(
             launch(start_arcs, arcs, len(src), src, dst, roots)
         launch(unite, arcs, len(src), src, dst, roots, tally)
     else:
-        indptr, indices = graph.csr
+        indptr, indices = graph._csr
         types = indptr.dtype, indices.dtype, roots.dtype
         names = _names_for_rows(
-            *types, bool(graph.symmetric), init, jump, finish, tally is not None
+            *types, bool(graph._symmetric), init, jump, finish, tally is not None
         )
         start, low, mid, high, end = gpu.load(FILE, names)
         listed, ends, components = workspace.take(

@@ -18,10 +18,10 @@ THREADS, SPAN = 256, 4096
 
 def memory_for_edges(graph: Any) -> tuple[tuple[int, np.dtype[Any]], ...]:
     """Return what `list_edges` wants to be taken from a workspace: three arrays."""
-    if graph.arcs is None:
-        room, vertex = len(graph.indices), graph.indices.dtype
+    if graph._arcs is None:
+        room, vertex = len(graph._rows()[1]), graph._rows()[1].dtype
     else:
-        room, vertex = 0, graph.arcs[0].dtype
+        room, vertex = 0, graph._arcs[0].dtype
     return (room, vertex), (room, vertex), (1, COUNT)
 
 
@@ -42,11 +42,11 @@ def list_edges(gpu: Gpu, graph: Any, src: Any, dst: Any, edges: Any) -> tuple[An
         At least as long as there are edges. A list made of rows has no loops, and an edge that is
         known to be listed from both ends once.
     """
-    if graph.arcs is not None:
-        edges.fill(len(graph.arcs[0]))
-        return graph.arcs  # type: ignore[no-any-return]
-    indptr, indices = graph.csr
-    (kernel,) = gpu.load(FILE, _names(bool(graph.symmetric), indptr.dtype, indices.dtype))
+    if graph._arcs is not None:
+        edges.fill(len(graph._arcs[0]))
+        return graph._arcs  # type: ignore[no-any-return]
+    indptr, indices = graph._csr
+    (kernel,) = gpu.load(FILE, _names(bool(graph._symmetric), indptr.dtype, indices.dtype))
     edges.fill(0)
     blocks = gpu.blocks(-(-len(indices) // SPAN) * THREADS, THREADS)
     arguments = graph.num_vertices, len(indices), indptr, indices, src, dst, edges
@@ -60,8 +60,8 @@ def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
     Those of the graph if it is symmetric. Whether it is, is looked up for rows; a list of arcs is
     taken not to be unless that is known. Others are made, which allocates and waits.
     """
-    if graph.symmetric if graph.csr is None else graph.is_symmetric():
-        return graph.indptr, graph.indices
+    if graph._symmetric if graph._csr is None else graph.is_symmetric():
+        return graph._rows()  # type: ignore[no-any-return]
     xp = gpu.xp
     src, dst, edges = (xp.empty(*part) for part in memory_for_edges(graph))
     src, dst = list_edges(gpu, graph, src, dst, edges)
