@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle
+from sys import getswitchinterval, setswitchinterval
 from threading import Event, Thread
 from typing import Any
 
@@ -69,6 +70,7 @@ def images(shape, dtype=np.uint8):
         "noise": noise(shape, 1, 1, dtype),
         "noise of two values": noise(shape, 2, 2, dtype),
         "noise of three values": noise(shape, 3, 3, dtype),
+        "the same of others": noise(shape, 3, 3, dtype) * 3 % 11,
     }
 
 
@@ -103,15 +105,14 @@ def written_by_another_thread(*writes: tuple[Any, list[Any]]) -> Iterator[None]:
         turns = [(target, cycle(arrays)) for target, arrays in writes]
         while not done.is_set():
             for target, arrays in turns:
-                # By parts, so that targets are rarely seen with one array only.
-                flat, source = target.reshape(-1), next(arrays).reshape(-1)
-                for begin in range(0, flat.size, 997):
-                    flat[begin : begin + 997] = source[begin : begin + 997]
+                np.copyto(target, next(arrays))
 
-    thread = Thread(target=write)
+    thread, interval = Thread(target=write), getswitchinterval()
+    setswitchinterval(1e-4)  # a launch waits so long for the other thread to give way
     thread.start()
     try:
         yield
     finally:
         done.set()
         thread.join()
+        setswitchinterval(interval)

@@ -791,7 +791,7 @@ __global__ void __launch_bounds__(kWordThreads)
       // Others may be settled already.
       for (Index above; (above = Shared::load(parent + root)) < root; root = above)
         if (above < 0) {
-          if (~above < root) root = ~above;
+          root = ~above;
           break;
         }
       Shared::store(parent + i, Index(~root));

@@ -9,8 +9,8 @@
 // (join_elements), and all are pointed to their roots (settle_elements). The bits of these are kept for
 // consecutive labels, which follow from them (root_bits.cuh, number_elements).
 //
-// The values and the labels may be memory that its owner changes meanwhile: labels are followed only to
-// smaller indices (union_find.h), and number_elements looks up only those that are in the array.
+// The values and the labels may be memory that its owner changes meanwhile: where a neighbour is background
+// for another kernel, or a label was never written, it is followed only to smaller indices (union_find.h).
 //
 // Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, five
 // for consecutive labels: on few elements it is their latency that takes the time.
@@ -199,8 +199,8 @@ __global__ void __launch_bounds__(kWordThreads)
   const int64_t i = grid_thread();
   if (i >= count) return;
   const LabelOfRoot<true, Index> label_of{count, 0, roots_of_word, number_of_word};
-  const Index root = Shared::load(label + i);
-  Shared::store(label + i, uint64_t(root) < uint64_t(count) ? label_of(root) : Index(0));
+  const Index root = Shared::load(label + i);  // once; what is looked up for it is `root` modulo `count`
+  Shared::store(label + i, root < 0 ? Index(0) : label_of(root));
 }
 
 }  // namespace conncomp
