@@ -81,16 +81,13 @@ def labels(shape, dtype=np.int32):
     random = np.random.default_rng(4)
     made = {
         "all -1": np.full(size, -1),
-        "all 0": np.zeros(size),
         "largest": np.full(size, limits.max),
         "smallest": np.full(size, limits.min),
         "just beyond": np.full(size, size),
         "complements just beyond": np.full(size, ~size),
-        "their own": index,
         "the one before": np.maximum(index - 1, 0),
         "the next one": index + 1,
         "circles of two": index ^ 1,
-        "any inside": random.integers(0, size, size),
         "any": random.integers(limits.min, limits.max, size, dtype, endpoint=True),
     }
     return {name: array.astype(dtype).reshape(shape) for name, array in made.items()}

@@ -21,11 +21,11 @@ constexpr int kMemberThreads = 256;
 constexpr int kMemberBits = 22;
 
 template <class Label>
-__global__ void __launch_bounds__(kMemberThreads) pack_labels(int64_t count, const Label* __restrict__ labels,
-                                                              Label background, int64_t rows,
-                                                              int64_t* __restrict__ keys) {
+__global__ void __launch_bounds__(kMemberThreads)
+    pack_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
+                int64_t* __restrict__ keys) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const Label label = Shared::load(labels + i);
+    const Label label = labels[i];
     keys[i] = (has_row(label, background, rows) ? int64_t(label) : -1) * (1 << kMemberBits) + i;
   }
 }

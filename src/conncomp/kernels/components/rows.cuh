@@ -1,8 +1,7 @@
 // Which labels have a row in a table.
 //
 // Labels are checked once, and then read again by each kernel. They may be memory that its owner changes
-// meanwhile: so a kernel reads each of them once, with Shared::load, and looks it up in nothing unless it has
-// a row there.
+// meanwhile: so a kernel reads each of them once, and looks it up in nothing unless it has a row there.
 #pragma once
 
 #include "core/atomics.h"

@@ -80,10 +80,10 @@ __global__ void __launch_bounds__(kTableThreads)
 // Replaces every label but the background by its row of `table`.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
-    replace_labels(int64_t count, const Label* __restrict__ labels, Label background,
-                   int64_t rows, const Label* __restrict__ table, Label* __restrict__ out) {
+    replace_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
+                   const Label* __restrict__ table, Label* __restrict__ out) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const Label label = Shared::load(labels + i);
+    const Label label = labels[i];
     out[i] = has_row(label, background, rows) ? table[label] : background;
   }
 }

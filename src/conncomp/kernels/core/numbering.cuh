@@ -11,7 +11,6 @@
 // Cost: labels read four times and written once, and a random access for each; 8 bytes a tile.
 #pragma once
 
-#include "core/atomics.h"
 #include "core/launch.cuh"
 #include "core/scan.cuh"
 
@@ -67,8 +66,8 @@ __global__ void __launch_bounds__(kNumberingThreads)
 template <class Index>
 __global__ void __launch_bounds__(kNumberingThreads) fetch_numbers(int64_t count, Index* labels) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const Index root = Shared::load(labels + i);
-    if (uint64_t(root) < uint64_t(count)) Shared::store(labels + i, Index(~Shared::load(labels + root)));
+    const Index root = labels[i];
+    if (uint64_t(root) < uint64_t(count)) labels[i] = ~labels[root];
   }
 }
 
