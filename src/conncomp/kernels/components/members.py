@@ -49,10 +49,10 @@ def list_members(
     for begin in range(0, len(labels), part):
         some = labels[begin : begin + part]
         keys, grid = memory[: len(some)], (gpu.blocks(len(some), THREADS), THREADS)
-        launch(pack, grid, len(some), some, ground, keys)
+        launch(pack, grid, len(some), some, ground, len(sizes), keys)
         keys.sort()
         launch(begin_labels, grid, len(some), keys, after)
-        launch(place, grid, len(some), begin, keys, after, indices)
+        launch(place, grid, len(some), begin, keys, after, len(indices), indices)
         launch(end_labels, grid, len(some), keys, after)
     return indptr, indices
 

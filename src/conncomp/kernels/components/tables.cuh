@@ -8,9 +8,11 @@
 // the same row, that of a component much larger than the others, few reach the table: count_labels lets
 // the first labels that a block meets use a slot of shared memory, and in measure_labels a warp keeps the
 // sums of one component, each lane one of its words, as long as it meets that component often.
+// A label without a row, which none had when they were checked, is taken for background (rows.cuh).
 // Cost: the labels read once. Memory: the table.
 #pragma once
 
+#include "components/rows.cuh"
 #include "core/atomics.h"
 #include "core/launch.cuh"
 
@@ -40,7 +42,8 @@ __device__ inline int find_slot(Label* owners, Label label) {
 
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
-    count_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t* sizes) {
+    count_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
+                 int64_t* sizes) {
   __shared__ Label owners[kSlots];
   __shared__ unsigned int counts[kSlots];  // of a block, whose share of any memory has fewer labels
   for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
@@ -54,14 +57,14 @@ __global__ void __launch_bounds__(kTableThreads)
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
       const int64_t i = begin + k * kWarp + lane();
-      row[k] = i < count ? labels[i] : background;
+      row[k] = i < count ? Shared::load(labels + i) : background;
     }
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
       const Label label = row[k], left = __shfl_up_sync(kAllLanes, label, 1);
       const bool first = lane() == 0 || label != left;
       const unsigned int length = stretch_length(__ballot_sync(kAllLanes, first));
-      if (!first || label == background) continue;
+      if (!first || !has_row(label, background, rows)) continue;
       const int slot = find_slot(owners, label);
       if (slot < 0)
         Shared::fetch_add(sizes + label, int64_t(length));
@@ -77,11 +80,11 @@ __global__ void __launch_bounds__(kTableThreads)
 // Replaces every label but the background by its row of `table`.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
-    replace_labels(int64_t count, const Label* __restrict__ labels, Label background,
+    replace_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
                    const Label* __restrict__ table, Label* __restrict__ out) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Label label = labels[i];
-    out[i] = label == background ? background : table[label];
+    out[i] = has_row(label, background, rows) ? table[label] : background;
   }
 }
 
@@ -163,8 +166,8 @@ struct Cell {
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     measure_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,
-                   const int64_t* __restrict__ shape, const int64_t* __restrict__ ends, int64_t first_cell,
-                   int64_t words, int64_t* table) {
+                   const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ ends,
+                   int64_t first_cell, int64_t words, int64_t* table) {
   const int64_t length = shape[ndim - 1], step = grid_threads() / kWarp * kTableSpan;
   Cell cell(first_cell + lane(), ndim, shape);
   Wide kept = 0;
@@ -172,7 +175,7 @@ __global__ void __launch_bounds__(kTableThreads)
   int score = 0;
   for (int64_t span = grid_thread() / kWarp * kTableSpan; span < count; span += step) {
     const int64_t end = span + kTableSpan < count ? span + kTableSpan : count;
-    const auto read = [&](int64_t i) { return i < end ? labels[i] : background; };
+    const auto read = [&](int64_t i) { return i < end ? Shared::load(labels + i) : background; };
     Label next = read(span + lane());
     for (int64_t begin = span; begin < end; begin += kWarp) {
       const int64_t i = begin + lane(), my_line = i / length, my_begin = i - my_line * length;
@@ -180,7 +183,7 @@ __global__ void __launch_bounds__(kTableThreads)
       next = read(i + kWarp);  // which takes a while
       const bool first = lane() == 0 || label != left || my_begin == 0;
       const int my_length = stretch_length(__ballot_sync(kAllLanes, first));
-      const int64_t my_row = first && label != background ? ends[label] - 1 : -1;
+      const int64_t my_row = first && has_row(label, background, rows) ? ends[label] - 1 : -1;
       for (unsigned int left_over = __ballot_sync(kAllLanes, my_row >= 0); left_over;
            left_over &= left_over - 1) {
         const int source = __ffs(int(left_over)) - 1;

@@ -40,7 +40,7 @@ def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
     sizes = gpu.xp.zeros(rows, COUNT)
     if rows:
         grid = gpu.blocks(-(-labels.size // ROWS), THREADS), THREADS
-        launch(count, grid, labels.size, labels, labels.dtype.type(background), sizes)
+        launch(count, grid, labels.size, labels, labels.dtype.type(background), rows, sizes)
     return sizes
 
 
@@ -68,7 +68,7 @@ def measure_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Measure
         ground, shape = labels.dtype.type(background), xp.asarray(np.array(labels.shape, COUNT))
         grid = gpu.blocks(-(-labels.size // SPAN) * WARP, THREADS), THREADS
         for first in range(0, cells, WARP):
-            given = labels.size, labels, ground, ndim, shape, ends, first, words, table
+            given = labels.size, labels, ground, ndim, shape, rows, ends, first, words, table
             launch(measure, grid, *given)
         grid = gpu.blocks(moments.size, THREADS), THREADS
         launch(central, grid, len(found), ndim, sizes, words, table, moments)
@@ -77,6 +77,8 @@ def measure_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Measure
 
 def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
     """Return labels of which each but the background is replaced by its row of `table`.
+
+    What has no row, which the caller has checked, becomes background.
 
     Parameters
     ----------
@@ -88,7 +90,8 @@ def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
     out = gpu.xp.empty(labels.shape, labels.dtype)
     if labels.size:
         grid = gpu.blocks(labels.size, THREADS), THREADS
-        launch(replace, grid, labels.size, labels, labels.dtype.type(background), table, out)
+        ground = labels.dtype.type(background)
+        launch(replace, grid, labels.size, labels, ground, len(table), table, out)
     return out
 
 

@@ -6,6 +6,8 @@
 // (sum_tiles), and each root gets its number, complemented so that it cannot be taken for a root
 // (number_roots). The others fetch the number of their root (fetch_numbers); then the roots' own are
 // complemented back (complement_roots).
+// The labels may be memory that its owner changes meanwhile: an entry is read once and is looked up only if
+// it is in the array.
 // Cost: labels read four times and written once, and a random access for each; 8 bytes a tile.
 #pragma once
 
@@ -63,8 +65,10 @@ __global__ void __launch_bounds__(kNumberingThreads)
 
 template <class Index>
 __global__ void __launch_bounds__(kNumberingThreads) fetch_numbers(int64_t count, Index* labels) {
-  for (int64_t i = grid_thread(); i < count; i += grid_threads())
-    if (labels[i] >= 0) labels[i] = ~labels[labels[i]];
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Index root = labels[i];
+    if (uint64_t(root) < uint64_t(count)) labels[i] = ~labels[root];
+  }
 }
 
 template <class Index>

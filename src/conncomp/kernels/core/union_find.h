@@ -7,6 +7,10 @@
 // hooked and only entries that have stopped being roots are shortened, so a shortening store cannot
 // undo a link.
 //
+// The array may be memory that its owner changes meanwhile. Only a smaller index is followed as a parent
+// (leads_to): every other entry, of whatever number, ends the path. So no path leaves the array or goes on
+// for ever, and what is written is an index below that of its entry.
+//
 // Source: Jaiganesh and Burtscher 2018, section 3 and, for the ways of jumping, section 5.1.
 #pragma once
 
@@ -24,16 +28,22 @@ struct Uncounted {
   CONNCOMP_ANYWHERE void step() {}
 };
 
+// Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
+template <class Index>
+CONNCOMP_ANYWHERE inline bool leads_to(Index entry, Index parent) {
+  return uint64_t(parent) < uint64_t(entry);
+}
+
 // Finds the root of v, whose parent has just been seen to be `current`.
 template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
 CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, Path&& path = Path()) {
   path.start();
-  if (current == v) return v;
+  if (!leads_to(v, current)) return v;
   path.step();
   const Index first = current;
   for (Index previous = v;;) {
     const Index next = Access::load(parent + current);
-    if (next == current) break;
+    if (!leads_to(current, next)) break;
     path.step();
     if constexpr (jump == Jump::kIntermediate) {
       Access::store(parent + previous, next);
@@ -46,7 +56,7 @@ CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, 
   if constexpr (jump == Jump::kMultiple)
     // Others may have shortened the path meanwhile, but no entry on it has moved below `current`
     // before it points there.
-    for (Index next; (next = Access::load(parent + v)) > current; v = next)
+    for (Index next; (next = Access::load(parent + v)) > current && leads_to(v, next); v = next)
       Access::store(parent + v, current);
   return current;
 }
@@ -65,11 +75,11 @@ CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b) {
   while (a != b) {
     if (a < b) {
       const Index seen = Access::compare_exchange(parent + b, b, a);
-      if (seen == b) return a;
+      if (!leads_to(b, seen)) return a;
       b = seen;
     } else {
       const Index seen = Access::compare_exchange(parent + a, a, b);
-      if (seen == a) return b;
+      if (!leads_to(a, seen)) return b;
       a = seen;
     }
   }

@@ -14,6 +14,12 @@
 // gathered in the order of the array (gather_roots): the label of a root follows from the number of bits
 // before it (root_bits.cuh).
 //
+// The values and the labels may be memory that its owner changes meanwhile, and values of several kinds are
+// read by each kernel anew. So no kernel takes for granted what another one found in them, or wrote to the
+// labels: what an element is, and which words and shared memory an index leads to, follows from the masks,
+// which are ours, and values that are read again only choose among foreground of the masks. An entry is
+// followed only to a smaller index (union_find.h); in a component it may be one that was never written.
+//
 // Cost: the array is read once and labels are written once, values of several kinds in a tile are read again;
 // beyond that, two bits an element, three for consecutive labels, and 4 or 8 bytes for each component of a
 // brick that reaches the border of its tile, both written and read.
@@ -602,7 +608,7 @@ struct Joining {
     Bits fore = masks.fore[tiles.number_of(cell)];
     if (masks.mixed[tiles.tile_of(cell)]) {
       const auto brick = values_of(cell);
-      fore = brick.equal_to(*brick.at(bit), fore);
+      fore = brick.equal_to(*brick.at(bit), fore) | Bits(1) << bit;  // whatever the second reading gives
     }
     const Links<kAxes> links{fore, connectivity(), false, {}};
     return cell.index + tiles.template distance<Index>(lowest(links.component_of(Bits(1) << bit)));
@@ -783,7 +789,7 @@ __global__ void __launch_bounds__(kWordThreads)
       const Index i = first + tiles.template distance<Index>(lowest(rest));
       Index root = i;
       // Others may be settled already.
-      for (Index above; (above = Shared::load(parent + root)) != root; root = above)
+      for (Index above; (above = Shared::load(parent + root)) < root; root = above)
         if (above < 0) {
           root = ~above;
           break;
@@ -930,20 +936,23 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
           Index found = entry;
           bool written = false;
           if (!(inner_of_brick[bricks_before + its_brick] >> bit & 1)) {
-            found = Shared::load(label + entry);
+            Index above = Shared::load(label + entry);
             if constexpr (consecutive) {
               // It is the root, complemented, or that in the tile, whose entry is that or is overwritten by
-              // the label.
-              if (found >= 0) {
-                found = Shared::load(label + found);
-                written = found >= 0;
+              // the label. Neither comes after the entry.
+              if (above >= 0) {
+                above = Shared::load(label + (above < entry ? above : entry));
+                written = above >= 0;
               }
-              if (!written) found = ~found;
-            } else if (found < 0) {
-              found = ~found;
+              if (written)
+                found = above;
+              else if (~above < entry)
+                found = ~above;
+            } else if (above < 0) {
+              found = ~above;
             } else {
               // Entries on the way may be overwritten, by the label, which is the root that they lead to.
-              for (Index above; (above = Shared::load(label + found)) != found;) found = above;
+              for (; leads_to(found, above); above = Shared::load(label + found)) found = above;
               roots += found == entry;
             }
           }

@@ -9,6 +9,9 @@
 // (join_elements), and all are pointed to their roots (settle_elements). The bits of these are kept for
 // consecutive labels, which follow from them (root_bits.cuh, number_elements).
 //
+// The values and the labels may be memory that its owner changes meanwhile: where a neighbour is background
+// for another kernel, or a label was never written, it is followed only to smaller indices (union_find.h).
+//
 // Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, five
 // for consecutive labels: on few elements it is their latency that takes the time.
 //
@@ -191,13 +194,13 @@ __global__ void __launch_bounds__(kWordThreads)
 
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    number_elements(int64_t count, Index* __restrict__ label, const uint32_t* __restrict__ roots_of_word,
+    number_elements(int64_t count, Index* label, const uint32_t* __restrict__ roots_of_word,
                     const Index* __restrict__ number_of_word) {
   const int64_t i = grid_thread();
   if (i >= count) return;
   const LabelOfRoot<true, Index> label_of{count, 0, roots_of_word, number_of_word};
-  const Index root = label[i];
-  label[i] = root < 0 ? 0 : label_of(root);
+  const Index root = Shared::load(label + i);  // once; what is looked up for it is `root` modulo `count`
+  Shared::store(label + i, root < 0 ? Index(0) : label_of(root));
 }
 
 }  // namespace conncomp

@@ -307,8 +307,9 @@ __global__ void __launch_bounds__(kTileThreads)
     int64_t slot = number;
     if (mine >= 0)
       for_each_neighbour_along(grid, cell, axis, 1, [&](Index index, int64_t offset) {
-        if (!Link::connected(values, cell.offset, offset, axis)) return;
-        pairs[slot] = {mine, label[index]};
+        const Index other = label[index];
+        if (other < 0 || !Link::connected(values, cell.offset, offset, axis)) return;
+        pairs[slot] = {mine, other};
         slot += total;
       });
     for (; slot < total * neighbours; slot += total) pairs[slot] = {Index(-1), Index(-1)};

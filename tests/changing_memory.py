@@ -1,0 +1,115 @@
+"""Memory that its owner changes while the kernels work on it, from another stream or thread."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from sys import getswitchinterval, setswitchinterval
+from threading import Event, Thread
+from typing import Any
+
+import numpy as np
+
+from host_cuda.host_gpu import HostGpu
+
+MOST_LAUNCHES = 2000  # far more than any call here needs: one that goes on for ever is found so
+
+
+class ChangingGpu(HostGpu):
+    """A device where something may happen ahead of each launch, as from another stream.
+
+    Parameters
+    ----------
+    change : callable
+        ``change(n)`` is called ahead of the n-th launch.
+    **options
+        Of `HostGpu`.
+    """
+
+    def __init__(self, change: Callable[[int], object] = lambda n: None, **options: Any) -> None:
+        super().__init__(seconds=20, **options)
+        self.launches = 0
+        self._change = change
+
+    def next_seed(self) -> int:
+        """Return the seed of the next launch, ahead of which it is asked for."""
+        assert self.launches < MOST_LAUNCHES, "the call does not end"
+        self._change(self.launches)
+        self.launches += 1
+        return super().next_seed()
+
+
+class SeparateWorkspace:
+    """A workspace whose parts lie apart, so that AddressSanitizer watches the ends of each."""
+
+    def __init__(self) -> None:
+        self._parts: dict[Any, tuple[Any, ...]] = {}
+
+    def take(self, gpu: Any, *parts: Any) -> tuple[Any, ...]:
+        """Return an array for each (count, dtype), with bytes that make large numbers of all."""
+        if parts not in self._parts:
+            self._parts[parts] = tuple(
+                np.frombuffer(bytearray(b"\x6b" * (count * dtype.itemsize)), dtype)
+                for count, dtype in parts
+            )
+        return self._parts[parts]
+
+
+def noise(shape, values, seed=0, dtype=np.uint8):
+    """Return noise of the background 0 and other values."""
+    random = np.random.default_rng(seed)
+    image = random.integers(1, values + 1, shape)
+    image[random.random(shape) < 0.4] = 0
+    return image.astype(dtype)
+
+
+def images(shape, dtype=np.uint8):
+    """Return arrays of which each has foreground, or equal values, where others have not."""
+    return {
+        "background": np.zeros(shape, dtype),
+        "foreground": np.ones(shape, dtype),
+        "noise": noise(shape, 1, 1, dtype),
+        "noise of two values": noise(shape, 2, 2, dtype),
+        "noise of three values": noise(shape, 3, 3, dtype),
+        "the same of others": noise(shape, 3, 3, dtype) * 3 % 11,
+    }
+
+
+def labels(shape, dtype=np.int32):
+    """Return arrays that no labelling gives: labels beyond both ends, and parents in circles."""
+    size, limits = int(np.prod(shape)), np.iinfo(dtype)
+    index = np.arange(size, dtype=dtype)
+    random = np.random.default_rng(4)
+    made = {
+        "all -1": np.full(size, -1),
+        "largest": np.full(size, limits.max),
+        "smallest": np.full(size, limits.min),
+        "just beyond": np.full(size, size),
+        "complements just beyond": np.full(size, ~size),
+        "the one before": np.maximum(index - 1, 0),
+        "the next one": index + 1,
+        "circles of two": index ^ 1,
+        "any": random.integers(limits.min, limits.max, size, dtype, endpoint=True),
+    }
+    return {name: array.astype(dtype).reshape(shape) for name, array in made.items()}
+
+
+@contextmanager
+def written_by_another_thread(*writes: tuple[Any, list[Any]]) -> Iterator[None]:
+    """Let a thread copy one array after another to a target, for each (target, arrays)."""
+    done = Event()
+
+    def write() -> None:
+        turns = [(target, cycle(arrays)) for target, arrays in writes]
+        while not done.is_set():
+            for target, arrays in turns:
+                np.copyto(target, next(arrays))
+
+    thread, interval = Thread(target=write), getswitchinterval()
+    setswitchinterval(1e-4)  # a launch waits so long for the other thread to give way
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        setswitchinterval(interval)
