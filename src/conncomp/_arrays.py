@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import wraps
 from operator import index
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conncomp.kernels.launcher import INDEX_TYPES, import_cupy
 
 INT32_MAX = np.iinfo(np.int32).max
+PIECE = 1 << 28  # bytes that are moved to or from a GPU at once
 LONGEST_SHOWN = 80  # characters of a value in a message
 
 
@@ -126,6 +127,8 @@ def is_of(value: object, *libraries: str) -> bool:
 def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
     """Return `array` as a NumPy array, without a copy where it is one; refuse GPU memory.
 
+    It is a view, whose shape the owner does not change.
+
     Parameters
     ----------
     array : array_like
@@ -145,9 +148,9 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
     """Return what `as_numpy` does, and which elements are masked, or None where none is."""
     if isinstance(array, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(array)
-        return np.asarray(array), mask if mask.dtype == bool and mask.any() else None
+        return np.asarray(array).view(), mask if mask.dtype == bool and mask.any() else None
     if isinstance(array, np.ndarray):
-        return np.asarray(array), None
+        return np.asarray(array).view(), None
     if on_gpu(array):
         raise TypeError(
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
@@ -200,11 +203,43 @@ def native_layout(array: NDArray[Any]) -> NDArray[Any]:
     return np.require(array, requirements="A")
 
 
+def move_to_gpu(xp: Any, array: NDArray[Any]) -> Any:
+    """Return a copy of `array` on the GPU; `xp` is CuPy.
+
+    It moves in pieces, between which Ctrl-C is heard.
+    """
+    if array.nbytes <= PIECE or not array.flags.c_contiguous:
+        return xp.asarray(array)
+    placed = xp.empty(array.shape, array.dtype)
+    for piece in _pieces(array):
+        placed.reshape(-1)[piece].set(array.reshape(-1)[piece])
+    return placed
+
+
+def move_from_gpu(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Copy a contiguous array of CuPy's to `out`, which is contiguous, or to a new array."""
+    if out is None:
+        out = np.empty(array.shape, array.dtype)
+    if array.nbytes <= PIECE:
+        array.get(out=out)
+        return out
+    for piece in _pieces(out):
+        array.reshape(-1)[piece].get(out=out.reshape(-1)[piece])
+    return out
+
+
+def _pieces(array: NDArray[Any]) -> Iterator[slice]:
+    step = PIECE // array.itemsize
+    return (slice(start, start + step) for start in range(0, array.size, step))
+
+
 class Output:
     """Where labels go: what a kernel fills, and what the user gets.
 
-    They are one array, unless the user wants another dtype than int32 or int64: then what the
-    kernel fills is copied at the end, once it is known that it fits.
+    They are one array, but for two cases, in which what the kernel fills is copied at the end: the
+    user wants another dtype than int32 or int64, and it must be known first that the labels fit; or
+    the kernel is led by what it has written there, and `out` is the user's, who may change it
+    meanwhile.
 
     Parameters
     ----------
@@ -219,6 +254,8 @@ class Output:
         What `out` must not share memory with.
     lowest : {0, -1}
         The smallest label that there may be.
+    private : bool
+        Whether what the kernel fills must not be `out`.
     xp : module
         NumPy or CuPy, the library of `inputs`.
 
@@ -236,6 +273,7 @@ class Output:
         out: Any,
         inputs: tuple[Any, ...],
         lowest: int = 0,
+        private: bool = False,
         xp: Any = np,
     ) -> None:
         self._smallest = isinstance(dtype, str) and dtype == "smallest"
@@ -250,7 +288,7 @@ class Output:
         if wanted is not None:
             _check_label_type(wanted, "dtype" if out is None else "out", largest, lowest)
         self._wanted = wanted
-        if wanted in INDEX_TYPES and placed is not None:
+        if wanted in INDEX_TYPES and placed is not None and not private:
             self.labels = placed
         else:
             native = wanted if wanted in INDEX_TYPES else INDEX_TYPES[largest > INT32_MAX]
@@ -260,7 +298,11 @@ class Output:
     def finish(self) -> Any:
         """Return the labels as the user wants them, once `labels` is filled."""
         if not self._smallest and (self._wanted is None or self._wanted in INDEX_TYPES):
-            return self.labels if self._out is None else self._out
+            if self._copy is None:
+                return self.labels
+            if self._copy is not self.labels:
+                self._copy[...] = self.labels
+            return self._out
         largest = int(self.labels.max()) if self.labels.size else 0
         smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
         wanted = smallest if self._wanted is None else self._wanted
@@ -302,7 +344,7 @@ def _check_output(
     if xp is np:
         if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
             raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
-        out = np.asarray(out)
+        out = np.asarray(out).view()
         usable = out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
     else:
         if not on_gpu(out):

@@ -64,6 +64,8 @@ int64_t label_image(uintptr_t data, const std::string& value_type, std::optional
 template <class Pointer, class Vertex, class Index>
 int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
                           bool consecutive, Vector<Index> out) {
+  if (indptr.size() != out.size() + 1)
+    throw nb::value_error("indptr has an entry more than there are vertices");
   const Rows<Pointer, Vertex> rows{indptr.data(), indices.data(), int64_t(out.size()),
                                    int64_t(indices.size())};
   return without_gil([&] {

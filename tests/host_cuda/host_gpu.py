@@ -209,6 +209,9 @@ class HostGpu(Gpu):
         self._seed += 1
         return self._seed
 
+    def current_stream(self) -> int:
+        return 0
+
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         library = ctypes.CDLL(str(self._library(file, names)))
         return [

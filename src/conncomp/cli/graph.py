@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._arrays import move_from_gpu
 from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     device_option,
@@ -118,7 +119,7 @@ def graph(
         count, found = conncomp.connected_components(placed, connection=connection)
     if device == "cuda":
         with on_device("moving back"):
-            found = found.get()
+            found = move_from_gpu(found)
     labels: NDArray[Any] = found
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)

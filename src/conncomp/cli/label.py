@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import native_layout
+from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout
 from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     device_option,
@@ -227,7 +227,7 @@ def label(
         # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
         if image.dtype.itemsize <= 8:
             with on_device("moving there"):
-                placed = cupy.asarray(native_layout(image))
+                placed = move_to_gpu(cupy, native_layout(image))
     found: Any
     with on_device("labelling"):
         found, count = conncomp.label(
@@ -240,7 +240,7 @@ def label(
         )
     if not isinstance(found, np.ndarray):
         with on_device("moving back"):
-            found = found.get()
+            found = move_from_gpu(found)
     labels: Image = found
     del image, placed, found
     with stage("measuring"):

@@ -7,6 +7,7 @@ graph there has arrays of its own, which it never gives away.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
@@ -19,6 +20,8 @@ from conncomp._arrays import (
     check_choice,
     check_kind,
     library_of,
+    move_from_gpu,
+    move_to_gpu,
     on_gpu,
     shown,
 )
@@ -493,8 +496,11 @@ class Graph:
         check_choice("device", device, ("cpu", "cuda"))
         if device == self.device:
             return self
-        cupy = current_gpu().xp
-        move, library = (cupy.asarray, "cupy") if device == "cuda" else (cupy.asnumpy, "numpy")
+        xp = current_gpu().xp
+        move: Any
+        move, library = (
+            (partial(move_to_gpu, xp), "cupy") if device == "cuda" else (move_from_gpu, "numpy")
+        )
         moved = Graph._of_checked(
             self.num_vertices,
             arcs=self._arcs and (move(self._arcs[0]), move(self._arcs[1])),

@@ -22,6 +22,7 @@ from conncomp._arrays import (
     from_cupy,
     is_of,
     library_of,
+    move_from_gpu,
     on_gpu,
     shown,
 )
@@ -36,7 +37,7 @@ from conncomp.kernels.graph import (
     soman,
     vertex_propagation,
 )
-from conncomp.kernels.launcher import Workspace, current_gpu
+from conncomp.kernels.launcher import Workspace, current_gpu, first_entry
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
@@ -261,13 +262,14 @@ def connected_components(
             return (count, labels) if return_labels else int(count)
     inputs = (*arcs._kept(), *_arrays_of(csgraph))
     largest = max(arcs.num_vertices - 1, 0)
-    output = Output((arcs.num_vertices,), largest, dtype, out, inputs)
+    # What the union-find of the CPU writes leads it on, unchecked.
+    output = Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         moved = arcs.to("cuda")
         count, found = _label_on_gpu(
             moved, numbering, algorithm, output.labels.dtype, None, workspace, **options
         )
-        found.get(out=output.labels)
+        move_from_gpu(found, output.labels)
         count = int(count)
     elif strong:
         count = _fill_strong(arcs, output.labels, numbering)
@@ -291,11 +293,18 @@ def _label_on_gpu(
     with caller_stream(graph._library, some_array.device.id):
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)
-        output = Output((graph.num_vertices,), largest, dtype, out, graph._kept(), xp=gpu.xp)
-        memory = Workspace() if workspace is None else workspace
-        count = ON_GPU[algorithm](gpu, graph, output.labels, memory, **options)
-        if numbering == "consecutive":
-            count = int(number_roots(gpu, output.labels, 0, memory)[0])
+        # Algorithms that go on until nothing changes would go on for ever while the caller changes
+        # `out`; the others check what they read back of it.
+        private = algorithm not in CAPTURABLE
+        parts = graph._kept()
+        output = Output(
+            (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
+        )
+        with Workspace() if workspace is None else workspace as memory:
+            count = ON_GPU[algorithm](gpu, graph, output.labels, memory, **options)
+            if numbering == "consecutive":
+                numbered = number_roots(gpu, output.labels, 0, memory)
+                count = first_entry(numbered) if private else int(numbered[0])
         labels = output.finish()
         result = from_cupy(labels, graph._library) if out is None else out
         if numbering == "consecutive":

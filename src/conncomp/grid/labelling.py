@@ -24,6 +24,8 @@ from conncomp._arrays import (
     choose_device,
     from_cupy,
     library_of,
+    move_from_gpu,
+    move_to_gpu,
     native_layout,
     on_gpu,
     shown,
@@ -316,7 +318,10 @@ def label(
         library = library_of(label_image)
         with caller_stream(library, values.device.id):
             gpu = current_gpu()
-            output = Output(values.shape, values.size, dtype, out, (values,), lowest, gpu.xp)
+            private = _keeps_labels_private(algorithm, options)
+            output = Output(
+                values.shape, values.size, dtype, out, (values,), lowest, private, gpu.xp
+            )
             task = numbering, algorithm, return_num, workspace
             count = _label_on_gpu(gpu, Image(values, *described), output.labels, *task, **options)
             labels = output.finish()
@@ -331,9 +336,9 @@ def label(
         gpu = current_gpu()
         found = gpu.xp.empty(output.labels.shape, output.labels.dtype)
         task = numbering, algorithm, return_num, workspace
-        placed = Image(gpu.xp.asarray(values), *described)
+        placed = Image(move_to_gpu(gpu.xp, values), *described)
         count = _label_on_gpu(gpu, placed, found, *task, **options)
-        found.get(out=output.labels)
+        move_from_gpu(found, output.labels)
         labels = output.finish()
         return (labels, int(count)) if return_num else labels
     num = 0
@@ -363,16 +368,25 @@ def _label_on_gpu(
     """Fill `labels`; return the number of components, if it is wanted, as an array on the GPU."""
     if image.size == 0:
         return gpu.xp.zeros((), np.int64)
-    memory = Workspace() if workspace is None else workspace
-    if algorithm == "auto":
-        consecutive = numbering == "consecutive"
-        count = _fill_by_default(gpu, image, labels, memory, consecutive)
-        return count.reshape(()) if return_num else None
-    flat = labels.reshape(-1)
-    ON_GPU[algorithm](gpu, image, flat, memory, **options)
-    if numbering == "consecutive":
-        return number_roots(gpu, flat, 1, memory).reshape(())
-    return count_roots(gpu, flat, memory).reshape(()) if return_num else None
+    with Workspace() if workspace is None else workspace as memory:
+        if algorithm == "auto":
+            consecutive = numbering == "consecutive"
+            count = _fill_by_default(gpu, image, labels, memory, consecutive)
+            return count.reshape(()) if return_num else None
+        flat = labels.reshape(-1)
+        ON_GPU[algorithm](gpu, image, flat, memory, **options)
+        if numbering == "consecutive":
+            return number_roots(gpu, flat, 1, memory).reshape(())
+        return count_roots(gpu, flat, memory).reshape(()) if return_num else None
+
+
+def _keeps_labels_private(algorithm: str, options: dict[str, Any]) -> bool:
+    """Whether an algorithm on a GPU must not work in memory of the caller's.
+
+    Those that go on until nothing changes would go on for ever while the caller changes it; the
+    others check what they read back of it.
+    """
+    return algorithm not in CAPTURABLE or options.get("merge") == "relaxation"
 
 
 def _check_periodic(periodic: bool | Sequence[bool], ndim: int) -> list[bool]:

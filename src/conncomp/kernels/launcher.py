@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from hashlib import sha256
+from itertools import chain, repeat
 from pathlib import Path
-from time import perf_counter
+from threading import RLock
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,11 @@ WARP = 32
 SURELY_THERE = 16 << 10  # of shared memory: for more a kernel may have to ask, if it has other, too
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
+Parts = tuple[tuple[int, Any], ...]
+
+# How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
+# questions.
+SPINS, PAUSE = 100, 2e-4
 
 
 class Kernel(NamedTuple):
@@ -215,6 +222,10 @@ class Gpu:
         )
         return [module.get_function(expression) for expression in expressions]
 
+    def current_stream(self) -> int:
+        """Return what tells the stream apart that work is launched on."""
+        return int(self.xp.cuda.get_current_stream().ptr)
+
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.
 
@@ -262,12 +273,29 @@ def import_cupy() -> Any:
     return cupy
 
 
+def first_entry(array: Any) -> int:
+    """Return the first entry of an array on the GPU, once it is there.
+
+    Unlike ``int(array[0])`` it does not wait in the driver, where Ctrl-C is not heard; so it is for
+    what may take long.
+    """
+    if type(array).__module__.startswith("cupy"):
+        written = import_cupy().cuda.Event(disable_timing=True)
+        written.record()
+        for pause in chain(repeat(0.0, SPINS), repeat(PAUSE)):
+            if written.done:
+                break
+            sleep(pause)
+    return int(array[0])
+
+
 class Workspace:
     """Device memory that calls reuse instead of allocating their own.
 
     Give the same workspace to calls one after another on one stream. It grows when a call needs
-    more, which is an allocation: to capture calls in a CUDA graph, make one before, and keep the
-    workspace as long as the graph.
+    more, which is an allocation: to capture calls in a CUDA graph, make one before on the same
+    stream, and keep the workspace as long as the graph. Calls on several streams get memory of
+    their own for each; calls of several threads take turns.
 
     Examples
     --------
@@ -278,24 +306,37 @@ class Workspace:
     """
 
     def __init__(self) -> None:
-        self._memory: Any = None
-        self._views: dict[tuple[tuple[int, Any], ...], tuple[Any, ...]] = {}
+        self._memory: dict[int, Any] = {}  # by stream
+        self._views: dict[tuple[int, Parts], tuple[Any, ...]] = {}
+        self._turn = RLock()
+
+    def __enter__(self) -> Workspace:
+        """Wait until no other thread launches kernels that use the workspace."""
+        self._turn.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Let the next thread launch."""
+        self._turn.release()
 
     @property
     def nbytes(self) -> int:
         """The memory held, in bytes."""
-        return 0 if self._memory is None else int(self._memory.nbytes)
+        return sum(int(memory.nbytes) for memory in self._memory.values())
 
     def take(self, gpu: Any, *parts: tuple[int, Any]) -> tuple[Any, ...]:
         """Return an uninitialised array for each (count, dtype) of `parts`."""
-        if parts not in self._views:
+        stream = gpu.current_stream()
+        if (stream, parts) not in self._views:
             sizes = [-(-count * dtype.itemsize // 256) * 256 for count, dtype in parts]
-            if self._memory is None or sum(sizes) > self.nbytes:
-                self._memory, self._views = None, {}  # freed before more is asked for
-                self._memory = gpu.xp.empty(sum(sizes), "u1")
+            if stream not in self._memory or sum(sizes) > self._memory[stream].nbytes:
+                self._memory.pop(stream, None)  # freed before more is asked for
+                self._views = {key: kept for key, kept in self._views.items() if key[0] != stream}
+                self._memory[stream] = gpu.xp.empty(sum(sizes), "u1")
             views, start = [], 0
             for (count, dtype), size in zip(parts, sizes, strict=True):
-                views.append(self._memory[start : start + count * dtype.itemsize].view(dtype))
+                memory = self._memory[stream]
+                views.append(memory[start : start + count * dtype.itemsize].view(dtype))
                 start += size
-            self._views[parts] = tuple(views)
-        return self._views[parts]
+            self._views[stream, parts] = tuple(views)
+        return self._views[stream, parts]

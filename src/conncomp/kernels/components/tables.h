@@ -130,13 +130,14 @@ Moments measure_labels(const Label* labels, const std::vector<int64_t>& shape, L
   share_out(lines, Moments::bytes(ndim, rows), lines * length * 8,
             std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
               tables[t] = Moments(ndim, rows);
+              Moments& table = tables[t];
               std::vector<int64_t> at(ndim);
               for (int64_t line = begin; line < end; ++line) {
                 for (int64_t k = ndim - 2, rest = line; k >= 0; rest /= shape[k--]) at[k] = rest % shape[k];
                 const int64_t first = line * length;
                 for_each_stretch(labels, first, first + length, background, rows,
                                  [&](Label label, int64_t from, int64_t to) {
-                                   tables[t].add(label, at, from - first, to - first);
+                                   table.add(label, at, from - first, to - first);
                                  });
               }
             });

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.launcher import first_entry
+
 STRIDE, TURNS = 32, 3
 # To be taken from a workspace: three flags with a cache line each.
 FLAGS = (STRIDE * TURNS, np.dtype(np.int32))
@@ -29,5 +31,6 @@ def sweep_until_settled(sweep: Callable[[int], None], flags: Any) -> None:
     """
     for number in count():
         sweep(number)
-        if number % BATCH == BATCH - 1 and not int(flags[STRIDE * (number % TURNS)]):
+        turn = STRIDE * (number % TURNS)
+        if number % BATCH == BATCH - 1 and not first_entry(flags[turn : turn + 1]):
             return

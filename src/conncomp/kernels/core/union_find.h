@@ -31,7 +31,7 @@ struct Uncounted {
 // Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
 template <class Index>
 CONNCOMP_ANYWHERE inline bool leads_to(Index entry, Index parent) {
-  return uint64_t(parent) < uint64_t(entry);
+  return sizeof(Index) == 4 ? uint32_t(parent) < uint32_t(entry) : uint64_t(parent) < uint64_t(entry);
 }
 
 // Finds the root of v, whose parent has just been seen to be `current`.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arrays import INT32_MAX
-from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "graph/edges.cuh"
 THREADS, SPAN = 256, 4096
@@ -65,7 +65,7 @@ def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
     xp = gpu.xp
     src, dst, edges = (xp.empty(*part) for part in memory_for_edges(graph))
     src, dst = list_edges(gpu, graph, src, dst, edges)
-    count = int(edges[0])
+    count = first_entry(edges)
     src, dst = src[:count], dst[:count]
     both = xp.concatenate((src, dst)), xp.concatenate((dst, src))
     return rows_of_arcs(xp, *both, graph.num_vertices)

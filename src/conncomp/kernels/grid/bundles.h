@@ -17,6 +17,9 @@
 
 namespace conncomp {
 
+// The words of a row between two checkpoints.
+constexpr int64_t kStretchWords = kStretch / kWord;
+
 using Coordinates = std::vector<int64_t>;  // of a row or a bundle, along the outer axes
 
 struct Bundles {
@@ -61,7 +64,6 @@ struct Bundles {
 
   // A checkpoint before word 0 of a row, and before further ones of a long row.
   void checkpoint_at(int64_t w) const {
-    constexpr int64_t kStretchWords = kStretch / kWord;
     if (w % kStretchWords == 0) checkpoint(std::min(words - w, kStretchWords) * kWord);
   }
 

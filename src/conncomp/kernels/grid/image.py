@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arrays import as_integer, check_choice
-from conncomp.kernels.launcher import Gpu
+from conncomp.kernels.launcher import Gpu, first_entry
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
@@ -192,7 +192,7 @@ def until_unchanged(last_change: Any, run: Callable[[int], None]) -> None:
     """Call ``run(1)``, ``run(2)``, ... until a round does not put its number into `last_change`."""
     for number in count(1):
         run(number)
-        if int(last_change[0]) != number:
+        if first_entry(last_change) != number:
             return
 
 

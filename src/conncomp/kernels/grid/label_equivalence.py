@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.grid.image import VALUE_CTYPES, Image, block_of_cells, value_kinds
-from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, launch
+from conncomp.kernels.launcher import COUNT, INDEX_TYPES, Gpu, Workspace, ctype, first_entry, launch
 
 FILE = "grid/label_equivalence.cuh"
 THREADS = 256
@@ -50,7 +50,7 @@ def fill_roots(
     launch(start, by_block, *shape, image.values, *image.ground, roots, references, last_change)
     for number in count(1):
         launch(scan, by_block, *shape, image.values, roots, references, number, last_change)
-        if int(last_change[0]) != number:
+        if first_entry(last_change) != number:
             break
         launch(analyse, by_cell, image.size, roots, references)
         launch(relabel, by_cell, image.size, roots, references)

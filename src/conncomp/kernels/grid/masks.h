@@ -85,7 +85,6 @@ struct Masks {
             one_value.store(false, std::memory_order_relaxed);
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
         for (int64_t w = 0; w < bundles.words; ++w) {
-          bundles.checkpoint_at(w);
           start[bundle * bundles.words + w] = body(bundle)[w] & ~Moved(body(bundle), w, bundles.words).left;
         }
       });
@@ -131,13 +130,16 @@ struct Masks {
   template <class T>
   bool read_row(const T* x, int64_t r, T background, std::optional<T>& value) {
     uint64_t* mask = &foreground[r * bundles.words];
-    for (int64_t w = 0; w < bundles.words; ++w, x += kWord) {
-      bundles.checkpoint_at(w);
-      mask[w] = mask_where(covered(w), [&](int p) { return x[p] != background; });
-      if (!mask[w]) continue;
-      if (!value) value = x[std::countr_zero(mask[w])];
-      const T same = *value;
-      if (mask[w] != mask_where(covered(w), [&](int p) { return x[p] == same; })) return false;
+    for (int64_t begin = 0; begin < bundles.words; begin += kStretchWords) {
+      const int64_t end = std::min(begin + kStretchWords, bundles.words);
+      checkpoint((end - begin) * kWord);
+      for (int64_t w = begin; w < end; ++w, x += kWord) {
+        mask[w] = mask_where(covered(w), [&](int p) { return x[p] != background; });
+        if (!mask[w]) continue;
+        if (!value) value = x[std::countr_zero(mask[w])];
+        const T same = *value;
+        if (mask[w] != mask_where(covered(w), [&](int p) { return x[p] == same; })) return false;
+      }
     }
     return true;
   }

@@ -216,22 +216,30 @@ class Runs {
       for (int64_t row : rows) origins.push_back(bundles_.origin(row, &Axis::index_stride));
       const int64_t first_word = bundle * bundles_.words;
       const Index layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
-      for (int64_t w = 0; w < bundles_.words; ++w) {
-        bundles_.checkpoint_at(w);
-        const uint64_t on = masks_.continued(bundle, w);
-        Index run = rank_[first_word + w] - 1;
-        for_each_bit(masks_.start[first_word + w], [&](int bit) {
-          const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
-          if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
-          int64_t smallest = bundles_.elements;
-          for (size_t i = 0; i < rows.size(); ++i) {
-            const int64_t p = first_in_run(rows[i], bundle, w, bit, on);
-            if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
-            if (p >= 0 && bundles_.in_order) break;
-          }
-          Access::fetch_max(&parent_[root], Index(~smallest));
-        });
+      for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
+        const int64_t end = std::min(begin + kStretchWords, bundles_.words);
+        checkpoint((end - begin) * kWord);
+        for (int64_t w = begin; w < end; ++w) claim_word<Access>(bundle, w, layer, rows, origins);
       }
+    });
+  }
+
+  template <class Access>
+  void claim_word(int64_t bundle, int64_t w, Index layer, const std::vector<int64_t>& rows,
+                  const std::vector<int64_t>& origins) {
+    const uint64_t on = masks_.continued(bundle, w);
+    const int64_t word = bundle * bundles_.words + w;
+    Index run = rank_[word] - 1;
+    for_each_bit(masks_.start[word], [&](int bit) {
+      const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
+      if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
+      int64_t smallest = bundles_.elements;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const int64_t p = first_in_run(rows[i], bundle, w, bit, on);
+        if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
+        if (p >= 0 && bundles_.in_order) break;
+      }
+      Access::fetch_max(&parent_[root], Index(~smallest));
     });
   }
 
