@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.launcher import Workspace
 from host_cuda.host_gpu import HostGpu
 
 MOST_LAUNCHES = 2000  # far more than any call here needs: one that goes on for ever is found so
@@ -38,10 +39,11 @@ class ChangingGpu(HostGpu):
         return super().next_seed()
 
 
-class SeparateWorkspace:
+class SeparateWorkspace(Workspace):
     """A workspace whose parts lie apart, so that AddressSanitizer watches the ends of each."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._parts: dict[Any, tuple[Any, ...]] = {}
 
     def take(self, gpu: Any, *parts: Any) -> tuple[Any, ...]:

@@ -333,7 +333,7 @@ def _check_label_type(wanted: np.dtype[Any], name: str, largest: int, lowest: in
         raise ValueError(f"{name} is {wanted}; labels are in native byte order")
     if lowest < 0 and wanted.kind == "u":
         raise ValueError(f"{name} is {wanted}, without a -1 for the background; use a signed type")
-    if wanted in INDEX_TYPES and largest > np.iinfo(wanted).max:
+    if wanted == np.int32 and largest > INT32_MAX:
         raise ValueError(f"{wanted} is too small for labels up to {largest}; use int64")
 
 

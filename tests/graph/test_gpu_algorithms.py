@@ -381,7 +381,7 @@ class TestOnGpu:
         with pytest.raises(TypeError, match="src lies in GPU memory, but dst does not"):
             Graph.from_edges(cupy.array([0]), np.array([0]))
         graph = make("line", "rows").to("cuda")
-        with pytest.raises(ValueError, match="device='cpu', but graph lies in GPU memory"):
+        with pytest.raises(ValueError, match="device='cpu', but csgraph lies in GPU memory"):
             connected_components(graph, device="cpu")
         with pytest.raises(TypeError, match="out must lie in GPU memory"):
             connected_components(graph, out=np.empty(701, np.int32))

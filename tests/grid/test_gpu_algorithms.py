@@ -480,11 +480,11 @@ class TestOnGpu:
         import cupy
 
         image = cupy.zeros((3, 4))
-        with pytest.raises(ValueError, match="device='cpu', but image lies in GPU memory"):
+        with pytest.raises(ValueError, match="device='cpu', but label_image lies in GPU memory"):
             label(image, device="cpu")
         with pytest.raises(TypeError, match="out must lie in GPU memory"):
             label(image, out=np.empty((3, 4), np.int32))
-        with pytest.raises(TypeError, match="image is of dtype complex64"):
+        with pytest.raises(TypeError, match="label_image is of dtype complex64"):
             label(image.astype(np.complex64))
         with pytest.raises(ValueError, match="algorithm='runs'"):
             label(image, algorithm="runs")
