@@ -133,3 +133,14 @@ def test_refusals():
         conncomp.colour_components(3)
     with pytest.raises(TypeError, match="float64"):
         conncomp.colour_components([0.5])
+
+
+def test_many_axes():
+    """Those of length 1 do not count; more than five would need more than 3000 neighbours each."""
+    labels = np.arange(1, 9).reshape(1, 2, 1, 2, 1, 1, 2, 1)
+    painted = conncomp.colour_components(labels)
+    assert painted.shape == (*labels.shape, 3)
+    assert len(np.unique(painted.reshape(-1, 3), axis=0)) == 8
+    assert conncomp.colour_components(np.ones((2,) * 5, int)).shape == (2, 2, 2, 2, 2, 3)
+    with pytest.raises(ValueError, match="labels has 20 axes that are longer than 1"):
+        conncomp.colour_components(np.ones((2,) * 20, int))

@@ -199,7 +199,13 @@ def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]
     """
-    labels = np.argsort(-sizes, kind="stable")[: min(count, np.count_nonzero(sizes))]
+    kept = min(count, np.count_nonzero(sizes))
+    if kept == 0:
+        return []
+    # All that are as large as the last one kept, of which those with the smallest labels stay.
+    least = np.partition(sizes, len(sizes) - kept)[len(sizes) - kept]
+    candidates = np.flatnonzero(sizes >= least)
+    labels = candidates[np.argsort(-sizes[candidates], kind="stable")[:kept]]
     return [{"label": int(label), "size": int(sizes[label])} for label in labels]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import click
@@ -162,7 +163,8 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
         return
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         if suffix == ".npy":
-            np.save(file, labels)
+            # Not to the file itself, to which NumPy writes without a reason where it fails.
+            np.save(SimpleNamespace(write=file.write), labels)
         else:
             arrays = {"labels": labels} if ids is None else {"labels": labels, "ids": ids}
             np.savez_compressed(file, allow_pickle=False, **arrays)

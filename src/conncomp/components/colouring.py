@@ -13,6 +13,8 @@ from conncomp.components._labels import Labels, check_labels
 
 # Components this close to each other, along every axis, get different colours.
 REACH = 2
+# An element has so many others close to it along each axis, to the power of the axes.
+MOST_AXES = 5
 # Colours that are handed out first; more are mixed where a component's neighbours have all.
 COMMON = 12
 # Colours are bits of a word; those beyond are chosen in further passes, up to as many as differ.
@@ -27,7 +29,7 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more.
+        One dimension or more, of which up to 5 are longer than 1.
     background : {0, -1, None}, optional
         The label that is no component: 0 for `label`, -1 for its roots, None for none.
 
@@ -42,7 +44,8 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     TypeError
         If `labels` is not of integers.
     ValueError
-        If it has no dimension, a label is negative, or more than 3000 colours would be needed.
+        If it has no dimension or too many, a label is negative, or more than 3000 colours would be
+        needed.
 
     Notes
     -----
@@ -62,6 +65,13 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     array, ground, rows = check_labels(as_numpy(labels, "labels"), background)
     if array.ndim == 0:
         raise ValueError("labels is a scalar; it must have one dimension or more")
+    shape = array.shape
+    array = array.reshape([length for length in shape if length != 1] or [1])
+    if array.ndim > MOST_AXES:
+        raise ValueError(
+            f"labels has {array.ndim} axes that are longer than 1; colours are for up to "
+            f"{MOST_AXES}, for example a slice of it"
+        )
     painted = array != ground
     if rows > array.size:  # tables are to be no larger than the picture
         distinct, array = np.unique(array, return_inverse=True)
@@ -69,7 +79,7 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     numbers = _choose(np.where(painted, array, rows), rows)
     colours = palette(int(numbers.max()) + 1)[numbers[array]]
     colours[~painted] = 0
-    return colours
+    return colours.reshape((*shape, 3))
 
 
 def _choose(components: Labels, rows: int) -> Labels:

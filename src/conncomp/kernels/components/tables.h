@@ -4,7 +4,7 @@
 // own and the tables are added, all in integers, so the result depends neither on threads nor on order;
 // fewer threads take part where their tables would outgrow the labels.
 // Cost: the labels read once. Memory: the table, once a thread.
-// Labels are the caller's, who may change them after they were checked (contract 10): each is loaded once
+// Labels are the caller's, who may change them after they were checked (contract 5): each is loaded once
 // before it becomes an index, and one that has no row is taken for background.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Arcs as the caller keeps them: as a list, or as compressed sparse rows.
 //
-// The caller can change these arrays at any time, from another thread too (contract 10). So every number in
+// The caller can change these arrays at any time, from another thread too (contract 5). So every number in
 // them is loaded once, whole, and held against its bounds before it becomes an index: an arc to a vertex that
 // does not exist is left out, and a row is cut to the arcs that there are.
 #pragma once

@@ -73,7 +73,7 @@ class OneValue {
 };
 
 // Contacts where elements must be of equal value; bundles are rows. The values may have changed since the
-// masks were made of them (contract 10), so a contact is only ever between elements that both are foreground
+// masks were made of them (contract 5), so a contact is only ever between elements that both are foreground
 // in the masks: such elements are in runs, whatever their values are now.
 template <class T>
 class EqualValues {

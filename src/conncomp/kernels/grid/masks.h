@@ -117,7 +117,7 @@ struct Masks {
           const uint64_t change =
               mask_where(count - left, [&](int p) { return x[p + left] != x[p + left - 1]; });
           // Foreground after background starts a run, even where values have changed since they were compared
-          // with the background: whatever is foreground is in a run (contract 10).
+          // with the background: whatever is foreground is in a run (contract 5).
           start[word] = inside & (change << left | ~(inside << 1 | before));
           foreground[word] = inside;
           before = inside >> (kWord - 1);
