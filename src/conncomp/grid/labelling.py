@@ -251,6 +251,10 @@ def label(
     Needs at most one label-sized array beyond the result, and on the CPU far less where all
     foreground is of one value.
 
+    Other threads may write to `label_image` and `out` meanwhile: the labels may then be wrong, no
+    more. A signal whose handler raises, such as Ctrl-C, ends the call; what is in `out` is then
+    undefined.
+
     `skimage.measure.label` truncates floating-point values to integers first; this function does
     not. Of bool images it takes False for background, unless `background` equals 1; here, as there
     for integers, a background that is neither 0 nor 1 leaves all elements foreground. Where a

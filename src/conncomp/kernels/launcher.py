@@ -29,7 +29,7 @@ Parts = tuple[tuple[int, Any], ...]
 
 # How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
 # questions.
-SPINS, PAUSE = 100, 2e-4
+SPINS, PAUSE = 2000, 1e-3
 
 
 class Kernel(NamedTuple):
