@@ -199,12 +199,15 @@ def connected_components(
     Notes
     -----
     On the CPU, subgraph sampling [1]_ over the union-find of [2]_, without memory beyond the
-    labels, but for as much again with `out`; on a GPU [2]_, with as much again. Other threads may
-    write to the arrays of `csgraph` and to `out` meanwhile: the labels may then be wrong, no more.
-    A signal whose handler raises, such as Ctrl-C, ends the call; what is in `out` is then undefined. Calls on a GPU run on the stream that is current in
-    the library of the graph's arrays. With ``numbering="roots"``, `out` and a `workspace` that was
-    used for as large a graph before, "auto" and "ecl" neither allocate nor wait, and can be
-    captured in a CUDA graph. The other algorithms wait for the GPU now and then.
+    labels, but for as much again with `out`; on a GPU [2]_, with as much again. Calls on a GPU run
+    on the stream that is current in the library of the graph's arrays. With ``numbering="roots"``,
+    `out` and a `workspace` that was used for as large a graph before, "auto" and "ecl" neither
+    allocate nor wait, and can be captured in a CUDA graph. The other algorithms wait for the GPU
+    now and then.
+
+    Other threads may write to the arrays of `csgraph` and to `out` meanwhile: the labels may then
+    be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends the call; what is in
+    `out` is then undefined.
 
     The algorithms on a GPU:
 
