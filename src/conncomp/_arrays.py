@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conncomp._core import native
 from conncomp.kernels.launcher import INDEX_TYPES, import_cupy
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -231,6 +232,14 @@ def move_from_gpu(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
 def _pieces(array: NDArray[Any]) -> Iterator[slice]:
     step = PIECE // array.itemsize
     return (slice(start, start + step) for start in range(0, array.size, step))
+
+
+def extremes(values: Any) -> tuple[int, int]:
+    """Return the smallest and the largest of an array of integers, which is not empty."""
+    usable = values.flags.c_contiguous and getattr(values.flags, "aligned", True)
+    if isinstance(values, np.ndarray) and values.dtype in INDEX_TYPES and usable:
+        return cast(tuple[int, int], native.extremes(values.reshape(-1)))
+    return int(values.min()), int(values.max())
 
 
 class Output:

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +11,7 @@
 #include "_without_gil.h"
 #include "components/tables.h"
 #include "core/counting_sort.h"
+#include "core/extremes.h"
 #include "core/half.h"
 #include "core/parallel.h"
 #include "core/philox.h"
@@ -137,6 +139,12 @@ void define_arcs(nb::module_& m) {
   m.def("compact_arcs", &compact_arcs<Vertex>);
 }
 
+template <class T>
+std::pair<T, T> extremes_of(Vector<const T> values) {
+  if (values.size() == 0) throw nb::value_error("there is no smallest of no numbers");
+  return without_gil([&] { return extremes(values.data(), int64_t(values.size())); });
+}
+
 template <class Label>
 void count(Vector<const Label> labels, Label background, Vector<int64_t> sizes) {
   without_gil([&] {
@@ -181,6 +189,7 @@ void replace(Vector<const Label> labels, Label background, Vector<const Label> t
 
 template <class Label>
 void define_components(nb::module_& m) {
+  m.def("extremes", &extremes_of<Label>);
   m.def("count_labels", &count<Label>);
   m.def("members", &members<Label, int32_t>);
   m.def("members", &members<Label, int64_t>);

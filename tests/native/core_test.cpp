@@ -1,5 +1,6 @@
 // Runs the C++ core on random inputs under a sanitizer, with several threads and parts so small that
 // every seam is crossed, and compares with a serial flood fill. Built and run by test_sanitizers.py.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "components/tables.h"
+#include "core/extremes.h"
 #include "core/half.h"
 #include "generate/fill.h"
 #include "generate/rmat.h"
@@ -140,6 +142,9 @@ void test_grid() {
   for (int64_t row = 0; row < rows; ++row) check(moments.size[row] == recount[row], "sizes in statistics");
   std::vector<double> covariance(rows * image.shape.size() * image.shape.size());
   central_moments(moments, covariance.data());
+  const auto [low, high] = extremes(numbers.data(), image.size);
+  check(low == *std::min_element(numbers.begin(), numbers.end()), "the smallest label");
+  check(high == count, "the largest label");
   std::vector<int64_t> ranking(rows);
   sort_by_size(sizes.data(), rows, ranking.data());
   for (int64_t i = 1; i < rows; ++i) check(sizes[ranking[i - 1]] >= sizes[ranking[i]], "order by size");

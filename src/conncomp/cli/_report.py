@@ -199,7 +199,7 @@ def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
     >>> largest(np.array([0, 2, 5]), 1)
     [{'label': 2, 'size': 5}]
     """
-    kept = min(count, np.count_nonzero(sizes))
+    kept = min(count, int(np.count_nonzero(sizes)))
     if kept == 0:
         return []
     # All that are as large as the last one kept, of which those with the smallest labels stay.

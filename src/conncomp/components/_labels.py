@@ -15,6 +15,7 @@ from conncomp._arrays import (
     as_numpy_and_mask,
     caller_stream,
     check_kind,
+    extremes,
     from_cupy,
     library_of,
     on_gpu,
@@ -112,9 +113,10 @@ def _check_background(background: Background, ndim: int) -> int | None:
 
 def _range(labels: Any, background: int | None) -> tuple[int, int]:
     """Return the smallest label, or 0 if that is not negative, and the largest."""
-    if background != -1:
+    if background != -1 and not isinstance(labels, np.ndarray):
         # As unsigned numbers, negative ones are the largest: one pass finds out about both.
         high = int(labels.view(labels.dtype.str.replace("i", "u")).max())
         if high <= np.iinfo(labels.dtype).max:
             return 0, high
-    return min(int(labels.min()), 0), int(labels.max())
+    low, high = extremes(labels)
+    return min(low, 0), high

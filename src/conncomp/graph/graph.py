@@ -19,6 +19,7 @@ from conncomp._arrays import (
     as_numpy,
     check_choice,
     check_kind,
+    extremes,
     library_of,
     move_from_gpu,
     move_to_gpu,
@@ -139,7 +140,7 @@ class Graph:
         if arcs[0].dtype != arcs[1].dtype:
             arcs = arcs[0].astype(np.int64, copy=False), arcs[1].astype(np.int64, copy=False)
         if num_vertices is None:
-            num_vertices = 1 + max((int(ends.max()) for ends in arcs if len(ends)), default=-1)
+            num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
         self._keep(num_vertices, arcs=arcs, library=library)
         self._check_arcs()
 
@@ -672,7 +673,7 @@ def _check_rows(indptr: Indices, indices: Indices) -> None:
 def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
     if len(vertices) == 0:
         return
-    for worst in (int(vertices.min()), int(vertices.max())):
+    for worst in extremes(vertices):
         if not 0 <= worst < num_vertices:
             at = int((vertices == worst).argmax())
             raise ValueError(
