@@ -77,6 +77,12 @@ elif kind == "rows":
         lambda: conncomp.Graph.from_csr(matrix.indptr, matrix.indices).is_symmetric(),
     )
     race(lambda: [call() for call in calls], matrix.indptr, matrix.indices)
+elif kind == "triples":
+    matrix = sparse.random_array((2000, 2000), density=1e-3, rng=0)
+    race(lambda: conncomp.connected_components(matrix), matrix.row, matrix.col)
+elif kind == "columns":
+    matrix = sparse.random_array((2000, 2000), density=1e-3, rng=0).tocsc()
+    race(lambda: conncomp.connected_components(matrix), matrix.indptr, matrix.indices)
 elif kind == "made rows":
     src, dst = random.integers(0, 2000, (2, 5000))
     graph = conncomp.Graph.from_edges(src, dst, 2000)
@@ -95,7 +101,7 @@ elif kind == "labels":
 print("survived")
 """
 
-KINDS = ["image", "volume", "shape", "arcs", "rows", "made rows", "labels"]
+KINDS = ["image", "volume", "shape", "arcs", "rows", "triples", "columns", "made rows", "labels"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

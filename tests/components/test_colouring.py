@@ -144,3 +144,10 @@ def test_many_axes():
     assert conncomp.colour_components(np.ones((2,) * 5, int)).shape == (2, 2, 2, 2, 2, 3)
     with pytest.raises(ValueError, match="labels has 20 axes that are longer than 1"):
         conncomp.colour_components(np.ones((2,) * 20, int))
+
+
+def test_backgrounds_are_those_of_the_other_tools():
+    with pytest.raises(ValueError, match="background has to be given"):
+        conncomp.colour_components(np.array([0, 0, 1]))
+    masked = np.ma.array([[1, 2]], mask=[[0, 1]])
+    assert conncomp.colour_components(masked).any(axis=-1).tolist() == [[True, False]]

@@ -173,7 +173,7 @@ def test_sums_of_products_have_128_bits():
     measure = gpu.load(tables.FILE, tables._names(labels.dtype))[1]
     table = np.zeros((1, 5), np.int64)  # low, high, sum, and the halves of the sum of squares
     table[0, 3:] = -2, 5
-    arguments = np.int32(0), 1, np.array([70]), np.array([0, 1]), 0, 5, table
+    arguments = np.int32(0), 1, np.array([70]), 2, np.array([0, 1]), 0, 5, table
     launch(measure, (1, tables.THREADS), 70, labels, *arguments)
     squares = sum(i * i for i in range(70))
     assert table.tolist() == [[0, 69, 70 * 69 // 2, squares - 2, 6]]

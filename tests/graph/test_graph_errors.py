@@ -212,3 +212,31 @@ def test_out_that_overlaps_the_graph(graph, out):
     with pytest.raises(ValueError, match="out shares memory with the input"):
         connected_components(graph, out=out)
     np.testing.assert_array_equal(out, before)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr"])
+@pytest.mark.parametrize("number", [-(10**9), 10**8])
+def test_sparse_matrices_that_were_changed(kind, number):
+    """SciPy's own conversions follow whatever is stored."""
+    for name in ("indptr", "indices", "row", "col"):
+        matrix = sparse.random_array((40, 40), density=0.1, rng=0, format="coo").asformat(kind)
+        if not hasattr(matrix, name):
+            continue
+        array = getattr(matrix, name)
+        array[len(array) // 2] = number
+        for call in (Graph.from_scipy, connected_components):
+            with pytest.raises(ValueError, match=r"ind|row|col|src|dst"):
+                call(matrix)
+
+
+def test_a_graph_stays_as_it_was_when_it_cannot_be_made_anew():
+    graph = Graph.from_edges([0], [1])
+    with pytest.raises(ValueError, match=r"src\[0\] is 5"):
+        graph.__init__(2, arcs=([5], [0]))
+    assert connected_components(graph)[0] == 1
+
+
+@pytest.mark.parametrize("count", [-1, 2**57, 2**70])
+def test_numbers_of_vertices(count):
+    with pytest.raises(ValueError, match=f"num_vertices={count} must be from 0 to"):
+        Graph(count, arcs=([], []))

@@ -130,6 +130,8 @@ def test_dtypes_that_are_too_small(numbering):
         ({"connectivity": 10**5000}, ValueError, "connectivity=a int must be from 1"),
         ({"structure": np.ones((3, 3))}, TypeError, "no argument 'structure'; connectivity=1"),
         ({"neighbors": 4}, TypeError, "no argument 'neighbors'; connectivity=1 stands for"),
+        ({"out_dtype": "u2"}, TypeError, "no argument 'out_dtype'; dtype="),
+        ({"periodic_boundary": True}, TypeError, "no argument 'periodic_boundary'; periodic="),
         ({"label_image": IMAGE}, TypeError, "label_image"),
         ({"image": IMAGE}, TypeError, "got 'image' besides 'label_image'"),
         ({"periodic": "all"}, TypeError, "periodic='all' must be True for all axes"),

@@ -966,3 +966,12 @@ def test_real_ids():
     assert (len(ids), ids[-1]) == (7115, 8297)
     assert connected_components(graph)[0] == 24
     assert connected_components(graph, connection="strong")[0] == 5816
+
+
+def test_an_array_of_numpy_is_no_graph(tmp_path):
+    path = tmp_path / "labels.npy"
+    np.save(path, np.eye(3))
+    with pytest.raises(
+        ValueError, match=r"labels\.npy: is an array of NumPy; scipy.sparse.save_npz"
+    ):
+        Graph.read(path)

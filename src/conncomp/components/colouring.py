@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import as_numpy
-from conncomp.components._labels import Labels, check_labels
+from conncomp._arrays import as_numpy, on_gpu
+from conncomp.components._labels import Background, Labels, check_labels
 
 # Components this close to each other, along every axis, get different colours.
 REACH = 2
@@ -23,7 +23,7 @@ WORD, MOST = 64, 3000
 BLOCK = 1 << 14
 
 
-def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArray[np.uint8]:
+def colour_components(labels: ArrayLike, *, background: Background = "auto") -> NDArray[np.uint8]:
     """Paint components so that those that touch or nearly touch have clearly different colours.
 
     Parameters
@@ -31,7 +31,8 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     labels : array_like of int
         One dimension or more, of which up to 5 are longer than 1.
     background : {0, -1, None}, optional
-        The label that is no component: 0 for `label`, -1 for its roots, None for none.
+        The label that is no component: 0 for `label`, -1 for its roots, None for none. Has to be
+        given for labels of one axis, as for `component_sizes`; masked labels are background.
 
     Returns
     -------
@@ -62,7 +63,9 @@ def colour_components(labels: ArrayLike, *, background: int | None = 0) -> NDArr
     >>> bool((image[0, 0] == image[0, 2]).all())
     False
     """
-    array, ground, rows = check_labels(as_numpy(labels, "labels"), background)
+    if on_gpu(labels):
+        as_numpy(labels, "labels")  # which says what to do
+    array, ground, rows = check_labels(labels, background)
     if array.ndim == 0:
         raise ValueError("labels is a scalar; it must have one dimension or more")
     shape = array.shape

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 Indices = NDArray[Any]
 
+# More than any machine can label, and few enough for NumPy to count the bytes.
+MOST_VERTICES = 1 << 56
+
 
 class Graph:
     """A directed graph with vertices 0, 1, ..., as an array of arcs.
@@ -93,6 +96,12 @@ class Graph:
     (2, array([0, 0, 0, 1, 1], dtype=int32))
     """
 
+    _num_vertices: int
+    _arcs: tuple[Indices, Indices] | None
+    _csr: tuple[Indices, Indices] | None
+    _symmetric: bool | None
+    _library: str
+
     def __init__(
         self,
         num_vertices: int,
@@ -109,27 +118,26 @@ class Graph:
             self._keep_rows(*_two("csr", csr), count)
 
     @classmethod
-    def _of_checked(cls, num_vertices: int, **parts: Any) -> Graph:
-        """Make a graph of what is known to be right; see `_keep`."""
-        graph = cls.__new__(cls)
-        graph._keep(num_vertices, **parts)
-        return graph
-
-    def _keep(
-        self,
+    def _of_checked(
+        cls,
         num_vertices: int,
         *,
         arcs: tuple[Indices, Indices] | None = None,
         csr: tuple[Indices, Indices] | None = None,
         symmetric: bool | None = None,
         library: str = "numpy",
-    ) -> None:
-        # `library` is that of the arrays the user gave; those on a GPU are kept as CuPy's.
-        self._num_vertices = num_vertices
-        self._arcs = arcs
-        self._csr = csr
-        self._symmetric = symmetric
-        self._library = library
+    ) -> Graph:
+        """Make a graph of what is known to be right, or is checked at once.
+
+        `library` is that of the arrays the user gave; those on a GPU are kept as CuPy's.
+        """
+        graph = cls.__new__(cls)
+        graph._num_vertices = num_vertices
+        graph._arcs = arcs
+        graph._csr = csr
+        graph._symmetric = symmetric
+        graph._library = library
+        return graph
 
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
         """Keep arcs, once checked; by default vertices end with the largest that occurs."""
@@ -141,8 +149,9 @@ class Graph:
             arcs = arcs[0].astype(np.int64, copy=False), arcs[1].astype(np.int64, copy=False)
         if num_vertices is None:
             num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
-        self._keep(num_vertices, arcs=arcs, library=library)
-        self._check_arcs()
+        made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
+        made._check_arcs()
+        self.__dict__.update(made.__dict__)
 
     def _keep_rows(
         self, indptr: ArrayLike, indices: ArrayLike, num_vertices: int | None = None
@@ -157,8 +166,9 @@ class Graph:
             raise ValueError(
                 f"indptr has {count + 1} entries; {num_vertices} vertices need {num_vertices + 1}"
             )
-        self._keep(count, csr=rows, library=library)
-        self._check_rows()
+        made = Graph._of_checked(count, csr=rows, library=library)
+        made._check_rows()
+        self.__dict__.update(made.__dict__)
 
     def _check_arcs(self) -> None:
         """Raise unless all ends of the arcs are vertices."""
@@ -263,7 +273,17 @@ class Graph:
         if not is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
         _check_square(matrix.shape, "matrix")
-        rows = as_scipy(matrix).tocsr()
+        stored = as_scipy(matrix)
+        if stored.format == "coo":
+            return cls(matrix.shape[0], arcs=(stored.row, stored.col))
+        if stored.format == "csr":
+            return cls(matrix.shape[0], csr=(stored.indptr, stored.indices))
+        if hasattr(stored, "check_format"):
+            # To convert, SciPy follows what is stored without a look, so it gets a copy that nobody
+            # changes and that is right.
+            stored = stored.copy()
+            stored.check_format(full_check=True)
+        rows = stored.tocsr()
         return cls(matrix.shape[0], csr=(rows.indptr, rows.indices))
 
     @classmethod
@@ -599,8 +619,11 @@ class Graph:
         matrix.sum_duplicates()
         return matrix
 
-    def fill_labels(self, labels: Indices, consecutive: bool) -> int:
-        """Write the label of every vertex to `labels`; return the number of components."""
+    def _fill_labels(self, labels: Indices, consecutive: bool) -> int:
+        """Write the label of every vertex; return the number of components.
+
+        Nobody else may write to `labels` meanwhile: what is there leads the union-find.
+        """
         if self._csr is not None:
             return int(
                 native.components_of_csr(*self._csr, self._symmetric or False, consecutive, labels)
@@ -650,8 +673,8 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
 
 def _check_num_vertices(num_vertices: int) -> int:
     count = as_integer("num_vertices", num_vertices)
-    if count < 0:
-        raise ValueError(f"num_vertices={count} must not be negative")
+    if not 0 <= count <= MOST_VERTICES:
+        raise ValueError(f"num_vertices={count} must be from 0 to {MOST_VERTICES}")
     return count
 
 

@@ -279,7 +279,7 @@ def connected_components(
     elif strong:
         count = _fill_strong(arcs, output.labels, numbering)
     else:
-        count = arcs.fill_labels(output.labels, numbering == "consecutive")
+        count = arcs._fill_labels(output.labels, numbering == "consecutive")
     labels = output.finish()
     return (count, labels) if return_labels else count
 

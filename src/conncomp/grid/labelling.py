@@ -59,6 +59,13 @@ ELSEWHERE = {
     "structure": "connectivity=1 connects along faces, as scipy.ndimage.label does by default, and "
     "connectivity=None along edges and corners, too",
     "neighbors": "connectivity=1 stands for neighbors=4, and connectivity=None for neighbors=8",
+    "neighbours": "connectivity=1 stands for neighbours=4, and connectivity=None for neighbours=8",
+    "periodic_boundary": "periodic=True is what it is called here",
+    "return_N": "return_num=True is what it is called here",
+    "out_dtype": "dtype= is what it is called here",
+    "output": "out= takes an array, and dtype= a type",
+    "binary_image": "label_image != 0 is a binary image",
+    "bg": "background= is what it is called here",
 }
 
 # Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.

@@ -158,6 +158,10 @@ def _find_format(source: Source) -> str:
         return "matrix-market"
     if head.startswith(b"PK\3\4"):
         return "npz"
+    if head.startswith(b"\x93NUMPY"):
+        raise source.error(
+            "is an array of NumPy; scipy.sparse.save_npz writes matrices that can be read"
+        )
     if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
         return "ecl"
     if re.match(rb"\s*<\?xml|\s*<graphml", head):
