@@ -16,6 +16,7 @@ from conncomp.kernels.launcher import INDEX_TYPES, import_cupy
 
 INT32_MAX = np.iinfo(np.int32).max
 PIECE = 1 << 28  # bytes that are moved to or from a GPU at once
+PIECE_HERE = 1 << 24  # and that are converted at once in main memory
 LONGEST_SHOWN = 80  # characters of a value in a message
 
 
@@ -199,9 +200,30 @@ def check_kind(array: Any, kinds: str, given: object, name: str, wanted: str) ->
 
 def native_layout(array: NDArray[Any]) -> NDArray[Any]:
     """Return `array` aligned and in native byte order, as the kernels read it."""
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    return np.require(array, requirements="A")
+    usable = array.dtype.isnative and array.flags.aligned
+    return array if usable else converted(array, array.dtype.newbyteorder("="))
+
+
+def contiguous(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return `array` as one of `dtype`, aligned and C-contiguous; itself if it is one."""
+    usable = array.dtype == dtype and array.flags.c_contiguous and array.flags.aligned
+    return array if usable else converted(array, dtype)
+
+
+def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
+    """Copy `array` to `out`, or to a new C-contiguous array of `dtype`.
+
+    In pieces along the first axis, between which Ctrl-C is heard.
+    """
+    if out is None:
+        out = np.empty(array.shape, dtype)
+    if array.nbytes <= PIECE_HERE or array.ndim == 0:
+        out[...] = array
+        return out
+    rows = max(1, PIECE_HERE * len(array) // array.nbytes)
+    for start in range(0, len(array), rows):
+        out[start : start + rows] = array[start : start + rows]
+    return out
 
 
 def move_to_gpu(xp: Any, array: NDArray[Any]) -> Any:
@@ -287,6 +309,7 @@ class Output:
     ) -> None:
         self._smallest = isinstance(dtype, str) and dtype == "smallest"
         self._lowest = lowest
+        self._xp = xp
         wanted = None if dtype is None or self._smallest else _as_dtype(dtype)
         self._out = placed = None
         if out is not None:
@@ -310,9 +333,9 @@ class Output:
             if self._copy is None:
                 return self.labels
             if self._copy is not self.labels:
-                self._copy[...] = self.labels
+                self._fill(self._copy)
             return self._out
-        largest = int(self.labels.max()) if self.labels.size else 0
+        largest = extremes(self.labels)[1] if self.labels.size else 0
         smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
         wanted = smallest if self._wanted is None else self._wanted
         if largest > np.iinfo(wanted).max:
@@ -321,9 +344,16 @@ class Output:
                 f"{name} is {wanted}, too small for labels up to {largest}; use {smallest}"
             )
         if self._copy is None:
-            return self.labels.astype(wanted)
-        self._copy[...] = self.labels
+            return self._fill(self._xp.empty(self.labels.shape, wanted))
+        self._fill(self._copy)
         return self._out
+
+    def _fill(self, out: Any) -> Any:
+        """Copy the labels to `out`, and return that."""
+        if self._xp is np:
+            return converted(self.labels, out.dtype, out)
+        out[...] = self.labels
+        return out
 
 
 def _as_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -13,6 +13,7 @@ from scipy import sparse
 from skimage.measure import regionprops
 
 import conncomp
+from conncomp import _arrays
 
 LABELS = hnp.arrays(
     st.sampled_from(["u1", "i2", "i4", "u4", "i8", "u8", ">i4"]),
@@ -246,3 +247,22 @@ def test_bad_numbers():
         conncomp.remove_small_components([1, 2], 1.5)
     with pytest.raises(ValueError, match="labels is a scalar"):
         conncomp.component_statistics(np.int64(3))
+
+
+@pytest.mark.parametrize("shape", [(1, 300), (300, 1), (17, 19), (5, 6, 7), (2,) * 9])
+def test_conversions_in_pieces(monkeypatch, shape):
+    """As for large arrays: layouts, byte orders and dtypes that are converted piece by piece."""
+    monkeypatch.setattr(_arrays, "PIECE_HERE", 64)
+    image = np.random.default_rng(0).integers(0, 3, shape)
+    labels = conncomp.label(image, dtype=np.int64)
+    sizes = conncomp.component_sizes(labels, background=0)
+    for turned in (labels.astype(">i8"), labels.astype("i2"), np.asfortranarray(labels)):
+        np.testing.assert_array_equal(conncomp.component_sizes(turned, background=0), sizes)
+    for turned in (image.astype(">i4"), np.asfortranarray(image)):
+        np.testing.assert_array_equal(conncomp.label(turned, dtype="u2"), labels)
+        out = np.empty(shape, np.uint16)
+        np.testing.assert_array_equal(conncomp.label(turned, out=out), labels)
+    src, dst = np.random.default_rng(1).integers(0, 99, (2, 400))
+    graph = conncomp.Graph.from_edges(src.astype(">u2"), dst[::-1].astype(np.int8), 99)
+    right = conncomp.connected_components(conncomp.Graph.from_edges(src, dst[::-1], 99))[1]
+    np.testing.assert_array_equal(conncomp.connected_components(graph)[1], right)

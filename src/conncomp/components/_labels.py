@@ -15,6 +15,8 @@ from conncomp._arrays import (
     as_numpy_and_mask,
     caller_stream,
     check_kind,
+    contiguous,
+    converted,
     extremes,
     from_cupy,
     library_of,
@@ -89,9 +91,9 @@ def check_labels(labels: Any, background: Background) -> tuple[Labels, int, int]
     if placed:
         array = array.astype(dtype, order="C", copy=False)
     elif mask is None:
-        array = np.require(array, dtype=dtype, requirements=["C", "A"])
+        array = contiguous(array, dtype)
     else:
-        array = array.astype(dtype, order="C")
+        array = converted(array, dtype)
         array[mask] = empty
     return array, empty, high + 1
 

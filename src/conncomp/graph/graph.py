@@ -7,6 +7,7 @@ graph there has arrays of its own, which it never gives away.
 
 from __future__ import annotations
 
+import secrets
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -19,6 +20,8 @@ from conncomp._arrays import (
     as_numpy,
     check_choice,
     check_kind,
+    contiguous,
+    converted,
     extremes,
     library_of,
     move_from_gpu,
@@ -602,17 +605,25 @@ class Graph:
         if self._symmetric is None and self.device == "cuda":
             self._symmetric = check_rows(current_gpu(), *self._rows()).symmetric
         elif self._symmetric is None:
-            matrix = self._pattern()
-            self._symmetric = (matrix != matrix.T).nnz == 0
+            rows = self._checked_rows()
+            # Where multiplicities match, too, as they mostly do, one pass is enough.
+            if native.csr_is_mirrored(*rows, secrets.randbits(64)):
+                self._symmetric = True
+            else:
+                matrix = self._pattern(*rows)
+                self._symmetric = (matrix != matrix.T).nnz == 0
         return self._symmetric
 
-    def _pattern(self) -> csr_array[np.bool_]:
-        """Return the adjacency matrix, without multiplicities."""
+    def _checked_rows(self) -> tuple[Indices, Indices]:
+        """Return copies of the rows that nobody else changes, once they are checked."""
+        indptr, indices = (converted(array, array.dtype) for array in self._rows())
+        _check_rows(indptr, indices)
+        return indptr, indices
+
+    def _pattern(self, indptr: Indices, indices: Indices) -> csr_array[np.bool_]:
+        """Return the adjacency matrix of checked rows, without multiplicities."""
         from scipy import sparse
 
-        # SciPy does not check, and these copies cannot change any more.
-        indptr, indices = (array.copy() for array in self._rows())
-        _check_rows(indptr, indices)
         shape = (self.num_vertices, self.num_vertices)
         ones = np.ones(len(indices), np.bool_)
         matrix = sparse.csr_array((ones, indices, indptr), shape=shape)
@@ -667,8 +678,7 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
     dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
     if not isinstance(array, np.ndarray):
         return cast(Indices, array.astype(dtype, order="C"))
-    contiguous: Indices = np.require(array, dtype, requirements=["C", "A"])
-    return contiguous.view()
+    return contiguous(array, dtype).view()
 
 
 def _check_num_vertices(num_vertices: int) -> int:

@@ -368,7 +368,9 @@ def _arrays_of(graph: Any) -> list[Labels]:
 def _fill_strong(graph: Graph, labels: Labels, numbering: Numbering) -> int:
     from scipy.sparse import csgraph
 
-    count, found = csgraph.connected_components(graph._pattern(), connection="strong")
+    count, found = csgraph.connected_components(
+        graph._pattern(*graph._checked_rows()), connection="strong"
+    )
     if numbering == "roots":
         smallest = np.full(count, graph.num_vertices, labels.dtype)
         np.minimum.at(smallest, found, np.arange(graph.num_vertices, dtype=labels.dtype))
