@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 
 import click
 
@@ -21,6 +22,8 @@ from conncomp.cli.label import label
 @click.version_option(importlib.metadata.version("conncomp"), message="%(prog)s %(version)s")
 def command() -> None:
     """Find the connected components of images, volumes and graphs."""
+    # What tifffile has to say of a damaged file is in the error's one line.
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
 for subcommand in (label, graph, bench, info):

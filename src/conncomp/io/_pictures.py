@@ -18,6 +18,24 @@ VALUES_PER_BYTE = {"Png": 8 * 1032, "Jpeg": 1032, "Gif": 4096, "Bmp": 1032, "Web
 SMALL_PICTURE = 1 << 26
 
 
+class _Held:
+    """A file that is asked for no more bytes than it holds, whatever a length in it says.
+
+    A file makes room for all that is asked for before it reads.
+    """
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file = file
+        self._size = size
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1, /) -> bytes:
+        left = max(0, self._size - self._file.tell())
+        return self._file.read(left if size < 0 else min(size, left))
+
+
 def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None]:
     """Return a picture, or all its frames as one array, and which axis is that of the channels.
 
@@ -31,10 +49,10 @@ def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None
     # Not by `PIL.Image.open`, which tries all formats, PostScript among them, and whose bound on
     # pixels is the same for every file.
     plugin = optional(f"PIL.{reader}ImagePlugin")
-    with getattr(plugin, f"{reader}ImageFile")(file) as picture:
+    size = os.fstat(file.fileno()).st_size
+    with getattr(plugin, f"{reader}ImageFile")(_Held(file, size)) as picture:
         frames = getattr(picture, "n_frames", 1)
         values = frames * picture.width * picture.height * len(picture.getbands())
-        size = os.fstat(file.fileno()).st_size
         if values > max(SMALL_PICTURE, VALUES_PER_BYTE[reader] * size):
             raise ValueError(
                 f"says that it has {frames} frames of {picture.width} x {picture.height} pixels, "
