@@ -84,9 +84,8 @@ struct Masks {
           if (!read_row(read(bundles.origin(r, &Axis::byte_stride)), r, background, value))
             one_value.store(false, std::memory_order_relaxed);
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
-        for (int64_t w = 0; w < bundles.words; ++w) {
+        for (int64_t w = 0; w < bundles.words; ++w)
           start[bundle * bundles.words + w] = body(bundle)[w] & ~Moved(body(bundle), w, bundles.words).left;
-        }
       });
       found[part] = value;
     });
