@@ -37,9 +37,9 @@ from conncomp.bench.units import format_rate, format_ratio, format_seconds
 from conncomp.generate.random import integers
 from conncomp.grid.labelling import ON_GPU
 from conncomp.io import atomic_path
-from conncomp.kernels.grid.image import BONDS, Image
-from conncomp.kernels.grid.tiles import MAX_THREADS, TILES
-from conncomp.kernels.launcher import current_gpu, time_limit
+from conncomp.kernels.cuda.grid.image import BONDS, Image
+from conncomp.kernels.cuda.launcher import current_gpu, time_limit
+from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 
 Row = dict[str, Any]
 Describe = Callable[[Any], Image]

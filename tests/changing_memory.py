@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.launcher import Workspace
+from conncomp.gpu import Workspace
 from host_cuda.host_gpu import HostGpu
 
 MOST_LAUNCHES = 2000  # far more than any call here needs: one that goes on for ever is found so

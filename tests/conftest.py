@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 import conncomp
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 # The same examples on every run: a failure is then a failure for everyone.
 settings.register_profile("conncomp", deadline=None, derandomize=True, database=None)

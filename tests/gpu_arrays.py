@@ -3,7 +3,7 @@
 import numpy as np
 
 from conncomp.grid.labelling import _describe_values, _label_on_gpu
-from conncomp.kernels.grid.image import Image
+from conncomp.kernels.cuda.grid.image import Image
 
 
 def describe(image, background=0, connectivity=None, periodic=False):

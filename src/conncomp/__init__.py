@@ -14,10 +14,10 @@ from conncomp.components import (
     size_histogram,
     sort_by_size,
 )
+from conncomp.gpu import Workspace, kernel_times
 from conncomp.graph import Graph, PathLengths, connected_components, path_lengths
 from conncomp.grid import label
 from conncomp.io import read_image, write_image
-from conncomp.kernels.launcher import Workspace, kernel_times
 
 __all__ = [
     "ComponentStatistics",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import wraps
-from operator import index
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conncomp._arguments import INT32_MAX, check_choice, shown
 from conncomp._core import native
-from conncomp.kernels.launcher import INDEX_TYPES, import_cupy
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
-INT32_MAX = np.iinfo(np.int32).max
 PIECE = 1 << 28  # bytes that are moved to or from a GPU at once
 PIECE_HERE = 1 << 24  # and that are converted at once in main memory
-LONGEST_SHOWN = 80  # characters of a value in a message
 
 
 def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal["cpu", "cuda"]:
@@ -411,72 +408,3 @@ def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:
         start, first = out.data.ptr, array.data.ptr
         return bool(start < first + array.nbytes and first < start + out.nbytes)
     return bool(xp.may_share_memory(out, array))
-
-
-def shown(value: object) -> str:
-    """Return `value` for a message: its representation, cut short, whatever it is."""
-    if isinstance(value, np.ndarray) and value.size > 1:  # NumPy may take long to write it down
-        return f"an array of shape {value.shape}"
-    try:
-        text = repr(value)
-    except Exception:  # of a foreign class, or too many digits
-        return f"a {type(value).__name__}"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-
-
-def as_integer(name: str, value: Any) -> int:
-    """Return `value` as an int; a TypeError names the argument."""
-    try:
-        return int(index(value))
-    except Exception:
-        raise TypeError(f"{name}={shown(value)} must be an integer") from None
-
-
-def as_bool(name: str, value: Any) -> bool:
-    """Return whether `value` is true; a TypeError names the argument."""
-    try:
-        return bool(value)
-    except Exception:
-        raise TypeError(f"{name}={shown(value)} must be True or False") from None
-
-
-def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    """Raise unless `value` is one of `choices`."""
-    try:
-        known = value in choices
-    except Exception:  # arrays do not compare as one
-        known = False
-    if not known:
-        raise ValueError(f"{name}={shown(value)} is not one of {', '.join(map(repr, choices))}")
-
-
-def check_options(algorithm: str, function: Any, options: dict[str, Any]) -> None:
-    """Raise unless `function`, which is the algorithm of that name, takes all `options`."""
-    known = getattr(function, "__kwdefaults__", None) or {}
-    for name in options:
-        if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise TypeError(f"algorithm={algorithm!r} has no option {name!r}; {has}")
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def also_named(**names: str) -> Callable[[_Function], _Function]:
-    """Let a function take its first argument by another keyword, too: ``also_named(new="old")``."""
-    ((name, other),) = names.items()
-
-    def decorate(function: _Function) -> _Function:
-        @wraps(function)
-        def call(*arguments: Any, **options: Any) -> Any:
-            if other in options:
-                if arguments or name in options:
-                    raise TypeError(
-                        f"{function.__name__}() got {other!r} besides {name!r}, which it stands for"
-                    )
-                options[name] = options.pop(other)
-            return function(*arguments, **options)
-
-        return cast(_Function, call)
-
-    return decorate

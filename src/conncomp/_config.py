@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 
-from conncomp._arrays import as_integer
+from conncomp._arguments import as_integer
 from conncomp._core import instruction_set, native
-from conncomp.kernels.launcher import import_cupy
+from conncomp.kernels.cuda.launcher import import_cupy
 
 OPTIONAL = {
     "cuda": ("cupy-cuda12x", "cupy-cuda13x"),

@@ -9,19 +9,19 @@
 #include <nanobind/stl/vector.h>
 
 #include "_without_gil.h"
-#include "components/tables.h"
-#include "core/counting_sort.h"
-#include "core/extremes.h"
 #include "core/half.h"
-#include "core/parallel.h"
 #include "core/philox.h"
-#include "generate/fill.h"
-#include "generate/rmat.h"
-#include "graph/afforest.h"
-#include "grid/runs.h"
-#include "io/compact.h"
-#include "io/graph_text.h"
-#include "io/mirrored.h"
+#include "cpu/components/tables.h"
+#include "cpu/core/counting_sort.h"
+#include "cpu/core/extremes.h"
+#include "cpu/core/parallel.h"
+#include "cpu/generate/fill.h"
+#include "cpu/generate/rmat.h"
+#include "cpu/graph/afforest.h"
+#include "cpu/grid/runs.h"
+#include "cpu/io/compact.h"
+#include "cpu/io/graph_text.h"
+#include "cpu/io/mirrored.h"
 
 namespace nb = nanobind;
 using namespace conncomp;

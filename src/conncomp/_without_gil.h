@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/interrupt.h"
+#include "cpu/core/interrupt.h"
 
 namespace conncomp {
 

@@ -136,7 +136,7 @@ def write():
 def gpu(monkeypatch):
     """Let conncomp work on a GPU that is not there, by the algorithms "auto" and "plain"."""
     fake = FakeGpu(conncomp.connected_components, conncomp.label)
-    for module in ("kernels.launcher", "_arrays"):
+    for module in ("kernels.cuda.launcher", "_arrays"):
         monkeypatch.setattr(f"conncomp.{module}.import_cupy", lambda: fake)
     monkeypatch.setattr("conncomp.graph.graph.current_gpu", lambda: SimpleNamespace(xp=fake))
     checked = SimpleNamespace(symmetric=True, wrong=False)  # by a kernel

@@ -22,7 +22,7 @@ from conncomp.bench.suites import SUITES
 from conncomp.graph import Graph
 from conncomp.graph import labelling as graph_labelling
 from conncomp.grid import labelling as grid_labelling
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 from stand_in import Array
 
 GRID = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs", "--device", "cuda")

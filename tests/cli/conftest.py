@@ -6,7 +6,7 @@ import pytest
 
 import conncomp
 from conncomp.cli._command import command
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 from stand_in import Array, CuPy
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 # 3 <-> 5, 5 -> 9, 20 -> 21 -> 22 -> 20
 ARCS = "# a comment\n3 5\n5 3\n5 9\n20 21\n21 22\n22 20\n"

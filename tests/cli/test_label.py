@@ -14,7 +14,7 @@ from skimage.filters import threshold_otsu
 
 import conncomp
 from conncomp.cli.label import _above, _otsu
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 from reference import consecutive, label_by_flood_fill
 
 IMAGE = np.random.default_rng(1).integers(0, 3, (9, 11, 13)).astype(np.uint8)

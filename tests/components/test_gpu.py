@@ -17,8 +17,8 @@ from hypothesis.extra import numpy as hnp
 import conncomp
 from conncomp import _arrays
 from conncomp.components import _labels, selection, sizes, statistics
-from conncomp.kernels.components import members, tables
-from conncomp.kernels.launcher import launch
+from conncomp.kernels.cuda.components import members, tables
+from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from host_cupy import HostCuPyGpu, place_on_host
 from stand_in import Array

@@ -8,8 +8,8 @@ import pytest
 
 from changing_memory import ChangingGpu, labels, written_by_another_thread
 from conncomp.components._labels import check_labels
-from conncomp.kernels.components.members import list_members
-from conncomp.kernels.components.tables import count_labels, measure_labels, replace_labels
+from conncomp.kernels.cuda.components.members import list_members
+from conncomp.kernels.cuda.components.tables import count_labels, measure_labels, replace_labels
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")

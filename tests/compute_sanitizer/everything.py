@@ -11,9 +11,9 @@ import numpy as np
 from conncomp import Graph, connected_components, generate, label
 from conncomp.graph.labelling import ON_GPU as ON_GRAPHS
 from conncomp.grid.labelling import ON_GPU as ON_ARRAYS
-from conncomp.kernels import launcher
-from conncomp.kernels.grid import tiled_elements
-from conncomp.kernels.grid.tiles import LOCAL, MERGE
+from conncomp.kernels.cuda import launcher
+from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
 from hard_graphs import HARD_GRAPHS, star
 
 GRAPHS = {name: HARD_GRAPHS[name] for name in ("none", "one", "loop", "multiple", "brooms")}
@@ -85,7 +85,7 @@ if __name__ == "__main__":
     cupy = launcher.import_cupy()
     cupy.cuda.set_allocator(None)  # so that the ends of arrays are those of allocations
     if tool == "racecheck":
-        options = (*launcher.compile_options(), "-DCONNCOMP_RACECHECK")
-        launcher.compile_options = lambda: options
+        options_of = launcher.compile_options
+        launcher.compile_options = lambda file: (*options_of(file), "-DCONNCOMP_RACECHECK")
     {"graphs": label_graphs, "arrays": label_arrays}[what](cupy)
     print("everything ran")

@@ -1,7 +1,7 @@
 import pytest
 
 from conncomp.graph import Graph
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 from stand_in import CuPy
 
 

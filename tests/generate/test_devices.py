@@ -10,7 +10,7 @@ import pytest
 import stand_in
 from conncomp import generate
 from conncomp.generate import _edges, networks, random
-from conncomp.kernels.launcher import import_cupy
+from conncomp.kernels.cuda.launcher import import_cupy
 from families import ARRAYS, GRAPHS, SHUFFLED_GRAPHS, UNSEEDED_ARRAYS, UNSEEDED_GRAPHS
 
 EVERY_ARRAY = ARRAYS | UNSEEDED_ARRAYS

@@ -7,10 +7,10 @@ import pytest
 
 from conncomp import Graph, Workspace, connected_components, path_lengths
 from conncomp.graph.labelling import CAPTURABLE, ON_GPU
-from conncomp.kernels.core.numbering import number_roots
-from conncomp.kernels.graph import ecl
-from conncomp.kernels.graph.check import check_rows
-from conncomp.kernels.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph.check import check_rows
+from conncomp.kernels.cuda.papers import ecl
+from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges, rows_from_both_ends
 from hard_graphs import HARD_GRAPHS, line, mostly_far, random, shuffled, star
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import components_by_search, consecutive

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csgraph
 
 from conncomp import Graph, Workspace, connected_components
 from conncomp.graph.labelling import ON_GPU
-from conncomp.kernels.core.numbering import number_roots
+from conncomp.kernels.cuda.core.numbering import number_roots
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 FAST = ("auto", "ecl", "soman")

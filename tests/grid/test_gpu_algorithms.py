@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from conncomp import Workspace, generate, label
 from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _label_on_gpu
-from conncomp.kernels.grid import (
+from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
+from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.cuda.papers import (
     directional_propagation,
     label_equivalence,
     local_propagation,
-    tiled_elements,
     tiles,
 )
-from conncomp.kernels.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
-from conncomp.kernels.launcher import launch
 from gpu_arrays import describe, fill
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import (

@@ -18,9 +18,9 @@ from changing_memory import (
     written_by_another_thread,
 )
 from conncomp.grid.labelling import ON_GPU, _label_on_gpu
-from conncomp.kernels.grid import tiled_bricks, tiled_elements
-from conncomp.kernels.grid.tiling import tiling
-from conncomp.kernels.launcher import launch
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid.tiling import tiling
+from conncomp.kernels.cuda.launcher import launch
 from gpu_arrays import describe
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 

@@ -5,8 +5,8 @@ import pytest
 
 from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
-from conncomp.kernels.grid import tiled_bricks, tiled_elements
-from conncomp.kernels.grid.image import Geometry
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid.image import Geometry
 from gpu_arrays import describe
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs

@@ -11,7 +11,7 @@ import sparse
 import xarray
 
 from conncomp import label
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 IMAGE = np.eye(3, 4)
 

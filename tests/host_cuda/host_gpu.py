@@ -1,6 +1,6 @@
 """The host executor: CUDA kernels of this package, compiled by g++ and run on the CPU, for tests.
 
-`HostGpu` takes the place of `conncomp.kernels.launcher.Gpu`. README.md says how to use it.
+`HostGpu` takes the place of `conncomp.kernels.cuda.launcher.Gpu`. README.md says how to use it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conncomp.kernels.launcher import SOURCES, Gpu, source
+from conncomp.kernels.cuda.launcher import SOURCES, Gpu, includes, source
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
@@ -241,7 +241,11 @@ class HostGpu(Gpu):
             str(_runtime(self.sanitizer)),
         )
         text = (source(file) + launches).encode()
-        dependencies = b"\0".join(map(_headers, [HERE, *folders]))
+        ours = (SOURCES / file).exists()
+        included = (
+            [(SOURCES / name).read_bytes() for name in sorted(includes(file))] if ours else []
+        )
+        dependencies = b"\0".join([*included, *map(_headers, [HERE] if ours else [HERE, *folders])])
         return _compile(text, dependencies, flags)
 
 

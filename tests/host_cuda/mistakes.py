@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from conncomp.kernels.launcher import launch
+from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import HERE, HostGpu
 
 # Grid, block, arguments (an array of so many elements, or a scalar), bytes of shared memory.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conncomp.kernels.launcher import launch
+from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import (
     AVAILABLE,
     COMPILER,

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from conncomp.kernels.launcher import launch
+from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HERE, HostGpu
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")

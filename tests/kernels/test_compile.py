@@ -9,7 +9,7 @@ from collections import defaultdict
 import pytest
 
 import conncomp.kernels
-from conncomp.kernels.launcher import SOURCES, compile_options, source
+from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
 
 if sys.platform == "darwin":
     pytest.skip("there is no NVRTC for macOS", allow_module_level=True)
@@ -70,7 +70,7 @@ PARTS = {
 @pytest.mark.parametrize("capability", GPUS)
 @pytest.mark.parametrize(("file", "names"), PARTS.values(), ids=PARTS)
 def test_every_kernel_compiles(file, names, capability):
-    options = (*compile_options(), *GPUS[capability])
+    options = (*compile_options(file), *GPUS[capability])
     assert compile_kernels(source(file), names, options) == ""
 
 
@@ -91,8 +91,14 @@ def test_mistakes_are_seen(statement, message):
 
 
 def test_every_kernel_file_has_a_driver():
-    shared = {f"core/{name}.cuh" for name in ("launch", "root_bits", "scan", "sweeps", "warp")}
-    shared |= {f"grid/{name}.cuh" for name in ("bricks", "cells", "steps", "tiling")}
-    shared |= {"graph/roots.cuh", "components/rows.cuh"}
+    shared = {f"cuda/core/{name}.cuh" for name in ("launch", "root_bits", "scan", "sweeps", "warp")}
+    shared |= {f"cuda/grid/{name}.cuh" for name in ("bricks", "cells", "steps", "tiling")}
+    shared |= {"cuda/graph/roots.cuh", "cuda/components/rows.cuh"}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}
     assert files - shared == set(NAMES)
+
+
+def test_a_kernel_is_compiled_anew_where_what_it_includes_has_changed():
+    assert {"cuda/core/launch.cuh", "core/union_find.h"} < includes("cuda/papers/ecl.cuh")
+    assert "cuda/grid/cells.cuh" not in includes("cuda/papers/ecl.cuh")
+    assert compile_options("cuda/papers/ecl.cuh") != compile_options("cuda/papers/bfs.cuh")

@@ -4,7 +4,7 @@ from time import sleep
 
 import pytest
 
-from conncomp.kernels.launcher import Gpu, Kernel, launch, time_limit
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch, time_limit
 
 NOTHING = Kernel("nothing", lambda *_, **__: None)
 

@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
-#include "components/tables.h"
-#include "core/extremes.h"
 #include "core/half.h"
-#include "generate/fill.h"
-#include "generate/rmat.h"
-#include "graph/afforest.h"
-#include "grid/runs.h"
+#include "cpu/components/tables.h"
+#include "cpu/core/extremes.h"
+#include "cpu/generate/fill.h"
+#include "cpu/generate/rmat.h"
+#include "cpu/graph/afforest.h"
+#include "cpu/grid/runs.h"
 
 using namespace conncomp;
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "io/compact.h"
-#include "io/graph_text.h"
+#include "cpu/io/compact.h"
+#include "cpu/io/graph_text.h"
 
 using namespace conncomp;
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conncomp.bench import machine
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 DeviceName = Literal["cpu", "cuda"]
 Call = Callable[[], Any]

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import INT32_MAX
+from conncomp._arguments import INT32_MAX
 from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.graph import labelling as graph_labelling
 from conncomp.grid import labelling as grid_labelling
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 Labels = NDArray[Any]
 Numbering = Literal["any", "consecutive", "roots"]

@@ -24,7 +24,7 @@ from conncomp.bench.peers import Contender, Numbering, Peer, label_dtype, sparse
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
-from conncomp.kernels.launcher import time_limit
+from conncomp.kernels.cuda.launcher import time_limit
 
 Labels = NDArray[Any]
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 import click
 
 from conncomp.cli._report import Stages
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 Stage = Callable[[str], AbstractContextManager[None]]
 

@@ -35,7 +35,7 @@ from conncomp.cli._report import (
 )
 from conncomp.io import atomic_path
 from conncomp.io.graphs import FORMATS, count_without_arcs, load_graph
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 
 @click.command()

@@ -36,7 +36,7 @@ from conncomp.cli._report import (
     timing_row,
 )
 from conncomp.io.images import check_format, read_channels
-from conncomp.kernels import launcher
+from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import INT32_MAX, shown
 from conncomp._arrays import (
-    INT32_MAX,
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
@@ -21,7 +21,6 @@ from conncomp._arrays import (
     from_cupy,
     library_of,
     on_gpu,
-    shown,
 )
 
 Labels = NDArray[Any]

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import as_integer
+from conncomp._arguments import as_integer
 from conncomp._core import native
 from conncomp.components._labels import Background, Labels, check_labels, where_labels_lie
 from conncomp.components.sizes import count_rows
-from conncomp.kernels.components.tables import replace_labels
-from conncomp.kernels.launcher import current_gpu
+from conncomp.kernels.cuda.components.tables import replace_labels
+from conncomp.kernels.cuda.launcher import current_gpu
 
 
 @where_labels_lie

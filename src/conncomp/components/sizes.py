@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import INT32_MAX
+from conncomp._arguments import INT32_MAX
 from conncomp._core import native
 from conncomp.components._labels import Background, Labels, check_labels, where_labels_lie
-from conncomp.kernels.components.members import list_members
-from conncomp.kernels.components.tables import count_labels
-from conncomp.kernels.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.components.members import list_members
+from conncomp.kernels.cuda.components.tables import count_labels
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
 # Sizes below this are counted in a table; only N / SMALL components can be larger, and are sorted.
 SMALL = 1 << 16

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._core import native
 from conncomp.components._labels import Background, check_labels, where_labels_lie
-from conncomp.kernels.components.tables import measure_labels
-from conncomp.kernels.launcher import current_gpu
+from conncomp.kernels.cuda.components.tables import measure_labels
+from conncomp.kernels.cuda.launcher import current_gpu
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import INT32_MAX
-from conncomp.kernels import launcher
+from conncomp._arguments import INT32_MAX
+from conncomp.kernels.cuda import launcher
 
 
 def array_library(device: str | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import check_choice
+from conncomp._arguments import check_choice
 from conncomp.generate._arguments import (
     array_library,
     check_int,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import is_of, shown
+from conncomp._arguments import shown
+from conncomp._arrays import is_of
 
 Ends = NDArray[np.int64]
 

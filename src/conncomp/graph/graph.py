@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._arrays import (
     as_cupy,
-    as_integer,
     as_numpy,
-    check_choice,
     check_kind,
     contiguous,
     converted,
@@ -27,7 +26,6 @@ from conncomp._arrays import (
     move_from_gpu,
     move_to_gpu,
     on_gpu,
-    shown,
 )
 from conncomp._core import native
 from conncomp.graph.conversions import (
@@ -40,9 +38,9 @@ from conncomp.graph.conversions import (
     is_rustworkx,
     is_sparse,
 )
-from conncomp.kernels.graph.check import check_rows
-from conncomp.kernels.graph.edges import rows_of_arcs
-from conncomp.kernels.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.graph.check import check_rows
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.papers.edges import rows_of_arcs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,36 +8,27 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from conncomp._arguments import also_named, as_bool, check_choice, check_options, shown
 from conncomp._arrays import (
     Output,
-    also_named,
-    as_bool,
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
-    check_choice,
     check_kind,
-    check_options,
     choose_device,
     from_cupy,
     is_of,
     library_of,
     move_from_gpu,
     on_gpu,
-    shown,
 )
+from conncomp.gpu import Workspace
 from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.graph import Graph, _check_square
-from conncomp.kernels.core.numbering import number_roots
-from conncomp.kernels.graph import (
-    bfs,
-    blocked_afforest,
-    ecl,
-    edge_propagation,
-    soman,
-    vertex_propagation,
-)
-from conncomp.kernels.launcher import Workspace, current_gpu, first_entry
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph import blocked_afforest
+from conncomp.kernels.cuda.launcher import current_gpu, first_entry
+from conncomp.kernels.cuda.papers import bfs, ecl, edge_propagation, soman, vertex_propagation
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]

@@ -10,17 +10,13 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from conncomp._arguments import also_named, as_bool, as_integer, check_choice, check_options, shown
 from conncomp._arrays import (
     Output,
-    also_named,
-    as_bool,
     as_cupy,
-    as_integer,
     as_numpy_and_mask,
     caller_stream,
-    check_choice,
     check_kind,
-    check_options,
     choose_device,
     from_cupy,
     library_of,
@@ -28,21 +24,20 @@ from conncomp._arrays import (
     move_to_gpu,
     native_layout,
     on_gpu,
-    shown,
 )
 from conncomp._core import native
-from conncomp.kernels.core.numbering import count_roots, number_roots
-from conncomp.kernels.grid import (
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.numbering import count_roots, number_roots
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.papers import (
     directional_propagation,
     label_equivalence,
     local_propagation,
     neighbour_propagation,
-    tiled_bricks,
-    tiled_elements,
     tiles,
 )
-from conncomp.kernels.grid.image import Image
-from conncomp.kernels.launcher import Gpu, Workspace, current_gpu
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]

@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from conncomp._arrays import INT32_MAX, check_choice
+from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
 from conncomp.graph.graph import Graph
 from conncomp.io._optional import optional

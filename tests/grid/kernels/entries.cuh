@@ -1,6 +1,6 @@
 // What `join_tiles` takes for the entry of each element, of an array whose values are given, and masks of it
 // from an earlier reading.
-#include "grid/tiled_bricks.cuh"
+#include "cuda/grid/tiled_bricks.cuh"
 
 namespace conncomp {
 

@@ -1,8 +1,8 @@
 // The union–find of core/union_find.h under many threads.
 #pragma once
 
-#include "core/launch.cuh"
 #include "core/union_find.h"
+#include "cuda/core/launch.cuh"
 
 namespace conncomp {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "core/launch.cuh"
+#include "cuda/core/launch.cuh"
 
 namespace conncomp {
 

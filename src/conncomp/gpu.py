@@ -1,0 +1,91 @@
+"""What a user of the GPU may hold: memory to use again, and the times of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any
+
+from conncomp.kernels.cuda.launcher import import_cupy, recorded_launches
+
+Parts = tuple[tuple[int, Any], ...]
+
+
+@contextmanager
+def kernel_times() -> Iterator[dict[str, float]]:
+    """Measure how long each kernel takes on the GPU.
+
+    Yields
+    ------
+    dict
+        Filled when the context ends: seconds by name of kernel, in the order of first launches.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> with conncomp.kernel_times() as times:
+    ...     pass  # conncomp.connected_components(graph_on_gpu, algorithm="ecl")
+    >>> times
+    {}
+    """
+    times: dict[str, float] = {}
+    with recorded_launches() as launches:
+        yield times
+        for name, first, last in launches:
+            last.synchronize()
+            elapsed = import_cupy().cuda.get_elapsed_time(first, last) / 1e3
+            times[name] = times.get(name, 0.0) + elapsed
+
+
+class Workspace:
+    """Device memory that calls reuse instead of allocating their own.
+
+    Give the same workspace to calls one after another on one stream. It grows when a call needs
+    more, which is an allocation: to capture calls in a CUDA graph, make one before on the same
+    stream, and keep the workspace as long as the graph. Calls on several streams get memory of
+    their own for each; calls of several threads take turns.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> workspace = conncomp.Workspace()
+    >>> workspace.nbytes
+    0
+    """
+
+    def __init__(self) -> None:
+        self._memory: dict[int, Any] = {}  # by stream
+        self._views: dict[tuple[int, Parts], tuple[Any, ...]] = {}
+        self._turn = RLock()
+
+    def __enter__(self) -> Workspace:
+        """Wait until no other thread launches kernels that use the workspace."""
+        self._turn.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Let the next thread launch."""
+        self._turn.release()
+
+    @property
+    def nbytes(self) -> int:
+        """The memory held, in bytes."""
+        return sum(int(memory.nbytes) for memory in self._memory.values())
+
+    def take(self, gpu: Any, *parts: tuple[int, Any]) -> tuple[Any, ...]:
+        """Return an uninitialised array for each (count, dtype) of `parts`."""
+        stream = gpu.current_stream()
+        if (stream, parts) not in self._views:
+            sizes = [-(-count * dtype.itemsize // 256) * 256 for count, dtype in parts]
+            if stream not in self._memory or sum(sizes) > self._memory[stream].nbytes:
+                self._memory.pop(stream, None)  # freed before more is asked for
+                self._views = {key: kept for key, kept in self._views.items() if key[0] != stream}
+                self._memory[stream] = gpu.xp.empty(sum(sizes), "u1")
+            views, start = [], 0
+            for (count, dtype), size in zip(parts, sizes, strict=True):
+                memory = self._memory[stream]
+                views.append(memory[start : start + count * dtype.itemsize].view(dtype))
+                start += size
+            self._views[stream, parts] = tuple(views)
+        return self._views[stream, parts]

@@ -1,0 +1,191 @@
+// What one does with labels: a table with a row for each label, filled in one pass over the labels.
+//
+// How: stretches of equal labels along rows, not elements, are added up. Each thread fills a table of its
+// own and the tables are added, all in integers, so the result depends neither on threads nor on order;
+// fewer threads take part where their tables would outgrow the labels.
+// Cost: the labels read once. Memory: the table, once a thread.
+// Labels are the caller's, who may change them after they were checked (contract 5): each is loaded once
+// before it becomes an index, and one that has no row is taken for background.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "cpu/core/buffer.h"
+#include "cpu/core/counting_sort.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// Calls body(label, begin, end) for stretches of equal labels among [begin, end), but those of the background
+// and of labels that have no row. A long stretch may come in several.
+template <class Label, class Body>
+void for_each_stretch(const Label* labels, int64_t begin, int64_t end, Label background, int64_t rows,
+                      Body&& body) {
+  constexpr int64_t kLongest = 1 << 14;
+  for (int64_t stop; begin < end; begin = stop) {
+    stop = std::min(end, begin + kLongest);
+    checkpoint(stop - begin);
+    for (int64_t i = begin, last; i < stop; i = last) {
+      const Label label = Shared::load(labels + i);
+      for (last = i + 1; last < stop && labels[last] == label;) ++last;
+      if (label != background && uint64_t(label) < uint64_t(rows)) body(label, i, last);
+    }
+  }
+}
+
+// An array of `count` entries, all of them `value`.
+template <class T>
+Buffer<T> filled(int64_t count, T value) {
+  Buffer<T> entries(count);
+  for_each_index(count, [&](int64_t i) { entries[i] = value; });
+  return entries;
+}
+
+// Splits [0, count) among threads whose tables of `table_bytes` together stay below `limit`; thread t
+// calls fill(t, begin, end).
+template <class Fill>
+void share_out(int64_t count, int64_t table_bytes, int64_t limit, int64_t most, Fill&& fill) {
+  const int64_t threads = std::clamp<int64_t>(limit / std::max<int64_t>(table_bytes, 1), 1, most);
+  parallel_for(threads, [&](int64_t t) { fill(t, count * t / threads, count * (t + 1) / threads); });
+}
+
+// The number of elements of each label below `rows`; 0 for the background.
+template <class Label>
+void count_labels(const Label* labels, int64_t count, Label background, int64_t rows, int64_t* sizes) {
+  for_each_index(rows, [&](int64_t row) { sizes[row] = 0; });
+  const int64_t most = std::min<int64_t>(num_threads(), count / kGrain + 1);
+  std::vector<Buffer<int64_t>> others(most - 1);
+  share_out(count, rows * 8, count * sizeof(Label), most, [&](int64_t t, int64_t begin, int64_t end) {
+    if (t > 0) others[t - 1] = filled<int64_t>(rows, 0);
+    int64_t* table = t > 0 ? others[t - 1].data() : sizes;
+    for_each_stretch(labels, begin, end, background, rows,
+                     [&](Label label, int64_t from, int64_t to) { table[label] += to - from; });
+  });
+  for (const Buffer<int64_t>& table : others)
+    if (table.data()) for_each_index(rows, [&](int64_t row) { sizes[row] += table[row]; });
+}
+
+// Sums over the elements of a component, exact whatever its size.
+struct Moments {
+  using Wide = __int128;
+
+  int ndim = 0;
+  int64_t rows = 0;
+  Buffer<int64_t> size, low, high, sum;  // ndim a label, but for size
+  Buffer<Wide> product;                  // of coordinates k and l >= k, products() a label
+
+  Moments() = default;
+  Moments(int ndim, int64_t rows)
+      : ndim(ndim),
+        rows(rows),
+        size(filled<int64_t>(rows, 0)),
+        low(filled<int64_t>(rows * ndim, INT64_MAX)),
+        high(filled<int64_t>(rows * ndim, -1)),
+        sum(filled<int64_t>(rows * ndim, 0)),
+        product(filled<Wide>(rows * products(ndim), 0)) {}
+
+  static int products(int ndim) { return ndim * (ndim + 1) / 2; }
+  static int64_t bytes(int ndim, int64_t rows) { return rows * (8 + 24 * ndim + 8 * ndim * (ndim + 1)); }
+
+  // Adds the elements at `at`, but at begin ... end - 1 along the last axis.
+  void add(int64_t row, const std::vector<int64_t>& at, int64_t begin, int64_t end) {
+    const Wide n = end - begin, last = n * (begin + end - 1) / 2;
+    const auto squares = [](Wide m) { return m * (m + 1) * (2 * m + 1) / 6; };  // 1 + 4 + ... + m * m
+    int64_t *lows = &low[row * ndim], *highs = &high[row * ndim], *sums = &sum[row * ndim];
+    Wide* next_product = &product[row * products(ndim)];
+    size[row] += int64_t(n);
+    for (int k = 0; k < ndim; ++k) {
+      const bool along = k == ndim - 1;
+      lows[k] = std::min(lows[k], along ? begin : at[k]);
+      highs[k] = std::max(highs[k], along ? end - 1 : at[k]);
+      sums[k] += int64_t(along ? last : n * at[k]);
+      for (int l = k; l < ndim - 1; ++l) *next_product++ += n * at[k] * at[l];
+      *next_product++ += along ? squares(end - 1) - squares(begin - 1) : last * at[k];
+    }
+  }
+
+  void add(const Moments& other) {
+    for_each_index(rows, [&](int64_t i) { size[i] += other.size[i]; });
+    for_each_index(rows * ndim, [&](int64_t i) {
+      low[i] = std::min(low[i], other.low[i]);
+      high[i] = std::max(high[i], other.high[i]);
+      sum[i] += other.sum[i];
+    });
+    for_each_index(rows * products(ndim), [&](int64_t i) { product[i] += other.product[i]; });
+  }
+};
+
+template <class Label>
+Moments measure_labels(const Label* labels, const std::vector<int64_t>& shape, Label background,
+                       int64_t rows) {
+  const int ndim = int(shape.size());
+  const int64_t length = shape.back();
+  int64_t lines = 1;
+  for (int k = 0; k < ndim - 1; ++k) lines *= shape[k];
+  const int64_t most = std::min<int64_t>(num_threads(), lines * length / kGrain + 1);
+  std::vector<Moments> tables(most);
+  share_out(lines, Moments::bytes(ndim, rows), lines * length * 8,
+            std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
+              tables[t] = Moments(ndim, rows);
+              Moments& table = tables[t];
+              std::vector<int64_t> at(ndim);
+              for (int64_t line = begin; line < end; ++line) {
+                for (int64_t k = ndim - 2, rest = line; k >= 0; rest /= shape[k--]) at[k] = rest % shape[k];
+                const int64_t first = line * length;
+                for_each_stretch(labels, first, first + length, background, rows,
+                                 [&](Label label, int64_t from, int64_t to) {
+                                   table.add(label, at, from - first, to - first);
+                                 });
+              }
+            });
+  for (int64_t t = 1; t < most; ++t)
+    if (tables[t].rows > 0) tables[0].add(tables[t]);
+  return std::move(tables[0]);
+}
+
+// Entries [i * ndim * ndim] on: the covariance matrix of the coordinates of label i.
+inline void central_moments(const Moments& moments, double* covariance) {
+  const int ndim = moments.ndim;
+  for_each_index(moments.rows, [&](int64_t row) {
+    const Moments::Wide n = moments.size[row];
+    const int64_t* sum = &moments.sum[row * ndim];
+    const Moments::Wide* product = &moments.product[row * Moments::products(ndim)];
+    double* const matrix = covariance + row * ndim * ndim;
+    for (int k = 0; k < ndim; ++k)
+      for (int l = k; l < ndim; ++l, ++product) {
+        const Moments::Wide difference = n * *product - Moments::Wide(sum[k]) * sum[l];
+        const double value = n ? double(difference) / (double(n) * double(n)) : 0;
+        matrix[k * ndim + l] = matrix[l * ndim + k] = value;
+      }
+  });
+}
+
+// Replaces every label but the background by its row of `table`.
+template <class Label>
+void replace_labels(const Label* labels, int64_t count, Label background, const Label* table, int64_t rows,
+                    Label* out) {
+  for_each_index(count, [=](int64_t i) {
+    const Label label = Shared::load(labels + i);
+    out[i] = label == background || uint64_t(label) >= uint64_t(rows) ? background : table[label];
+  });
+}
+
+// The rows of `sizes`, largest first, equal ones in order: a radix sort.
+inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t* order) {
+  constexpr int kDigit = 16;
+  constexpr int64_t kDigits = int64_t(1) << kDigit;
+  std::vector<int64_t> begin(kDigits + 1), previous(rows);
+  for (int64_t i = 0; i < rows; ++i) order[i] = i;
+  const int64_t largest = rows ? *std::max_element(sizes, sizes + rows) : 0;
+  for (int shift = 0; largest >> shift; shift += kDigit) {
+    std::copy_n(order, rows, previous.data());
+    group_by_key(
+        rows, kDigits, [&](int64_t i) { return ~(sizes[previous[i]] >> shift) & (kDigits - 1); },
+        [&](int64_t i) { return previous[i]; }, begin.data(), order, rows);
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,90 @@
+// From a forest of parents to labels, in place. A root's label is kept complemented (~label, which is
+// negative) until every other entry has fetched it, so that labels and parents can share one array.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/union_find.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// Calls body(i) for every i in [0, count), in parallel, each part in ascending order.
+template <class Body>
+void for_each_index(int64_t count, Body&& body) {
+  const Parts parts(count, kGrain);
+  parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
+}
+
+// Calls assign(i, sum of value(j) over all j < i) for every i in [0, count), in parallel; returns the
+// sum over all. Assigning may change value(i).
+template <class Value, class Assign>
+int64_t scan(int64_t count, Value&& value, Assign&& assign) {
+  const Parts parts(count, kGrain);
+  std::vector<int64_t> sums(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t sum = 0;
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) { sum += value(i); });
+    sums[part] = sum;
+  });
+  int64_t total = 0;
+  for (int64_t& sum : sums) {
+    const int64_t before = total;
+    total += sum;
+    sum = before;
+  }
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t before = sums[part];
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) {
+      const int64_t here = value(i);
+      assign(i, before);
+      before += here;
+    });
+  });
+  return total;
+}
+
+// Lets rank[w] be the number of bits set before word w; returns the number of all.
+template <class Index>
+int64_t rank_words(const uint64_t* words, int64_t count, Index* rank) {
+  return scan(
+      count, [&](int64_t w) { return std::popcount(words[w]); },
+      [&](int64_t w, int64_t before) { rank[w] = Index(before); });
+}
+
+// Lets an entry point to its root, which it returns. In ascending order the parent of an entry is mostly
+// flat already, so two steps reach the root, and the loop's branch is well predicted.
+template <class Index>
+Index flatten_entry(Index* parent, int64_t i) {
+  Index root = Shared::load(parent + Shared::load(parent + i));
+  for (Index next; (next = Shared::load(parent + root)) != root;) root = next;
+  Shared::store(parent + i, root);
+  return root;
+}
+
+// Lets every entry point to its root.
+template <class Index>
+void flatten(Index* parent, int64_t count) {
+  for_each_index(count, [&](int64_t i) { flatten_entry(parent, i); });
+}
+
+// Turns a flat forest into labels 0, 1, ... in the order of the roots, or into roots, which it already
+// is; returns the number of components.
+template <class Index>
+int64_t label_roots(Index* parent, int64_t count, bool consecutive) {
+  const auto is_root = [&](int64_t i) { return parent[i] == Index(i); };
+  if (!consecutive) return scan(count, is_root, [](int64_t, int64_t) {});
+  const int64_t components = scan(count, is_root, [&](int64_t i, int64_t before) {
+    parent[i] = is_root(i) ? ~Index(before) : parent[i];
+  });
+  for_each_index(count, [&](int64_t i) {
+    const Index root = Shared::load(parent + i);
+    Shared::store(parent + i, Shared::load(parent + (root < 0 ? Index(i) : root)));
+  });
+  for_each_index(count, [&](int64_t i) { parent[i] = ~parent[i]; });
+  return components;
+}
+
+}  // namespace conncomp

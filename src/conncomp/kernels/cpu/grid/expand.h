@@ -1,0 +1,61 @@
+// From the labels of runs to the labels of elements, 64 at a time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "cpu/core/bits.h"
+
+namespace conncomp {
+
+// What `expand` may read beyond the last label; it also reads the one before the first.
+constexpr int kSlack = 16;
+
+#ifdef __AVX2__
+// For each pattern of starts among eight elements: byte p counts those at 1 ... p.
+constexpr std::array<uint64_t, 256> kStartsBefore = [] {
+  std::array<uint64_t, 256> table{};
+  for (int starts = 0; starts < 256; ++starts)
+    for (int p = 1; p < 8; ++p)
+      table[starts] |= uint64_t(std::popcount(unsigned(starts & up_to(p) & ~1u))) << 8 * p;
+  return table;
+}();
+
+// Eight labels at a time: those of the runs ahead, permuted by the number of starts up to each element.
+inline void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, int32_t background,
+                           int32_t* out) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  const __m256i complement = _mm256_set1_epi32(-1), empty = _mm256_set1_epi32(background);
+  for (int p = 0; p < kWord; p += 8) {
+    const int starts = start >> p & 255, set = foreground >> p & 255;
+    const __m256i ahead = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(label + (starts & 1)));
+    const __m256i turn = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(int64_t(kStartsBefore[starts])));
+    const __m256i found = _mm256_xor_si256(_mm256_permutevar8x32_epi32(ahead, turn), complement);
+    const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(set), bit), bit);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + p), _mm256_blendv_epi8(empty, found, mask));
+    label += std::popcount(unsigned(starts));
+  }
+}
+#endif
+
+// Writes a label for each bit of `foreground`, and `background` for the others. `label` points to the
+// complemented label of the run before, and moves on by one at every start.
+template <class Index>
+void expand(uint64_t foreground, uint64_t start, const Index* label, Index background, Index* out) {
+  if (!foreground) {
+    std::fill_n(out, kWord, background);
+  } else if (foreground == kAll && start <= 1) {
+    std::fill_n(out, kWord, Index(~label[start]));
+  } else {
+#ifdef __AVX2__
+    if constexpr (sizeof(Index) == 4) return expand_vectors(foreground, start, label, background, out);
+#endif
+    for (int p = 0; p < kWord; ++p) {
+      label += start >> p & 1;
+      out[p] = foreground >> p & 1 ? ~*label : background;
+    }
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,147 @@
+// The input as bit masks: which elements are foreground, and where runs start. A run is a maximal stretch
+// of connected elements of a bundle.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/bundles.h"
+
+namespace conncomp {
+
+// A row of the input as contiguous values, gathered first where it is not.
+template <class T>
+class RowReader {
+ public:
+  RowReader(const void* data, const Axis& along)
+      : data_(static_cast<const char*>(data)), length_(along.length), stride_(along.byte_stride) {
+    if (stride_ != sizeof(T)) gathered_.resize(length_);
+  }
+  const T* operator()(int64_t byte_offset) {
+    const char* row = data_ + byte_offset;
+    if (gathered_.empty()) return reinterpret_cast<const T*>(row);
+    for_each_in(0, length_,
+                [&](int64_t i) { gathered_[i] = *reinterpret_cast<const T*>(row + i * stride_); });
+    return gathered_.data();
+  }
+
+ private:
+  const char* data_;
+  int64_t length_, stride_;
+  std::vector<T> gathered_;
+};
+
+struct Masks {
+  const Bundles& bundles;
+  Buffer<uint64_t> foreground;  // by row
+  Buffer<uint64_t> folded;      // by bundle, the OR of its rows; empty where a bundle is a row
+  Buffer<uint64_t> start;       // by bundle
+
+  explicit Masks(const Bundles& bundles)
+      : bundles(bundles),
+        foreground(bundles.rows * bundles.words),
+        folded(bundles.folded ? bundles.count * bundles.words : 0),
+        start(bundles.count * bundles.words) {}
+
+  const uint64_t* row(int64_t row) const { return foreground.data() + row * bundles.words; }
+  const uint64_t* body(int64_t bundle) const {
+    return (bundles.folded ? folded : foreground).data() + bundle * bundles.words;
+  }
+
+  // Where a run goes on from the element before.
+  uint64_t continued(int64_t bundle, int64_t w) const {
+    return w < bundles.words ? body(bundle)[w] & ~start[bundle * bundles.words + w] : 0;
+  }
+
+  // Writes the OR of rows to `mask`.
+  void fold(const std::vector<int64_t>& rows, uint64_t* mask) const {
+    std::copy_n(row(rows[0]), bundles.words, mask);
+    for (size_t i = 1; i < rows.size(); ++i)
+      for (int64_t w = 0; w < bundles.words; ++w) mask[w] |= row(rows[i])[w];
+  }
+
+  // How many elements of a row word w covers.
+  int covered(int64_t w) const { return int(std::min<int64_t>(kWord, bundles.along.length - w * kWord)); }
+
+  // Reads an input in which all foreground is of one value; false as soon as two values differ.
+  template <class T>
+  bool read_one_value(const void* data, T background) {
+    std::vector<std::optional<T>> found(bundles.parts.parts);
+    std::atomic<bool> one_value{true};
+    parallel_for(bundles.parts.parts, [&](int64_t part) {
+      RowReader<T> read(data, bundles.along);
+      std::vector<int64_t> rows;
+      std::optional<T> value;
+      bundles.for_each(part, [&](int64_t bundle, const Coordinates& at) {
+        if (!one_value.load(std::memory_order_relaxed)) return;
+        bundles.members(at, rows);
+        for (int64_t r : rows)
+          if (!read_row(read(bundles.origin(r, &Axis::byte_stride)), r, background, value))
+            one_value.store(false, std::memory_order_relaxed);
+        if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
+        for (int64_t w = 0; w < bundles.words; ++w)
+          start[bundle * bundles.words + w] = body(bundle)[w] & ~Moved(body(bundle), w, bundles.words).left;
+      });
+      found[part] = value;
+    });
+    std::optional<T> value;
+    for (const std::optional<T>& other : found) {
+      if (value && other && *value != *other) return false;
+      if (other) value = other;
+    }
+    return one_value;
+  }
+
+  // Reads any input. Without a background everything is foreground; a NaN stands for all NaNs.
+  template <class T>
+  void read_values(const void* data, std::optional<T> background) {
+    const bool nan = background && *background != *background;
+    const T ground = background.value_or(T());
+    parallel_for(bundles.parts.parts, [&](int64_t part) {
+      RowReader<T> read(data, bundles.along);
+      bundles.for_each(part, [&](int64_t r, const Coordinates&) {
+        const T* x = read(bundles.origin(r, &Axis::byte_stride));
+        uint64_t before = 0;  // bit 0: whether the element before this word is foreground
+        for (int64_t w = 0, word = r * bundles.words; w < bundles.words; ++w, ++word, x += kWord) {
+          bundles.checkpoint_at(w);
+          const int count = covered(w), left = w == 0;
+          const uint64_t inside = !background ? up_to(count - 1)
+                                  : nan       ? mask_where(count, [&](int p) { return x[p] == x[p]; })
+                                              : mask_where(count, [&](int p) { return x[p] != ground; });
+          const uint64_t change =
+              mask_where(count - left, [&](int p) { return x[p + left] != x[p + left - 1]; });
+          // Foreground after background starts a run, even where values have changed since they were compared
+          // with the background: whatever is foreground is in a run (contract 5).
+          start[word] = inside & (change << left | ~(inside << 1 | before));
+          foreground[word] = inside;
+          before = inside >> (kWord - 1);
+        }
+      });
+    });
+  }
+
+ private:
+  template <class T>
+  bool read_row(const T* x, int64_t r, T background, std::optional<T>& value) {
+    uint64_t* mask = &foreground[r * bundles.words];
+    for (int64_t begin = 0; begin < bundles.words; begin += kStretchWords) {
+      const int64_t end = std::min(begin + kStretchWords, bundles.words);
+      checkpoint((end - begin) * kWord);
+      for (int64_t w = begin; w < end; ++w, x += kWord) {
+        mask[w] = mask_where(covered(w), [&](int p) { return x[p] != background; });
+        if (!mask[w]) continue;
+        if (!value) value = x[std::countr_zero(mask[w])];
+        const T same = *value;
+        if (mask[w] != mask_where(covered(w), [&](int p) { return x[p] == same; })) return false;
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,338 @@
+// Labels an array by its runs, on bits. The default on the CPU.
+//
+// What: rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that
+// always touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements
+// at a time (contacts.h), which leaves about one union for each two runs side by side.
+// How: 1. Runs are counted, and so numbered, and become a forest of one vertex each.
+//      2. Parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts.
+//      3. Each root claims its component's smallest index; one bit is set for each index claimed, and a
+//         component's number is the rank of its bit.
+//      4. Every label is written once (expand.h).
+// Cost: the input is read once where all foreground is of one value, a few times where values must be
+// compared; the output is written once. Memory: one index a run, of which there are at most one an element
+// (half, or a quarter in bundles, if all foreground is of one value), and half a byte an element for masks.
+// Source: ours, from runs (He, Chao and Suzuki 2008), 2 x 2 blocks (Grana, Borghesani and Cucchiara 2010) and
+// the union-find of Jaiganesh and Burtscher 2018.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "core/union_find.h"
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/contacts.h"
+#include "cpu/grid/expand.h"
+#include "cpu/grid/masks.h"
+
+namespace conncomp {
+
+// The roots of a forest, which it flattens, as bit masks.
+struct Roots {
+  int64_t words;
+  Buffer<uint64_t> masks;
+
+  template <class Index>
+  Roots(Index* parent, int64_t count) : words((count + kWord - 1) / kWord), masks(words) {
+    for_each_index(words, [&](int64_t w) {
+      uint64_t mask = 0;
+      for (int64_t i = w * kWord, end = std::min(i + kWord, count); i < end; ++i)
+        mask |= uint64_t(flatten_entry(parent, i) == Index(i)) << i % kWord;
+      masks[w] = mask;
+    });
+  }
+
+  // Calls body(i) for every root i, in parallel.
+  template <class Body>
+  void for_each(Body&& body) const {
+    for_each_index(words, [&](int64_t w) { for_each_bit(masks[w], [&](int p) { body(w * kWord + p); }); });
+  }
+};
+
+template <class Index>
+class Runs {
+ public:
+  // Takes masks that have been read.
+  explicit Runs(const Masks& masks) : masks_(masks), bundles_(masks.bundles) {
+    const int64_t words = bundles_.count * bundles_.words;
+    rank_ = Buffer<Index>(words);
+    runs_ = rank_words(masks_.start.data(), words, rank_.data());
+    parent_ = Buffer<Index>(runs_);
+  }
+
+  // Unites the runs that touch; Finder is OneValue or EqualValues.
+  template <class Finder>
+  void link(const void* data) {
+    const int64_t parts = bundles_.parts.parts;
+    parallel_for(parts, [&](int64_t part) {
+      for_each_in(runs_before(bundles_.parts.begin(part) * bundles_.words),
+                  runs_before(bundles_.parts.end(part) * bundles_.words),
+                  [&](int64_t run) { parent_[run] = Index(run); });
+      link_part<Exclusive>(Finder(masks_, data), part, true);
+    });
+    if (parts > 1)
+      parallel_for(parts, [&](int64_t part) { link_part<Shared>(Finder(masks_, data), part, false); });
+  }
+
+  // Writes the label of every element; returns the number of components.
+  template <class Label>
+  int64_t label(bool consecutive, Label* labels) {
+    const Roots roots(parent_.data(), runs_);
+    const int64_t count = bundles_.in_order && !bundles_.folded && consecutive
+                              ? number_in_order(roots)
+                              : number_by_index(roots, consecutive);
+    const Index background = consecutive ? 0 : -1;
+    parallel_for(bundles_.parts.parts, [&](int64_t part) {
+      std::vector<int64_t> rows;
+      bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
+        bundles_.members(at, rows);
+        write_bundle(bundle, rows, labels, background);
+      });
+    });
+    return count;
+  }
+
+ private:
+  // ---- links ----------------------------------------------------------------------------------------
+
+  // Links the bundles of a part with their neighbours inside the same part, or outside it.
+  template <class Access, class Finder>
+  void link_part(Finder finder, int64_t part, bool inside) {
+    const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
+    const int64_t last = bundles_.along.length - 1;
+    Coordinates there(bundles_.outer.size());
+    const Offset nowhere{std::vector<int8_t>(bundles_.outer.size(), 0), 0};
+    bundles_.for_each(part, [&](int64_t g, const Coordinates& at) {
+      if (inside && bundles_.along.periodic) {
+        finder.face(g, g, at, at, nowhere);
+        if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
+      }
+      for (const Offset& offset : bundles_.neighbours) {
+        const int64_t h = bundles_.neighbour(at, offset, there);
+        if (h < 0 || h == g || inside != (begin <= h && h < end)) continue;
+        const bool diagonal = offset.moved < bundles_.connectivity;
+        finder.face(g, h, at, there, offset);
+        link_bundles<Access>(finder, g, h, diagonal);
+        if (!bundles_.along.periodic || !diagonal) continue;
+        if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(h, 0));
+        if (finder.touch(0, last)) unite<Access>(parent_.data(), run_at(g, 0), run_at(h, last));
+      }
+    });
+  }
+
+  template <class Access, class Finder>
+  void link_bundles(const Finder& finder, int64_t g, int64_t h, bool diagonal) {
+    uint64_t g_on = masks_.continued(g, 0), h_on = masks_.continued(h, 0);
+    int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
+    for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
+      bundles_.checkpoint_at(w);
+      const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
+      const Continued on{g_on, h_on, g_on >> 1 | g_after << (kWord - 1), h_on >> 1 | h_after << (kWord - 1)};
+      Contacts found = finder.contacts(w, on, diagonal);
+      while (found.here) {
+        const int p = std::countr_zero(found.here);
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
+        // The pair stays the same up to the next place where either run breaks.
+        const uint64_t breaks = ~(on.g & on.h) & ~up_to(p), first = breaks & (0 - breaks);
+        found.here &= 0 - first;
+      }
+      for_each_bit(found.next, [&](int p) {
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
+      });
+      for_each_bit(found.previous, [&](int p) {
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
+      });
+      g_on = g_after;
+      h_on = h_after;
+    }
+  }
+
+  // The number of runs before a word, of the words of all bundles; the word after the last has all before it.
+  Index runs_before(int64_t word) const {
+    return word < bundles_.count * bundles_.words ? rank_[word] : Index(runs_);
+  }
+
+  // The last run that starts before a word or at one of the bits of it that are given.
+  Index run_in(int64_t word, uint64_t bits) const {
+    return rank_[word] + Index(std::popcount(masks_.start[word] & bits)) - 1;
+  }
+  Index run_at(int64_t bundle, int64_t p) const {
+    return run_in(bundle * bundles_.words + p / kWord, up_to(p % kWord));
+  }
+
+  // ---- numbering ------------------------------------------------------------------------------------
+
+  // Numbering leaves in every root's entry the complement of its component's label, and returns the number
+  // of components. Where runs are in the order of indices, so are roots.
+  int64_t number_in_order(const Roots& roots) {
+    Buffer<Index> rank(roots.words);
+    const int64_t count = rank_words(roots.masks.data(), roots.words, rank.data());
+    roots.for_each([&](int64_t i) {
+      parent_[i] = ~Index(rank[i / kWord] + std::popcount(roots.masks[i / kWord] & up_to(i % kWord)));
+    });
+    return count;
+  }
+
+  int64_t number_by_index(const Roots& roots, bool consecutive) {
+    // A root first claims no index at all: any is smaller.
+    roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
+    parallel_for(bundles_.parts.parts, [&](int64_t part) {
+      bundles_.layers_whole ? claim_indices<Exclusive>(part) : claim_indices<Shared>(part);
+    });
+    const int64_t words = (bundles_.elements + kWord - 1) / kWord;
+    Buffer<uint64_t> claimed(words);
+    Buffer<Index> rank(words);
+    for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
+    roots.for_each([&](int64_t i) {
+      const Index index = ~parent_[i];
+      Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
+    });
+    const int64_t count = rank_words(claimed.data(), words, rank.data());
+    if (consecutive)
+      roots.for_each([&](int64_t i) {
+        const Index index = ~parent_[i], word = index / kWord;
+        parent_[i] = ~Index(rank[word] + std::popcount(claimed[word] & up_to(index % kWord)));
+      });
+    return count;
+  }
+
+  // Lets every run of a part lower the index that its root claims, which is kept complemented. Where runs
+  // are in the order of indices, the root's own is the smallest; where bundles are, only runs in the root's
+  // own layer can have a smaller one.
+  template <class Access>
+  void claim_indices(int64_t part) {
+    const int64_t layer_words = bundles_.layer() * bundles_.words;
+    std::vector<int64_t> rows, origins;
+    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
+      bundles_.members(at, rows);
+      std::sort(rows.begin(), rows.end());
+      origins.clear();
+      for (int64_t row : rows) origins.push_back(bundles_.origin(row, &Axis::index_stride));
+      const int64_t first_word = bundle * bundles_.words;
+      const Index layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
+      for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
+        const int64_t end = std::min(begin + kStretchWords, bundles_.words);
+        checkpoint((end - begin) * kWord);
+        for (int64_t w = begin; w < end; ++w) claim_word<Access>(bundle, w, layer, rows, origins);
+      }
+    });
+  }
+
+  template <class Access>
+  void claim_word(int64_t bundle, int64_t w, Index layer, const std::vector<int64_t>& rows,
+                  const std::vector<int64_t>& origins) {
+    const uint64_t on = masks_.continued(bundle, w);
+    const int64_t word = bundle * bundles_.words + w;
+    Index run = rank_[word] - 1;
+    for_each_bit(masks_.start[word], [&](int bit) {
+      const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
+      if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
+      int64_t smallest = bundles_.elements;
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const int64_t p = first_in_run(rows[i], bundle, w, bit, on);
+        if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
+        if (p >= 0 && bundles_.in_order) break;
+      }
+      Access::fetch_max(&parent_[root], Index(~smallest));
+    });
+  }
+
+  // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
+  // on at `on`; or -1.
+  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t on) const {
+    const uint64_t* foreground = masks_.row(row);
+    uint64_t found = foreground[w] & ~below(bit), breaks = ~on & ~up_to(bit);
+    while (!breaks && !found && ++w < bundles_.words) {
+      found = foreground[w];
+      breaks = ~masks_.continued(bundle, w);
+    }
+    // The lowest bit found counts, unless the run breaks before it.
+    const uint64_t first = found & (0 - found), end = breaks & (0 - breaks);
+    return found && (!breaks || first < end) ? w * kWord + std::countr_zero(found) : -1;
+  }
+
+  // ---- labels ---------------------------------------------------------------------------------------
+
+  // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, from the one
+  // before on, then those of its elements.
+  template <class Label>
+  void write_bundle(int64_t bundle, const std::vector<int64_t>& rows, Label* labels, Index background) const {
+    constexpr int64_t kBlock = 32;
+    Index of_runs[kBlock * kWord + 1 + kSlack];
+    const int64_t first_word = bundle * bundles_.words;
+    for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
+      const int64_t end = std::min(begin + kBlock, bundles_.words);
+      checkpoint((end - begin) * kWord * int64_t(rows.size()));
+      const Index before = rank_[first_word + begin] - 1, after = runs_before(first_word + end);
+      of_runs[0] = 0;
+      for (Index run = std::max<Index>(before, 0); run < after; ++run) {
+        const Index root = parent_[run];
+        of_runs[run - before] = parent_[root < 0 ? run : root];
+      }
+      std::fill_n(of_runs + (after - before), kSlack, Index(0));
+      for (int64_t row : rows) {
+        Label* out = labels + bundles_.origin(row, &Axis::index_stride);
+        for (int64_t w = begin; w < end; ++w)
+          write_word(row, w, masks_.start[first_word + w], of_runs + rank_[first_word + w] - 1 - before,
+                     background, out + w * kWord * bundles_.along.index_stride);
+      }
+    }
+  }
+
+  template <class Label>
+  void write_word(int64_t row, int64_t w, uint64_t start, const Index* of_runs, Index background,
+                  Label* out) const {
+    const uint64_t foreground = masks_.row(row)[w];
+    const int64_t stride = bundles_.along.index_stride;
+    const int count = masks_.covered(w);
+    if constexpr (std::is_same_v<Label, Index>)
+      if (count == kWord && stride == 1) return expand(foreground, start, of_runs, background, out);
+    Index word[kWord];
+    expand(foreground, start, of_runs, background, word);
+    for (int p = 0; p < count; ++p) out[p * stride] = word[p];
+  }
+
+  const Masks& masks_;
+  const Bundles& bundles_;
+  Buffer<Index> rank_;    // by bundle and word: the number of runs before
+  Buffer<Index> parent_;  // by run
+  int64_t runs_;
+};
+
+template <class Finder, class Label>
+int64_t label_masks(const Masks& masks, const void* data, bool consecutive, Label* labels) {
+  const auto label = [&](auto&& runs) {
+    runs.template link<Finder>(data);
+    return runs.label(consecutive, labels);
+  };
+  // Indices are as narrow as the array allows, whatever its labels are.
+  if constexpr (sizeof(Label) > sizeof(int32_t))
+    if (masks.bundles.elements > std::numeric_limits<int32_t>::max()) return label(Runs<int64_t>(masks));
+  return label(Runs<int32_t>(masks));
+}
+
+// Writes the label of every element to `labels`, and returns the number of components. Elements equal to
+// `background` are background (for a NaN, elements that are NaN). For `axes` see Bundles; neighbours
+// differ along at most `connectivity` axes, from 1 to the number of axes.
+template <class T, class Label>
+int64_t label_runs(const void* data, std::optional<T> background, const std::vector<Axis>& axes,
+                   int connectivity, bool consecutive, Label* labels) {
+  if (background && *background == *background) {
+    const Bundles bundles(axes, connectivity, connectivity == int(axes.size()));
+    Masks masks(bundles);
+    if (masks.read_one_value(data, *background))
+      return label_masks<OneValue>(masks, data, consecutive, labels);
+  }
+  const Bundles rows(axes, connectivity, false);
+  Masks masks(rows);
+  masks.read_values(data, background);
+  return label_masks<EqualValues<T>>(masks, data, consecutive, labels);
+}
+
+}  // namespace conncomp

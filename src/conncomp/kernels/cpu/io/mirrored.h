@@ -1,0 +1,42 @@
+// Whether every arc of a graph is listed from both ends, equally often. One pass adds a 64-bit hash of (u, v)
+// for every arc u -> v with u < v and subtracts it for every arc v -> u: zero if so, and otherwise zero with
+// a chance of 2^-64. The caller draws the key of the hash, so that no file can be made to look as if it were.
+// An exact answer would take a sort, and a multiple of the time that it takes to find the components.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// The finaliser of SplitMix64: every bit of the result depends on every bit of x.
+constexpr uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+template <class Pointer, class Vertex>
+bool is_mirrored(const Pointer* indptr, const Vertex* indices, int64_t vertices, uint64_t key) {
+  const Parts parts(vertices, kGrain);
+  std::vector<uint64_t> sums(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    uint64_t sum = 0;
+    for (int64_t u = parts.begin(part), end = parts.end(part); u < end; ++u)
+      for (int64_t arc = indptr[u]; arc < int64_t(indptr[u + 1]); ++arc) {
+        const int64_t v = indices[arc];
+        if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+        if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+      }
+    sums[part] = sum;
+  });
+  uint64_t total = 0;
+  for (const uint64_t sum : sums) total += sum;
+  return total == 0;
+}
+
+}  // namespace conncomp

@@ -1,0 +1,1 @@
+"""Kernels for NVIDIA GPUs, and the Python that drives them."""

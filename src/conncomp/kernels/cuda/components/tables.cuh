@@ -1,0 +1,230 @@
+// What one does with labels, on the GPU: a table with a row for each label, filled in one pass.
+//
+// What: count_labels adds up the elements of each label. measure_labels fills words about each component:
+// its first and last coordinates and the sums of its coordinates, for each axis, and the sums of their
+// products, for each pair of axes, of which the upper halves follow. central_moments makes covariances of
+// them. All sums are of integers, so they do not depend on the order. replace_labels looks labels up.
+// How: a warp reads 32 labels and adds up stretches of equal ones, not elements. Where all would add to
+// the same row, that of a component much larger than the others, few reach the table: count_labels lets
+// the first labels that a block meets use a slot of shared memory, and in measure_labels a warp keeps the
+// sums of one component, each lane one of its words, as long as it meets that component often.
+// A label without a row, which none had when they were checked, is taken for background (rows.cuh).
+// Cost: the labels read once. Memory: the table.
+#pragma once
+
+#include "core/atomics.h"
+#include "cuda/components/rows.cuh"
+#include "cuda/core/launch.cuh"
+
+namespace conncomp {
+
+constexpr int kTableThreads = 256;
+constexpr int kRows = 4;  // of labels that a warp reads at once, to hide latency
+constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
+constexpr int64_t kTableSpan = 1024;
+// A component is given up for another once it was met so many times less often.
+constexpr int kFirstScore = 2, kHighestScore = 16;
+
+// How many lanes from this one on belong to its stretch, if this is its first.
+__device__ inline int stretch_length(unsigned int firsts) {
+  const unsigned int later = firsts >> lane() >> 1;
+  return later ? __ffs(int(later)) : kWarp - lane();
+}
+
+// The slot of a label, or -1 if another has it.
+template <class Label>
+__device__ inline int find_slot(Label* owners, Label label) {
+  const int slot = int(uint32_t(label) * 2654435761u >> (32 - kSlotBits));
+  Label owner = InBlock::load(owners + slot);
+  if (owner < 0) owner = InBlock::compare_exchange(owners + slot, Label(-1), label);
+  return owner < 0 || owner == label ? slot : -1;
+}
+
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    count_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
+                 int64_t* sizes) {
+  __shared__ Label owners[kSlots];
+  __shared__ unsigned int counts[kSlots];  // of a block, whose share of any memory has fewer labels
+  for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
+    owners[slot] = -1;
+    counts[slot] = 0;
+  }
+  __syncthreads();
+  const int64_t step = grid_threads() * kRows;
+  for (int64_t begin = grid_thread() / kWarp * kWarp * kRows; begin < count; begin += step) {
+    Label row[kRows];
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) {
+      const int64_t i = begin + k * kWarp + lane();
+      row[k] = i < count ? Shared::load(labels + i) : background;
+    }
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) {
+      const Label label = row[k], left = __shfl_up_sync(kAllLanes, label, 1);
+      const bool first = lane() == 0 || label != left;
+      const unsigned int length = stretch_length(__ballot_sync(kAllLanes, first));
+      if (!first || !has_row(label, background, rows)) continue;
+      const int slot = find_slot(owners, label);
+      if (slot < 0)
+        Shared::fetch_add(sizes + label, int64_t(length));
+      else
+        InBlock::fetch_add(counts + slot, length);
+    }
+  }
+  __syncthreads();
+  for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
+    if (owners[slot] >= 0) Shared::fetch_add(sizes + owners[slot], int64_t(counts[slot]));
+}
+
+// Replaces every label but the background by its row of `table`.
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    replace_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
+                   const Label* __restrict__ table, Label* __restrict__ out) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Label label = labels[i];
+    out[i] = has_row(label, background, rows) ? table[label] : background;
+  }
+}
+
+using Wide = unsigned __int128;
+
+// One of the numbers that are known of each component: how it follows from a stretch, and how it is added.
+struct Cell {
+  enum Kind { kLow, kHigh, kSum, kProduct, kNone };
+
+  Kind kind = kNone;
+  int64_t word, upper = 0;                // where in the component's row; the upper half, of a product
+  bool k_along = false, l_along = false;  // whether the axes are the last, along which stretches lie
+  int64_t k_length = 1, l_length = 1;
+  int64_t k_lines = 1, l_lines = 1;  // from one coordinate to the next
+  int64_t k_at = 0, l_at = 0;        // the coordinates of the line
+
+  __device__ Cell(int64_t number, int64_t ndim, const int64_t* shape) : word(number) {
+    const int64_t pairs = ndim * (ndim + 1) / 2;
+    if (number >= 3 * ndim + pairs) return;
+    int64_t k = number % ndim, l = k;
+    kind = Kind(number / ndim);
+    if (number >= 3 * ndim) {
+      kind = kProduct;
+      upper = number + pairs;
+      for (k = 0, l = number - 3 * ndim; l >= ndim - k; ++k) l -= ndim - k;
+      l += k;
+    }
+    k_along = k == ndim - 1;
+    l_along = l == ndim - 1;
+    k_length = shape[k];
+    l_length = shape[l];
+    for (int64_t axis = k + 1; axis < ndim - 1; ++axis) k_lines *= shape[axis];
+    for (int64_t axis = l + 1; axis < ndim - 1; ++axis) l_lines *= shape[axis];
+  }
+
+  __device__ void move_to(int64_t line) {
+    k_at = line / k_lines % k_length;
+    l_at = line / l_lines % l_length;
+  }
+
+  // Of the n elements from `begin` on.
+  __device__ Wide of_stretch(int64_t begin, int64_t n) const {
+    const int64_t sum = n * begin + n * (n - 1) / 2;
+    switch (kind) {
+      case kLow:
+        return k_along ? begin : k_at;
+      case kHigh:
+        return k_along ? begin + n - 1 : k_at;
+      case kSum:
+        return k_along ? sum : n * k_at;
+      case kProduct:
+        if (k_along) return Wide(begin) * (sum + n * (n - 1) / 2) + (n - 1) * n * (2 * n - 1) / 6;
+        return Wide(k_at) * (l_along ? sum : n * l_at);
+      default:
+        return 0;
+    }
+  }
+
+  __device__ Wide combine(Wide a, Wide b) const {
+    if (kind == kLow) return a < b ? a : b;
+    if (kind == kHigh) return a < b ? b : a;
+    return a + b;
+  }
+
+  __device__ void add(int64_t* row, Wide value) const {
+    if (kind == kLow) Shared::fetch_min(row + word, int64_t(value));
+    if (kind == kHigh) Shared::fetch_max(row + word, int64_t(value));
+    if (kind == kSum) Shared::fetch_add(row + word, int64_t(value));
+    if (kind == kProduct) {
+      const uint64_t before = Shared::fetch_add(reinterpret_cast<uint64_t*>(row + word), uint64_t(value));
+      const bool carry = before + uint64_t(value) < before;
+      const int64_t above = int64_t(uint64_t(value >> 64) + carry);
+      if (above) Shared::fetch_add(row + upper, above);
+    }
+  }
+};
+
+// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1.
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    measure_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,
+                   const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ ends,
+                   int64_t first_cell, int64_t words, int64_t* table) {
+  const int64_t length = shape[ndim - 1], step = grid_threads() / kWarp * kTableSpan;
+  Cell cell(first_cell + lane(), ndim, shape);
+  Wide kept = 0;
+  int64_t kept_row = -1, line = -1;
+  int score = 0;
+  for (int64_t span = grid_thread() / kWarp * kTableSpan; span < count; span += step) {
+    const int64_t end = span + kTableSpan < count ? span + kTableSpan : count;
+    const auto read = [&](int64_t i) { return i < end ? Shared::load(labels + i) : background; };
+    Label next = read(span + lane());
+    for (int64_t begin = span; begin < end; begin += kWarp) {
+      const int64_t i = begin + lane(), my_line = i / length, my_begin = i - my_line * length;
+      const Label label = next, left = __shfl_up_sync(kAllLanes, label, 1);
+      next = read(i + kWarp);  // which takes a while
+      const bool first = lane() == 0 || label != left || my_begin == 0;
+      const int my_length = stretch_length(__ballot_sync(kAllLanes, first));
+      const int64_t my_row = first && has_row(label, background, rows) ? ends[label] - 1 : -1;
+      for (unsigned int left_over = __ballot_sync(kAllLanes, my_row >= 0); left_over;
+           left_over &= left_over - 1) {
+        const int source = __ffs(int(left_over)) - 1;
+        const int64_t row = __shfl_sync(kAllLanes, my_row, source);
+        const int64_t stretch_line = __shfl_sync(kAllLanes, my_line, source);
+        const int64_t stretch_begin = __shfl_sync(kAllLanes, my_begin, source);
+        const int stretch = __shfl_sync(kAllLanes, my_length, source);
+        if (stretch_line != line) cell.move_to(line = stretch_line);
+        const Wide value = cell.of_stretch(stretch_begin, stretch);
+        if (row == kept_row) {
+          kept = cell.combine(kept, value);
+          score = score < kHighestScore ? score + 1 : score;
+        } else if (score > 0) {
+          cell.add(table + row * words, value);
+          --score;
+        } else {
+          if (kept_row >= 0) cell.add(table + kept_row * words, kept);
+          kept_row = row;
+          kept = value;
+          score = kFirstScore;
+        }
+      }
+    }
+  }
+  if (kept_row >= 0) cell.add(table + kept_row * words, kept);
+}
+
+// Covariances of the coordinates of each component: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+__global__ void __launch_bounds__(kTableThreads)
+    central_moments(int64_t rows, int64_t ndim, const int64_t* __restrict__ sizes, int64_t words,
+                    const int64_t* __restrict__ table, double* __restrict__ moments) {
+  const int64_t entries = ndim * ndim;
+  for (int64_t i = grid_thread(); i < rows * entries; i += grid_threads()) {
+    const int64_t row = i / entries, a = i % entries / ndim, b = i % ndim;
+    const int64_t k = a < b ? a : b, l = a < b ? b : a, pairs = ndim * (ndim + 1) / 2;
+    const int64_t *known = table + row * words, *sums = known + 2 * ndim;
+    const int64_t* product = known + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
+    const Wide whole = (Wide(product[pairs]) << 64) + uint64_t(product[0]);
+    const __int128 n = sizes[row], difference = n * __int128(whole) - __int128(sums[k]) * sums[l];
+    moments[i] = double(difference) / (double(n) * double(n));
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,111 @@
+"""Tables of labels on the GPU: drives ``tables.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+
+FILE = "cuda/components/tables.cuh"
+THREADS, ROWS, SPAN = 256, 4, 1024
+
+
+class Measures(NamedTuple):
+    """What `measure_labels` returns: arrays on the GPU, with a row for each label that occurs."""
+
+    labels: Any
+    sizes: Any
+    low: Any
+    high: Any
+    sums: Any
+    moments: Any
+
+
+def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
+    """Return how many elements have each label below `rows`, but the background, as int64.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    labels : contiguous array of int32 or int64
+    background : int
+        Another negative number than labels, if there is none.
+    rows : int
+    """
+    count, *_ = gpu.load(FILE, _names(labels.dtype))
+    sizes = gpu.xp.zeros(rows, COUNT)
+    if rows:
+        grid = gpu.blocks(-(-labels.size // ROWS), THREADS), THREADS
+        launch(count, grid, labels.size, labels, labels.dtype.type(background), rows, sizes)
+    return sizes
+
+
+def measure_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Measures:
+    """Measure the components of labels below `rows`, as `component_statistics` needs it.
+
+    Parameters
+    ----------
+    gpu, labels, background, rows
+        As for `count_labels`, `labels` with one axis or more.
+    """
+    xp, ndim = gpu.xp, labels.ndim
+    _, measure, central, _ = gpu.load(FILE, _names(labels.dtype))
+    sizes = count_labels(gpu, labels, background, rows)
+    found = xp.flatnonzero(sizes)
+    ends = xp.cumsum(sizes > 0, dtype=COUNT) if len(found) else None
+    sizes = sizes[found]
+    cells = 3 * ndim + ndim * (ndim + 1) // 2
+    words = cells + ndim * (ndim + 1) // 2
+    table = xp.zeros((len(found), words), COUNT)
+    low, high, sums = (table[:, k * ndim : (k + 1) * ndim] for k in range(3))
+    low[...] = np.iinfo(COUNT).max
+    moments = xp.empty((len(found), ndim, ndim))
+    if len(found):
+        ground, shape = labels.dtype.type(background), xp.asarray(np.array(labels.shape, COUNT))
+        grid = gpu.blocks(-(-labels.size // SPAN) * WARP, THREADS), THREADS
+        for first in range(0, cells, WARP):
+            given = labels.size, labels, ground, ndim, shape, rows, ends, first, words, table
+            launch(measure, grid, *given)
+        grid = gpu.blocks(moments.size, THREADS), THREADS
+        launch(central, grid, len(found), ndim, sizes, words, table, moments)
+    return Measures(found, sizes, low, high, sums, moments)
+
+
+def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
+    """Return labels of which each but the background is replaced by its row of `table`.
+
+    What has no row, which the caller has checked, becomes background.
+
+    Parameters
+    ----------
+    gpu, labels, background
+        As for `count_labels`.
+    table : array of the dtype of `labels`
+    """
+    *_, replace = gpu.load(FILE, _names(labels.dtype))
+    out = gpu.xp.empty(labels.shape, labels.dtype)
+    if labels.size:
+        grid = gpu.blocks(labels.size, THREADS), THREADS
+        ground = labels.dtype.type(background)
+        launch(replace, grid, labels.size, labels, ground, len(table), table, out)
+    return out
+
+
+@cache
+def _names(label: np.dtype[Any]) -> tuple[str, ...]:
+    return (
+        f"count_labels<{ctype(label)}>",
+        f"measure_labels<{ctype(label)}>",
+        "central_moments",
+        f"replace_labels<{ctype(label)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that the functions here can load."""
+    for label in INDEX_TYPES:
+        yield FILE, _names(label)

@@ -1,0 +1,57 @@
+// Consecutive labels from bits of roots: the label of a component is 1 plus the number of roots before its
+// own.
+//
+// How: a word has the bits of 32 indices, and roots are counted in chunks of words by the kernels that find
+// them. Each chunk adds up the counts of those before it and numbers its words (number_words); then the label
+// of any root is the number of its word plus the bits below its own (LabelOfRoot). Indices may lie in rows,
+// each of which begins with a word. Cost: words are read once and a number is written for each; each chunk
+// reads the counts of those before it.
+#pragma once
+
+#include "cuda/core/launch.cuh"
+#include "cuda/core/scan.cuh"
+
+namespace conncomp {
+
+constexpr int kWord = 32;
+constexpr int kWordThreads = 256;
+
+// The label of the first root of each word.
+template <class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    number_words(int64_t words, int64_t chunk, const uint32_t* __restrict__ roots_of_word,
+                 const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
+  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
+    int64_t before = 0;
+    for (int64_t k = threadIdx.x; k < part; k += kWordThreads) before += roots_in_chunk[k];
+    int64_t number = 1 + block_sum<kWordThreads>(before);
+    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
+    for (int64_t row = begin; row < end; row += kWordThreads) {
+      const int64_t word = row + threadIdx.x;
+      int total;
+      const int in_row = block_scan<kWordThreads>(word < end ? __popc(roots_of_word[word]) : 0, total);
+      if (word < end) number_of_word[word] = Index(number + in_row);
+      number += total;
+    }
+  }
+}
+
+// What a root has as its label.
+template <bool consecutive, class Index>
+struct LabelOfRoot {
+  int64_t length, columns;  // of a row, in indices and in words
+  const uint32_t* roots_of_word;
+  const Index* number_of_word;
+
+  __device__ Index operator()(Index root) const {
+    if constexpr (consecutive) {
+      const Index row = root / Index(length), x = root - row * Index(length);
+      const int64_t word = int64_t(row) * columns + x / kWord;
+      return number_of_word[word] + __popc(roots_of_word[word] & ((1u << x % kWord) - 1));
+    } else {
+      return root;
+    }
+  }
+};
+
+}  // namespace conncomp

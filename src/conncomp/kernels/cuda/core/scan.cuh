@@ -1,0 +1,41 @@
+// Sums over the threads of a block.
+#pragma once
+
+#include "cuda/core/warp.cuh"
+
+namespace conncomp {
+
+// Returns the sum of `value` over the threads of the block before this one, and lets `total` be that of
+// all. All threads of the block call it.
+template <int threads>
+__device__ inline int block_scan(int value, int& total) {
+  constexpr int kWarps = threads / kWarp;
+  __shared__ int sums[kWarps];
+  const int sum = warp_scan(value);
+  __syncthreads();  // the sums of an earlier call have been read
+  if (lane() == kWarp - 1) sums[threadIdx.x / kWarp] = sum;
+  __syncthreads();
+  int before = 0;
+  total = 0;
+  for (int warp = 0; warp < kWarps; ++warp) {
+    if (warp == int(threadIdx.x) / kWarp) before = total;
+    total += sums[warp];
+  }
+  return before + sum - value;
+}
+
+// Returns the sum of `value` over the threads of the block, at most `threads`, all of which call.
+template <int threads, class Value>
+__device__ inline Value block_sum(Value value) {
+  constexpr int kWarps = threads / kWarp;
+  __shared__ Value sums[kWarps];
+  value = warp_sum(value);
+  __syncthreads();  // the sums of an earlier call have been read
+  if (lane() == 0) sums[threadIdx.x / kWarp] = value;
+  __syncthreads();
+  value = 0;
+  for (int warp = 0; warp < int(blockDim.x) / kWarp; ++warp) value += sums[warp];
+  return value;
+}
+
+}  // namespace conncomp

@@ -1,0 +1,336 @@
+// Connected components of a graph on the GPU: blocks of vertices in shared memory, then a sample of what is
+// left, then the rest of the arcs outside the giant component. The default.
+//
+// What: as in ecl.cuh, for compressed sparse rows.
+// How: a block of threads takes as many consecutive vertices as fit into its shared memory and unites there
+// what lies inside (unite_blocks): no access to global memory but one coalesced read of the arcs. Vertices
+// that are joined within the 32 of a warp become trees by pointer jumping among its threads. A vertex that is
+// its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
+// whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
+// neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
+// (guess_giant). The last arcs (unite_rest, and unite_long for rows that are listed, to be shared among all
+// blocks) are gone through in the cheaper of two ways: those of the open vertices; or those of the vertices
+// outside the giant, up to the first that leads into it. The second way needs every arc to be listed from
+// both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its
+// block, and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the first arcs of
+// each row, two of the parents; further arcs where order is not local and there is no giant. One bit a
+// vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and
+// Barak 2018 (Afforest), the union–find and the start under a smaller neighbour of Jaiganesh and Burtscher
+// 2018 (ECL-CC); the blocks are ours.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/warp.cuh"
+#include "cuda/papers/ecl.cuh"
+
+namespace conncomp {
+
+constexpr int kLocalThreads = 1024;
+constexpr int kTaken = 16;    // the longest row that unite_blocks goes through to its end
+constexpr int kChunk = 4;     // how many arcs a thread of unite_blocks loads at once
+constexpr int kShort = 4;     // the longest row that sample_arcs finishes
+constexpr int kLowRow = 32;   // the longest row that is one thread's work
+constexpr int kMidRow = 128;  // the longest row that is a warp's
+constexpr int kHub = 4096;    // the longest row that is a block's
+constexpr int kGuessers = 256;
+
+// What is known of the arcs that are left over.
+template <class Index>
+struct Rest {
+  int64_t rows;   // how many rows of more than kMidRow arcs are listed
+  int64_t parts;  // and how many parts of rows of more than kHub
+  int64_t arcs;   // of open vertices, about
+  Index giant;
+  bool skip_giant;
+};
+
+// kHub arcs of a longer row.
+template <class Index>
+struct Part {
+  Index vertex, number;
+};
+
+// Whether 0 <= value < bound, by one comparison.
+template <class T>
+__device__ bool within(T value, T bound) {
+  return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
+}
+
+// Threads of a warp whose `active` is set unite v and u, but not if one is the parent of the other, nor if
+// these have the same parents as those of the thread before, as they mostly have in meshes.
+template <class Access, class Index>
+__device__ void unite_once(bool active, Index* parent, Index v, Index u) {
+  Index a = -1, b = -1;
+  if (active) {
+    a = Access::load(parent + v);
+    b = Access::load(parent + u);
+  }
+  const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
+  if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before))
+    hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
+}
+
+// The largest of the targets.
+template <int count, class Index>
+__device__ Index last_of(const Index (&target)[count]) {
+  Index last = target[0];
+#pragma unroll
+  for (int k = 1; k < count; ++k) last = target[k] > last ? target[k] : last;
+  return last;
+}
+
+template <int count, class Index>
+__device__ void remove(Index (&target)[count], Index gone) {
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    if (target[k] == gone) target[k] = -1;
+}
+
+// Unites v with the targets, where -1 is none. Threads take their next one together, for there are few.
+template <class Access, int count, class Index>
+__device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
+  for (Index next; __any_sync(kAllLanes, (next = last_of(target)) >= 0); remove(target, next))
+    unite_once<Access>(next >= 0, parent, v, next);
+}
+
+// For 32 vertices of a block, a bit each.
+struct Crossings {
+  uint32_t some;  // has arcs out of the block
+  uint32_t more;  // has more of them than one, or arcs that were not taken
+};
+
+// Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent for each.
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
+    unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
+                 const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
+                 Rest<Index>* rest, int64_t* components) {
+  CONNCOMP_DYNAMIC_SHARED(Crossings, crossings_of);
+  int* const local_parent = reinterpret_cast<int*>(crossings_of + span / kWarp);
+  const int64_t base = blockIdx.x * span;
+  const int size = int(vertices - base < span ? vertices - base : span);
+  indptr += base, parent += base, open += base / kWarp;
+  if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, 0, false}, *components = 0;
+  for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
+  __syncthreads();
+
+  bool scattered = false;  // whether arcs that stay in the block are few
+  for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
+    const int i = row + lane();
+    const Pointer begin = i < size ? indptr[i] : 0;
+    const Pointer degree = i < size ? indptr[i + 1] - begin : 0;
+    const int most = scattered ? kChunk : kTaken;
+    const int taken = degree < most ? int(degree) : most;
+    int crossings = 0, outside = 0;
+    Index elsewhere = 0;
+    for (int first = 0; __any_sync(kAllLanes, first < taken); first += kChunk) {
+      int target[kChunk];  // in the block, or -1
+      const bool seen = crossings > 0;
+#pragma unroll
+      for (int k = kChunk - 1; k >= 0; --k) {
+        const bool exists = first + k < taken;
+        const Vertex there = exists ? indices[begin + first + k] - Vertex(base) : Vertex(i);
+        const bool stays = (symmetric || exists) && within(there, Vertex(symmetric ? i : size));
+        target[k] = stays ? int(there) : -1;
+        if (symmetric ? there < 0 : exists && !stays) {
+          ++crossings;
+          if (!seen) elsewhere = Index(base + there);
+        }
+        if (row < kLocalThreads) outside += !within(there, Vertex(size));
+      }
+      // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
+      int near = -1;
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k)
+        if ((symmetric || target[k] < i) && target[k] > near) near = target[k];
+      const bool is_near = near >= row;
+      if (__any_sync(kAllLanes, is_near)) {
+        int root = is_near ? near - row : lane();
+#pragma unroll
+        for (int reach = 1; reach < kWarp; reach *= 2) root = __shfl_sync(kAllLanes, root, root);
+        root += row;
+        if (is_near) {
+          remove(target, near);
+          if (InBlock::compare_exchange(local_parent + i, i, root) != i)
+            unite<InBlock>(local_parent, i, root);
+        }
+        __syncwarp();
+      }
+      unite_all<InBlock>(local_parent, i, target);
+    }
+    if (row < kLocalThreads) scattered = 16 * warp_sum(outside) > 15 * warp_sum(taken);
+    if (symmetric && crossings > 0) Shared::store(parent + i, elsewhere);
+    const uint32_t some = __ballot_sync(kAllLanes, crossings > 0);
+    const uint32_t more = __ballot_sync(kAllLanes, crossings > 1 || degree > taken);
+    if (lane() == 0) crossings_of[row / kWarp] = Crossings{some, more};
+  }
+  __syncthreads();
+
+  for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
+    const int i = row + lane();
+    const Crossings bits = crossings_of[row / kWarp];
+    const bool crosses = bits.some >> lane() & 1;
+    const int root = i < size ? find<InBlock, Jump::kNone>(local_parent, i) : i;
+    __syncwarp();  // else each goes on as it leaves the loop
+    // A root that has just been put under a vertex elsewhere stays there.
+    const bool moved = symmetric && root == i && crosses;
+    if (i < size && !moved) Shared::store(parent + i, Index(base + root));
+    const uint32_t left = __ballot_sync(kAllLanes, (bits.more >> lane() & 1) || (crosses && !moved));
+    if (lane() == 0) open[row / kWarp] = left;
+  }
+}
+
+// Which words of 32 vertices sample_arcs goes through: all; or every kStride-th one, and later the others.
+enum Stage { kAllWords, kFewWords, kOtherWords };
+constexpr int kStride = 8;
+
+// Unites every open vertex with the last of its neighbours; or with all of them, and closes it, where a warp
+// has short rows only. The first neighbours were seen by unite_blocks and are often near to each other, so
+// the last one joins most.
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
+                const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
+                Rest<Index>* rest) {
+  const int step = stage == kFewWords ? kStride : 1;
+  int64_t arcs_left = 0;
+  for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
+       word += grid_threads() / kWarp * step) {
+    if (stage == kOtherWords && word % kStride == 0) continue;
+    const uint32_t bits = open[word];
+    if (bits == 0) continue;
+    const int64_t base = word * kWarp / span * span, v = word * kWarp + lane();
+    Pointer begin = 0, degree = 0;
+    if (bits >> lane() & 1) {
+      begin = indptr[v];
+      degree = indptr[v + 1] - begin;
+    }
+    if (__any_sync(kAllLanes, degree > kShort)) {
+      arcs_left += degree;
+      unite_once<Shared>(degree > 0, parent, Index(v),
+                         degree > 0 ? Index(indices[begin + degree - 1]) : Index(v));
+      continue;
+    }
+    Index target[kShort];
+#pragma unroll
+    for (int k = 0; k < kShort; ++k) {
+      target[k] = k < degree ? Index(indices[begin + k]) : Index(-1);
+      if (target[k] >= base && (symmetric || target[k] < base + span)) target[k] = -1;
+    }
+    unite_all<Shared>(parent, Index(v), target);
+    if (lane() == 0) open[word] = 0;
+  }
+  arcs_left = warp_sum(arcs_left);
+  if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&rest->arcs, arcs_left);
+}
+
+// Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
+// the arcs that are left: outside the giant if that is expected to be less work. One block. What ecl_finish
+// has counted between the stages is taken back.
+template <bool symmetric, class Index>
+__global__ void __launch_bounds__(kGuessers)
+    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Rest<Index>* rest, int64_t* components) {
+  __shared__ Index roots[kGuessers];
+  __shared__ int most;
+  const int me = int(threadIdx.x);
+  if (me == 0) most = 0;
+  roots[me] = find<Shared>(parent, Index(vertices * me / kGuessers));
+  __syncthreads();
+  int equals = 0;
+  for (int i = 0; i < kGuessers; ++i) equals += roots[i] == roots[me];
+  // With the thread's number, so that no two are equal.
+  InBlock::fetch_max(&most, equals * kGuessers + me);
+  __syncthreads();
+  if (me == 0) {
+    const double outside = 1 - double(most / kGuessers) / kGuessers;
+    rest->giant = roots[most % kGuessers];
+    *components = 0;
+    rest->skip_giant = symmetric && double(rest->arcs) > outside * double(arcs) + double(vertices);
+  }
+}
+
+// Unites v, whose root is given, with the neighbours first, first + step, ... of its row, or the smaller ones
+// of them. Stops where v is found to be in the giant, if that is skipped (else it is -1): an arc that is not
+// gone through from either end then has both in the giant.
+template <class Pointer, class Vertex, class Index>
+__device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
+                          int first, int step, const Vertex* __restrict__ indices, Index* parent) {
+  const Vertex* at = indices + begin + first;
+  for (Pointer left = end - begin - first; left > 0 && root != giant;
+       left -= kChunk * step, at += kChunk * step) {
+    Index other[kChunk], above[kChunk];
+#pragma unroll
+    for (int k = 0; k < kChunk; ++k) {
+      other[k] = left > k * step ? Index(at[k * step]) : v;
+      if (only_smaller && other[k] > v) other[k] = v;
+    }
+#pragma unroll
+    for (int k = 0; k < kChunk; ++k) above[k] = other[k] == v ? root : Shared::load(parent + other[k]);
+#pragma unroll
+    for (int k = 0; k < kChunk; ++k)
+      if (above[k] != root) root = hook<Shared>(parent, root, find_from<Shared>(parent, other[k], above[k]));
+  }
+}
+
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    unite_rest(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+               Index* parent, const uint32_t* __restrict__ open, Rest<Index>* rest,
+               Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
+  const bool skip_giant = rest->skip_giant, only_smaller = symmetric && !skip_giant;
+  if (!skip_giant && rest->arcs == 0) return;
+  const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
+  for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
+    const uint32_t bits = skip_giant ? kAllLanes : open[word];
+    if (bits == 0) continue;
+    const int64_t v = word * kWarp + lane();
+    Pointer begin = 0, end = 0;
+    Index root = 0;
+    if (v < vertices && (bits >> lane() & 1)) {
+      root = find<Shared>(parent, Index(v));
+      if (root != giant) {
+        begin = indptr[v];
+        end = indptr[v + 1];
+      }
+    }
+    const Pointer degree = end - begin;
+    if (degree > kHub) {
+      const Index count = Index((degree - 1) / kHub + 1);
+      const int64_t first = Shared::fetch_add(&rest->parts, int64_t(count));
+      for (Index k = 0; k < count; ++k) parts[first + k] = Part<Index>{Index(v), k};
+    } else if (degree > kMidRow) {
+      long_rows[Shared::fetch_add(&rest->rows, int64_t(1))] = Index(v);
+    } else if (degree <= kLowRow) {
+      unite_row(Index(v), root, giant, only_smaller, begin, end, 0, 1, indices, parent);
+    }
+    uint32_t middle = __ballot_sync(kAllLanes, degree > kLowRow && degree <= kMidRow);
+    for (; middle != 0; middle &= middle - 1) {
+      const int owner = __ffs(int(middle)) - 1;
+      unite_row(Index(word * kWarp + owner), __shfl_sync(kAllLanes, root, owner), giant, only_smaller,
+                __shfl_sync(kAllLanes, begin, owner), __shfl_sync(kAllLanes, end, owner), lane(), kWarp,
+                indices, parent);
+    }
+  }
+}
+
+// The rows that are listed, and the parts of rows: a block each. In many graphs the vertices of most arcs
+// come first, and one warp would go through the rows of all of them.
+template <bool symmetric, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
+               const Rest<Index>* rest, const Index* __restrict__ long_rows,
+               const Part<Index>* __restrict__ parts) {
+  const int64_t rows = rest->rows, all = rows + rest->parts;
+  const bool skip_giant = rest->skip_giant;
+  for (int64_t i = blockIdx.x; i < all; i += gridDim.x) {
+    const Part<Index> part = i < rows ? Part<Index>{long_rows[i], 0} : parts[i - rows];
+    const Index v = part.vertex, root = find<Shared>(parent, v);
+    const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
+    const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
+    unite_row(v, root, giant, symmetric && !skip_giant, begin,
+              end - begin < kHub ? end : Pointer(begin + kHub), int(threadIdx.x), kEclThreads, indices,
+              parent);
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,116 @@
+"""The default for graphs on the GPU: drives ``blocked_afforest.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers import ecl
+
+FILE = "cuda/graph/blocked_afforest.cuh"
+LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256
+MID_ROW, HUB = 128, 4096
+VERTEX_BYTES = 4 + 2 * 4 / WARP  # that a block takes for each vertex
+# Of a block that unites vertices: two share a multiprocessor, which keeps a kilobyte of each. Where
+# there are more than so many arcs a vertex, few of them stay in a block: smaller ones are faster.
+BLOCKS_TOGETHER, RESERVED = 2, 1024
+MANY_ARCS = 7
+# Where so many arcs lead anywhere and a thread has so few vertices, all threads at once would unite
+# the same few growing components, and wait for each other at their roots. So an eighth begins.
+FEW_VERTICES, STRIDE = 8, 8
+ALL_WORDS, FEW_WORDS, OTHER_WORDS = range(3)
+BITS = np.dtype(np.uint32)
+REST_BYTES, BYTE = 64, np.dtype(np.uint8)
+
+
+def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+    """Fill `roots` with the smallest vertex of each vertex's component.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    graph : Graph
+        On this GPU.
+    roots : array, shape (num_vertices,)
+    workspace : Workspace
+
+    Returns
+    -------
+    array of int64, shape (1,)
+        The number of components, in `workspace`.
+    """
+    # Where an arc leads from is told by a difference, which numbers of its type must hold.
+    if graph._csr is None or graph.num_vertices > np.iinfo(graph._csr[1].dtype).max:
+        return ecl.fill_roots(gpu, graph, roots, workspace)
+    indptr, indices = graph._csr
+    count, arcs = graph.num_vertices, len(indices)
+    unite_blocks, sample, guess, unite_rest, unite_long, end = gpu.load(
+        FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph._symmetric))
+    )
+    words = -(-count // WARP)
+    # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
+    open_, long_rows, parts, rest, components = workspace.take(
+        gpu,
+        (words, BITS),
+        (min(count, arcs // MID_ROW), roots.dtype),
+        (4 * (arcs // HUB), roots.dtype),
+        (REST_BYTES, BYTE),
+        (1, COUNT),
+    )
+    span = _span(gpu, count, arcs)
+    shared = int(span * VERTEX_BYTES)
+    rows = indptr, indices, roots
+    blocks = max(1, -(-count // span)), LOCAL_THREADS
+    launch(unite_blocks, blocks, count, span, *rows, open_, rest, components, shared=shared)
+    if count:
+        vertices = gpu.blocks(words * WARP, THREADS), THREADS
+        left = *rows, open_, rest
+        if arcs > MANY_ARCS * count and count <= FEW_VERTICES * gpu.resident_threads:
+            few = max(1, vertices[0] // STRIDE), THREADS
+            launch(sample, few, count, span, FEW_WORDS, *left)
+            launch(end, vertices, count, roots, components)
+            launch(sample, vertices, count, span, OTHER_WORDS, *left)
+        else:
+            launch(sample, vertices, count, span, ALL_WORDS, *left)
+        launch(guess, (1, GUESSERS), count, arcs, roots, rest, components)
+        launch(unite_rest, vertices, count, *rows, open_, rest, long_rows, parts)
+        if arcs > MID_ROW:
+            grid = gpu.resident_threads // THREADS, THREADS
+            launch(unite_long, grid, *rows, rest, long_rows, parts)
+        launch(end, vertices, count, roots, components)
+    return components
+
+
+def _span(gpu: Gpu, count: int, arcs: int) -> int:
+    """Return how many vertices a block takes: as many as fit, or fewer to give work to all."""
+    blocks = BLOCKS_TOGETHER * (2 if arcs > MANY_ARCS * count else 1)
+    most = int((gpu.shared_memory // blocks - RESERVED) / VERTEX_BYTES)
+    fair = max(LOCAL_THREADS, -(-count // (blocks * gpu.multiprocessors)))
+    return max(1, min(most // WARP, -(-fair // WARP))) * WARP
+
+
+@cache
+def _names(
+    pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any], symmetric: bool
+) -> tuple[str, ...]:
+    types = f"{str(symmetric).lower()}, {', '.join(map(ctype, (pointer, vertex, index)))}"
+    return (
+        f"unite_blocks<{types}>",
+        f"sample_arcs<{types}>",
+        f"guess_giant<{str(symmetric).lower()}, {ctype(index)}>",
+        f"unite_rest<{types}>",
+        f"unite_long<{types}>",
+        f"ecl_finish<3, {ctype(index)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, (False, True)):
+        yield FILE, _names(*types)

@@ -1,0 +1,181 @@
+// The cells of an array, for kernels that give each cell to a thread: where a cell is, who its neighbours
+// are, and which cells a block of threads has.
+//
+// Neighbours are as in neighbourhood.h: their coordinates differ by at most one along every axis, and
+// differ along at most `connectivity` axes; a periodic axis closes on itself. Arrays of any number of
+// dimensions come as ones of 2, 3 or 6, with axes of length 1 ahead, so that loops over axes are unrolled.
+#pragma once
+
+#include "core/atomics.h"
+#include "core/half.h"
+#include "cuda/core/launch.cuh"
+
+namespace conncomp {
+
+struct GridAxis {
+  int64_t length;
+  int64_t index_stride;  // in elements of the C-ordered array, which define indices
+  int64_t value_stride;  // in elements of the caller's memory
+  int64_t periodic;
+};
+
+// Laid out as in image.py.
+template <int rank>
+struct Grid {
+  GridAxis axes[rank];
+  int64_t connectivity;
+
+  __device__ int64_t cells() const { return axes[0].length * axes[0].index_stride; }
+};
+
+template <int rank, class Index>
+struct Cell {
+  Index at[rank];
+  Index index;
+  int64_t offset;  // of its value
+
+  __device__ void move(const Grid<rank>& grid, int axis, Index steps) {
+#pragma unroll
+    for (int k = 0; k < rank; ++k)  // registers cannot be indexed
+      if (k == axis) at[k] += steps;
+    index += steps * Index(grid.axes[axis].index_stride);
+    offset += steps * grid.axes[axis].value_stride;
+  }
+};
+
+// The first cell of a row of cells along an axis; rows are numbered as they lie in the array.
+template <class Index, int rank>
+__device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
+  Cell<rank, Index> cell{};
+  Index rest = Index(row);  // there are no more rows than cells
+#pragma unroll
+  for (int k = rank - 1; k >= 0; --k) {
+    if (k == along) continue;
+    const Index length = Index(grid.axes[k].length);
+    cell.move(grid, k, rest % length);
+    rest /= length;
+  }
+  return cell;
+}
+
+// ------------------------------------------------------------------------------------------- neighbours
+
+template <int axis, int rank, class Index, class Body>
+__device__ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along,
+                                        int direction, int moves, Index index, int64_t offset, Body&& body) {
+  if constexpr (axis == rank) {
+    if (moves > 0) body(index, offset);
+  } else {
+    const GridAxis& here = grid.axes[axis];
+#pragma unroll(rank <= 3 ? 3 : 1)
+    for (int step = -1; step <= 1; ++step) {
+      if (axis == along && step != direction) continue;
+      if (step != 0 && moves == grid.connectivity) continue;
+      Index to = cell.at[axis] + step;
+      if (to < 0 || to >= here.length) {
+        if (!here.periodic) continue;
+        to = step < 0 ? Index(here.length - 1) : Index(0);
+      }
+      const Index moved = to - cell.at[axis];
+      visit_neighbours<axis + 1>(grid, cell, along, direction, moves + (step != 0),
+                                 Index(index + moved * Index(here.index_stride)),
+                                 offset + moved * here.value_stride, body);
+    }
+  }
+}
+
+// Calls body(index, offset of the value) for every neighbour of a cell.
+template <int rank, class Index, class Body>
+__device__ inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell,
+                                          Body&& body) {
+  visit_neighbours<0>(grid, cell, -1, 0, 0, cell.index, cell.offset, body);
+}
+
+// The same for the neighbours that lie in `direction`, 1 or -1, along an axis.
+template <int rank, class Index, class Body>
+__device__ inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell,
+                                                int axis, int direction, Body&& body) {
+  visit_neighbours<0>(grid, cell, axis, direction, 0, cell.index, cell.offset, body);
+}
+
+// --------------------------------------------------------------------------------------- cells of blocks
+
+// A block of width x height cells along the last two axes. It may end early at the border of the array.
+template <int rank, class Index>
+struct BlockOfCells {
+  Cell<rank, Index> first;
+  int columns, rows;
+
+  // Calls body(cell, x, y) for the cells of this thread: one column of the threads of a block for one of
+  // cells, so that a thread has several cells if there are fewer rows of threads.
+  template <class Body>
+  __device__ void for_each_of_thread(const Grid<rank>& grid, int width, Body&& body) const {
+    const int x = int(threadIdx.x) % width;
+    if (x >= columns) return;
+    for (int y = int(threadIdx.x) / width; y < rows; y += int(blockDim.x) / width) {
+      Cell<rank, Index> cell = first;
+      cell.move(grid, rank - 2, Index(y));
+      cell.move(grid, rank - 1, Index(x));
+      body(cell, x, y);
+    }
+  }
+};
+
+// Calls body(block of cells) for those of this block of threads; all its threads call together.
+template <class Index, int rank, class Body>
+__device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
+  int64_t lengths[rank], blocks = 1;  // of the array, counted in blocks
+  for (int k = 0; k < rank; ++k) {
+    const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
+    lengths[k] = (grid.axes[k].length + side - 1) / side;
+    blocks *= lengths[k];
+  }
+  for (int64_t number = blockIdx.x; number < blocks; number += gridDim.x) {
+    BlockOfCells<rank, Index> block{};
+    int64_t rest = number;
+#pragma unroll
+    for (int k = rank - 1; k >= 0; --k) {
+      const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
+      block.first.move(grid, k, Index(rest % lengths[k] * side));
+      rest /= lengths[k];
+    }
+    const int64_t columns = grid.axes[rank - 1].length - block.first.at[rank - 1];
+    const int64_t rows = grid.axes[rank - 2].length - block.first.at[rank - 2];
+    block.columns = int(columns < width ? columns : width);
+    block.rows = int(rows < height ? rows : height);
+    body(block);
+  }
+}
+
+template <class Index, int rank, class Body>
+__device__ inline void for_each_cell(const Grid<rank>& grid, int width, int height, Body&& body) {
+  for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
+    block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int, int) { body(cell); });
+  });
+}
+
+// ------------------------------------------------------------------------------------------------ labels
+
+// Whether a value is background. NaN, which equals nothing, stands for all NaNs there.
+template <class Value>
+__device__ inline bool is_background(Value value, Value ground, bool has_ground) {
+  return has_ground && (ground == ground ? value == ground : !(value == value));
+}
+
+// Gives every cell its index as a label, or -1 where there is background.
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(1024)
+    start_labels(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
+                 Value ground, bool has_ground, Index* __restrict__ label, int64_t* last_change) {
+  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+    label[cell.index] = is_background(values[cell.offset], ground, has_ground) ? Index(-1) : cell.index;
+  });
+  if (grid_thread() == 0) *last_change = 0;
+}
+
+// Tells the host that something has changed in a round. All threads of the block call.
+__device__ inline void report_change(bool changed, int64_t round, int64_t* last_change) {
+  if (__syncthreads_or(changed) && threadIdx.x == 0) Shared::store(last_change, round);
+}
+
+}  // namespace conncomp

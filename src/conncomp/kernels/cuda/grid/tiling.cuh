@@ -1,0 +1,82 @@
+// How an array is cut into tiles, each for a block of threads, and tiles into parts, each for a thread.
+#pragma once
+
+#include "cuda/grid/cells.cuh"
+
+namespace conncomp {
+
+// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler.
+struct GivenLogs {
+  int32_t log[3];
+
+  __device__ int operator[](int axis) const { return log[axis]; }
+};
+template <int log0, int log1, int log2>
+struct FixedLogs {
+  int32_t log[3];  // is not read
+
+  __device__ constexpr int operator[](int axis) const { return axis == 0 ? log0 : axis == 1 ? log1 : log2; }
+};
+
+// A tile has 2^log[a] parts along axis a, which are counted from the last one of the array, and a part is
+// 2^part_log elements long; along the axes of an array that has more than three it has one element. Laid out
+// as in tiling.py.
+template <int rank, int part_log, class Logs>
+struct Tiling {
+  Grid<rank> grid;
+  Logs log;
+
+  static constexpr int kRank = rank;
+  static constexpr int kAxes = rank < 3 ? rank : 3;
+
+  __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
+  __device__ int log_parts() const { return log[0] + log[1] + log[2]; }
+  __device__ int parts() const { return 1 << log_parts(); }
+  __device__ int log_of(int k) const { return rank - 1 - k < kAxes ? log[rank - 1 - k] + part_log : 0; }
+  __device__ uint32_t along(int k) const { return uint32_t((grid.axes[k].length - 1) >> log_of(k)) + 1; }
+
+  template <class Index>
+  __device__ Cell<rank, Index> corner_of(uint32_t tile) const {
+    Cell<rank, Index> cell{};
+#pragma unroll
+    for (int k = rank - 1; k >= 0; --k) {
+      const uint32_t count = along(k);
+      cell.move(grid, k, Index(tile % count) << log_of(k));
+      tile /= count;
+    }
+    return cell;
+  }
+  template <class Index>
+  __device__ uint32_t tile_of(const Cell<rank, Index>& cell) const {
+    uint32_t tile = 0;
+#pragma unroll
+    for (int k = 0; k < rank; ++k) tile = tile * along(k) + uint32_t(cell.at[k] >> log_of(k));
+    return tile;
+  }
+
+  // Whether a cell, of a tile that may be cut off by the end of the array, is in it.
+  template <class Index>
+  __device__ bool has(const Cell<rank, Index>& cell) const {
+    bool inside = true;
+#pragma unroll
+    for (int k = 0; k < rank; ++k) inside &= cell.at[k] < grid.axes[k].length;
+    return inside;
+  }
+
+  // Parts of a tile are numbered as they lie there, from its corner.
+  __device__ int log_before(int a) const {
+    int sum = 0;
+#pragma unroll
+    for (int k = 0; k < kAxes; ++k) sum += k < a ? log[k] : 0;
+    return sum;
+  }
+  __device__ int place(int part, int a) const { return part >> log_before(a) & ((1 << log[a]) - 1); }
+  template <class Index>
+  __device__ Cell<rank, Index> first_of(Cell<rank, Index> corner, int part) const {
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) corner.move(grid, rank - 1 - a, Index(place(part, a)) << part_log);
+    return corner;
+  }
+};
+
+}  // namespace conncomp

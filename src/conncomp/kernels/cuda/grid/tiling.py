@@ -1,0 +1,73 @@
+"""How arrays are cut into tiles and their parts, as in ``tiling.cuh``."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.grid.image import GRIDS, Geometry, grid_of
+
+WARP_LOG = 5
+
+_TILINGS = {
+    rank: np.dtype([("grid", grid), ("logs", "i4", 3), ("padding", "i4")])
+    for rank, grid in GRIDS.items()
+}
+
+
+def as_rows(geometry: Geometry) -> Geometry:
+    """Return a geometry as one of a single axis if it is one row."""
+    if len(geometry.shape) != 2 or geometry.shape[0] > 1:
+        return geometry
+    shape, strides, periodic, connectivity = geometry
+    return Geometry(shape[1:], strides[1:], periodic[1:], connectivity)
+
+
+def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:
+    """Return ``Tiling<rank, ...>``, given the logarithms of the parts of a tile along each axis."""
+    return np.array((grid_of(geometry), logs, 0), _TILINGS[len(geometry.shape)])[()]
+
+
+def choose_tile(
+    shape: tuple[int, ...], part_log: int, usual: tuple[int, ...], least: int
+) -> tuple[int, ...]:
+    """Return the logarithms of a tile's parts along the last axis, and along two more.
+
+    Tiles have as many parts as the `usual` ones, but no more than the array is long, and fewer if
+    there would not be the `least` number of tiles; at least as many as a warp has lanes.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    part_log : int
+        The logarithm of a part's length along each axis.
+    usual : tuple of int
+        The logarithms for a large array.
+    least : int
+    """
+    axes = min(len(shape), 3)
+    # The logarithms of the numbers of parts along each axis.
+    fit = [(-(-shape[-1 - a] // (1 << part_log)) - 1).bit_length() for a in range(axes)]
+    logs = [min(log, most) for log, most in zip(usual, fit, strict=False)]
+    # Thin arrays get tiles that are longer than others.
+    for a in range(axes):
+        logs[a] += min(sum(usual) - sum(logs), fit[a] - logs[a])
+    # A warp needs a part for every lane.
+    logs[0] += max(0, WARP_LOG - sum(logs))
+    logs += [0] * (3 - axes)
+    while sum(logs) > WARP_LOG and count_tiles(shape, part_log, logs) < least:
+        axis = max(range(axes), key=lambda a: (logs[a], -a))
+        logs[axis] -= 1
+    return tuple(logs)
+
+
+def count_tiles(shape: tuple[int, ...], part_log: int, logs: tuple[int, ...] | list[int]) -> int:
+    """Return how many tiles an array is cut into."""
+    axes = min(len(shape), 3)
+    along = [
+        -(-length // (1 << part_log + log))
+        for length, log in zip(reversed(shape), logs, strict=False)
+    ]
+    return prod((*shape[:-axes], *along))

@@ -1,0 +1,284 @@
+"""Compile the CUDA kernels of this package for the GPU at hand, and launch them.
+
+A kernel file is compiled by NVRTC when it is first used, for the templates that are asked for. CuPy
+keeps what was compiled, in memory and on disk. A driver, the Python beside a kernel file, sees the
+GPU only through `Gpu`, so that the tests can put the host executor in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, cached_property
+from hashlib import sha256
+from itertools import chain, repeat
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SOURCES = Path(__file__).parent.parent
+
+WARP = 32
+SURELY_THERE = 16 << 10  # of shared memory: for more a kernel may have to ask, if it has other, too
+INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+COUNT = np.dtype(np.int64)
+
+# How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
+# questions.
+SPINS, PAUSE = 2000, 1e-3
+
+
+class Kernel(NamedTuple):
+    """A compiled kernel.
+
+    Attributes
+    ----------
+    name : str
+        Of the template, without its arguments.
+    function : callable
+        ``function(grid, block, arguments, shared_mem=0)``, as CuPy's are called.
+    """
+
+    name: str
+    function: Any
+
+
+# Where launches are recorded; None when they are not.
+_recorded: list[tuple[str, Any, Any]] | None = None
+
+# When `time_limit` is over; None when there is none.
+_deadline: float | None = None
+
+
+def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int = 0) -> None:
+    """Launch `kernel` on the current stream.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    grid : tuple of int
+        The number of blocks, and of threads in a block.
+    *arguments
+        Arrays, None, NumPy scalars, or Python integers, which arrive as int64_t.
+    shared : int, optional
+        The bytes of dynamic shared memory of a block.
+
+    Raises
+    ------
+    TimeoutError
+        If a `time_limit` is over.
+    """
+    if _deadline is not None and perf_counter() > _deadline:
+        raise TimeoutError("the time limit is over")
+    if shared > SURELY_THERE and kernel.function.max_dynamic_shared_size_bytes < shared:
+        kernel.function.max_dynamic_shared_size_bytes = shared
+    if _recorded is None:
+        kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
+        return
+    cupy = import_cupy()
+    first, last = cupy.cuda.Event(), cupy.cuda.Event()
+    first.record()
+    kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
+    last.record()
+    _recorded.append((kernel.name, first, last))
+
+
+@contextmanager
+def recorded_launches() -> Iterator[list[tuple[str, Any, Any]]]:
+    """Record the launches of a context, as (name, first event, last event)."""
+    global _recorded
+    if _recorded is not None:
+        raise RuntimeError("kernel_times is at work already; it does not nest")
+    _recorded = []
+    try:
+        yield _recorded
+    finally:
+        _recorded = None
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let launches fail once so many seconds have passed, without those of compiling kernels.
+
+    A call that waits for the GPU now and then is given up so; one that only launches is soon over
+    on the host, however long the GPU takes.
+    """
+    global _deadline
+    outer, _deadline = _deadline, perf_counter() + seconds
+    try:
+        yield
+    finally:
+        _deadline = outer
+
+
+def ctype(dtype: Any) -> str:
+    """Return the C++ name of a NumPy dtype of integers, such as ``"int32_t"``."""
+    return f"{'u' if dtype.kind == 'u' else ''}int{8 * dtype.itemsize}_t"
+
+
+def source(file: str) -> str:
+    """Return the text to compile for a kernel file, given relative to this folder."""
+    return f'#include "{file}"\n'
+
+
+@cache
+def includes(file: str) -> frozenset[str]:
+    """Return a kernel file and all that it includes, directly or not, of this package."""
+    found, waiting = {file}, [file]
+    while waiting:
+        for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text()):
+            if name not in found and (SOURCES / name).exists():
+                found.add(name)
+                waiting.append(name)
+    return frozenset(found)
+
+
+_INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)
+
+
+@cache
+def compile_options(file: str) -> tuple[str, ...]:
+    """Return the options of NVRTC for a kernel file.
+
+    CuPy finds compiled kernels by source text and options, and the text only includes the file: a
+    hash of all that goes in makes sure that a kernel is compiled anew where that has changed.
+    """
+    digest = sha256()
+    for name in sorted(includes(file)):
+        digest.update((SOURCES / name).read_bytes())
+    return (
+        "-std=c++17",
+        "-device-int128",  # sums of products of coordinates need 128 bits
+        f"-I{SOURCES}",
+        f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}",
+    )
+
+
+class Gpu:
+    """One CUDA device, through CuPy.
+
+    Attributes
+    ----------
+    xp : module
+        The array library: CuPy.
+    """
+
+    def __init__(self, cupy: Any, device: int) -> None:
+        self.xp = cupy
+        self._attributes = cupy.cuda.Device(device).attributes
+        self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many there are."""
+        return int(self._attributes["MultiProcessorCount"])
+
+    @cached_property
+    def resident_threads(self) -> int:
+        """How many threads run at once on the whole device."""
+        return self.multiprocessors * int(self._attributes["MaxThreadsPerMultiProcessor"])
+
+    @cached_property
+    def shared_memory(self) -> int:
+        """The shared memory of a multiprocessor, in bytes."""
+        return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
+
+    def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
+        """Return kernels of a file: ``load("cuda/papers/ecl.cuh", ("ecl_init<int32_t>",))``.
+
+        Parameters
+        ----------
+        file : str
+            Relative to the folder of the kernels.
+        names : tuple of str
+            In namespace conncomp, with template arguments. They are compiled together, so a driver
+            asks for all that it needs at once.
+        """
+        global _deadline
+        key = file, names
+        if key not in self._kernels:
+            start = perf_counter()
+            functions = self._compile(file, names)
+            if _deadline is not None:
+                _deadline += perf_counter() - start
+            self._kernels[key] = tuple(
+                Kernel(name.partition("<")[0], function)
+                for name, function in zip(names, functions, strict=True)
+            )
+        return self._kernels[key]
+
+    def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
+        expressions = [f"conncomp::{name}" for name in names]
+        module = self.xp.RawModule(
+            code=source(file), options=compile_options(file), name_expressions=expressions
+        )
+        return [module.get_function(expression) for expression in expressions]
+
+    def current_stream(self) -> int:
+        """Return what tells the stream apart that work is launched on."""
+        return int(self.xp.cuda.get_current_stream().ptr)
+
+    def blocks(self, count: int, threads: int) -> int:
+        """Return how many blocks of `threads` to launch for `count` pieces of work.
+
+        One thread a piece, but no more threads than run at once: kernels go on in steps of the
+        grid.
+        """
+        return max(1, min(-(-count // threads), self.resident_threads // threads))
+
+
+@cache
+def _gpu(device: int) -> Gpu:
+    return Gpu(import_cupy(), device)
+
+
+def current_gpu() -> Gpu:
+    """Return the current CUDA device.
+
+    Raises
+    ------
+    ImportError
+        If CuPy is not installed.
+    RuntimeError
+        If there is no GPU that CUDA can use.
+    """
+    return _gpu(import_cupy().cuda.runtime.getDevice())
+
+
+@cache
+def import_cupy() -> Any:
+    """Import CuPy and find a GPU; raise ImportError or RuntimeError, which say what is missing."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise ImportError(
+            "work on a GPU needs CuPy, which is not installed: pip install 'conncomp[cuda13]', or "
+            "'conncomp[cuda12]' for drivers of CUDA 12"
+        ) from error
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(
+            f"there is no GPU that CUDA can use ({error}); install NVIDIA's driver, or work with "
+            "NumPy arrays and device=None"
+        ) from error
+    return cupy
+
+
+def first_entry(array: Any) -> int:
+    """Return the first entry of an array on the GPU, once it is there.
+
+    Unlike ``int(array[0])`` it does not wait in the driver, where Ctrl-C is not heard; so it is for
+    what may take long.
+    """
+    if type(array).__module__.startswith("cupy"):
+        written = import_cupy().cuda.Event(disable_timing=True)
+        written.record()
+        for pause in chain(repeat(0.0, SPINS), repeat(PAUSE)):
+            if written.done:
+                break
+            sleep(pause)
+    return int(array[0])

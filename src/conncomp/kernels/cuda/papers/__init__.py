@@ -1,0 +1,1 @@
+"""The algorithms of the papers, each under its own name."""

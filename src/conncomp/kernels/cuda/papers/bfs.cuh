@@ -1,0 +1,93 @@
+// Connected components of a graph by one breadth-first search after another: Kernel 3 of Hawick, Leist and
+// Playne.
+//
+// What: fills roots[v] with the smallest vertex of v's component, for compressed sparse rows that list every
+// arc from both ends.
+// How: a search starts at the first vertex without a root, which is the smallest of its component, as all
+// smaller vertices have been reached by searches before. A sweep gives every vertex a thread; those of the
+// frontier give their root to the neighbours that have none, and put them in the next frontier (bfs_sweep).
+// Two frontiers, so that a vertex reached in a sweep is not taken for one of that sweep. If the sweep has
+// reached no vertex, the next search is started (bfs_seek).
+// Cost: a component takes as many sweeps as its smallest vertex has levels of vertices around it, and each
+// reads a byte for every vertex of the graph; two launches a sweep. All searches together read each arc once,
+// and seek among all vertices once. One thread looks at all neighbours of a vertex.
+// Source: Hawick, Leist and Playne 2010, section 4.3.3, after Harish and Narayanan 2007.
+#pragma once
+
+#include "cuda/core/sweeps.cuh"
+
+namespace conncomp {
+
+constexpr int kBfsThreads = 256;
+constexpr int kSeekThreads = 1024, kSoughtByThread = 8;
+
+// Where the next search may start at the earliest, and how many have been started.
+struct BfsSearches {
+  int64_t first_candidate, started;
+};
+
+template <class Index>
+__global__ void __launch_bounds__(kBfsThreads)
+    bfs_start(int64_t vertices, Index* __restrict__ roots, uint8_t* __restrict__ frontier,
+              uint8_t* __restrict__ next_frontier, BfsSearches* searches, SweepFlag* flags) {
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    roots[v] = -1;
+    frontier[v] = next_frontier[v] = 0;
+  }
+  if (grid_thread() == 0) {
+    start_sweeps(flags, false);
+    *searches = BfsSearches{0, 0};
+  }
+}
+
+template <class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kBfsThreads, resident_blocks(kBfsThreads))
+    bfs_sweep(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+              Index* roots, uint8_t* __restrict__ frontier, uint8_t* next_frontier, SweepFlag* flags,
+              int64_t sweep) {
+  if (!begin_sweep(flags, sweep)) return;
+  bool reached = false;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    if (!frontier[v]) continue;
+    frontier[v] = 0;
+    const Index root = Shared::load(roots + v);
+    for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end; ++arc) {
+      const Vertex w = indices[arc];
+      if (Shared::load(roots + w) >= 0) continue;
+      Shared::store(roots + w, root);  // as do all others that reach it in this sweep
+      Shared::store(next_frontier + w, uint8_t(1));
+      reached = true;
+    }
+  }
+  end_sweep(flags, sweep, reached);
+}
+
+// Starts the next search if the present one has reached its end. One block of kSeekThreads.
+template <class Index>
+__global__ void __launch_bounds__(kSeekThreads)
+    bfs_seek(int64_t vertices, Index* roots, uint8_t* next_frontier, BfsSearches* searches, SweepFlag* flags,
+             int64_t sweep) {
+  __shared__ int64_t source;
+  if (changes(flags, sweep)) return;
+  int64_t begin = searches->first_candidate;
+  if (threadIdx.x == 0) source = vertices;
+  __syncthreads();
+  for (bool found = false; begin < vertices && !found; begin += kSeekThreads * kSoughtByThread) {
+    int64_t mine = vertices;
+    for (int i = 0; i < kSoughtByThread; ++i) {
+      const int64_t v = begin + i * kSeekThreads + threadIdx.x;
+      if (v < mine && roots[v] < 0) mine = v;
+    }
+    if (mine < vertices) InBlock::fetch_min(&source, mine);
+    found = __syncthreads_or(mine < vertices);
+  }
+  if (threadIdx.x != 0) return;
+  searches->first_candidate = source;
+  if (source == vertices) return;
+  ++searches->started;
+  roots[source] = Index(source);
+  next_frontier[source] = 1;
+  raise(flags, sweep);
+}
+
+}  // namespace conncomp

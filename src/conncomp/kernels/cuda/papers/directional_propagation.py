@@ -1,0 +1,58 @@
+"""Directional propagation, Kernel C, on the GPU: drives ``directional_propagation.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Image, until_unchanged, value_kinds
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+
+FILE = "cuda/papers/directional_propagation.cuh"
+THREADS, START_BLOCK = 64, (32, 8)
+
+
+def fill_roots(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
+    """Fill `roots` with the smallest index of each element's component, -1 for background.
+
+    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    image : Image
+    roots : array, shape (image.size,)
+    workspace : Workspace
+    """
+    start, along = gpu.load(FILE, _names(image.value_type, image.rank, roots.dtype))
+    (last_change,) = workspace.take(gpu, (1, COUNT))
+    width, height = START_BLOCK
+    by_block = image.blocks(gpu, width, height, width * height)
+    shape = image.grid, np.int32(width), np.int32(height)
+    launch(start, by_block, *shape, image.values, *image.ground, roots, last_change)
+
+    def run(number: int) -> None:
+        for axis, length in enumerate(image.shape):
+            by_row = gpu.blocks(image.size // length, THREADS), THREADS
+            for direction in (1, -1) if length > 1 else ():
+                way = np.int32(axis), np.int32(direction)
+                launch(along, by_row, image.grid, *way, image.values, roots, number, last_change)
+
+    until_unchanged(last_change, run)
+
+
+@cache
+def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+    return f"start_labels<{types}>", f"propagate_along<{types}>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for value_type, rank in value_kinds():
+        for index in INDEX_TYPES:
+            yield FILE, _names(value_type, rank, index)

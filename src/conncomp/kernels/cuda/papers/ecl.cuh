@@ -1,0 +1,220 @@
+// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the GPU.
+//
+// What: fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list
+// of arcs. The directions of arcs are ignored. `symmetric` says that every arc is listed from both ends,
+// so that only its larger end needs to look at it.
+// How: every vertex starts under a smaller neighbour, if it has one (ecl_init). Then each arc unites its
+// ends: a vertex of at most 16 arcs is one thread's work (ecl_low), one of at most 352 a warp's
+// (ecl_mid), any other a block's (ecl_high). ecl_low puts the vertices of the other two on a worklist
+// with two sides, so that one array of `vertices` entries holds both. At last every vertex is pointed to
+// its root (ecl_finish). Variants: how to start (init = 1: alone, 2: under the smallest neighbour,
+// 3: under the first smaller one), which pointers to jump in the middle (jump, see union_find.h) and at
+// the end (finish = 1: intermediate, 2: multiple, 3: single).
+// Cost: about one read of the arcs, and a few random accesses for each. One thread searches all arcs of
+// a vertex for its start, so a hub without a smaller neighbour takes long.
+// Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/launch.cuh"
+
+namespace conncomp {
+
+constexpr int kEclThreads = 256;
+constexpr int kLowDegree = 16, kMidDegree = 352;
+constexpr int kFinishedAtOnce = 4;
+
+// A counter that many threads advance, with a cache line to itself: whoever reads its neighbours would have
+// to queue with them.
+template <class Index>
+struct alignas(128) EclCounter {
+  Index count;
+};
+
+// Worklist of the vertices of middle degree, from the left, and of high degree, from the right: how many
+// were put on each side, and how many have been taken.
+template <class Index>
+struct EclWorklist {
+  EclCounter<Index> mid, mid_taken, high, high_taken;
+};
+
+// Counts paths and their lengths.
+struct PathTally {
+  int64_t paths = 0, steps = 0, longest = 0, length = 0;
+  __device__ void start() { ++paths, length = 0; }
+  __device__ void step() {
+    ++steps;
+    if (++length > longest) longest = length;
+  }
+};
+
+// Adds what a thread counted to {paths, steps, longest}.
+__device__ inline void report(const Uncounted&, int64_t*) {}
+__device__ inline void report(const PathTally& tally, int64_t* total) {
+  Shared::fetch_add(total, tally.paths);
+  Shared::fetch_add(total + 1, tally.steps);
+  Shared::fetch_max(total + 2, tally.longest);
+}
+
+template <int init, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_init(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+             Index* __restrict__ parent, EclWorklist<Index>* worklist, int64_t* components) {
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    Index start = Index(v);
+    if constexpr (init > 1)
+      for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end && (init == 2 || start == Index(v)); ++arc)
+        start = Index(indices[arc]) < start ? Index(indices[arc]) : start;
+    parent[v] = start;
+  }
+  if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;
+}
+
+// Unites v, whose parent is `above`, with the neighbours first, first + step, ... of its row.
+template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
+__device__ void ecl_unite(Index v, Index above, Pointer begin, Pointer end, int first, int step,
+                          const Vertex* __restrict__ indices, Index* parent, Path& path) {
+  Index root = find_from<Shared, Jump(jump)>(parent, v, above, path);
+  const Vertex* at = indices + begin + first;
+  for (Pointer left = end - begin - first; left > 0; left -= step, at += step) {
+    const Index other = Index(*at);
+    if (symmetric ? other < v : other != v)
+      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, other, path));
+  }
+}
+
+// `started`: whether every vertex that has a smaller neighbour was started under one.
+template <int jump, bool symmetric, bool started, class Path, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_low(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+            Index* parent, Index* worklist, EclWorklist<Index>* ends, int64_t* tally) {
+  Path path;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    const Index above = Shared::load(parent + v);
+    if (symmetric && started && above == Index(v)) continue;
+    const Pointer begin = indptr[v], end = indptr[v + 1];
+    if (end - begin <= kLowDegree)
+      ecl_unite<jump, symmetric>(Index(v), above, begin, end, 0, 1, indices, parent, path);
+    else if (end - begin <= kMidDegree)
+      worklist[Shared::fetch_add(&ends->mid.count, Index(1))] = Index(v);
+    else
+      worklist[vertices - 1 - Shared::fetch_add(&ends->high.count, Index(1))] = Index(v);
+  }
+  report(path, tally);
+}
+
+template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_mid(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
+            const Index* __restrict__ worklist, EclWorklist<Index>* ends, int64_t* tally) {
+  const Index total = ends->mid.count;
+  Path path;
+  for (;;) {
+    Index taken = 0;
+    if (lane() == 0) taken = Shared::fetch_add(&ends->mid_taken.count, Index(1));
+    taken = __shfl_sync(kAllLanes, taken, 0);
+    if (taken >= total) break;
+    const Index v = worklist[taken];
+    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices,
+                               parent, path);
+  }
+  report(path, tally);
+}
+
+template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_high(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+             Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* ends, int64_t* tally) {
+  __shared__ Index next;
+  const Index total = ends->high.count;
+  Path path;
+  for (;;) {
+    if (threadIdx.x == 0) next = Shared::fetch_add(&ends->high_taken.count, Index(1));
+    __syncthreads();
+    const Index taken = next;
+    __syncthreads();
+    if (taken >= total) break;
+    const Index v = worklist[vertices - 1 - taken];
+    ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], int(threadIdx.x),
+                               int(blockDim.x), indices, parent, path);
+  }
+  report(path, tally);
+}
+
+// For a list of arcs, the start after ecl_init<1>: init = 2 under the smallest neighbour, 3 under the
+// first smaller one that a thread comes upon.
+template <int init, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
+                  Index* parent) {
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+    const Index a = Index(src[arc]), b = Index(dst[arc]);
+    const Index low = a < b ? a : b, high = a < b ? b : a;
+    if (low == high) continue;
+    if constexpr (init == 2) {
+      if (low < Shared::load(parent + high)) Shared::fetch_min(parent + high, low);
+    } else if (Shared::load(parent + high) == high) {
+      Shared::compare_exchange(parent + high, high, low);
+    }
+  }
+}
+
+template <int jump, class Path, class Vertex, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
+             int64_t* tally) {
+  Path path;
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
+    const Index a = Index(src[arc]), b = Index(dst[arc]);
+    if (a == b) continue;
+    const Index root = find<Shared, Jump(jump)>(parent, a, path);
+    hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, b, path));
+  }
+  report(path, tally);
+}
+
+// Shared, but a store never raises an entry. Without it, a thread that jumps pointers could take a vertex
+// back that its own thread has pointed to the root already.
+struct Lowering : Shared {
+  template <class T>
+  CONNCOMP_ANYWHERE static void store(T* at, T value) {
+    fetch_min(at, value);
+  }
+};
+
+// Points every vertex to its root, and counts the roots. A thread loads the parents of several vertices at
+// once: they come from afar, while the rest of a path mostly lies in the caches.
+template <int finish, class Index>
+__global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
+    ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
+  constexpr Jump jump = finish == 1 ? Jump::kIntermediate : finish == 2 ? Jump::kMultiple : Jump::kSingle;
+  __shared__ int roots;
+  if (threadIdx.x == 0) roots = 0;
+  __syncthreads();
+  int mine = 0;
+  const int64_t step = grid_threads();
+  for (int64_t first = grid_thread(); first < vertices; first += kFinishedAtOnce * step) {
+    Index above[kFinishedAtOnce];
+#pragma unroll
+    for (int k = 0; k < kFinishedAtOnce; ++k)
+      if (first + k * step < vertices) above[k] = Shared::load(parent + first + k * step);
+#pragma unroll
+    for (int k = 0; k < kFinishedAtOnce; ++k) {
+      const int64_t v = first + k * step;
+      if (v >= vertices) break;
+      Index root;
+      if constexpr (jump == Jump::kIntermediate) {
+        root = find_from<Lowering, jump>(parent, Index(v), above[k]);
+        Lowering::store(parent + v, root);
+      } else {
+        root = find_from<Shared, jump>(parent, Index(v), above[k]);
+      }
+      mine += root == Index(v);
+    }
+  }
+  InBlock::fetch_add(&roots, mine);
+  __syncthreads();
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots));
+}
+
+}  // namespace conncomp

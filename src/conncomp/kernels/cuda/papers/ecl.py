@@ -1,0 +1,161 @@
+"""ECL-CC on the GPU: drives ``ecl.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import INT32_MAX, as_integer, check_choice
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+
+FILE = "cuda/papers/ecl.cuh"
+THREADS = 256
+COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
+INIT, JUMP, FINISH = (1, 2, 3), (1, 2, 3, 4), (1, 2, 3)
+
+
+def fill_roots(
+    gpu: Gpu,
+    graph: Any,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    init: int = 3,
+    jump: int = 4,
+    finish: int = 3,
+    tally: Any = None,
+) -> Any:
+    """Fill `roots` with the smallest vertex of each vertex's component.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    graph : Graph
+        On this GPU.
+    roots : array, shape (num_vertices,)
+    workspace : Workspace
+    init, jump, finish : int
+        The variants of the paper's section 5.1: how vertices start, and which pointers are jumped
+        while arcs are gone through, and at the end.
+    tally : array of int64, shape (3,), optional
+        The numbers of paths walked while arcs are gone through, and of their steps, and the length
+        of the longest, are added here.
+
+    Returns
+    -------
+    array of int64, shape (1,)
+        The number of components, in `workspace`.
+    """
+    init = _choose("init", init, INIT)
+    jump = _choose("jump", jump, JUMP)
+    finish = _choose("finish", finish, FINISH)
+    count = graph.num_vertices
+    vertices = gpu.blocks(count, THREADS), THREADS
+    if graph._csr is None:
+        src, dst = graph._arcs
+        names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
+        start, start_arcs, unite, end = gpu.load(FILE, names)
+        ends, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
+        arcs = gpu.blocks(len(src), THREADS), THREADS
+        launch(start, vertices, count, None, None, roots, ends, components)
+        if init > 1:
+            launch(start_arcs, arcs, len(src), src, dst, roots)
+        launch(unite, arcs, len(src), src, dst, roots, tally)
+    else:
+        indptr, indices = graph._csr
+        types = indptr.dtype, indices.dtype, roots.dtype
+        names = _names_for_rows(
+            *types, bool(graph._symmetric), init, jump, finish, tally is not None
+        )
+        start, low, mid, high, end = gpu.load(FILE, names)
+        listed, ends, components = workspace.take(
+            gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
+        )
+        launch(start, vertices, count, indptr, indices, roots, ends, components)
+        launch(low, vertices, count, indptr, indices, roots, listed, ends, tally)
+        warps = gpu.blocks(count * WARP, THREADS), THREADS
+        launch(mid, warps, indptr, indices, roots, listed, ends, tally)
+        blocks = gpu.blocks(count * THREADS, THREADS), THREADS
+        launch(high, blocks, count, indptr, indices, roots, listed, ends, tally)
+    launch(end, vertices, count, roots, components)
+    return components
+
+
+def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> tuple[int, int, int]:
+    """Return how many paths are walked while arcs are gone through, their steps, and the longest.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    graph : Graph
+        On this GPU.
+    init, jump : int
+        As of `fill_roots`.
+    """
+    tally = gpu.xp.zeros(3, COUNT)
+    roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
+    fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)
+    paths, steps, longest = tally.tolist()
+    return paths, steps, longest
+
+
+def _choose(name: str, value: int, choices: tuple[int, ...]) -> int:
+    check_choice(name, as_integer(name, value), choices)
+    return int(value)
+
+
+@cache
+def _names_for_rows(
+    pointer: np.dtype[Any],
+    vertex: np.dtype[Any],
+    index: np.dtype[Any],
+    symmetric: bool,
+    init: int,
+    jump: int,
+    finish: int,
+    tallied: bool,
+) -> tuple[str, ...]:
+    types = ", ".join(map(ctype, (pointer, vertex, index)))
+    path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"
+    both_ends, started = str(symmetric).lower(), str(init > 1).lower()
+    return (
+        f"ecl_init<{init}, {types}>",
+        f"ecl_low<{jump}, {both_ends}, {started}, {path}, {types}>",
+        f"ecl_mid<{jump}, {both_ends}, {path}, {types}>",
+        f"ecl_high<{jump}, {both_ends}, {path}, {types}>",
+        f"ecl_finish<{finish}, {ctype(index)}>",
+    )
+
+
+@cache
+def _names_for_arcs(
+    vertex: np.dtype[Any],
+    index: np.dtype[Any],
+    init: int,
+    jump: int,
+    finish: int,
+    tallied: bool,
+) -> tuple[str, ...]:
+    types = f"{ctype(vertex)}, {ctype(index)}"
+    path = f"conncomp::{'PathTally' if tallied else 'Uncounted'}"
+    return (
+        f"ecl_init<1, int32_t, {types}>",
+        f"ecl_init_arcs<{init}, {types}>",
+        f"ecl_arcs<{jump}, {path}, {types}>",
+        f"ecl_finish<{finish}, {ctype(index)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    variants = list(product(INIT, JUMP, FINISH, (False, True)))
+    for vertex, index in product(INDEX_TYPES, repeat=2):
+        for variant in variants:
+            yield FILE, _names_for_arcs(vertex, index, *variant)
+            for pointer, symmetric in product(INDEX_TYPES, (False, True)):
+                yield FILE, _names_for_rows(pointer, vertex, index, symmetric, *variant)

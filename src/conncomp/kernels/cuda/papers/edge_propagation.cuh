@@ -1,0 +1,37 @@
+// Connected components of a graph by lowering the labels along edges: Kernel 1 of Hawick, Leist and Playne.
+//
+// What: fills labels[v] with the smallest vertex of v's component, for a list of edges.
+// How: every vertex is labelled with itself. A sweep gives every edge a thread, which lowers the higher label
+// of its ends to the other; sweeps are repeated until one changes nothing. What a thread lowers is seen by
+// others in the same sweep already, if they come later.
+// Cost: a sweep reads all edges and two labels for each. There are at most as many sweeps as the longest of
+// all shortest paths has edges, and one more.
+// Source: Hawick, Leist and Playne 2010, section 4.3.1 and Algorithm 2.
+#pragma once
+
+#include "cuda/graph/roots.cuh"
+
+namespace conncomp {
+
+constexpr int kEdgePropagationThreads = 256;
+
+template <class Vertex, class Index>
+__global__ void __launch_bounds__(kEdgePropagationThreads, resident_blocks(kEdgePropagationThreads))
+    edge_propagation(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
+                     const Vertex* __restrict__ dst, Index* labels, SweepFlag* flags, int64_t sweep) {
+  if (!begin_sweep(flags, sweep)) return;
+  bool changed = false;
+  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
+    const Vertex u = src[edge], v = dst[edge];
+    const Index at_u = Shared::load(labels + u), at_v = Shared::load(labels + v);
+    if (at_u == at_v) continue;
+    if (at_u < at_v)
+      Shared::fetch_min(labels + v, at_u);
+    else
+      Shared::fetch_min(labels + u, at_v);
+    changed = true;
+  }
+  end_sweep(flags, sweep, changed);
+}
+
+}  // namespace conncomp

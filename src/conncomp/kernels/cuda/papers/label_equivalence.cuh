@@ -1,0 +1,73 @@
+// Connected components of an array by label equivalence: Kernel D.
+//
+// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
+// How: at first every cell has a label of its own, and every label refers to itself. Then, until no cell
+// has a neighbour of a lower label: each cell that has one lets its label refer to the lowest
+// (equivalence_scan); each label in use is pointed to the end of its chain of references
+// (equivalence_analyse); each cell takes what its label refers to (equivalence_relabel). Labels in use are
+// indices of cells that carry them, so that only those cells follow chains. With several cells a thread,
+// one below the other, the scan finds more of its neighbours in the cache.
+// Cost: a round reads the values and labels of all neighbours, and labels four times; rounds grow as the
+// logarithm of the longest path through a component, about. One label-sized array beside the labels.
+// Source: Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by
+// `ref`; the shapes of blocks and the cells a thread are those of Maddix 2014.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/grid/cells.cuh"
+
+namespace conncomp {
+
+constexpr int kEquivalenceThreads = 256;
+
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(1024)
+    equivalence_start(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
+                      Value ground, bool has_ground, Index* __restrict__ label, Index* __restrict__ reference,
+                      int64_t* last_change) {
+  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+    label[cell.index] = is_background(values[cell.offset], ground, has_ground) ? Index(-1) : cell.index;
+    reference[cell.index] = cell.index;
+  });
+  if (grid_thread() == 0) *last_change = 0;
+}
+
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(1024)
+    equivalence_scan(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
+                     const Index* __restrict__ label, Index* reference, int64_t round, int64_t* last_change) {
+  bool changed = false;
+  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+    const Index mine = label[cell.index];
+    if (mine < 0) return;
+    const Value value = values[cell.offset];
+    Index lowest = mine;
+    for_each_neighbour(grid, cell, [&](Index index, int64_t offset) {
+      if (values[offset] == value && label[index] < lowest) lowest = label[index];
+    });
+    if (lowest == mine) return;
+    changed = true;
+    if (lowest < Shared::load(reference + mine)) Shared::fetch_min(reference + mine, lowest);
+  });
+  report_change(changed, round, last_change);
+}
+
+template <class Index>
+__global__ void __launch_bounds__(kEquivalenceThreads)
+    equivalence_analyse(int64_t cells, const Index* __restrict__ label, Index* reference) {
+  for (int64_t i = grid_thread(); i < cells; i += grid_threads())
+    if (label[i] == Index(i)) find<Shared, Jump::kSingle>(reference, Index(i));
+}
+
+template <class Index>
+__global__ void __launch_bounds__(kEquivalenceThreads)
+    equivalence_relabel(int64_t cells, Index* __restrict__ label, const Index* __restrict__ reference) {
+  for (int64_t i = grid_thread(); i < cells; i += grid_threads()) {
+    const Index mine = label[i];
+    if (mine < 0) continue;
+    const Index root = reference[mine];
+    if (root != mine) label[i] = root;
+  }
+}
+
+}  // namespace conncomp

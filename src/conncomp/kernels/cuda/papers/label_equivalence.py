@@ -1,0 +1,75 @@
+"""Label equivalence, Kernel D, on the GPU: drives ``label_equivalence.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Image, block_of_cells, value_kinds
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+
+FILE = "cuda/papers/label_equivalence.cuh"
+THREADS = 256
+
+
+def fill_roots(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: tuple[int, int] = (32, 6),
+    cells: int = 1,
+) -> None:
+    """Fill `roots` with the smallest index of each element's component, -1 for background.
+
+    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    image : Image
+    roots : array, shape (image.size,)
+    workspace : Workspace
+    block : {(32, 6), (16, 16), (32, 32)}, optional
+        How many cells along the last axis, and the last but one, are a block's.
+    cells : {1, 4}, optional
+        How many cells are a thread's; 4 needs blocks of a height that is a multiple of it.
+    """
+    width, height, threads = block_of_cells(block, cells)
+    names = _names(image.value_type, image.rank, roots.dtype)
+    start, scan, analyse, relabel = gpu.load(FILE, names)
+    references, last_change = workspace.take(gpu, (image.size, roots.dtype), (1, COUNT))
+    by_block = image.blocks(gpu, width, height, threads)
+    by_cell = gpu.blocks(image.size, THREADS), THREADS
+    shape = image.grid, np.int32(width), np.int32(height)
+    launch(start, by_block, *shape, image.values, *image.ground, roots, references, last_change)
+    for number in count(1):
+        launch(scan, by_block, *shape, image.values, roots, references, number, last_change)
+        if first_entry(last_change) != number:
+            break
+        launch(analyse, by_cell, image.size, roots, references)
+        launch(relabel, by_cell, image.size, roots, references)
+
+
+@cache
+def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+    return (
+        f"equivalence_start<{types}>",
+        f"equivalence_scan<{types}>",
+        f"equivalence_analyse<{ctype(index)}>",
+        f"equivalence_relabel<{ctype(index)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for value_type, rank in value_kinds():
+        for index in INDEX_TYPES:
+            yield FILE, _names(value_type, rank, index)

@@ -1,0 +1,74 @@
+"""Local propagation, Kernel B, on the GPU: drives ``local_propagation.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.grid.image import (
+    VALUE_CTYPES,
+    Image,
+    block_of_cells,
+    until_unchanged,
+    value_kinds,
+)
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+
+FILE = "cuda/papers/local_propagation.cuh"
+LINK_BYTES = 2
+
+
+def fill_roots(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: tuple[int, int] = (16, 16),
+    cells: int = 1,
+) -> None:
+    """Fill `roots` with the smallest index of each element's component, -1 for background.
+
+    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    image : Image
+    roots : array, shape (image.size,)
+    workspace : Workspace
+    block : {(16, 16), (32, 6), (32, 32)}, optional
+        How many cells along the last axis, and the last but one, are a block's.
+    cells : {1, 4}, optional
+        How many cells are a thread's; 4 needs blocks of a height that is a multiple of it.
+    """
+    width, height, threads = block_of_cells(block, cells)
+    start, propagate = gpu.load(FILE, _names(image.value_type, image.rank, roots.dtype))
+    (last_change,) = workspace.take(gpu, (1, COUNT))
+    by_block = image.blocks(gpu, width, height, threads)
+    shape = image.grid, np.int32(width), np.int32(height), image.values
+    shared = width * height * (roots.dtype.itemsize + LINK_BYTES)
+    launch(start, by_block, *shape, *image.ground, roots, last_change)
+    until_unchanged(
+        last_change,
+        lambda number: launch(
+            propagate, by_block, *shape, roots, number, last_change, shared=shared
+        ),
+    )
+
+
+@cache
+def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+    return f"start_labels<{types}>", f"propagate_in_blocks<{types}>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for value_type, rank in value_kinds():
+        for index in INDEX_TYPES:
+            yield FILE, _names(value_type, rank, index)

@@ -1,0 +1,39 @@
+// Connected components of an array by neighbour propagation: Kernel A.
+//
+// What: fills label[i] with the smallest index of i's component, or -1 where there is background.
+// How: every cell starts with its index (start_labels) and takes the lowest label among its neighbours of
+// equal value, again and again until none changes (propagate).
+// Cost: a round reads the values and labels of all neighbours. A label goes about one cell a round, so
+// there are as many rounds as the longest shortest path through a component is long. No memory beyond the
+// labels.
+// Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of blocks after Maddix 2014.
+#pragma once
+
+#include "cuda/grid/cells.cuh"
+
+namespace conncomp {
+
+// Only a cell's own thread writes its label, and always a lower one.
+template <class Value, int rank, class Index>
+__global__ void __launch_bounds__(1024)
+    propagate(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values, Index* label,
+              int64_t round, int64_t* last_change) {
+  bool changed = false;
+  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+    const Index mine = Shared::load(label + cell.index);
+    if (mine < 0) return;
+    const Value value = values[cell.offset];
+    Index lowest = mine;
+    for_each_neighbour(grid, cell, [&](Index index, int64_t offset) {
+      if (!(values[offset] == value)) return;
+      const Index other = Shared::load(label + index);
+      if (other < lowest) lowest = other;
+    });
+    if (lowest == mine) return;
+    Shared::store(label + cell.index, lowest);
+    changed = true;
+  });
+  report_change(changed, round, last_change);
+}
+
+}  // namespace conncomp

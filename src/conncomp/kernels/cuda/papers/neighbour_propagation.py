@@ -1,0 +1,67 @@
+"""Neighbour propagation, Kernel A, on the GPU: drives ``neighbour_propagation.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.grid.image import (
+    VALUE_CTYPES,
+    Image,
+    block_of_cells,
+    until_unchanged,
+    value_kinds,
+)
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+
+FILE = "cuda/papers/neighbour_propagation.cuh"
+
+
+def fill_roots(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: tuple[int, int] = (32, 6),
+) -> None:
+    """Fill `roots` with the smallest index of each element's component, -1 for background.
+
+    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    image : Image
+    roots : array, shape (image.size,)
+    workspace : Workspace
+    block : {(32, 6), (16, 16), (32, 32)}, optional
+        How many threads along the last axis, and the last but one, are a block.
+    """
+    width, height, threads = block_of_cells(block, 1)
+    start, propagate = gpu.load(FILE, _names(image.value_type, image.rank, roots.dtype))
+    (last_change,) = workspace.take(gpu, (1, COUNT))
+    by_block = image.blocks(gpu, width, height, threads)
+    cells = image.grid, np.int32(width), np.int32(height), image.values
+    launch(start, by_block, *cells, *image.ground, roots, last_change)
+    until_unchanged(
+        last_change,
+        lambda number: launch(propagate, by_block, *cells, roots, number, last_change),
+    )
+
+
+@cache
+def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+    return f"start_labels<{types}>", f"propagate<{types}>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for value_type, rank in value_kinds():
+        for index in INDEX_TYPES:
+            yield FILE, _names(value_type, rank, index)

@@ -1,0 +1,98 @@
+// Connected components of a graph by hooking trees along edges: after Soman, as Wang corrects it.
+//
+// What: fills parent[v] with the smallest vertex of v's component, for a list of edges.
+// How: every vertex starts as a tree of its own. A sweep gives every edge a thread. If both ends have the
+// same parent, the edge is marked and never looked at again; if not, the root of one end is hooked under that
+// of the other (soman_hook). Even sweeps hook the larger root under the smaller, odd ones the smaller under
+// the larger, so that a root between many others, which can be hooked under one of them only, is what
+// they are hooked under in the next sweep. Then all vertices are pointed to their roots (soman_jump); each
+// thread goes on until it is there, jumping over more and more levels as the others do the same. This is
+// repeated until there is no edge that is not marked. As roots may then be any vertex of their tree, at last
+// its members lower the entry of the root to the smallest of them (soman_lower) and take over what is there
+// (soman_finish).
+// No lost updates: what a marked edge has done is kept in parents only. Wang stores to the ends of an edge,
+// and to their parents, even if these are not roots; that replaces the one link of a vertex to a tree to
+// which only marked edges lead, and it is lost if another store to the same root wins. Here every parent is
+// a root before a sweep, and the sweep stores to entries of these roots only, so nothing older is replaced.
+// Which of several stores to a root wins does not matter: an edge that stores is not marked in that sweep, so
+// it still joins its ends in the next. There it is marked or, if another has won, stores again; so Wang's
+// stagnant trees, whose roots an edge joins, are sent back.
+// No cycles: all roots that get a parent in a sweep get a smaller one, or all a larger one.
+// Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and all
+// vertices, with two random accesses for each and more where trees were hooked in chains.
+// Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and
+// Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
+#pragma once
+
+#include "cuda/graph/roots.cuh"
+
+namespace conncomp {
+
+constexpr int kSomanThreads = 256;
+
+template <class Vertex, class Index>
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
+    soman_hook(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
+               const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent, SweepFlag* flags,
+               int64_t sweep) {
+  if (!begin_sweep(flags, sweep)) return;
+  const bool larger_is_hooked = sweep % 2 == 0;
+  bool unmarked = false;
+  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
+    if (marked[edge]) continue;
+    const Index a = Shared::load(parent + src[edge]), b = Shared::load(parent + dst[edge]);
+    if (a == b) {
+      marked[edge] = 1;
+      continue;
+    }
+    const Index hooked = (a > b) == larger_is_hooked ? a : b, above = hooked == a ? b : a;
+    // Most edges of a hub come too late: they need not queue for its entry.
+    if (Shared::load(parent + hooked) == hooked) Shared::store(parent + hooked, above);
+    unmarked = true;
+  }
+  end_sweep(flags, sweep, unmarked);
+}
+
+// Only the thread of a vertex stores to its entry, so nothing that is lower in the tree is put back.
+template <class Index>
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
+    soman_jump(int64_t vertices, Index* parent, SweepFlag* flags, int64_t sweep) {
+  if (!changes(flags, sweep)) return;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    Index above = Shared::load(parent + v);
+    for (Index next; (next = Shared::load(parent + above)) != above; above = next)
+      Shared::store(parent + v, next);
+  }
+}
+
+// Lowers the entry of each root to the smallest member of its tree. What a root does after that, as it has
+// got a parent, changes nothing: the entry of the smallest member holds the root.
+template <class Index>
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
+    soman_lower(int64_t vertices, Index* parent) {
+  for (int64_t first = grid_thread() - lane(); first < vertices; first += grid_threads()) {
+    const int64_t v = first + lane();
+    const Index root = v < vertices ? Shared::load(parent + v) : Index(-1);
+    // Of the lanes with the same root the first has the smallest vertex.
+    const bool smallest = lane() == __ffs(int(__match_any_sync(kAllLanes, root))) - 1;
+    if (smallest && v < vertices && Index(v) < Shared::load(parent + root))
+      Shared::fetch_min(parent + root, Index(v));
+  }
+}
+
+// Points every vertex to the smallest of its tree, and counts these. The former root points to that already,
+// and stays.
+template <class Index>
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
+    soman_finish(int64_t vertices, Index* parent, int64_t* components) {
+  int mine = 0;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    const Index above = Shared::load(parent + v), further = Shared::load(parent + above);
+    const Index smallest = further < above ? further : above;
+    if (smallest != above) Shared::store(parent + v, smallest);
+    mine += smallest == Index(v);
+  }
+  add_for_block(mine, components);
+}
+
+}  // namespace conncomp

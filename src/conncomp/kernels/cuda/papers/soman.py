@@ -1,0 +1,76 @@
+"""Hooking after Soman and Wang: drives ``soman.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.sweeps import FLAGS, sweep_until_settled
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
+
+FILE = "cuda/papers/soman.cuh"
+THREADS = 256
+BYTE = np.dtype(np.uint8)
+
+
+def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+    """Fill `roots` with the smallest vertex of each vertex's component.
+
+    It waits for the GPU.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    graph : Graph
+        On this GPU. Of rows, a list of edges is made in `workspace`.
+    roots : array, shape (num_vertices,)
+    workspace : Workspace
+
+    Returns
+    -------
+    array of int64, shape (1,)
+        The number of components, in `workspace`.
+    """
+    *memory, marked, components, flags = workspace.take(
+        gpu, *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), FLAGS
+    )
+    src, dst = list_edges(gpu, graph, *memory)
+    edges = memory[-1]
+    start, hook, jump, lower, finish = gpu.load(FILE, _names(src.dtype, roots.dtype))
+    count = graph.num_vertices
+    by_vertex = gpu.blocks(count, THREADS), THREADS
+    by_edge = gpu.blocks(len(src), THREADS), THREADS
+
+    def sweep(number: int) -> None:
+        launch(hook, by_edge, edges, src, dst, marked, roots, flags, number)
+        launch(jump, by_vertex, count, roots, flags, number)
+
+    marked.fill(0)
+    launch(start, by_vertex, count, roots, components, flags)
+    sweep_until_settled(sweep, flags)
+    launch(lower, by_vertex, count, roots)
+    launch(finish, by_vertex, count, roots, components)
+    return components
+
+
+@cache
+def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
+    return (
+        f"start_alone<{ctype(index)}>",
+        f"soman_hook<{ctype(vertex)}, {ctype(index)}>",
+        f"soman_jump<{ctype(index)}>",
+        f"soman_lower<{ctype(index)}>",
+        f"soman_finish<{ctype(index)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for types in product(INDEX_TYPES, repeat=2):
+        yield FILE, _names(*types)

@@ -1,0 +1,202 @@
+"""Tiles, labelled and then consolidated, on the GPU: drives ``tiles.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import as_integer, check_choice
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.grid.image import BONDS, VALUE_CTYPES, Image, until_unchanged
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+
+FILE = "cuda/papers/tiles.cuh"
+THREADS, START_BLOCK = 256, (32, 8)
+
+RANKS = (2, 3)
+LOCAL = {
+    "bfs": "local_bfs",
+    "union-find": "local_union_find",
+    "self-labelling": "local_self_label",
+}
+MERGE = {"relaxation": ("prepare_relax", "relax"), "sewing": ("sew",)}
+TILES, SITES = (4, 8, 16, 32, 64), (1, 4, "column")
+DEFAULT_TILE = {2: 16, 3: 8}
+
+# What shared memory has room for, 48 KiB in each of the three ways; and its bytes a site.
+MAX_SITES, MAX_THREADS = 4096, 1024
+SITE_BYTES = {"bfs": 8, "union-find": 10, "self-labelling": 6}
+
+_SEAMS = {
+    rank: np.dtype([("first", "i8"), ("spacing", "i8"), ("planes", "i8", (rank,))])
+    for rank in RANKS
+}
+
+
+def fill_roots(
+    gpu: Gpu,
+    image: Image,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    local: str = "self-labelling",
+    merge: str = "sewing",
+    tile: int | None = None,
+    sites: int | str | None = None,
+) -> None:
+    """Fill `roots` with the smallest index of each element's component, -1 for background.
+
+    With ``merge="sewing"`` it never waits for the GPU and can be captured in a CUDA graph; with
+    "relaxation" it waits after each round.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    image : Image
+        Of up to three axes that are longer than 1. Its value type may be `BONDS`.
+    roots : array, shape (image.size,)
+    workspace : Workspace
+    local : {"self-labelling", "bfs", "union-find"}, optional
+        How tiles are labelled.
+    merge : {"sewing", "relaxation"}, optional
+        How they are consolidated.
+    tile : {4, 8, 16, 32, 64}, optional
+        The sites along each side of a tile; by default 16, in three dimensions 8, and up to 16
+        there.
+    sites : {4, 1, "column"}, optional
+        How many sites are a thread's, for "self-labelling"; with 1, a tile has up to 1024.
+    """
+    check_choice("local", local, tuple(LOCAL))
+    check_choice("merge", merge, tuple(MERGE))
+    side, threads = _check_tile(image, local, tile, sites)
+    log = side.bit_length() - 1
+    names = _names(image.value_type, image.rank, roots.dtype, local, merge)
+    start, label, *across, flatten = gpu.load(FILE, names)
+
+    # Planes between tiles across each axis, and where the axis closes.
+    planes = tuple(
+        -(-length // side) - (not closed)
+        for length, closed in zip(image.shape, image.periodic, strict=True)
+    )
+    neighbours = _crossing_neighbours(image)
+    total = _seam_sites(image, planes) if merge == "relaxation" else 0
+    parts = ((1, COUNT), (2 * total * neighbours, roots.dtype))
+    last_change, *pairs = workspace.take(gpu, *parts[: 2 if total else 1])
+
+    width, height = START_BLOCK
+    shape = image.grid, np.int32(width), np.int32(height)
+    by_block = image.blocks(gpu, width, height, width * height)
+    launch(start, by_block, *shape, image.values, *image.ground, roots, last_change)
+
+    by_tile = image.blocks(gpu, side, side, threads)
+    square = (sites in (None, 4),) if local == "self-labelling" else ()
+    arguments = image.grid, np.int32(log), *square, image.values, roots
+    launch(label, by_tile, *arguments, shared=side**image.rank * SITE_BYTES[local])
+
+    if merge == "sewing":
+        for first, spacing, crossed in _levels(image, side):
+            by_site = gpu.blocks(_seam_sites(image, crossed), THREADS), THREADS
+            seams = _seams(image, first, spacing, crossed)
+            launch(across[0], by_site, image.grid, seams, image.values, roots)
+    elif total:
+        prepare, relax = across
+        by_site = gpu.blocks(total, THREADS), THREADS
+        seams = image.grid, _seams(image, side - 1, side, planes), np.int32(neighbours), total
+        launch(prepare, by_site, *seams, image.values, roots, *pairs)
+        count = total * neighbours
+        by_pair = gpu.blocks(count, THREADS), THREADS
+        until_unchanged(
+            last_change,
+            lambda number: launch(relax, by_pair, count, *pairs, roots, number, last_change),
+        )
+    launch(flatten, (gpu.blocks(image.size, THREADS), THREADS), image.size, roots)
+
+
+def _check_tile(
+    image: Image, local: str, tile: int | None, sites: int | str | None
+) -> tuple[int, int]:
+    """Return the side of a tile, and the threads of a block."""
+    if image.rank not in RANKS:
+        raise ValueError(
+            "algorithm='tiles' labels arrays of up to three axes that are longer than 1; image "
+            f"has shape {image.values.shape}"
+        )
+    side = DEFAULT_TILE[image.rank] if tile is None else as_integer("tile", tile)
+    check_choice("tile", side, TILES)
+    total = side**image.rank
+    if total > MAX_SITES:
+        raise ValueError(
+            f"tile={side} makes {total} sites in {image.rank} dimensions; shared memory has room "
+            f"for {MAX_SITES}"
+        )
+    if local != "self-labelling":
+        if sites is not None:
+            raise ValueError(f"sites={sites!r} is for local='self-labelling', not {local!r}")
+        return side, WARP
+    check_choice("sites", sites, (None, *SITES))
+    if sites == "column":
+        return side, total // side
+    threads = total // (sites or 4)
+    if threads > MAX_THREADS:
+        raise ValueError(
+            f"sites={sites} and tile={side} make {threads} threads a block; there may be "
+            f"{MAX_THREADS}"
+        )
+    return side, threads
+
+
+def _crossing_neighbours(image: Image) -> int:
+    """Return how many neighbours a site has in one direction along an axis."""
+    beside = image.rank - 1
+    return sum(comb(beside, k) * 2**k for k in range(min(image.connectivity, image.rank)))
+
+
+def _levels(image: Image, side: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+    """Yield the seams of each level of sewing, as first, spacing and the numbers of planes."""
+    while side < max(image.shape):
+        planes = tuple(-(-length // side) // 2 for length in image.shape)
+        yield side - 1, 2 * side, planes
+        side *= 2
+    if any(image.periodic):
+        yield max(image.shape), 1, tuple(int(closed) for closed in image.periodic)
+
+
+def _seam_sites(image: Image, planes: tuple[int, ...]) -> int:
+    return sum(
+        count * (image.size // length) for count, length in zip(planes, image.shape, strict=True)
+    )
+
+
+def _seams(image: Image, first: int, spacing: int, planes: tuple[int, ...]) -> Any:
+    """Return ``Seams<rank>`` of ``tiles.cuh``."""
+    return np.array((first, spacing, planes), _SEAMS[image.rank])[()]
+
+
+@cache
+def _names(
+    value_type: str, rank: int, index: np.dtype[Any], local: str, merge: str
+) -> tuple[str, ...]:
+    if value_type == BONDS:
+        value, link = "uint8_t", f"conncomp::Bonds<{rank}>"
+    else:
+        value = VALUE_CTYPES[value_type]
+        link = f"conncomp::EqualValues<{value}>"
+    types = f"{link}, {rank}, {ctype(index)}"
+    only_index = {"relax"}
+    return (
+        f"start_labels<{value}, {rank}, {ctype(index)}>",
+        f"{LOCAL[local]}<{types}>",
+        *(f"{name}<{ctype(index) if name in only_index else types}>" for name in MERGE[merge]),
+        f"flatten_tiles<{ctype(index)}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `fill_roots` can load."""
+    for kind in product((*VALUE_CTYPES, BONDS), RANKS, INDEX_TYPES, LOCAL, MERGE):
+        yield FILE, _names(*kind)
