@@ -1,46 +1,50 @@
-// Who is whose neighbour in an array: elements whose coordinates differ by at most one along every
-// axis, and differ along at most `connectivity` axes; a periodic axis closes on itself.
+// Steps to the elements around one, as numbers, and which of them lead to neighbours.
+//
+// A step goes -1, 0 or 1 along each axis. Its code has the digits of base 3 of these, each plus one; axis 0
+// is the last one of an array. So codes are in the order of the array, a code below that of no step leads to
+// an element before, and the code of the opposite step is kSteps - 1 - code. In two dimensions:
+//
+//       x: -1  0  1
+//   y: -1   0  1  2
+//       0   3  4  5     4 is no step; 1, 3, 5 and 7 lead across faces
+//       1   6  7  8
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include "core/platform.h"
 
 namespace conncomp {
 
-struct Axis {
-  int64_t length;
-  bool periodic;
-  int64_t index_stride;  // in elements of the C-ordered array, which define indices
-  int64_t byte_stride;   // in the caller's memory
-};
-
-// A step of -1, 0 or 1 along each axis.
-struct Offset {
-  std::vector<int8_t> step;
-  int moved;  // along how many axes
-};
-
-// One of each pair of opposite offsets that move along 1 to `most` axes: the one whose first move is
-// backward. Moving along every axis in `fixed` is left out.
-inline std::vector<Offset> backward_offsets(int ndim, int most, const std::vector<bool>& fixed) {
-  std::vector<Offset> done, open{{std::vector<int8_t>(ndim, 0), 0}};
-  for (int axis = 0; axis < ndim; ++axis) {
-    if (fixed[axis]) continue;
-    const size_t count = open.size();
-    for (size_t i = 0; i < count; ++i) {
-      if (open[i].moved == most) continue;
-      for (int8_t step : {-1, 1}) {
-        if (step > 0 && open[i].moved == 0) continue;
-        Offset offset = open[i];
-        offset.step[axis] = step;
-        ++offset.moved;
-        open.push_back(offset);
-      }
-    }
+template <int axes>
+struct Steps {
+  CONNCOMP_ANYWHERE static constexpr int unit(int axis) {
+    int power = 1;
+    for (int a = 0; a < axis; ++a) power *= 3;
+    return power;
   }
-  for (Offset& offset : open)
-    if (offset.moved > 0) done.push_back(std::move(offset));
-  return done;
-}
+  static constexpr int kSteps = axes == 1   ? 3
+                                : axes == 2 ? 9
+                                : axes == 3 ? 27
+                                : axes == 4 ? 81
+                                : axes == 5 ? 243
+                                            : 729;
+  static constexpr int kNoStep = kSteps / 2;
+  static_assert(axes >= 1 && axes <= 6);
+
+  CONNCOMP_ANYWHERE static constexpr int step(int code, int axis) { return code / unit(axis) % 3 - 1; }
+  CONNCOMP_ANYWHERE static constexpr int moves(int code) {
+    int count = 0;
+    for (int a = 0; a < axes; ++a) count += step(code, a) != 0;
+    return count;
+  }
+};
+
+// The codes of the steps that lead to neighbours, a bit for each. Laid out as in image.py.
+template <int axes>
+struct Neighbourhood : Steps<axes> {
+  using S = Steps<axes>;
+  uint32_t bits[(S::kSteps + 31) / 32];
+
+  CONNCOMP_ANYWHERE bool has(int code) const { return bits[code / 32] >> code % 32 & 1; }
+};
 
 }  // namespace conncomp

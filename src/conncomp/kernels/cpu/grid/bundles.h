@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/neighbourhood.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/offsets.h"
 
 namespace conncomp {
 

@@ -6,9 +6,9 @@
 // shifts: a thread needs nothing but arithmetic.
 #pragma once
 
+#include "core/neighbourhood.h"
 #include "cuda/core/warp.cuh"
 #include "cuda/grid/cells.cuh"
-#include "cuda/grid/steps.cuh"
 
 namespace conncomp {
 

@@ -19,9 +19,9 @@
 // union–find in tiles, then at their borders. Which contacts need no union is ours.
 #pragma once
 
+#include "core/neighbourhood.h"
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/grid/steps.cuh"
 #include "cuda/grid/tiling.cuh"
 
 namespace conncomp {

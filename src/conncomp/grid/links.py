@@ -1,0 +1,78 @@
+"""Which neighbours are connected: the link rules, as kernels are told of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Links(NamedTuple):
+    """A link rule, but for the array that it reads.
+
+    Attributes
+    ----------
+    rule : {"equal", "within", "bonds"}
+        A struct of ``core/links.h``.
+    value_type : str
+        How values are compared: "u1" to "u8" for integers, of any sign, and bools; "f2", "f4" or
+        "f8".
+    background : bytes or None
+        The value of the background, of that type; None where there is none.
+    limit : float or int
+        How much linked values may differ, for "within".
+    signed : bool
+        Whether integers are signed, for "within".
+    bonds : tuple of (int, int)
+        For "bonds" and each axis of the lattice: how many bytes after the first one of the array
+        its bonds begin, and the bits of a byte that are of that axis.
+    """
+
+    rule: str
+    value_type: str
+    background: bytes | None = None
+    limit: float = 0
+    signed: bool = False
+    bonds: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def transitive(self) -> bool:
+        """Whether neighbours that are linked to a common one are linked."""
+        return self.rule == "equal"
+
+
+def equal_values(value_type: str, background: bytes | None) -> Links:
+    """Return the rule that links equal values."""
+    return Links("equal", value_type, background)
+
+
+def values_within(
+    value_type: str, background: bytes | None, limit: float, dtype: np.dtype[Any]
+) -> Links:
+    """Return the rule that links values that differ by `limit` at most.
+
+    Parameters
+    ----------
+    value_type, background
+        As of `Links`.
+    limit : float
+        Not negative. One of less than 1 links only equal integers.
+    dtype : dtype
+        Of the values.
+    """
+    if dtype.kind == "f":
+        return (
+            Links("within", value_type, background, float(limit))
+            if limit
+            else equal_values(value_type, background)
+        )
+    largest = 2 ** (8 * dtype.itemsize) - 1
+    whole = largest if limit >= largest else int(limit)
+    if whole == 0:
+        return equal_values(value_type, background)
+    return Links("within", value_type, background, whole, dtype.kind == "i")
+
+
+def joined_by_bonds(bonds: tuple[tuple[int, int], ...]) -> Links:
+    """Return the rule that links sites along bonds."""
+    return Links("bonds", "u1", bonds=bonds)

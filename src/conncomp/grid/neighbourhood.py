@@ -1,0 +1,148 @@
+"""Who is whose neighbour in an array: a symmetric set of steps, and which axes are periodic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations, product
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Step = tuple[int, ...]  # -1, 0 or 1 along each axis
+
+
+class Neighbourhood(NamedTuple):
+    """What a caller says of neighbours.
+
+    Attributes
+    ----------
+    connectivity : int or None
+        Along how many axes neighbours may differ; None where there is a structure.
+    structure : bytes or None
+        A structuring element of shape ``(3,) * ndim`` as the bytes of its booleans, symmetric about
+        its centre, which does not count.
+    periodic : tuple of bool
+        For each axis, whether it closes on itself.
+    """
+
+    connectivity: int | None
+    structure: bytes | None
+    periodic: tuple[bool, ...]
+
+    def steps(self, axes: tuple[int, ...], ahead: int = 0) -> Steps:
+        """Return the steps along some axes, in that order; the others must be of length 1.
+
+        A step along an axis of length 1 leads out of the array; along a periodic one it leads
+        nowhere, so that what else the step does counts.
+
+        Parameters
+        ----------
+        axes : tuple of int
+        ahead : int, optional
+            The number of axes of length 1 to put ahead of them.
+        """
+        return _steps(self, axes, ahead)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps to neighbours along the axes of an array that a kernel is told of.
+
+    `Neighbourhood.steps` keeps them, so that what is derived of them can be kept by their identity.
+
+    Attributes
+    ----------
+    backward : tuple of tuple of int
+        One of each pair of opposite steps: the one whose first move is backward, so that it leads
+        to an element before. In lexical order.
+    periodic : tuple of bool
+        For each axis.
+    """
+
+    backward: tuple[Step, ...]
+    periodic: tuple[bool, ...]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.periodic)
+
+    @cached_property
+    def most_moves(self) -> int:
+        """Along how many axes a step moves at most."""
+        return max((sum(map(abs, step)) for step in self.backward), default=0)
+
+    @cached_property
+    def connectivity(self) -> int | None:
+        """The connectivity that has just these steps along axes longer than 1, or None."""
+        axes = [k for k in range(self.ndim) if any(step[k] for step in self.backward)]
+        count = sum(comb(len(axes), moves) << moves for moves in range(1, self.most_moves + 1))
+        return self.most_moves if self.backward and 2 * len(self.backward) == count else None
+
+    @cached_property
+    def straight(self) -> tuple[bool, ...]:
+        """For each axis, whether elements that are next to each other along it are neighbours."""
+        units = (tuple(-int(k == axis) for k in range(self.ndim)) for axis in range(self.ndim))
+        return tuple(unit in self.backward for unit in units)
+
+    @cached_property
+    def packed(self) -> NDArray[np.int8]:
+        """`backward` as an array of shape (steps, ndim)."""
+        return np.array(self.backward, np.int8).reshape(-1, self.ndim)
+
+    @cached_property
+    def bits(self) -> NDArray[np.uint32]:
+        """The steps in both directions as bits, numbered as in ``core/neighbourhood.h``."""
+        words = np.zeros((3**self.ndim + 31) // 32, np.uint32)
+        for step in self.backward:
+            for sign in (1, -1):
+                code = 0
+                for move in step:
+                    code = 3 * code + sign * move + 1
+                words[code // 32] |= np.uint32(1 << code % 32)
+        return words
+
+
+@lru_cache(maxsize=1024)
+def _steps(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int) -> Steps:
+    connectivity, structure, periodic = neighbourhood
+    if structure is None:
+        assert connectivity is not None
+        kept = _within_connectivity(len(axes), connectivity)
+    else:
+        kept = _of_structure(structure, periodic, axes)
+    none = (0,) * ahead
+    return Steps(
+        tuple(sorted((*none, *step) for step in kept)),
+        (*(False,) * ahead, *(periodic[k] for k in axes)),
+    )
+
+
+def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
+    """Return the backward steps that move along up to `connectivity` axes."""
+    steps = set()
+    for moves in range(1, min(connectivity, ndim) + 1):
+        for axes in combinations(range(ndim), moves):
+            for later in product((-1, 1), repeat=moves - 1):
+                step = [0] * ndim
+                for axis, move in zip(axes, (-1, *later), strict=True):
+                    step[axis] = move
+                steps.add(tuple(step))
+    return steps
+
+
+def _of_structure(structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]) -> set[Step]:
+    """Return the backward steps of a structuring element that are left along some axes."""
+    ndim = len(periodic)
+    present = np.frombuffer(structure, bool).reshape((3,) * ndim)
+    for k in range(ndim):
+        if k not in axes:
+            # Each way along a periodic axis of length 1 leads to the same element.
+            present = np.any(present if periodic[k] else present.take([1], k), k, keepdims=True)
+    present = present.transpose(*axes, *(k for k in range(ndim) if k not in axes))
+    present = present.reshape((3,) * len(axes))
+    steps = {tuple(int(move) for move in at) for at in np.argwhere(present) - 1}
+    return {step for step in steps if step < (0,) * len(axes)}

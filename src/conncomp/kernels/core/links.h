@@ -1,0 +1,110 @@
+// Which neighbours are connected: the link rules.
+//
+// A rule is a struct that says, of two elements one step apart, whether they are linked; links are mutual.
+// Kernels get it as an argument beside the array that it reads. It has
+//   Value          the type of that array's elements;
+//   Site           what is read of an element, once, to be held against others;
+//   kTransitive    whether two elements that are linked to a third one are linked wherever they are
+//                  neighbours. A shortcut which leaves a link out for that reason asks for it;
+//   site(values, offset)            reads an element;
+//   is_background(site)             whether it is in no component;
+//   linked(values, from, to, axis, forward)   whether two sites are linked, `to` being one step from `from`.
+//                  The step's axis, from the last one, and its direction count for bonds only, which there
+//                  are across faces.
+//
+// To add a rule: a struct here, a line in LINK_RULES of image.py, and on the CPU, which finds links for
+// 64 elements at once, what contacts.h asks of it.
+#pragma once
+
+#include "core/half.h"
+#include "core/platform.h"
+
+namespace conncomp {
+
+// The background of an array of values, if it has one. NaN, which equals nothing, stands for all NaNs there.
+template <class T>
+struct Background {
+  T value;
+  bool present;
+
+  CONNCOMP_ANYWHERE bool is(T other) const {
+    return present && (value == value ? other == value : !(other == other));
+  }
+};
+
+// Elements of one value are linked.
+template <class T>
+struct Equal {
+  using Value = T;
+  using Site = T;
+  static constexpr bool kTransitive = true;
+  Background<T> background;
+
+  CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
+  CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
+  CONNCOMP_ANYWHERE bool linked(T a, T b) const { return a == b; }
+  CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
+};
+
+// How a tolerance compares values of a type: integers as unsigned ones of their width, whose order is that of
+// the signed ones once the highest bit is turned; floating-point numbers as float64.
+template <class T>
+struct Distance {
+  T limit, turn;  // turn: the highest bit if the values are signed
+
+  CONNCOMP_ANYWHERE bool within(T a, T b) const {
+    a ^= turn;
+    b ^= turn;
+    return T(a < b ? b - a : a - b) <= limit;
+  }
+};
+struct RealDistance {
+  double limit;
+
+  CONNCOMP_ANYWHERE bool within(double a, double b) const {
+    const double difference = a < b ? b - a : a - b;
+    return a == b || difference <= limit;  // infinities are equal, but their difference is NaN
+  }
+};
+template <>
+struct Distance<float> : RealDistance {};
+template <>
+struct Distance<double> : RealDistance {};
+template <>
+struct Distance<Half> : RealDistance {
+  CONNCOMP_ANYWHERE bool within(Half a, Half b) const { return RealDistance::within(a.real(), b.real()); }
+};
+
+// Elements whose values are equal, or differ by no more than a limit, are linked.
+template <class T>
+struct Within {
+  using Value = T;
+  using Site = T;
+  static constexpr bool kTransitive = false;
+  Background<T> background;
+  Distance<T> distance;
+
+  CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
+  CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
+  CONNCOMP_ANYWHERE bool linked(T a, T b) const { return distance.within(a, b); }
+  CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
+};
+
+// Elements are linked by bonds: whether a site is joined to the next one along an axis is a bit of a byte.
+// That lies at the site's offset, in a plane for each axis, or in one for all.
+struct Bonds {
+  using Value = uint8_t;
+  using Site = int64_t;  // the offset
+  static constexpr bool kTransitive = false;
+  static constexpr int kMostAxes = 6;
+  int64_t plane[kMostAxes];  // where the bytes of each axis begin; axes are counted from the last one
+  uint8_t mask[kMostAxes];   // the bits of a byte that are of an axis
+
+  CONNCOMP_ANYWHERE Site site(const uint8_t*, int64_t offset) const { return offset; }
+  CONNCOMP_ANYWHERE bool is_background(Site) const { return false; }
+  CONNCOMP_ANYWHERE bool linked(const uint8_t* bonds, Site from, Site to, int axis, bool forward) const {
+    return (bonds[plane[axis] + (forward ? from : to)] & mask[axis]) != 0;
+  }
+};
+
+}  // namespace conncomp
