@@ -27,6 +27,8 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.gpu import Workspace
+from conncomp.grid.links import equal_values
+from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
@@ -318,7 +320,7 @@ def label(
     values: Any
     ground: Any = 0 if background is None else background
     values, value_type, ground = _describe_values(given, ground, mask)
-    described = value_type, ground, axes, reach
+    described = equal_values(value_type, ground), Neighbourhood(reach, None, tuple(axes))
     lowest = 0 if numbering == "consecutive" else -1
     if there:
         library = library_of(label_image)

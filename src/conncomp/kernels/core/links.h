@@ -8,11 +8,11 @@
 //                  neighbours. A shortcut which leaves a link out for that reason asks for it;
 //   site(values, offset)            reads an element;
 //   is_background(site)             whether it is in no component;
-//   linked(values, from, to, axis, forward)   whether two sites are linked, `to` being one step from `from`.
-//                  The step's axis, from the last one, and its direction count for bonds only, which there
-//                  are across faces.
+//   linked(values, from, to, axis, forward)   whether two sites are linked, `to` being one step from `from`
+//                  and `from` in the foreground. The step's axis, from the last one, and its direction count
+//                  for bonds only, which there are across faces.
 //
-// To add a rule: a struct here, a line in LINK_RULES of image.py, and on the CPU, which finds links for
+// To add a rule: a struct here, a line in RULES of cuda/grid/image.py, and on the CPU, which finds links for
 // 64 elements at once, what contacts.h asks of it.
 #pragma once
 
@@ -43,6 +43,7 @@ struct Equal {
   CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
   CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
   CONNCOMP_ANYWHERE bool linked(T a, T b) const { return a == b; }
+  // What equals foreground is foreground.
   CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
 };
 
@@ -86,8 +87,11 @@ struct Within {
 
   CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
   CONNCOMP_ANYWHERE bool is_background(Site site) const { return background.is(site); }
+  // Of two elements in the foreground.
   CONNCOMP_ANYWHERE bool linked(T a, T b) const { return distance.within(a, b); }
-  CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
+  CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const {
+    return linked(from, to) && !background.is(to);
+  }
 };
 
 // Elements are linked by bonds: whether a site is joined to the next one along an axis is a bit of a byte.

@@ -1,13 +1,15 @@
 // The cells of an array, for kernels that give each cell to a thread: where a cell is, who its neighbours
 // are, and which cells a block of threads has.
 //
-// Neighbours are as in neighbourhood.h: their coordinates differ by at most one along every axis, and
-// differ along at most `connectivity` axes; a periodic axis closes on itself. Arrays of any number of
-// dimensions come as ones of 2, 3 or 6, with axes of length 1 ahead, so that loops over axes are unrolled.
+// Neighbours are one step of a neighbourhood apart (core/neighbourhood.h); a periodic axis closes on itself.
+// Arrays of any number of dimensions come as ones of 2, 3 or 6, with axes of length 1 ahead, so that loops
+// over axes are unrolled. A batch is several arrays of one shape, its items, one after the other; nobody has
+// neighbours in another item.
 #pragma once
 
 #include "core/atomics.h"
-#include "core/half.h"
+#include "core/links.h"
+#include "core/neighbourhood.h"
 #include "cuda/core/launch.cuh"
 
 namespace conncomp {
@@ -22,10 +24,14 @@ struct GridAxis {
 // Laid out as in image.py.
 template <int rank>
 struct Grid {
-  GridAxis axes[rank];
-  int64_t connectivity;
+  GridAxis axes[rank];  // of an item
+  int64_t items;
+  int64_t item_stride;  // in elements of the caller's memory
+  int64_t most_moves;   // along how many axes a step moves at most
+  Neighbourhood<rank> neighbours;
 
-  __device__ int64_t cells() const { return axes[0].length * axes[0].index_stride; }
+  __device__ int64_t cells_of_item() const { return axes[0].length * axes[0].index_stride; }
+  __device__ int64_t cells() const { return items * cells_of_item(); }
 };
 
 template <int rank, class Index>
@@ -41,6 +47,10 @@ struct Cell {
     index += steps * Index(grid.axes[axis].index_stride);
     offset += steps * grid.axes[axis].value_stride;
   }
+  __device__ void move_to_item(const Grid<rank>& grid, int64_t item) {
+    index += Index(item * grid.cells_of_item());
+    offset += item * grid.item_stride;
+  }
 };
 
 // The first cell of a row of cells along an axis; rows are numbered as they lie in the array.
@@ -55,47 +65,69 @@ __device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int alo
     cell.move(grid, k, rest % length);
     rest /= length;
   }
+  cell.move_to_item(grid, rest);
   return cell;
 }
 
 // ------------------------------------------------------------------------------------------- neighbours
 
+template <class Index>
+struct Neighbour {
+  Index index;
+  int64_t offset;  // of the value
+  int axis;        // the first one that the step moves along, counted from the last one of the array
+  bool forward;    // along it
+};
+
+// Visits the neighbours of a cell whose steps begin with those of `neighbour` along the axes before `axis`.
 template <int axis, int rank, class Index, class Body>
 __device__ inline void visit_neighbours(const Grid<rank>& grid, const Cell<rank, Index>& cell, int along,
-                                        int direction, int moves, Index index, int64_t offset, Body&& body) {
+                                        int direction, int moves, int code, Neighbour<Index> neighbour,
+                                        Body&& body) {
   if constexpr (axis == rank) {
-    if (moves > 0) body(index, offset);
+    if (moves > 0 && grid.neighbours.has(code)) body(neighbour);
   } else {
-    const GridAxis& here = grid.axes[axis];
+    const GridAxis& grid_axis = grid.axes[axis];
 #pragma unroll(rank <= 3 ? 3 : 1)
     for (int step = -1; step <= 1; ++step) {
       if (axis == along && step != direction) continue;
-      if (step != 0 && moves == grid.connectivity) continue;
+      if (rank > 3 && step != 0 && moves == grid.most_moves) continue;
       Index to = cell.at[axis] + step;
-      if (to < 0 || to >= here.length) {
-        if (!here.periodic) continue;
-        to = step < 0 ? Index(here.length - 1) : Index(0);
+      if (to < 0 || to >= grid_axis.length) {
+        if (!grid_axis.periodic) continue;
+        to = step < 0 ? Index(grid_axis.length - 1) : Index(0);
       }
       const Index moved = to - cell.at[axis];
-      visit_neighbours<axis + 1>(grid, cell, along, direction, moves + (step != 0),
-                                 Index(index + moved * Index(here.index_stride)),
-                                 offset + moved * here.value_stride, body);
+      Neighbour<Index> next = neighbour;
+      next.index += moved * Index(grid_axis.index_stride);
+      next.offset += moved * grid_axis.value_stride;
+      if (step != 0 && moves == 0) next.axis = rank - 1 - axis, next.forward = step > 0;
+      visit_neighbours<axis + 1>(grid, cell, along, direction, moves + (step != 0), 3 * code + step + 1, next,
+                                 body);
     }
   }
 }
 
-// Calls body(index, offset of the value) for every neighbour of a cell.
+// Calls body(neighbour) for every neighbour of a cell.
 template <int rank, class Index, class Body>
 __device__ inline void for_each_neighbour(const Grid<rank>& grid, const Cell<rank, Index>& cell,
                                           Body&& body) {
-  visit_neighbours<0>(grid, cell, -1, 0, 0, cell.index, cell.offset, body);
+  visit_neighbours<0>(grid, cell, -1, 0, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false}, body);
 }
 
 // The same for the neighbours that lie in `direction`, 1 or -1, along an axis.
 template <int rank, class Index, class Body>
 __device__ inline void for_each_neighbour_along(const Grid<rank>& grid, const Cell<rank, Index>& cell,
                                                 int axis, int direction, Body&& body) {
-  visit_neighbours<0>(grid, cell, axis, direction, 0, cell.index, cell.offset, body);
+  visit_neighbours<0>(grid, cell, axis, direction, 0, 0, Neighbour<Index>{cell.index, cell.offset, 0, false},
+                      body);
+}
+
+// Whether a cell, of which `site` has been read, is linked to a neighbour. Both are foreground.
+template <class Rule, class Index>
+__device__ inline bool linked_to(const Rule& rule, const typename Rule::Value* values,
+                                 const typename Rule::Site& site, const Neighbour<Index>& neighbour) {
+  return rule.linked(values, site, rule.site(values, neighbour.offset), neighbour.axis, neighbour.forward);
 }
 
 // --------------------------------------------------------------------------------------- cells of blocks
@@ -124,7 +156,7 @@ struct BlockOfCells {
 // Calls body(block of cells) for those of this block of threads; all its threads call together.
 template <class Index, int rank, class Body>
 __device__ inline void for_each_block(const Grid<rank>& grid, int width, int height, Body&& body) {
-  int64_t lengths[rank], blocks = 1;  // of the array, counted in blocks
+  int64_t lengths[rank], blocks = grid.items;  // of the array, counted in blocks
   for (int k = 0; k < rank; ++k) {
     const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
     lengths[k] = (grid.axes[k].length + side - 1) / side;
@@ -139,6 +171,7 @@ __device__ inline void for_each_block(const Grid<rank>& grid, int width, int hei
       block.first.move(grid, k, Index(rest % lengths[k] * side));
       rest /= lengths[k];
     }
+    block.first.move_to_item(grid, rest);
     const int64_t columns = grid.axes[rank - 1].length - block.first.at[rank - 1];
     const int64_t rows = grid.axes[rank - 2].length - block.first.at[rank - 2];
     block.columns = int(columns < width ? columns : width);
@@ -156,19 +189,14 @@ __device__ inline void for_each_cell(const Grid<rank>& grid, int width, int heig
 
 // ------------------------------------------------------------------------------------------------ labels
 
-// Whether a value is background. NaN, which equals nothing, stands for all NaNs there.
-template <class Value>
-__device__ inline bool is_background(Value value, Value ground, bool has_ground) {
-  return has_ground && (ground == ground ? value == ground : !(value == value));
-}
-
 // Gives every cell its index as a label, or -1 where there is background.
-template <class Value, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    start_labels(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
-                 Value ground, bool has_ground, Index* __restrict__ label, int64_t* last_change) {
+    start_labels(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
+                 const typename Rule::Value* __restrict__ values, Index* __restrict__ label,
+                 int64_t* last_change) {
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
-    label[cell.index] = is_background(values[cell.offset], ground, has_ground) ? Index(-1) : cell.index;
+    label[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
   });
   if (grid_thread() == 0) *last_change = 0;
 }

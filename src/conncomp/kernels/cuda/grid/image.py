@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import count
 from math import prod
@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import as_integer, check_choice
+from conncomp.grid.links import Links
+from conncomp.grid.neighbourhood import Neighbourhood, Steps
 from conncomp.kernels.cuda.launcher import Gpu, first_entry
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
@@ -19,7 +21,7 @@ RANKS = (2, 3, 6)
 # The sizes of blocks that Maddix 2014 compares.
 BLOCKS = ((32, 6), (16, 16), (32, 32))
 
-# How values are compared, by the names of `conncomp.grid.labelling`: integers as unsigned ones.
+# How values are compared, by the names of `conncomp.grid.links`: integers as unsigned ones.
 VALUE_CTYPES = {
     "u1": "uint8_t",
     "u2": "uint16_t",
@@ -30,12 +32,22 @@ VALUE_CTYPES = {
     "f8": "double",
 }
 
-# The value type of an array that holds no values but the bonds of a lattice: for each site a byte,
-# with a bit for the bond to the next site along the last axis (bit 0), the one before (bit 1), ...
-BONDS = "bonds"
-
 _AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "periodic")])
-GRIDS = {rank: np.dtype([("axes", _AXIS, (rank,)), ("connectivity", "i8")]) for rank in (1, *RANKS)}
+GRIDS = {
+    rank: np.dtype(
+        [
+            ("axes", _AXIS, (rank,)),
+            ("items", "i8"),
+            ("item_stride", "i8"),
+            ("most_moves", "i8"),
+            ("neighbours", "u4", ((3**rank + 31) // 32,)),
+        ],
+        align=True,
+    )
+    for rank in (1, *RANKS)
+}
+MOST_AXES = RANKS[-1]
+_BONDS = np.dtype([("plane", "i8", (MOST_AXES,)), ("mask", "u1", (MOST_AXES,))], align=True)
 
 
 class Geometry(NamedTuple):
@@ -43,29 +55,41 @@ class Geometry(NamedTuple):
 
     Attributes
     ----------
-    shape, periodic : tuple
+    shape : tuple of int
         As of `Image`.
     value_strides : tuple of int
         In elements.
-    connectivity : int
+    steps : Steps
+        Along these axes.
+    items, item_stride : int
+        As of ``Grid`` of ``cells.cuh``.
     """
 
     shape: tuple[int, ...]
     value_strides: tuple[int, ...]
-    periodic: tuple[bool, ...]
-    connectivity: int
+    steps: Steps
+    items: int
+    item_stride: int
+
+    @property
+    def item_size(self) -> int:
+        """The number of elements of an item."""
+        return prod(self.shape)
 
 
 @lru_cache(maxsize=1024)
 def grid_of(geometry: Geometry) -> Any:
     """Return ``Grid<rank>`` of ``cells.cuh``."""
-    shape, strides, periodic, connectivity = geometry
-    grid = np.zeros((), GRIDS[len(shape)])
+    rank = len(geometry.shape)
+    grid = np.zeros((), GRIDS[rank])
     stride = 1
-    for k in reversed(range(len(shape))):
-        grid["axes"][k] = shape[k], stride, strides[k], periodic[k]
-        stride *= shape[k]
-    grid["connectivity"] = connectivity
+    for k in reversed(range(rank)):
+        periodic = geometry.steps.periodic[k]
+        grid["axes"][k] = geometry.shape[k], stride, geometry.value_strides[k], periodic
+        stride *= geometry.shape[k]
+    grid["items"], grid["item_stride"] = geometry.items, geometry.item_stride
+    grid["most_moves"] = geometry.steps.most_moves
+    grid["neighbours"] = geometry.steps.bits
     return grid[()]
 
 
@@ -74,65 +98,135 @@ def _geometry_of(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
     itemsize: int,
-    periodic: tuple[bool, ...],
-    connectivity: int,
-    keep: bool,
+    neighbourhood: Neighbourhood,
+    batch_axes: int,
 ) -> Geometry:
-    """Describe an array with strides in bytes; `keep` all its axes, with faces connecting."""
-    axes = [k for k in range(len(shape)) if keep or shape[k] != 1]
+    """Describe an array with strides in bytes, whose batch axes are one behind the other."""
+    item = shape[batch_axes:]
+    axes = tuple(k for k in range(len(item)) if item[k] != 1)
     if any(stride % itemsize for stride in strides):
         raise ValueError(
             f"image has strides {strides}, which are not multiples of the item size, "
             f"{itemsize}; copy it"
         )
-    if len(axes) > RANKS[-1]:
+    if len(axes) > MOST_AXES:
         raise ValueError(
             f"image has {len(axes)} axes that are longer than 1; on a GPU it may have up to "
-            f"{RANKS[-1]}"
+            f"{MOST_AXES}"
         )
     ahead = next(rank for rank in RANKS if rank >= len(axes)) - len(axes)
+    batch = [k for k in range(batch_axes) if shape[k] != 1]
     return Geometry(
-        (1,) * ahead + tuple(shape[k] for k in axes),
-        (0,) * ahead + tuple(strides[k] // itemsize for k in axes),
-        (False,) * ahead + tuple(bool(periodic[k]) for k in axes),
-        1 if keep else min(connectivity, max(len(axes), 1)),
+        (1,) * ahead + tuple(item[k] for k in axes),
+        (0,) * ahead + tuple(strides[batch_axes + k] // itemsize for k in axes),
+        neighbourhood.steps(axes, ahead),
+        prod(shape[:batch_axes]),
+        strides[batch[-1]] // itemsize if batch else 0,
     )
 
 
 @lru_cache(maxsize=1024)
-def _ground_of(value_type: str, ground: bytes | None) -> tuple[Any, bool]:
-    """Return a background as arguments of a kernel."""
-    # It only compares half-precision numbers: it takes their bits.
-    bits = np.dtype({"f2": "u2", BONDS: "u1"}.get(value_type, value_type))
-    return np.frombuffer(ground or bytes(bits.itemsize), bits)[0], ground is not None
+def steps_evenly(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether the elements of an array lie at equal distances in memory, in C order."""
+    axes = [k for k in range(len(shape)) if shape[k] != 1]
+    return all(
+        strides[outer] == strides[inner] * shape[inner]
+        for outer, inner in zip(axes, axes[1:], strict=False)
+    )
+
+
+class _Rule(NamedTuple):
+    """A link rule of ``core/links.h``.
+
+    Attributes
+    ----------
+    name : str
+        Of the struct in C++, with its template arguments.
+    value : str
+        Of ``Rule::Value``.
+    struct : numpy.void
+        What a kernel is given.
+    """
+
+    name: str
+    value: str
+    struct: Any
+
+
+def _background(links: Links) -> tuple[Any, Any]:
+    """Return the dtype and the value of ``Background``."""
+    # Half-precision numbers are given as their bits.
+    bits = np.dtype({"f2": "u2"}.get(links.value_type, links.value_type))
+    kind = np.dtype([("value", bits), ("present", "?")], align=True)
+    given = links.background or bytes(bits.itemsize)
+    return kind, (np.frombuffer(given, bits)[0], links.background is not None)
+
+
+def _equal(links: Links) -> _Rule:
+    value = VALUE_CTYPES[links.value_type]
+    kind, background = _background(links)
+    return _Rule(f"conncomp::Equal<{value}>", value, np.array(background, kind)[()])
+
+
+def _within(links: Links) -> _Rule:
+    value = VALUE_CTYPES[links.value_type]
+    kind, background = _background(links)
+    distance: Any
+    if links.value_type.startswith("f"):
+        distance, limits = np.dtype([("limit", "f8")]), (links.limit,)
+    else:
+        bits = np.dtype(links.value_type)
+        distance = np.dtype([("limit", bits), ("turn", bits)])
+        limits = links.limit, links.signed << (8 * bits.itemsize - 1)
+    struct = np.dtype([("background", kind), ("distance", distance)], align=True)
+    return _Rule(f"conncomp::Within<{value}>", value, np.array((background, limits), struct)[()])
+
+
+def _bonds(links: Links) -> _Rule:
+    struct = np.zeros((), _BONDS)
+    for k, (plane, mask) in enumerate(reversed(links.bonds)):
+        struct["plane"][k], struct["mask"][k] = plane, mask
+    return _Rule("conncomp::Bonds", "uint8_t", struct[()])
+
+
+RULES: dict[str, Callable[[Links], _Rule]] = {"equal": _equal, "within": _within, "bonds": _bonds}
+
+
+@lru_cache(maxsize=1024)
+def rule_of(links: Links) -> _Rule:
+    """Return the link rule as kernels take it."""
+    return RULES[links.rule](links)
+
+
+def _along(links: Links, axes: tuple[int, ...]) -> Links:
+    """Return a rule for an array of which only some axes are left."""
+    return links._replace(bonds=tuple(links.bonds[k] for k in axes)) if links.bonds else links
 
 
 class Image:
-    """An array on a GPU, and which of its elements are neighbours.
+    """An array on a GPU, and which of its elements are connected.
 
     Parameters
     ----------
     values : array
-        With any strides that are multiples of the item size.
-    value_type : str
-        One of `VALUE_CTYPES`, or `BONDS`: then all axes are kept, and faces connect.
-    ground : bytes or None
-        The value of the background; with None there is no background.
-    periodic : sequence of bool
-        Which axes close on themselves.
-    connectivity : int
+        With any strides that are multiples of the item size. For bonds, which have their own array,
+        bytes of the shape of the lattice, the first of them that of the first axis.
+    links : Links
+    neighbourhood : Neighbourhood
+        Along the axes after the batch axes.
+    batch_axes : int, optional
+        How many axes ahead hold separate arrays, the items. For bonds their elements must lie at
+        equal distances in memory; other arrays are copied where they do not.
 
     Attributes
     ----------
     shape : tuple of int
-        Without axes of length 1, which connect nothing, but for those that are put ahead to make
-        it as long as one of `RANKS`.
-    periodic : tuple of bool
-        For each axis of `shape`.
+        Of an item, without axes of length 1, which connect nothing, but for those that are put
+        ahead to make it as long as one of `RANKS`.
     grid : numpy.void
         ``Grid<rank>`` of ``cells.cuh``.
-    ground : tuple
-        The background as two arguments of a kernel: its value, and whether there is one.
+    rule : numpy.void
+        The link rule, of the type `rule_name` of ``core/links.h``.
 
     Raises
     ------
@@ -141,30 +235,31 @@ class Image:
     """
 
     def __init__(
-        self,
-        values: Any,
-        value_type: str,
-        ground: bytes | None,
-        periodic: Sequence[bool],
-        connectivity: int,
+        self, values: Any, links: Links, neighbourhood: Neighbourhood, batch_axes: int = 0
     ) -> None:
-        self.values, self.value_type = values, value_type
+        if batch_axes > 1 and not steps_evenly(
+            values.shape[:batch_axes], values.strides[:batch_axes]
+        ):
+            values = values.copy(order="C")
+        self.values = values
         self.geometry = _geometry_of(
-            values.shape,
-            values.strides,
-            values.dtype.itemsize,
-            tuple(periodic),
-            connectivity,
-            value_type == BONDS,  # their bits are those of all axes
+            values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes
         )
-        self.shape, _, self.periodic, self.connectivity = self.geometry
+        item = values.shape[batch_axes:]
+        self.links = _along(links, tuple(k for k in range(len(item)) if item[k] != 1))
+        self.shape = self.geometry.shape
         self.rank = len(self.shape)
-        self.ground = _ground_of(value_type, ground)
+        self.rule_name, self.value, self.rule = rule_of(self.links)
+
+    @property
+    def items(self) -> int:
+        """The number of items."""
+        return self.geometry.items
 
     @property
     def size(self) -> int:
-        """The number of elements."""
-        return prod(self.shape)
+        """The number of elements of all items."""
+        return self.items * self.geometry.item_size
 
     @property
     def grid(self) -> Any:
@@ -174,7 +269,7 @@ class Image:
     def blocks(self, gpu: Gpu, width: int, height: int, threads: int) -> tuple[int, int]:
         """Return the grid for `for_each_block`, whose blocks have so many cells and threads."""
         *planes, rows, columns = self.shape
-        blocks = int(np.prod(planes, dtype=np.int64)) * -(-rows // height) * -(-columns // width)
+        blocks = self.items * prod(planes) * -(-rows // height) * -(-columns // width)
         return gpu.blocks(blocks * threads, threads), threads
 
 
@@ -196,8 +291,16 @@ def until_unchanged(last_change: Any, run: Callable[[int], None]) -> None:
             return
 
 
-def value_kinds() -> Iterator[tuple[str, int]]:
-    """Yield every value type and rank that kernels are compiled for."""
+def rules() -> Iterator[Links]:
+    """Yield a link rule of every type that kernels are compiled for."""
     for value_type in VALUE_CTYPES:
+        yield Links("equal", value_type)
+        yield Links("within", value_type)
+    yield Links("bonds", "u1")
+
+
+def rule_kinds() -> Iterator[tuple[str, int]]:
+    """Yield the name of every rule and every rank that kernels are compiled for."""
+    for links in rules():
         for rank in RANKS:
-            yield value_type, rank
+            yield rule_of(links).name, rank
