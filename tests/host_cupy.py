@@ -13,6 +13,9 @@ class HostCuPyGpu(HostGpu):
         super().__init__(**options)
         self.xp = cupy
 
+    def address(self, array):
+        return array.host.ctypes.data
+
     def _compile(self, file, names):
         def unwrapping(function):
             def launch(grid, block, arguments, **options):

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
+import numpy as np
+
 from conncomp.kernels.cuda.launcher import import_cupy, recorded_launches
 
 Parts = tuple[tuple[int, Any], ...]
@@ -57,6 +59,7 @@ class Workspace:
     def __init__(self) -> None:
         self._memory: dict[int, Any] = {}  # by stream
         self._views: dict[tuple[int, Parts], tuple[Any, ...]] = {}
+        self._structs: dict[tuple[int, Parts], tuple[Any, Any]] = {}  # and the views they point to
         self._turn = RLock()
 
     def __enter__(self) -> Workspace:
@@ -73,6 +76,39 @@ class Workspace:
         """The memory held, in bytes."""
         return sum(int(memory.nbytes) for memory in self._memory.values())
 
+    def take_struct(
+        self,
+        gpu: Any,
+        kind: np.dtype[Any],
+        names: tuple[str, ...],
+        constants: dict[str, int],
+        *parts: tuple[int, Any],
+    ) -> tuple[tuple[Any, ...], Any]:
+        """Return what `take` does, and a struct of pointers to its first parts.
+
+        Parameters
+        ----------
+        gpu : Gpu
+        kind : dtype
+            Of the struct. Pointers that have no part are null.
+        names : tuple of str
+            The fields that point to the first of the `parts`, in their order.
+        constants : dict
+            The values of further fields.
+        *parts
+            As for `take`.
+        """
+        views = self.take(gpu, *parts)
+        key = gpu.current_stream(), parts
+        if self._structs.get(key, (None, None))[0] is not views:
+            struct = np.zeros((), kind)
+            for name, view in zip(names, views, strict=False):
+                struct[name] = gpu.address(view)
+            for name, value in constants.items():
+                struct[name] = value
+            self._structs[key] = views, struct[()]
+        return views, self._structs[key][1]
+
     def take(self, gpu: Any, *parts: tuple[int, Any]) -> tuple[Any, ...]:
         """Return an uninitialised array for each (count, dtype) of `parts`."""
         stream = gpu.current_stream()
@@ -80,7 +116,9 @@ class Workspace:
             sizes = [-(-count * dtype.itemsize // 256) * 256 for count, dtype in parts]
             if stream not in self._memory or sum(sizes) > self._memory[stream].nbytes:
                 self._memory.pop(stream, None)  # freed before more is asked for
-                self._views = {key: kept for key, kept in self._views.items() if key[0] != stream}
+                for kept in (self._views, self._structs):
+                    for key in [key for key in kept if key[0] == stream]:
+                        del kept[key]
                 self._memory[stream] = gpu.xp.empty(sum(sizes), "u1")
             views, start = [], 0
             for (count, dtype), size in zip(parts, sizes, strict=True):

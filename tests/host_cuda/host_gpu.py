@@ -209,6 +209,9 @@ class HostGpu(Gpu):
         self._seed += 1
         return self._seed
 
+    def address(self, array: Any) -> int:
+        return int(array.ctypes.data)
+
     def current_stream(self) -> int:
         return 0
 

@@ -73,7 +73,7 @@ def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
     small = image.size <= tiled_elements.MOST * gpu.multiprocessors
-    default = tiled_elements if small else tiled_bricks
+    default = tiled_elements if small or not tiled_bricks.takes(image) else tiled_bricks
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 

@@ -217,6 +217,10 @@ class Gpu:
         )
         return [module.get_function(expression) for expression in expressions]
 
+    def address(self, array: Any) -> int:
+        """Return where an array begins in the memory of the GPU."""
+        return int(array.data.ptr)
+
     def current_stream(self) -> int:
         """Return what tells the stream apart that work is launched on."""
         return int(self.xp.cuda.get_current_stream().ptr)

@@ -26,8 +26,9 @@ template <int rank>
 struct Grid {
   GridAxis axes[rank];  // of an item
   int64_t items;
-  int64_t item_stride;  // in elements of the caller's memory
-  int64_t most_moves;   // along how many axes a step moves at most
+  int64_t item_stride;   // in elements of the caller's memory
+  int64_t most_moves;    // along how many axes a step moves at most
+  int64_t connectivity;  // the same, if the steps are all that move along so many axes; else 0
   Neighbourhood<rank> neighbours;
 
   __device__ int64_t cells_of_item() const { return axes[0].length * axes[0].index_stride; }
@@ -53,19 +54,24 @@ struct Cell {
   }
 };
 
-// The first cell of a row of cells along an axis; rows are numbered as they lie in the array.
+// Moves a cell from the first one of an item to the first one of a row of cells along an axis; rows are
+// numbered as they lie in the array. Returns the row's item, to which the cell is not moved.
 template <class Index, int rank>
-__device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
-  Cell<rank, Index> cell{};
-  Index rest = Index(row);  // there are no more rows than cells
+__device__ inline Index move_to_row(const Grid<rank>& grid, int along, int64_t row, Cell<rank, Index>& cell) {
+  Index quotient = Index(row);  // there are no more rows than cells
 #pragma unroll
   for (int k = rank - 1; k >= 0; --k) {
     if (k == along) continue;
     const Index length = Index(grid.axes[k].length);
-    cell.move(grid, k, rest % length);
-    rest /= length;
+    cell.move(grid, k, quotient % length);
+    quotient /= length;
   }
-  cell.move_to_item(grid, rest);
+  return quotient;
+}
+template <class Index, int rank>
+__device__ inline Cell<rank, Index> first_of_row(const Grid<rank>& grid, int along, int64_t row) {
+  Cell<rank, Index> cell{};
+  cell.move_to_item(grid, move_to_row(grid, along, row, cell));
   return cell;
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import count
+from itertools import count, pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -40,6 +40,7 @@ GRIDS = {
             ("items", "i8"),
             ("item_stride", "i8"),
             ("most_moves", "i8"),
+            ("connectivity", "i8"),
             ("neighbours", "u4", ((3**rank + 31) // 32,)),
         ],
         align=True,
@@ -76,6 +77,11 @@ class Geometry(NamedTuple):
         """The number of elements of an item."""
         return prod(self.shape)
 
+    @property
+    def connectivity(self) -> int | None:
+        """The connectivity that has these steps; any, 1, where there is one element."""
+        return 1 if self.item_size == 1 else self.steps.connectivity
+
 
 @lru_cache(maxsize=1024)
 def grid_of(geometry: Geometry) -> Any:
@@ -89,6 +95,7 @@ def grid_of(geometry: Geometry) -> Any:
         stride *= geometry.shape[k]
     grid["items"], grid["item_stride"] = geometry.items, geometry.item_stride
     grid["most_moves"] = geometry.steps.most_moves
+    grid["connectivity"] = geometry.connectivity or 0
     grid["neighbours"] = geometry.steps.bits
     return grid[()]
 
@@ -129,10 +136,7 @@ def _geometry_of(
 def steps_evenly(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether the elements of an array lie at equal distances in memory, in C order."""
     axes = [k for k in range(len(shape)) if shape[k] != 1]
-    return all(
-        strides[outer] == strides[inner] * shape[inner]
-        for outer, inner in zip(axes, axes[1:], strict=False)
-    )
+    return all(strides[outer] == strides[inner] * shape[inner] for outer, inner in pairwise(axes))
 
 
 class _Rule(NamedTuple):

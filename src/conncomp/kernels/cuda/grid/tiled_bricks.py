@@ -10,18 +10,44 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, Image, value_kinds
+from conncomp.gpu import Parts, Workspace
+from conncomp.grid.links import Links
+from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/grid/tiled_bricks.cuh"
-WORD, WORD_THREADS, JOIN_THREADS, BRICK = 32, 256, 128, 64
+WORD, WORD_THREADS, JOIN_THREADS, LINK_THREADS, BRICK = 32, 256, 128, 256, 64
 MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
+# The ranks of arrays whose elements have all neighbours in bricks beside, so that links can be words.
+LINKED = (1, 2, 3)
+# Items that fill less of their tiles than this are labelled by elements.
+LEAST_FILLED = 0.25
 BITS, WORDS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u4", "u2", "u1"))
+
+# ``BrickTable``: pointers, but for the last.
+TABLE = np.dtype(
+    [
+        (name, "u8")
+        for name in ("foreground", "links", "settled", "roots", "mixed", "value", "components")
+    ]
+    + [("bricks", "i8")]
+)
+
+
+def takes(image: Image) -> bool:
+    """Whether `fill_labels` can label an array, and its items fill their tiles well enough."""
+    geometry = as_rows(image.geometry)
+    if not _by_value(geometry, image.links) and len(geometry.shape) not in LINKED:
+        return False
+    if geometry.items == 1:
+        return True
+    logs = _choose_logs(geometry, 1)
+    elements = count_tiles(geometry.shape, _brick_log(geometry), logs) * BRICK << sum(logs)
+    return geometry.item_size >= LEAST_FILLED * elements
 
 
 def fill_labels(
@@ -37,62 +63,34 @@ def fill_labels(
         C-contiguous, of `image.size` elements.
     workspace : Workspace
     consecutive : bool
-        Whether to number components from 1, background 0, or to give each element the smallest
-        index of its component, background -1.
+        Whether to number the components of each item from 1, background 0, or to give each element
+        the smallest index of its component in the item, background -1.
 
     Returns
     -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
+    array of int64, shape (image.items,)
+        The number of components of each item, in `workspace`.
     """
-    plan = _plan(
-        image.geometry,
-        image.value_type,
-        labels.dtype,
-        gpu.multiprocessors,
-        consecutive,
-    )
-    label, join = gpu.load(FILE, plan.names)
+    plan = _plan(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
+    label, join, *links = gpu.load(FILE, plan.names)
     write, *number = gpu.load(FILE, plan.last_names)
-    fore, inner, mixed, value, components, *rest = workspace.take(gpu, *plan.parts)
-    reaching, roots, numbers, in_chunk = rest if consecutive else (None, None, None, None)
+    (components, *by_word), table = _take_table(workspace, gpu, plan)
+    roots, numbers, in_chunk = by_word if consecutive else (None, None, None)
     tiles, values = plan.tiles, image.values
-    masks = fore, inner, reaching, mixed, value
-    launch(
-        label,
-        plan.by_tile,
-        tiles,
-        values,
-        *image.ground,
-        labels,
-        *masks,
-        components,
-        shared=plan.shared,
-    )
-    count = plan.by_tile[0], plan.at_border
-    launch(join, plan.by_border, tiles, *count, values, labels, fore, mixed, value)
+    for link in links:
+        by_element = gpu.blocks(plan.bricks * BRICK, LINK_THREADS), LINK_THREADS
+        launch(link, by_element, tiles, image.rule, values, table)
+    launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
+    launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
+    words, columns = plan.words
     if consecutive:
         settle, gather, assign = number
         settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
-        launch(settle, settling, tiles, plan.bricks, inner, reaching, labels, components)
+        launch(settle, settling, tiles, labels, table)
         by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
-        words, columns = plan.words
-        launch(gather, by_chunk, tiles, words, columns, plan.chunk, reaching, roots, in_chunk)
+        launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
-    launch(
-        write,
-        plan.by_tile,
-        tiles,
-        values,
-        labels,
-        fore,
-        inner,
-        mixed,
-        plan.words[1],
-        roots,
-        numbers,
-        components,
-    )
+    launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
     return components
 
 
@@ -103,6 +101,10 @@ class _Plan(NamedTuple):
     ----------
     names, last_names : tuple of str
         Of kernels: those that any labels need, and those that differ.
+    by_value : bool
+        Whether foreground is compared by value, or links are words.
+    rule : numpy.generic
+        ``Equal<T>`` or ``GivenLinks``.
     tiles : numpy.void
         ``BrickTiles<rank, ...>``.
     bricks : int
@@ -113,16 +115,20 @@ class _Plan(NamedTuple):
         The words whose roots are counted together, and the number of those chunks.
     by_tile, by_border : tuple of int
         Blocks, and their threads: for all bricks, and for those at borders to other tiles.
-    at_border : int
-        The bricks of a tile at borders to others.
+    border : tuple of int
+        The number of tiles, and of the bricks of a tile at borders to others.
     shared : int
         The bytes of shared memory of a tile.
-    parts : tuple
-        Of the workspace.
+    table : dict
+        The parts of ``BrickTable``, by name.
+    by_word : tuple
+        Further parts of the workspace.
     """
 
     names: tuple[str, ...]
     last_names: tuple[str, ...]
+    by_value: bool
+    rule: Any
     tiles: Any
     bricks: int
     words: tuple[int, int]
@@ -130,45 +136,52 @@ class _Plan(NamedTuple):
     chunks: int
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
-    at_border: int
+    border: tuple[int, int]
     shared: int
-    parts: tuple[tuple[int, Any], ...]
+    table: dict[str, tuple[int, Any]]
+    by_word: Parts
 
 
 @lru_cache(maxsize=1024)
 def _plan(
     geometry: Geometry,
-    value_type: str,
+    links: Links,
     index: np.dtype[Any],
     multiprocessors: int,
     consecutive: bool,
 ) -> _Plan:
     geometry = as_rows(geometry)
-    shape = geometry.shape
-    rank, axes = len(shape), min(len(shape), 3)
-    brick_log = 6 // axes
-    logs = choose_tile(shape, brick_log, LOGS[axes], 2 * multiprocessors)
+    shape, items = geometry.shape, geometry.items
+    rank, by_value = len(shape), _by_value(geometry, links)
+    logs = _choose_logs(geometry, 2 * multiprocessors)
     kind = _tiles(rank, logs if rank in FIXED and logs == LOGS[rank] else None)
-    tiles, of_tile = count_tiles(shape, brick_log, logs), 1 << sum(logs)
+    tiles = items * count_tiles(shape, _brick_log(geometry), logs)
+    of_tile = 1 << sum(logs)
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
-    words = prod(shape[:-1]) * columns
+    words = items * prod(shape[:-1]) * columns
     chunk = WORD_THREADS * -(-words // (WORD_THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
-    by_brick = bricks, BITS
-    parts: tuple[tuple[int, Any], ...] = (
-        by_brick,
-        by_brick,
-        (tiles, MIXED),
-        (tiles, np.dtype(value_type)),
-        (1, COUNT),
-    )
+    table: dict[str, tuple[int, Any]] = {
+        "foreground": (bricks, BITS),
+        "settled": (bricks, BITS),
+        "mixed": (tiles, MIXED),
+        "components": (items, COUNT),
+    }
+    if by_value:
+        table["value"] = tiles, np.dtype(links.value_type)
+    else:
+        table["links"] = bricks * len(geometry.steps.backward), BITS
+    by_word: Parts = ()
     if consecutive:
-        parts += by_brick, (words, WORDS), (words, index), (chunks, COUNT)
+        table["roots"] = bricks, BITS
+        by_word = (words, WORDS), (words, index), (chunks, COUNT)
     return _Plan(
-        _names(value_type, kind, index),
-        _last_names(value_type, kind, index, consecutive),
+        _names(links, by_value, kind, index),
+        _last_names(links, by_value, kind, index, consecutive),
+        by_value,
+        rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
         (words, columns),
@@ -176,10 +189,35 @@ def _plan(
         chunks,
         (tiles, of_tile),
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
-        border,
+        (tiles, border),
         of_tile * BRICK * NODE.itemsize,
-        parts,
+        table,
+        by_word,
     )
+
+
+def _by_value(geometry: Geometry, links: Links) -> bool:
+    """Whether foreground can be compared by value, without links as words."""
+    return links.transitive and geometry.connectivity is not None
+
+
+def _brick_log(geometry: Geometry) -> int:
+    return 6 // min(len(geometry.shape), 3)
+
+
+def _choose_logs(geometry: Geometry, tiles: int) -> tuple[int, ...]:
+    """Return the logarithms of a tile's bricks, for so many `tiles` at least if possible."""
+    usual = LOGS[min(len(geometry.shape), 3)]
+    return choose_tile(geometry.shape, _brick_log(geometry), usual, -(-tiles // geometry.items))
+
+
+def _take_table(workspace: Workspace, gpu: Gpu, plan: _Plan) -> tuple[tuple[Any, ...], Any]:
+    """Return the counts of components and the parts by word, and ``BrickTable``."""
+    names = tuple(plan.table)
+    parts, table = workspace.take_struct(
+        gpu, TABLE, names, {"bricks": plan.bricks}, *plan.table.values(), *plan.by_word
+    )
+    return (parts[names.index("components")], *parts[len(names) :]), table
 
 
 def _count_at_border(rank: int, logs: tuple[int, ...]) -> int:
@@ -202,14 +240,20 @@ def _tiles(rank: int, logs: tuple[int, ...] | None) -> str:
     return f"conncomp::BrickTiles<{rank}, conncomp::{kind}>"
 
 
-def _names(value_type: str, tiles: str, index: Any) -> tuple[str, ...]:
-    kinds = f"{VALUE_CTYPES[value_type]}, {tiles}, {ctype(index)}"
-    return f"label_tiles<{kinds}>", f"join_tiles<{kinds}>"
+def _names(links: Links, by_value: bool, tiles: str, index: Any) -> tuple[str, ...]:
+    rule, kinds = rule_of(links).name, f"{tiles}, {ctype(index)}"
+    if by_value:
+        return f"label_tiles<{rule}, {kinds}>", f"join_tiles<{rule}, {kinds}>"
+    given = f"conncomp::GivenLinks, {kinds}"
+    return f"label_tiles<{given}>", f"join_links<{given}>", f"link_bricks<{rule}, {kinds}>"
 
 
-def _last_names(value_type: str, tiles: str, index: Any, consecutive: bool) -> tuple[str, ...]:
+def _last_names(
+    links: Links, by_value: bool, tiles: str, index: Any, consecutive: bool
+) -> tuple[str, ...]:
     kinds = f"{tiles}, {ctype(index)}"
-    write = f"write_labels<{VALUE_CTYPES[value_type]}, {str(consecutive).lower()}, {kinds}>"
+    rule = rule_of(links).name if by_value else "conncomp::GivenLinks"
+    write = f"write_labels<{rule}, {str(consecutive).lower()}, {kinds}>"
     if not consecutive:
         return (write,)
     number = f"number_words<{ctype(index)}>"
@@ -218,10 +262,11 @@ def _last_names(value_type: str, tiles: str, index: Any, consecutive: bool) -> t
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    kinds = [*value_kinds(), *((value_type, 1) for value_type in VALUE_CTYPES)]
-    for (value_type, rank), index in product(kinds, INDEX_TYPES):
+    for links, rank, index, by_value in product(rules(), (1, *RANKS), INDEX_TYPES, (True, False)):
+        if (by_value and not links.transitive) or (not by_value and rank not in LINKED):
+            continue
         for logs in (LOGS[rank], None) if rank in FIXED else (None,):
             tiles = _tiles(rank, logs)
-            yield FILE, _names(value_type, tiles, index)
+            yield FILE, _names(links, by_value, tiles, index)
             for consecutive in (False, True):
-                yield FILE, _last_names(value_type, tiles, index, consecutive)
+                yield FILE, _last_names(links, by_value, tiles, index, consecutive)

@@ -19,7 +19,6 @@
 // union–find in tiles, then at their borders. Which contacts need no union is ours.
 #pragma once
 
-#include "core/neighbourhood.h"
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
 #include "cuda/grid/tiling.cuh"
@@ -28,123 +27,155 @@ namespace conncomp {
 
 constexpr int kElementsOfTile = 512;  // at most
 
-// Which unions the neighbours of an element call for that equal it, a bit for each step to one.
+// Which links of an element call for a union. Sets of steps are words with a bit for each code.
 template <int axes>
-struct Contacts : Steps<axes> {
+struct NeededUnions : Steps<axes> {
   using S = Steps<axes>;
 
   // The steps to elements between one and its neighbour at a step: some of its moves, but not all.
   CONNCOMP_ANYWHERE static constexpr uint32_t between(int step) {
-    uint32_t found = 0;
-    for (int other = 0; other < S::kSteps; ++other) {
-      bool some = other != step && other != S::kNoStep;
-      for (int a = 0; a < axes; ++a) some &= S::step(other, a) == 0 || S::step(other, a) == S::step(step, a);
-      if (some) found |= 1u << other;
+    uint32_t steps = 0;
+    for (int part = 0; part < S::kSteps; ++part) {
+      bool some = part != step && part != S::kNoStep;
+      for (int a = 0; a < axes; ++a) some &= S::step(part, a) == 0 || S::step(part, a) == S::step(step, a);
+      if (some) steps |= 1u << part;
     }
-    return found;
+    return steps;
   }
-  // Steps to neighbours before such that unions with them, and with those that other elements find, connect
-  // all neighbours that are equal. A diagonal one is not needed if an element between equals both; nor is one
-  // straight along another axis than the rows, if the elements before both in their rows do, unless the row
-  // begins.
-  __device__ static uint32_t needed(uint32_t equal, int connectivity, bool row_begins) {
+  // Steps to elements before such that unions along them, and along those that other elements find, connect
+  // all that are linked. `similar` are the steps to elements that a rule would link; a transitive one links
+  // these to each other, too. So a diagonal union is not needed if an element between is similar; nor is one
+  // straight along another axis than the rows, if the elements before both in their rows are similar, unless
+  // the row begins.
+  template <bool transitive>
+  __device__ static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
+    // The links that make up for one that is left out are those of a connectivity.
+    if (!transitive || connectivity == 0) return similar & neighbours & ((1u << S::kNoStep) - 1);
     constexpr uint32_t kLeft = 1u << (S::kNoStep - 1);
-    uint32_t found = 0;
+    uint32_t needed = 0;
 #pragma unroll
     for (int step = 0; step < S::kNoStep; ++step) {
       const int moves = S::moves(step);
-      if (!(equal >> step & 1) || moves > connectivity) continue;
-      if (moves > 1 && equal & between(step)) continue;
-      if (moves == 1 && step != S::kNoStep - 1 && !row_begins && equal & kLeft && equal >> (step - 1) & 1)
-        continue;
-      found |= 1u << step;
+      if (!(similar >> step & 1) || moves > connectivity) continue;
+      if (moves > 1 && similar & between(step)) continue;
+      const bool upright = moves == 1 && step != S::kNoStep - 1;
+      if (upright && !row_begins && similar & kLeft && similar >> (step - 1) & 1) continue;
+      needed |= 1u << step;
     }
-    return found;
+    return needed;
   }
 };
 
+// Whether a rule links a site to another one at a step within a tile. Of a transitive rule it is asked for
+// all steps, of others for those to neighbours.
+template <class Rule, class Tiles>
+__device__ inline bool similar_at(const Rule& rule, const Tiles& tiles, const typename Rule::Value* values,
+                                  const typename Rule::Site& from, const typename Rule::Site& to, int code) {
+  using S = typename Tiles::Step;
+  if (!Rule::kTransitive && !tiles.has_step(code)) return false;
+  int axis = 0;
+#pragma unroll
+  for (int a = 1; a < Tiles::kAxes; ++a)
+    if (S::step(code, a) != 0) axis = a;
+  return rule.linked(values, from, to, axis, code > S::kNoStep);
+}
+
 // A block a tile, a thread an element.
-template <class Value, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
-    label_elements(Tiling<rank, 0, GivenLogs> tiles, const Value* __restrict__ values, Value ground,
-                   bool has_ground, Index* __restrict__ label, int64_t* components) {
-  constexpr int kAxes = Tiling<rank, 0, GivenLogs>::kAxes;
-  using S = Steps<kAxes>;
-  __shared__ Value value_of[kElementsOfTile];
-  __shared__ uint32_t fore_of_warp[kElementsOfTile / kWarp];
-  __shared__ int nodes[kElementsOfTile];
-  const int mine = int(threadIdx.x), first_of_warp = mine - lane();
-  if (grid_thread() == 0) *components = 0;
+    label_elements(Tiling<rank, 0, GivenLogs> tiles, Rule rule,
+                   const typename Rule::Value* __restrict__ values, Index* __restrict__ label,
+                   int64_t* components) {
+  using Tiles = Tiling<rank, 0, GivenLogs>;
+  using S = typename Tiles::Step;
+  using Site = typename Rule::Site;
+  constexpr int kAxes = Tiles::kAxes;
+  __shared__ Site site_of[kElementsOfTile];
+  __shared__ uint32_t foreground_of_warp[kElementsOfTile / kWarp];
+  __shared__ int parent[kElementsOfTile];
+  const int element = int(threadIdx.x), first_of_warp = element - lane();
+  const int64_t item = tiles.item_of(blockIdx.x);
+  values += item * tiles.grid.item_stride;
+  label += item * tiles.grid.cells_of_item();
+  if (element == 0 && blockIdx.x == item * tiles.tiles_of_item()) components[item] = 0;
 
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
-  const Cell<rank, Index> cell = tiles.first_of(corner, mine);
+  const Cell<rank, Index> cell = tiles.first_of(corner, element);
   const bool inside = tiles.has(cell);
-  const Value value = inside ? values[cell.offset] : Value{};
-  const bool fore = inside && !is_background(value, ground, has_ground);
-  const uint32_t fores = __ballot_sync(kAllLanes, fore);
-  if (lane() == 0) fore_of_warp[mine / kWarp] = fores;
-  value_of[mine] = value;
+  const Site site = inside ? rule.site(values, cell.offset) : Site{};
+  const bool foreground = inside && !rule.is_background(site);
+  const uint32_t foreground_lanes = __ballot_sync(kAllLanes, foreground);
+  if (lane() == 0) foreground_of_warp[element / kWarp] = foreground_lanes;
+  site_of[element] = site;
   __syncthreads();
 
   const auto element_at = [&](int step) {
-    int other = mine;
+    int neighbour = element;
 #pragma unroll
-    for (int a = 0; a < kAxes; ++a) other += S::step(step, a) * (1 << tiles.log_before(a));
-    return other;
+    for (int a = 0; a < kAxes; ++a) neighbour += S::step(step, a) * (1 << tiles.log_before(a));
+    return neighbour;
   };
-  uint32_t equal = 0;
+  uint32_t similar = 0;
 #pragma unroll
   for (int step = 0; step < S::kSteps; ++step) {
-    bool there = fore;
+    bool in_tile = foreground;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
-      const int to = tiles.place(mine, a) + S::step(step, a);
-      there &= to >= 0 && to < 1 << tiles.log[a];
+      const int to = tiles.place(element, a) + S::step(step, a);
+      in_tile &= to >= 0 && to < 1 << tiles.log[a];
     }
-    const int other = element_at(step);
-    if (there && fore_of_warp[other / kWarp] >> other % kWarp & 1 && value_of[other] == value)
-      equal |= 1u << step;
+    const int neighbour = element_at(step);
+    if (in_tile && foreground_of_warp[neighbour / kWarp] >> neighbour % kWarp & 1 &&
+        similar_at(rule, tiles, values, site, site_of[neighbour], step))
+      similar |= 1u << step;
   }
   // The elements of a run are put under its first one in the warp, and that under the one before.
-  const bool linked = equal >> (S::kNoStep - 1) & 1;
+  constexpr int kLeft = S::kNoStep - 1;
+  const bool linked = similar >> kLeft & 1 && tiles.has_step(kLeft);
   const uint32_t starts = ~__ballot_sync(kAllLanes, linked) | 1;
   const int start = first_of_warp + kWarp - 1 - __clz(int(starts & (kAllLanes >> (kWarp - 1 - lane()))));
-  nodes[mine] = linked && start == mine ? mine - 1 : start;
+  parent[element] = linked && start == element ? element - 1 : start;
   __syncthreads();
-  for (uint32_t rest = Contacts<kAxes>::needed(equal, int(tiles.grid.connectivity), false) &
-                       ((1u << (S::kNoStep - 1)) - 1);
-       rest != 0; rest &= rest - 1)
-    unite<InBlock>(nodes, mine, element_at(__ffs(int(rest)) - 1));
+  uint32_t needed = NeededUnions<kAxes>::template among<Rule::kTransitive>(
+      similar, int(tiles.grid.connectivity), tiles.neighbours(), false);
+  for (needed &= (1u << kLeft) - 1; needed != 0; needed &= needed - 1)
+    unite<InBlock>(parent, element, element_at(__ffs(int(needed)) - 1));
   __syncthreads();
-  if (start == mine) InBlock::store(nodes + mine, find<InBlock>(nodes, mine));
+  if (start == element) InBlock::store(parent + element, find<InBlock>(parent, element));
   __syncthreads();
-  if (inside) label[cell.index] = fore ? tiles.first_of(corner, nodes[start]).index : Index(-1);
+  if (inside) label[cell.index] = foreground ? tiles.first_of(corner, parent[start]).index : Index(-1);
 }
 
 // The same grid.
-template <class Value, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
-    join_elements(Tiling<rank, 0, GivenLogs> tiles, const Value* __restrict__ values, Index* label) {
-  constexpr int kAxes = Tiling<rank, 0, GivenLogs>::kAxes;
-  using S = Steps<kAxes>;
-  const int mine = int(threadIdx.x);
-  const Cell<rank, Index> cell = tiles.first_of(tiles.template corner_of<Index>(blockIdx.x), mine);
+    join_elements(Tiling<rank, 0, GivenLogs> tiles, Rule rule,
+                  const typename Rule::Value* __restrict__ values, Index* label) {
+  using Tiles = Tiling<rank, 0, GivenLogs>;
+  using S = typename Tiles::Step;
+  constexpr int kAxes = Tiles::kAxes;
+  const int element = int(threadIdx.x);
+  const int64_t item = tiles.item_of(blockIdx.x);
+  values += item * tiles.grid.item_stride;
+  label += item * tiles.grid.cells_of_item();
+  const Cell<rank, Index> cell = tiles.first_of(tiles.template corner_of<Index>(blockIdx.x), element);
   bool at_border = rank > kAxes;
 #pragma unroll
   for (int a = 0; a < kAxes; ++a) {
-    const int place = tiles.place(mine, a);
+    const int place = tiles.place(element, a);
     const bool ends = place + 1 == 1 << tiles.log[a] || cell.at[rank - 1 - a] + 1 == tiles.axis(a).length;
     at_border |= place == 0 || ends;
   }
   if (!tiles.has(cell) || !at_border || Shared::load(label + cell.index) < 0) return;
-  const Value value = values[cell.offset];
+  const typename Rule::Site site = rule.site(values, cell.offset);
   if constexpr (rank > kAxes) {
-    for_each_neighbour(tiles.grid, cell, [&](Index index, int64_t offset) {
-      if (index < cell.index && values[offset] == value) unite<Shared>(label, cell.index, index);
+    for_each_neighbour(tiles.grid, cell, [&](const Neighbour<Index>& neighbour) {
+      if (neighbour.index < cell.index && linked_to(rule, values, site, neighbour))
+        unite<Shared>(label, cell.index, neighbour.index);
     });
   } else {
-    uint32_t equal = 0;
-    const auto neighbour = [&](int step, Cell<rank, Index>& other) {
+    uint32_t similar = 0;
+    const auto move_to_neighbour = [&](int step, Cell<rank, Index>& neighbour) {
       bool exists = true;
 #pragma unroll
       for (int a = 0; a < kAxes; ++a) {
@@ -154,53 +185,70 @@ __global__ void __launch_bounds__(kElementsOfTile)
           exists &= bool(axis.periodic);
           to = to < 0 ? Index(axis.length - 1) : Index(0);
         }
-        other.move(tiles.grid, rank - 1 - a, to - cell.at[rank - 1 - a]);
+        neighbour.move(tiles.grid, rank - 1 - a, to - cell.at[rank - 1 - a]);
       }
       return exists;
     };
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
-      Cell<rank, Index> other = cell;
-      if (neighbour(step, other) && values[other.offset] == value) equal |= 1u << step;
+      Cell<rank, Index> neighbour = cell;
+      if (move_to_neighbour(step, neighbour) &&
+          similar_at(rule, tiles, values, site, rule.site(values, neighbour.offset), step))
+        similar |= 1u << step;
     }
     const bool row_begins = cell.at[rank - 1] == 0;
-    for (uint32_t rest = Contacts<kAxes>::needed(equal, int(tiles.grid.connectivity), row_begins); rest != 0;
-         rest &= rest - 1) {
-      Cell<rank, Index> other = cell;
-      neighbour(__ffs(int(rest)) - 1, other);
-      unite<Shared>(label, cell.index, other.index);
+    uint32_t needed = NeededUnions<kAxes>::template among<Rule::kTransitive>(
+        similar, int(tiles.grid.connectivity), tiles.neighbours(), row_begins);
+    for (; needed != 0; needed &= needed - 1) {
+      Cell<rank, Index> neighbour = cell;
+      move_to_neighbour(__ffs(int(needed)) - 1, neighbour);
+      unite<Shared>(label, cell.index, neighbour.index);
     }
   }
 }
 
 // A thread an element. `roots_of_word`, if it is not null, gets the bits of the roots, and `roots_in_chunk`
-// how many there are in those of a block.
+// how many there are in those of a block. `components` has a count for each item.
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    settle_elements(int64_t count, Index* label, uint32_t* __restrict__ roots_of_word,
+    settle_elements(int64_t count, int64_t item_size, Index* label, uint32_t* __restrict__ roots_of_word,
                     int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   const int64_t i = grid_thread();
+  const int64_t item = count == item_size ? 0 : i / item_size, first_of_item = item * item_size;
+  Index* const parent = label + first_of_item;
+  const Index element = Index(i - first_of_item);
   const Index above = i < count ? Shared::load(label + i) : Index(-1);
-  const Index root = above < 0 ? above : find_from<Shared, Jump::kNone>(label, Index(i), above);
+  const Index root = above < 0 ? above : find_from<Shared, Jump::kNone>(parent, element, above);
   if (root != above) Shared::store(label + i, root);
-  const uint32_t roots = __ballot_sync(kAllLanes, root == Index(i));
-  const int in_block = block_sum<kWordThreads>(int(root == Index(i)));
+  const bool is_root = i < count && root == element;
+  const uint32_t roots = __ballot_sync(kAllLanes, is_root);
+  const int in_block = block_sum<kWordThreads>(int(is_root));
   if (roots_of_word != nullptr) {
     if (lane() == 0 && i < count) roots_of_word[i / kWord] = roots;
     if (threadIdx.x == 0) roots_in_chunk[blockIdx.x] = in_block;
   }
-  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(in_block));
+  if (count == item_size) {
+    if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(in_block));
+  } else if (is_root) {
+    Shared::fetch_add(components + item, int64_t(1));
+  }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
-    number_elements(int64_t count, Index* label, const uint32_t* __restrict__ roots_of_word,
-                    const Index* __restrict__ number_of_word) {
+    number_elements(int64_t count, int64_t item_size, Index* label,
+                    const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
   const int64_t i = grid_thread();
   if (i >= count) return;
+  const Index first_of_item = Index(count == item_size ? 0 : i / item_size * item_size);
   const LabelOfRoot<true, Index> label_of{count, 0, roots_of_word, number_of_word};
-  const Index root = Shared::load(label + i);  // once; what is looked up for it is `root` modulo `count`
-  Shared::store(label + i, root < 0 ? Index(0) : label_of(root));
+  const Index root = Shared::load(label + i);  // once; it may be any number by now
+  Index number = 0;
+  if (root >= 0 && root < item_size) {
+    number = label_of(root + first_of_item);
+    if (first_of_item > 0) number -= label_of(first_of_item) - 1;
+  }
+  Shared::store(label + i, number);
 }
 
 }  // namespace conncomp

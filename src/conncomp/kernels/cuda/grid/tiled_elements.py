@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Geometry, Image, value_kinds
+from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
@@ -28,18 +27,18 @@ def fill_labels(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
-    plan = _plan(image.geometry, image.value_type, labels.dtype, gpu.multiprocessors, consecutive)
+    plan = _plan(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, settle, *number = gpu.load(FILE, plan.names)
     components, *by_word = workspace.take(gpu, *plan.parts)
     roots, in_chunk, numbers = by_word if consecutive else (None, None, None)
-    values = image.values
-    launch(label, plan.by_tile, plan.tiles, values, *image.ground, labels, components)
-    launch(join, plan.by_tile, plan.tiles, values, labels)
-    launch(settle, plan.by_chunk, plan.size, labels, roots, in_chunk, components)
+    rule, values, size = image.rule, image.values, (plan.size, plan.item_size)
+    launch(label, plan.by_tile, plan.tiles, rule, values, labels, components)
+    launch(join, plan.by_tile, plan.tiles, rule, values, labels)
+    launch(settle, plan.by_chunk, *size, labels, roots, in_chunk, components)
     if consecutive:
         number_words, number_elements = number
         launch(number_words, plan.by_chunk, plan.words, CHUNK, roots, in_chunk, numbers)
-        launch(number_elements, plan.by_chunk, plan.size, labels, roots, numbers)
+        launch(number_elements, plan.by_chunk, *size, labels, roots, numbers)
     return components
 
 
@@ -52,8 +51,8 @@ class _Plan(NamedTuple):
         Of kernels.
     tiles : numpy.void
         ``Tiling<rank, 0, GivenLogs>``.
-    size, words : int
-        How many elements there are, and words of bits for them.
+    size, item_size, words : int
+        How many elements there are, of an item too, and words of bits for them.
     by_tile, by_chunk : tuple of int
         Blocks, and their threads.
     parts : tuple
@@ -63,6 +62,7 @@ class _Plan(NamedTuple):
     names: tuple[str, ...]
     tiles: Any
     size: int
+    item_size: int
     words: int
     by_tile: tuple[int, int]
     by_chunk: tuple[int, int]
@@ -72,35 +72,37 @@ class _Plan(NamedTuple):
 @lru_cache(maxsize=1024)
 def _plan(
     geometry: Geometry,
-    value_type: str,
+    rule: str,
     index: np.dtype[Any],
     multiprocessors: int,
     consecutive: bool,
 ) -> _Plan:
     geometry = as_rows(geometry)
-    shape = geometry.shape
-    logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], multiprocessors)
-    size = prod(shape)
+    shape, items = geometry.shape, geometry.items
+    logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], -(-multiprocessors // items))
+    item_size = geometry.item_size
+    size = items * item_size
     words, chunks = -(-size // WORD), -(-size // THREADS)
-    parts: tuple[tuple[int, Any], ...] = ((1, COUNT),)
+    parts: tuple[tuple[int, Any], ...] = ((items, COUNT),)
     if consecutive:
         parts += (words, WORDS), (chunks, COUNT), (words, index)
     return _Plan(
-        _names(value_type, len(shape), index, consecutive),
+        _names(rule, len(shape), index, consecutive),
         tiling(geometry, logs),
         size,
+        item_size,
         words,
-        (count_tiles(shape, 0, logs), 1 << sum(logs)),
+        (items * count_tiles(shape, 0, logs), 1 << sum(logs)),
         (chunks, THREADS),
         parts,
     )
 
 
-def _names(value_type: str, rank: int, index: Any, consecutive: bool) -> tuple[str, ...]:
-    value, label = VALUE_CTYPES[value_type], ctype(index)
+def _names(rule: str, rank: int, index: Any, consecutive: bool) -> tuple[str, ...]:
+    label = ctype(index)
     names = (
-        f"label_elements<{value}, {rank}, {label}>",
-        f"join_elements<{value}, {rank}, {label}>",
+        f"label_elements<{rule}, {rank}, {label}>",
+        f"join_elements<{rule}, {rank}, {label}>",
         f"settle_elements<{label}>",
     )
     return (*names, f"number_words<{label}>", f"number_elements<{label}>") if consecutive else names
@@ -108,6 +110,6 @@ def _names(value_type: str, rank: int, index: Any, consecutive: bool) -> tuple[s
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    kinds = [*value_kinds(), *((value_type, 1) for value_type in VALUE_CTYPES)]
-    for (value_type, rank), index in product(kinds, INDEX_TYPES):
-        yield FILE, _names(value_type, rank, index, consecutive=True)
+    kinds = [*rule_kinds(), *((rule_of(links).name, 1) for links in rules())]
+    for (rule, rank), index in product(kinds, INDEX_TYPES):
+        yield FILE, _names(rule, rank, index, consecutive=True)

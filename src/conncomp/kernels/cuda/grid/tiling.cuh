@@ -19,8 +19,10 @@ struct FixedLogs {
 };
 
 // A tile has 2^log[a] parts along axis a, which are counted from the last one of the array, and a part is
-// 2^part_log elements long; along the axes of an array that has more than three it has one element. Laid out
-// as in tiling.py.
+// 2^part_log elements long; along the axes of an array that has more than three it has one element. Tiles of
+// an item are numbered as they lie in it, and items one after the other. An item is an array of its own:
+// cells count from its beginning, and kernels add item_of(tile) items to their pointers. Laid out as in
+// tiling.py.
 template <int rank, int part_log, class Logs>
 struct Tiling {
   Grid<rank> grid;
@@ -28,12 +30,34 @@ struct Tiling {
 
   static constexpr int kRank = rank;
   static constexpr int kAxes = rank < 3 ? rank : 3;
+  using Step = Steps<kAxes>;  // within a tile
 
   __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
   __device__ int log_parts() const { return log[0] + log[1] + log[2]; }
   __device__ int parts() const { return 1 << log_parts(); }
   __device__ int log_of(int k) const { return rank - 1 - k < kAxes ? log[rank - 1 - k] + part_log : 0; }
   __device__ uint32_t along(int k) const { return uint32_t((grid.axes[k].length - 1) >> log_of(k)) + 1; }
+
+  __device__ uint32_t tiles_of_item() const {
+    uint32_t tiles = 1;
+#pragma unroll
+    for (int k = 0; k < rank; ++k) tiles *= along(k);
+    return tiles;
+  }
+  __device__ int64_t item_of(uint32_t tile) const { return grid.items == 1 ? 0 : tile / tiles_of_item(); }
+
+  // Whether a step within a tile leads to a neighbour, and all that do, a bit for each code.
+  __device__ bool has_step(int code) const {
+    return grid.neighbours.has(Steps<rank>::kNoStep - Step::kNoStep + code);
+  }
+  __device__ uint32_t neighbours() const {
+    constexpr int kFirst = Steps<rank>::kNoStep - Step::kNoStep, kWords = (Steps<rank>::kSteps + 31) / 32;
+    const uint32_t low = grid.neighbours.bits[kFirst / 32] >> kFirst % 32;
+    constexpr int kNext = kFirst / 32 + 1 < kWords ? kFirst / 32 + 1 : 0;
+    constexpr bool kSplit = kFirst % 32 + Step::kSteps > 32;
+    const uint32_t bits = kSplit ? low | grid.neighbours.bits[kNext] << (32 - kFirst % 32) % 32 : low;
+    return bits & ((1u << Step::kSteps) - 1);
+  }
 
   template <class Index>
   __device__ Cell<rank, Index> corner_of(uint32_t tile) const {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from conncomp.grid.neighbourhood import Steps
 from conncomp.kernels.cuda.grid.image import GRIDS, Geometry, grid_of
 
 WARP_LOG = 5
@@ -17,12 +19,18 @@ _TILINGS = {
 }
 
 
+@lru_cache(maxsize=1024)
 def as_rows(geometry: Geometry) -> Geometry:
-    """Return a geometry as one of a single axis if it is one row."""
+    """Return a geometry as one of a single axis if its items are one row each."""
     if len(geometry.shape) != 2 or geometry.shape[0] > 1:
         return geometry
-    shape, strides, periodic, connectivity = geometry
-    return Geometry(shape[1:], strides[1:], periodic[1:], connectivity)
+    steps = geometry.steps
+    along_row = tuple(step[1:] for step in steps.backward)  # none leaves the row
+    return geometry._replace(
+        shape=geometry.shape[1:],
+        value_strides=geometry.value_strides[1:],
+        steps=Steps(along_row, steps.periodic[1:]),
+    )
 
 
 def tiling(geometry: Geometry, logs: tuple[int, ...]) -> Any:

@@ -1,0 +1,197 @@
+// An array in tiles of bricks: where bricks and elements of a tile are, and what tiles tell each other.
+//
+// A tile is a block's, a brick of it a thread's. In a tile
+//   a brick has a number, its thread;
+//   an element has a node, its place in the tile in C order, which fits into 16 bits; the node of the first
+//   element of a set is the smallest.
+// An element of the array has an index, from the beginning of its item.
+#pragma once
+
+#include "cuda/grid/brick_values.cuh"
+#include "cuda/grid/tiling.cuh"
+
+namespace conncomp {
+
+template <int rank, class Logs>
+struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
+  using Base = Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs>;
+  using Base::axis, Base::grid, Base::kAxes, Base::log, Base::log_before, Base::place, Base::tile_of;
+  static constexpr int kThreads = rank < 3 ? 128 : 256;  // a thread for each brick; at most so many
+  using B = Brick<kAxes>;
+
+  // The number of a cell's brick in its tile, and in the item.
+  template <class Index>
+  __device__ int brick_of(const Cell<rank, Index>& cell) const {
+    int brick = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      brick |= int(cell.at[rank - 1 - a] >> B::kLog & ((1 << log[a]) - 1)) << log_before(a);
+    return brick;
+  }
+  template <class Index>
+  __device__ int64_t number_of(const Cell<rank, Index>& cell) const {
+    return (int64_t(tile_of(cell)) << Base::log_parts()) + brick_of(cell);
+  }
+
+  // Where the coordinate along an axis begins among the bits of a node.
+  __device__ int shift(int a) const { return log_before(a) + a * B::kLog; }
+  // How far the node of an element is from that of the first one of its brick.
+  __device__ int distance_in_tile(int bit) const {
+    int distance = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) distance |= B::coordinate(bit, a) << shift(a);
+    return distance;
+  }
+  // How far the node of an element is from that of one at a step in the tile.
+  __device__ int distance_back_in_tile(int step) const {
+    int distance = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) distance -= B::step(step, a) * (1 << shift(a));
+    return distance;
+  }
+  __device__ int node_of(int brick, int bit) const {
+    int node = distance_in_tile(bit);
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) node |= place(brick, a) << (B::kLog + shift(a));
+    return node;
+  }
+  __device__ int brick_of_node(int node) const {
+    int brick = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      brick |= (node >> (shift(a) + B::kLog) & ((1 << log[a]) - 1)) << log_before(a);
+    return brick;
+  }
+  __device__ int bit_of_node(int node) const {
+    int bit = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) bit |= (node >> shift(a) & (B::kSide - 1)) << a * B::kLog;
+    return bit;
+  }
+
+  // How far an element is from the first one of its tile, or of its brick, in the array.
+  template <class Index>
+  __device__ Index index_of_node(int node) const {
+    Index index = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a)
+      index += Index(node >> shift(a) & ((1 << (log[a] + B::kLog)) - 1)) * Index(axis(a).index_stride);
+    return index;
+  }
+  template <class Index>
+  __device__ Index distance(int bit) const {
+    Index index = Index(B::coordinate(bit, 0));
+#pragma unroll
+    for (int a = 1; a < kAxes; ++a) index += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
+    return index;
+  }
+  // The length of a brick along an axis, and which of its elements are in the array.
+  template <class Index>
+  __device__ int length(const Cell<rank, Index>& first, int a) const {
+    const int64_t to_end = axis(a).length - first.at[rank - 1 - a];
+    return to_end < 0 ? 0 : to_end < B::kSide ? int(to_end) : B::kSide;
+  }
+  template <class Index>
+  __device__ Bits inside(const Cell<rank, Index>& first) const {
+    Bits elements = ~Bits(0);
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int of_brick = length(first, a);
+      elements &= of_brick == B::kSide ? ~Bits(0) : of_brick == 0 ? 0 : B::layers(a, of_brick);
+    }
+    return elements;
+  }
+  template <class Value>
+  __device__ BrickValues<Value, kAxes> values_at(const Value* first, Bits inside) const {
+    int64_t strides[kAxes];
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) strides[a] = axis(a).value_stride;
+    return {first, strides, inside};
+  }
+
+  // The elements of a brick that a step takes out of the tile, or across the end of a periodic axis.
+  template <class Index>
+  __device__ Bits leaving(const Cell<rank, Index>& first, int brick, int step) const {
+    Bits elements = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int of_brick = length(first, a), move = B::step(step, a);
+      const bool ends = int64_t(first.at[rank - 1 - a]) + B::kSide >= axis(a).length;
+      if (move < 0 && place(brick, a) == 0) elements |= B::layer(a, 0);
+      if (move > 0 && of_brick > 0 && (ends || place(brick, a) == (1 << log[a]) - 1))
+        elements |= B::layer(a, of_brick - 1);
+    }
+    return elements;
+  }
+};
+
+// What the kernels tell each other, in global memory: of each brick, numbered tile by tile, of each tile and
+// of each item. Laid out as in tiled_bricks.py.
+struct BrickTable {
+  Bits* foreground;  // of a brick
+  Bits* links;       // of a brick and a backward step to neighbours: which elements are linked to the one at
+                     // the step, in any brick; words of one step follow each other. Null where all foreground
+                     // of a brick that is equal is linked
+  Bits* settled;     // of a brick: the first elements of components that need no entry among the labels, as
+                     // they are in this brick alone and reach no border of the tile
+  Bits* roots;       // of a brick: the first elements of the other components of the tile, and at last of all
+                     // components of the array. Null where they are not numbered
+  uint8_t* mixed;    // of a tile: whether its foreground is of several values
+  void* value;       // of a tile: the value otherwise
+  int64_t* components;  // of an item: how many it has
+  int64_t bricks;
+};
+
+// The links of a brick by a rule, of which bricks know two: Equal, for the steps of a connectivity, and
+// GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
+template <class T, class Tiles, class Index>
+__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles,
+                                                          const BrickTable&, const T* values,
+                                                          const Cell<Tiles::kRank, Index>& first, int64_t,
+                                                          Bits inside, Bits foreground, bool mixed) {
+  const int connectivity = int(tiles.grid.connectivity);
+  if (mixed) return tiles.values_at(values + first.offset, inside).links(foreground, connectivity);
+  return {foreground, connectivity, false, {}};
+}
+
+// Links that are given as words, one by one.
+struct GivenLinks {
+  using Value = uint8_t;
+  static constexpr bool kTransitive = false;
+
+  // The elements of a brick for which the one at a step is in the same brick, without the axis closing on the
+  // way there.
+  template <class B>
+  __device__ static constexpr Bits stays_in_brick(int step, Bits inside) {
+    return B::with_element_at(step) & inside << B::distance_back(step);
+  }
+  // Calls body(step, elements linked to the one there) for the backward steps to neighbours.
+  template <class Tiles, class Body>
+  __device__ static void for_each_step(const Tiles& tiles, const BrickTable& table, int64_t number,
+                                       Body&& body) {
+    const Bits* word = table.links + number;
+#pragma unroll
+    for (int step = 0; step < Tiles::B::kNoStep; ++step) {
+      if (!tiles.has_step(step)) continue;
+      body(step, *word);
+      word += table.bricks;
+    }
+  }
+};
+
+template <class Tiles, class Index>
+__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks&, const Tiles& tiles,
+                                                          const BrickTable& table, const uint8_t*,
+                                                          const Cell<Tiles::kRank, Index>&, int64_t number,
+                                                          Bits inside, Bits foreground, bool) {
+  using B = typename Tiles::B;
+  BrickLinks<Tiles::kAxes> brick{foreground, 0, true, {}};
+  GivenLinks::for_each_step(tiles, table, number, [&](int step, Bits linked) {
+    // Values may have changed since the masks were made of them: both ends are foreground of the masks.
+    brick.back[step] = linked & GivenLinks::stays_in_brick<B>(step, inside) & foreground &
+                       foreground << B::distance_back(step);
+  });
+  return brick;
+}
+
+}  // namespace conncomp

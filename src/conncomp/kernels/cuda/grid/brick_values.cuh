@@ -1,0 +1,187 @@
+// The values of a brick, as its thread reads them: which elements are foreground, and which are equal.
+#pragma once
+
+#include "core/links.h"
+#include "cuda/grid/brick_links.cuh"
+
+namespace conncomp {
+
+// What values foreground has: none yet, one, or several.
+template <class Value>
+struct ValuesMet {
+  Value value;  // the first one
+  bool any, several;
+
+  __device__ void add(Value next) {
+    several |= any && !(next == value);
+    if (!any) value = next;
+    any = true;
+  }
+};
+
+// The values of a brick, which begins at `first`; those that are not `inside` are not in the array.
+template <class Value, int axes>
+struct BrickValues {
+  using B = Brick<axes>;
+  static constexpr int kRow = B::kRow, kRows = B::kRows;
+  static constexpr int kBytes = kRow * int(sizeof(Value));
+  struct alignas(kBytes < 16 ? kBytes : 16) Words {
+    uint32_t word[kBytes / 4];
+  };
+
+  const Value* first;
+  int64_t stride[axes];
+  Bits inside;
+  bool aligned;
+
+  __device__ BrickValues(const Value* first, const int64_t (&strides)[axes], Bits inside)
+      : first(first), inside(inside) {
+    size_t places = reinterpret_cast<size_t>(first);
+#pragma unroll
+    for (int a = 0; a < axes; ++a) {
+      stride[a] = strides[a];
+      if (a > 0) places |= size_t(strides[a]) * sizeof(Value);
+    }
+    aligned = strides[0] == 1 && places % alignof(Words) == 0 && inside == ~Bits(0);
+  }
+
+  __device__ const Value* at(int bit) const {
+    int64_t offset = 0;
+#pragma unroll
+    for (int a = 0; a < axes; ++a) offset += B::coordinate(bit, a) * stride[a];
+    return first + offset;
+  }
+  __device__ Words words(int row) const { return *reinterpret_cast<const Words*>(at(row * kRow)); }
+  __device__ static Value value_in(const Words& words, int k) {
+    Value value;
+    if constexpr (sizeof(Value) == 8) {
+      const uint64_t bits = words.word[2 * k] | uint64_t(words.word[2 * k + 1]) << 32;
+      memcpy(&value, &bits, sizeof(value));
+    } else if constexpr (sizeof(Value) == 4) {
+      memcpy(&value, &words.word[k], sizeof(value));
+    } else if constexpr (sizeof(Value) == 2) {
+      const uint16_t bits = uint16_t(words.word[k / 2] >> k % 2 * 16);
+      memcpy(&value, &bits, sizeof(value));
+    } else {
+      value = Value(words.word[k / 4] >> k % 4 * 8);
+    }
+    return value;
+  }
+  __device__ void read_row(int row, Value (&values)[kRow]) const {
+    if (aligned) {
+      const Words all = words(row);
+#pragma unroll
+      for (int x = 0; x < kRow; ++x) values[x] = value_in(all, x);
+    } else {
+#pragma unroll
+      for (int x = 0; x < kRow; ++x) {
+        const int bit = row * kRow + x;
+        values[x] = inside >> bit & 1 ? *at(bit) : Value{};
+      }
+    }
+  }
+
+  // Which elements are foreground.
+  __device__ Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
+    if constexpr (sizeof(Value) == 1)
+      if (aligned && background.present) return foreground_bytes(background.value, met);
+    Bits foreground = 0;
+#pragma unroll 4
+    for (int row = 0; row < kRows; ++row) {
+      Value values[kRow];
+      read_row(row, values);
+      uint32_t foreground_of_row = 0;
+#pragma unroll
+      for (int x = 0; x < kRow; ++x) {
+        const int bit = row * kRow + x;
+        if (!(inside >> bit & 1) || background.is(values[x])) continue;
+        foreground_of_row |= 1u << x;
+        met.add(values[x]);
+      }
+      foreground |= Bits(foreground_of_row) << row * kRow;
+    }
+    return foreground;
+  }
+
+  // Of bytes, four at a time: it is where the difference to the background is not 0.
+  __device__ Bits foreground_bytes(uint8_t background, ValuesMet<uint8_t>& met) const {
+    constexpr int kWords = kBytes / 4;
+    const uint32_t backgrounds = background * 0x01010101u;
+    uint32_t bytes[kRows * kWords], value = 0, odd = 0;
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      const Words in_row = words(row);
+#pragma unroll
+      for (int k = 0; k < kWords; ++k) bytes[row * kWords + k] = in_row.word[k];
+    }
+#pragma unroll
+    for (uint32_t& word : bytes) value |= word ^= backgrounds;
+    // If all bytes that are not 0 are the same, that is what they are joined by "or".
+    value |= value >> 16;
+    value = (value | value >> 8) & 0xffu;
+    const uint32_t values = value * 0x01010101u;
+    uint32_t half[2] = {0, 0};
+#pragma unroll
+    for (int k = 0; k < kRows * kWords; ++k) {
+      const uint32_t tops = bytes_not_0(bytes[k]);
+      odd |= tops & bytes_not_0(bytes[k] ^ values);
+      half[k / 8] = half[k / 8] >> 4 | (tops * 0x00204081u & 0xf0000000u);  // four bits come to the top
+    }
+    const Bits foreground = half[0] | Bits(half[1]) << 32;
+    if (foreground != 0) met.add(uint8_t(value ^ background));
+    met.several |= odd != 0;
+    return foreground;
+  }
+  // The highest bit of every byte that is not 0.
+  __device__ static uint32_t bytes_not_0(uint32_t bytes) {
+    return (((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes) & 0x80808080u;
+  }
+
+  // Compares each element with those before it.
+  __device__ BrickLinks<axes> links(Bits foreground, int connectivity) const {
+    constexpr int kLayer = axes < 2 ? kRow : kBits / B::kSide;  // elements before that may be compared
+    BrickLinks<axes> brick{foreground, connectivity, true, {}};
+    Value current[kLayer], before[kLayer] = {};
+#pragma unroll 1
+    for (int layer = 0; layer < kBits / kLayer; ++layer) {
+#pragma unroll
+      for (int row = 0; row < kLayer / kRow; ++row) {
+        Value values[kRow];
+        read_row(layer * (kLayer / kRow) + row, values);
+#pragma unroll
+        for (int x = 0; x < kRow; ++x) current[row * kRow + x] = values[x];
+      }
+#pragma unroll
+      for (int step = 0; step < B::kNoStep; ++step) {
+        if (B::moves(step) > connectivity) continue;
+        uint32_t equal = 0;
+#pragma unroll
+        for (int p = 0; p < kLayer; ++p) {
+          const int neighbour = p - B::distance_back(step);
+          if (neighbour + kLayer < 0) continue;  // not in this brick
+          if (current[p] == (neighbour < 0 ? before[(neighbour + kLayer) % kLayer]
+                                           : current[neighbour < 0 ? 0 : neighbour]))
+            equal |= 1u << p;
+        }
+        brick.back[step] |= Bits(equal) << layer * kLayer;
+      }
+#pragma unroll
+      for (int p = 0; p < kLayer; ++p) before[p] = current[p];
+    }
+#pragma unroll
+    for (int step = 0; step < B::kNoStep; ++step)
+      brick.back[step] &= foreground & foreground << B::distance_back(step) & B::with_element_at(step);
+    return brick;
+  }
+
+  // Those of `bits` that have a value.
+  __device__ Bits equal_to(Value value, Bits bits) const {
+    Bits equal = 0;
+#pragma unroll 1
+    for (Bits untested = bits; untested != 0; untested &= untested - 1)
+      if (*at(lowest(untested)) == value) equal |= lowest_bit(untested);
+    return equal;
+  }
+};
+
+}  // namespace conncomp

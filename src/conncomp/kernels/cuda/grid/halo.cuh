@@ -1,0 +1,204 @@
+// The halo of a brick: the elements around it that come before it, as bits of few words.
+//
+// These are, for axes 2, 1 and 0 in turn: those one step before the brick along axis 2, at any place along
+// the others and one more on both sides; those one step before it along axis 1, at its places along axis 2,
+// at any along axis 0 and one more on both sides; and those one step before it along axis 0. So of two
+// elements in different bricks, one step apart, exactly one has the other one in its brick's halo. In two
+// dimensions, with the numbers of bits of a word of 32:
+//
+//          0 |  1  2  3  4  5  6  7  8 |  9      part of axis 1: the last row of the brick above, and a
+//         ---+-------------------------+---      corner of those beside that
+//         12 |                         |
+//         13 |                         |         part of axis 0: the last column of the brick to the left
+//          . |        the brick        |
+//         19 |                         |         bits 10 and 11 are a gap
+//
+// In three dimensions, of 4 x 4 x 4 elements, word 0 has the part of axis 2, in rows of 8 bits, and word 1
+// the others, a row of 16 bits for each plane z of the brick:
+//
+//   word 0, at z = -1:     x -1  0  1  2  3  4      word 1:  z   part of axis 1   gap   part of axis 0
+//                   y -1      0  1  2  3  4  5               0    0  1 ...  5            8  9 10 11
+//                      0      8  9 10 11 12 13               1   16 17 ... 21           24 25 26 27
+//                      .                                     2   32 33 ... 37           40 41 42 43
+//                      4     40 41 42 43 44 45               3   48 49 ... 53           56 57 58 59
+//                                                                 x = -1 ... 4, y = -1   y = 0 ... 3, x = -1
+//
+// Neighbours in a part are one bit or one row apart, and the gaps keep the parts from touching.
+#pragma once
+
+#include "cuda/core/warp.cuh"
+#include "cuda/grid/brick.cuh"
+
+namespace conncomp {
+
+// In which layers bricks meet along each axis: up to the last one of the brick before, and of this one, which
+// may be cut off by the end of the array.
+struct WholeLayers {
+  int side;
+  __device__ int last_before(int) const { return side - 1; }
+  __device__ int last(int) const { return side - 1; }
+};
+
+template <int axes, class Word = Bits>
+struct HaloOfWords {
+  using B = Brick<axes>;
+  static constexpr int kWords = axes == 3 ? 2 : 1;
+  static constexpr int kPart0 = axes == 1 ? 0 : axes == 2 ? 12 : 8;  // of axis 0: its bit in the last word
+  Word word[kWords];
+
+  CONNCOMP_ANYWHERE static constexpr int row(int k) { return k < kWords - 1 ? 8 : 16; }
+
+  // Calls body(a, steps) for the bricks that have some of these: the steps along all axes, the one along the
+  // last of them, a, being back.
+  template <class Body>
+  __device__ static void for_each_brick(Body&& body) {
+#pragma unroll
+    for (int a = 0; a < axes; ++a)
+#pragma unroll
+      for (int y = a > 1 ? -1 : 0; y <= (a > 1); ++y)
+#pragma unroll
+        for (int x = a > 0 ? -1 : 0; x <= (a > 0); ++x) {
+          const int steps[] = {a == 0 ? -1 : x, a == 1 ? -1 : y, a == 2 ? -1 : 0};
+          body(a, steps);
+        }
+  }
+
+  // The first layer of a brick along axis `a`, as bits of a word for which that begins at bit 0.
+  __device__ static Word layer(int a, Bits brick) {
+    if constexpr (axes == 1) return brick & 1;
+    if constexpr (axes == 2) {
+      if (a == 1) return uint32_t(brick) & 0xffu;
+      // A product brings four bits that are eight apart together.
+      const uint32_t low = (uint32_t(brick) & 0x01010101u) * 0x01020408u >> 24;
+      return low | (uint32_t(brick >> 32) & 0x01010101u) * 0x01020408u >> 24 << 4;
+    }
+    if constexpr (axes == 3) {
+      if (a == 2) {
+        uint32_t spread = uint32_t(brick) & 0xffffu;
+        spread = (spread | spread << 8) & 0x00ff00ffu;
+        return (spread | spread << 4) & 0x0f0f0f0fu;
+      }
+      if (a == 1) return brick & 0x000f000f000f000fu;
+      brick &= 0x1111111111111111u;
+      brick = (brick | brick >> 3) & 0x0303030303030303u;
+      return (brick | brick >> 6) & 0x000f000f000f000fu;
+    }
+  }
+  // The other way round.
+  __device__ static Bits from_layer(int a, Word bits) {
+    if constexpr (axes == 1) return bits & 1;
+    if constexpr (axes == 2) {
+      if (a == 1) return bits & 0xffu;
+      const uint32_t low = (bits & 0xfu) * 0x00204081u & 0x01010101u;
+      return low | Bits((bits >> 4 & 0xfu) * 0x00204081u & 0x01010101u) << 32;
+    }
+    if constexpr (axes == 3) {
+      if (a == 2) {
+        uint32_t gathered = uint32_t(bits) & 0x0f0f0f0fu;
+        gathered = (gathered | gathered >> 4) & 0x00ff00ffu;
+        return (gathered | gathered >> 8) & 0xffffu;
+      }
+      Bits gathered = bits & 0x000f000f000f000fu;
+      if (a == 1) return gathered;
+      gathered = (gathered | gathered << 6) & 0x0303030303030303u;
+      return (gathered | gathered << 3) & 0x1111111111111111u;
+    }
+  }
+  // Where the elements of a brick begin in the part of an axis, and which word that is in.
+  CONNCOMP_ANYWHERE static constexpr int begin(int a) { return a == 0 ? kPart0 : a == 1 ? 1 : 9; }
+  CONNCOMP_ANYWHERE static constexpr int word_of(int a) { return a > 1 ? 0 : kWords - 1; }
+
+  // Adds a brick at such steps.
+  template <class Layers>
+  __device__ void add(int a, const int (&steps)[3], Bits brick, const Layers& layers) {
+    Word part = layer(a, brick >> B::stride(a) * layers.last_before(a));
+    constexpr Word kColumn = axes == 2 ? 1 : Word(0x0101010101010101u);
+    if (a == 0)
+      part <<= kPart0;
+    else
+      part = steps[0] == 0  ? part << 1
+             : steps[0] < 0 ? part >> layers.last_before(0) & kColumn
+                            : (part & kColumn) << (layers.last(0) + 2);
+    if (a > 1)
+      part = steps[1] == 0  ? part << row(0)
+             : steps[1] < 0 ? part >> row(0) * layers.last_before(1) & 0xffu
+                            : (part & 0xffu) << row(0) * (layers.last(1) + 2);
+    word[word_of(a)] |= part;
+  }
+
+  __device__ static Word beside(Word bits, int by) { return bits << by | bits >> by; }
+  // Some elements and their neighbours in a word, those that are straight ahead of something if
+  // `most_moves` coordinates may differ.
+  __device__ static Word dilated(int k, Word bits, int most_moves) {
+    if (axes == 1 || most_moves < 2) return bits;
+    const Word along_row = bits | beside(bits, 1);
+    if (axes == 2) return along_row;
+    return along_row | beside(most_moves == 2 ? bits : along_row, row(k));
+  }
+  // What a component touches, but for what is beside an element that it touches of a part before, as that is
+  // linked to it: equality is transitive. same(k, touched) leaves what has the component's value in a word.
+  template <class Same>
+  __device__ HaloOfWords touched_by(Bits component, int most_moves, Same&& same) const {
+    HaloOfWords touched{};
+#pragma unroll
+    for (int a = 0; a < axes; ++a) touched.word[word_of(a)] |= layer(a, component) << begin(a);
+#pragma unroll
+    for (int k = 0; k < kWords; ++k) {
+      Word& part = touched.word[k];
+      part = dilated(k, part, most_moves) & word[k];
+      if (part != 0) part = same(k, part);
+    }
+    Word& last = touched.word[kWords - 1];
+    if constexpr (axes == 2) last &= ~((last & 1) << kPart0);
+    if constexpr (axes == 3) {
+      const uint32_t column = uint32_t(touched.word[0] >> 8) & 0x01010101u;
+      last &= ~((touched.word[0] & 0xffu) | Bits(column * 0x01020408u >> 24) << kPart0);
+      last &= ~((last & 0x0001000100010001u) << kPart0);
+    }
+    return touched;
+  }
+  // The elements of the brick that touch some of these.
+  __device__ Bits touching(int most_moves) const {
+    Bits elements = 0;
+#pragma unroll
+    for (int a = 0; a < axes; ++a)
+      elements |= from_layer(a, dilated(word_of(a), word[word_of(a)], most_moves) >> begin(a));
+    return elements;
+  }
+  // One of each group of neighbours in a word, at least: those that have none before them.
+  __device__ static Word without_next(int k, Word bits, int connectivity) {
+    if constexpr (axes == 1) return bits;
+    Word next = bits << 1;
+    if (axes == 3) next |= (connectivity > 1 ? bits | beside(bits, 1) : bits) << row(k);
+    return bits & ~next;
+  }
+  // In two dimensions: the first element of the run in the last layer of another brick that an element is in.
+  __device__ int start_of_run(int bit) const {
+    if (bit == 0 || bit == 1 + B::kSide) return bit;  // in the bricks beside the one straight ahead
+    const int first = bit < kPart0 ? 1 : kPart0;
+    const uint32_t gaps = ~uint32_t(word[0]) & ((1u << bit) - (1u << first));
+    return gaps == 0 ? first : kWarp - __clz(int(gaps));
+  }
+  // How far an element of a word is from the first one of the brick along an axis.
+  __device__ static int distance(int k, int bit, int axis) {
+    if (axes == 1) return -1;
+    const int in_row = axes == 2 ? bit : bit % row(k), at_row = axes == 2 ? 0 : bit / row(k);
+    if (axes == 3 && k == 0) return axis == 2 ? -1 : axis == 1 ? at_row - 1 : in_row - 1;
+    if (axis == 2) return at_row;
+    const bool of_axis_0 = in_row >= kPart0;
+    return axis == 0 ? (of_axis_0 ? -1 : in_row - 1) : (of_axis_0 ? in_row - kPart0 : -1);
+  }
+};
+
+template <int axes>
+struct HaloOf {
+  using Type = HaloOfWords<axes>;
+};
+template <>
+struct HaloOf<2> {
+  using Type = HaloOfWords<2, uint32_t>;
+};
+template <int axes>
+using Halo = typename HaloOf<axes>::Type;
+
+}  // namespace conncomp

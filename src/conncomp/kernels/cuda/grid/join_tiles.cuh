@@ -1,0 +1,423 @@
+// Stage 2: components of tiles are united across the borders of tiles, in their entries among the labels.
+//
+// Where foreground is compared by value (join_tiles), each thread takes a brick at the border of a tile and
+// looks at the part of its halo that is in other tiles. Of each component it knows the entry, which is at its
+// first element; what it touches are any elements of others, whose entries are found later, when the pairs
+// of a block are known (entry_of). Where links are given (join_links), each of those that leave a tile is a
+// pair of two elements, of which both entries are looked for.
+//
+// The axes of an array of more than three that bricks do not have lead to other tiles always; bricks beside
+// each other along them are compared layer by layer (join_outside).
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/grid/brick_tiles.cuh"
+#include "cuda/grid/halo.cuh"
+#include "cuda/grid/worklist.cuh"
+
+namespace conncomp {
+
+constexpr int kJoinThreads = 128;  // a thread for each brick at the border of a tile
+constexpr int kPairsOfJoin = 4;    // that there is room for, on average
+
+// In which layers bricks meet if they may be cut off by the end of the array.
+template <int axes>
+struct CutLayers {
+  int of_brick_before[axes], of_brick[axes];
+
+  template <class Tiles, class Index>
+  __device__ CutLayers(const Tiles& tiles, const Cell<Tiles::kRank, Index>& first) {
+    constexpr int rank = Tiles::kRank;
+    constexpr int kSide = Brick<axes>::kSide;
+#pragma unroll
+    for (int a = 0; a < axes; ++a) {
+      of_brick_before[a] = first.at[rank - 1 - a] == 0 ? int((tiles.axis(a).length - 1) % kSide) : kSide - 1;
+      of_brick[a] = tiles.length(first, a) - 1;
+    }
+  }
+  __device__ int last_before(int a) const { return of_brick_before[a]; }
+  __device__ int last(int a) const { return of_brick[a]; }
+};
+
+// A tile beside another one, or the same one where an axis closes on itself.
+struct TileBeside {
+  int64_t first;  // the number of its first brick; -1 if there is no such tile, or none of its elements
+                  // equals any of the tile
+  bool mixed;     // whether the elements of both may be of several values
+};
+
+template <class Index>
+struct ElementPair {
+  Index entry, neighbour;  // the entry of a component, and any element of another one
+};
+
+// Finds the entries of elements, and unites them. Cells here count from the first item.
+template <class Rule, class Tiles, class Index>
+struct Entries {
+  static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
+  using B = Brick<kAxes>;
+  using Value = typename Rule::Value;
+  using Cell = conncomp::Cell<kRank, Index>;
+
+  const Tiles& tiles;
+  const Value* values;
+  Index* label;
+  const BrickTable& table;
+
+  __device__ auto values_of(const Cell& first) const {
+    return tiles.values_at(values + first.offset, tiles.inside(first));
+  }
+
+  // The entry of an element; `first_of_item` is the index of its item's first element.
+  __device__ Index entry_of(Index element, Index& first_of_item) const {
+    Cell cell{};
+    int bit = 0;
+    Index quotient = element;
+#pragma unroll
+    for (int k = kRank - 1; k >= 0; --k) {
+      const Index length = Index(tiles.grid.axes[k].length);
+      Index at = quotient % length;
+      quotient /= length;
+      if (kRank - 1 - k < kAxes) {
+        bit |= int(at & (B::kSide - 1)) << (kRank - 1 - k) * B::kLog;
+        at &= ~Index(B::kSide - 1);
+      }
+      cell.move(tiles.grid, k, at);
+    }
+    first_of_item = Index(quotient * tiles.grid.cells_of_item());
+    const int64_t tile =
+        tiles.tile_of(cell) + (quotient == 0 ? 0 : quotient * int64_t(tiles.tiles_of_item()));
+    const int64_t number = (tile << tiles.log_parts()) + tiles.brick_of(cell);
+    cell.move_to_item(tiles.grid, quotient);
+    Bits foreground = table.foreground[number];
+    Bits component;
+    if constexpr (Rule::kTransitive) {
+      if (table.mixed[tile]) {
+        const auto brick = values_of(cell);
+        // With the element itself, whatever the second reading gives.
+        foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
+      }
+      const BrickLinks<kAxes> links{foreground, int(tiles.grid.connectivity), false, {}};
+      component = links.component_of(Bits(1) << bit);
+    } else {
+      const auto links =
+          links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, true);
+      component = links.component_of(Bits(1) << bit);
+    }
+    return cell.index + tiles.template distance<Index>(lowest(component));
+  }
+  __device__ void unite_with(Index entry, Index neighbour) const {
+    Index first_of_item;
+    const Index entry_of_neighbour = entry_of(neighbour, first_of_item);
+    unite<Shared>(label + first_of_item, Index(entry - first_of_item),
+                  Index(entry_of_neighbour - first_of_item));
+  }
+  // How far an element at a distance from a brick's first one, along each axis, is from that, in units of a
+  // stride; axes close on themselves.
+  template <class DistanceAlong, class Stride>
+  __device__ auto distance(const Cell& first, DistanceAlong&& along, Stride&& stride) const {
+    decltype(stride(tiles.axis(0))) sum = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int64_t at = first.at[kRank - 1 - a], length = tiles.axis(a).length;
+      int64_t to = at + along(a);
+      if (to < 0) to += length;
+      if (to >= length) to -= length;
+      sum += Index(to - at) * stride(tiles.axis(a));
+    }
+    return sum;
+  }
+};
+
+template <class Rule, class Tiles, class Index>
+struct TileJoin : Entries<Rule, Tiles, Index> {
+  using Base = Entries<Rule, Tiles, Index>;
+  using Base::kRank, Base::kAxes, Base::tiles, Base::values, Base::table, Base::values_of, Base::distance;
+  using typename Base::B, typename Base::Cell, typename Base::Value;
+  static constexpr int kOuter = kRank - kAxes;
+  static constexpr int kSides = B::kSteps;  // of tiles, with itself
+  using Halo = conncomp::Halo<kAxes>;
+  using Pair = ElementPair<Index>;
+  // A block has bricks of so many tiles at most, as a tile has 1, 14 or 28 of them at its borders at least.
+  static constexpr int kTiles = kAxes == 1 ? kJoinThreads : kJoinThreads / (kAxes == 2 ? 14 : 28) + 2;
+
+  PairList<Pair, kJoinThreads, kPairsOfJoin>& pairs;
+
+  __device__ int connectivity() const { return int(tiles.grid.connectivity); }
+  __device__ Value value_of(uint32_t tile) const { return static_cast<const Value*>(table.value)[tile]; }
+  // Moves a cell so many steps of `width` elements along an axis; false if there is nothing.
+  __device__ bool move(Cell& cell, int k, int steps, int width) const {
+    if (steps == 0) return true;
+    const GridAxis& axis = tiles.grid.axes[k];
+    int64_t to = int64_t(cell.at[k]) + steps * width;
+    if (to < 0 || to >= axis.length) {
+      if (!axis.periodic) return false;
+      to = to < 0 ? (axis.length - 1) / width * width : 0;
+    }
+    cell.move(tiles.grid, k, Index(to - cell.at[k]));
+    return true;
+  }
+  // Whether elements of two tiles may be of one value.
+  __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
+    return table.mixed[tile] || table.mixed[neighbour] || value_of(tile) == value_of(neighbour);
+  }
+
+  // The tile one step from another one, as in `Steps`.
+  __device__ TileBeside beside(uint32_t tile, int step) const {
+    uint32_t quotient = tile, neighbour = 0, stride = 1;
+    bool exists = true;
+#pragma unroll
+    for (int k = kRank - 1; k >= 0; --k) {
+      const uint32_t count = tiles.along(k);
+      uint32_t at = quotient % count;
+      quotient /= count;
+      if (kRank - 1 - k < kAxes) {
+        const int by = B::step(step, kRank - 1 - k);
+        const bool wraps = by < 0 ? at == 0 : by > 0 && at + 1 == count;
+        exists &= !wraps || tiles.grid.axes[k].periodic;
+        at = !wraps ? at + uint32_t(by) : by < 0 ? count - 1 : 0;
+      }
+      neighbour += at * stride;
+      stride *= count;
+    }
+    neighbour += quotient * stride;  // in the same item
+    if (!exists || !may_equal(tile, neighbour)) return {-1, false};
+    return {int64_t(neighbour) << tiles.log_parts(), table.mixed[tile] || table.mixed[neighbour]};
+  }
+  // The halo of a brick, as far as it is in other tiles, and whether it may be of other values. `beside` has
+  // the tiles at all steps.
+  __device__ Halo halo(const Cell& first, int brick, const TileBeside* beside, bool& mixed) const {
+    const CutLayers<kAxes> layers(tiles, first);
+    // Along each axis: where the brick before, this one and the one after are in their tile, and how far
+    // the code of the step to that tile is from that of none.
+    int place[kAxes][3], code[kAxes][3];
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int last = (1 << tiles.log[a]) - 1, at = tiles.place(brick, a);
+      const int64_t length = tiles.axis(a).length, first_along = first.at[kRank - 1 - a];
+      const int last_of_all = int((length - 1) >> B::kLog) & last;
+      const bool ends = at == last || first_along + B::kSide >= length;
+      place[a][0] = at > 0 ? at - 1 : first_along == 0 ? last_of_all : last;
+      place[a][1] = at;
+      place[a][2] = ends ? 0 : at + 1;
+      code[a][0] = at > 0 ? 0 : -B::unit(a);
+      code[a][1] = 0;
+      code[a][2] = ends ? B::unit(a) : 0;
+#pragma unroll
+      for (int& brick_at : place[a]) brick_at <<= tiles.log_before(a);
+    }
+    Halo halo{};
+    mixed = false;
+    halo.for_each_brick([&](int a, const int (&steps)[3]) {
+      int neighbour = 0, step = B::kNoStep;
+#pragma unroll
+      for (int k = 0; k < kAxes; ++k) {
+        neighbour += place[k][steps[k] + 1];
+        step += code[k][steps[k] + 1];
+      }
+      if (step == B::kNoStep || beside[step].first < 0) return;
+      mixed |= beside[step].mixed;
+      halo.add(a, steps, table.foreground[beside[step].first + neighbour], layers);
+    });
+    return halo;
+  }
+
+  __device__ void put_off(Index entry, Index neighbour) const {
+    if (!pairs.add({entry, neighbour})) this->unite_with(entry, neighbour);
+  }
+  // A component of a brick with what it touches in the halo.
+  __device__ void join(const Cell& first, const Halo& halo, bool mixed, Bits component) const {
+    const Index entry = first.index + tiles.template distance<Index>(lowest(component));
+    const auto distance_to = [&](int word, int bit, auto&& stride) {
+      return this->distance(first, [&](int a) { return Halo::distance(word, bit, a); }, stride);
+    };
+    const Halo touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
+      if (!mixed) return elements;
+      // One value is asked for: equality is transitive.
+      const Value of_component = *values_of(first).at(lowest(component));
+      for (auto untested = elements; untested != 0; untested &= untested - 1)
+        if (!(values[first.offset + distance_to(word, lowest(untested), [](auto& axis) {
+                       return axis.value_stride;
+                     })] == of_component))
+          elements &= ~lowest_bit(untested);
+      return elements;
+    });
+#pragma unroll
+    for (int word = 0; word < Halo::kWords; ++word)
+      for (auto contacts = Halo::without_next(word, touched.word[word], connectivity()); contacts != 0;
+           contacts &= contacts - 1)
+        put_off(entry, first.index + distance_to(word, lowest(contacts),
+                                                 [](auto& axis) { return Index(axis.index_stride); }));
+    if constexpr (kOuter > 0) join_outside(first, component, entry);
+  }
+  // The same with bricks beside it along the axes that bricks do not have, and those around these.
+  __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
+    const CutLayers<kAxes> layers(tiles, first);
+    const uint32_t tiles_before =
+        tiles.grid.items == 1 ? 0
+                              : uint32_t(first.index / tiles.grid.cells_of_item()) * tiles.tiles_of_item();
+    const uint32_t tile = tiles_before + tiles.tile_of(first);
+    int steps = 1;
+    for (int k = 0; k < kOuter; ++k) steps *= 3;
+    for (int outer = 0; outer < steps / 2; ++outer) {
+      Cell beside = first;
+      bool inside = true;
+      int outer_moves = 0;
+#pragma unroll
+      for (int k = 0, code = outer; k < kOuter; ++k, code /= 3) {
+        const int by = code % 3 - 1;
+        outer_moves += by != 0;
+        inside &= move(beside, kOuter - 1 - k, by, 1);
+      }
+      if (!inside || outer_moves > connectivity()) continue;
+      for (int step = 0; step < B::kSteps; ++step) {
+        Cell neighbour = beside;
+        bool exists = true;
+        int moves = outer_moves, along = 0, shift = 0;
+        Bits facing = component;
+#pragma unroll
+        for (int a = 0; a < kAxes; ++a) {
+          const int by = B::step(step, a), last = layers.last(a);
+          moves += by != 0;
+          exists &= move(neighbour, kRank - 1 - a, by, B::kSide);
+          if (by == 0) along |= 1 << a;
+          if (by < 0) shift += B::stride(a) * layers.last_before(a);
+          if (by > 0) shift -= B::stride(a) * last;
+          if (by != 0) facing &= B::layer(a, by < 0 ? 0 : last);
+        }
+        if (!exists || facing == 0 || moves > connectivity()) continue;
+        const uint32_t tile_of_neighbour = tiles_before + tiles.tile_of(neighbour);
+        if (!may_equal(tile, tile_of_neighbour)) continue;
+        facing = B::dilated(facing, along, connectivity() - moves);
+        const int64_t number = (int64_t(tile_of_neighbour) << tiles.log_parts()) + tiles.brick_of(neighbour);
+        Bits touched = (shift < 0 ? facing >> -shift : facing << shift) & table.foreground[number];
+        if (table.mixed[tile] || table.mixed[tile_of_neighbour])
+          touched = values_of(neighbour).equal_to(*values_of(first).at(lowest(component)), touched);
+        for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1)
+          put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
+      }
+    }
+  }
+};
+
+// The k-th of the bricks of a tile that may have one of another tile before them, at a step: with two axes
+// those of the first row, and the first and the last one of the others; with three those of the first plane,
+// and of the others the first row, the last one, and the first and the last one of those between. With more
+// axes all have.
+template <class Tiles, class Index>
+__device__ inline int brick_to_join(const Tiles& tiles, const Cell<Tiles::kRank, Index>& corner, int k) {
+  constexpr int rank = Tiles::kRank;
+  if (rank == 1 || rank > 3) return k;
+  const auto last = [&](int a) {  // of those that are in the array
+    const int64_t bricks_after = (tiles.axis(a).length - 1 - corner.at[rank - 1 - a]) >> Tiles::B::kLog;
+    return int(bricks_after < (1 << tiles.log[a]) - 1 ? bricks_after : (1 << tiles.log[a]) - 1);
+  };
+  const int width = 1 << tiles.log[0], height = 1 << tiles.log[1], beside = tiles.log[0] == 0 ? 1 : 2;
+  int before = 0;
+  if (rank == 3) {
+    if (k < width * height) return k;
+    k -= width * height;
+    const int of_plane = height == 1 ? width : 2 * width + (height - 2) * beside;
+    before = (k / of_plane + 1) * width * height;
+    k %= of_plane;
+    if (k >= width && k < 2 * width) return before + last(1) * width + k - width;
+    if (k >= width) k -= width;
+  }
+  if (k < width) return before + k;
+  k -= width;
+  return before + (k / beside + 1) * width + (k % beside == 0 ? 0 : last(0));
+}
+
+// A thread for each of the `each` bricks of a tile at borders; `count` tiles.
+template <class Rule, class Tiles, class Index>
+__global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
+    join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
+               Index* label, BrickTable table) {
+  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
+  using Join = TileJoin<Rule, Tiles, Index>;
+  // Of the brick of each thread.
+  __shared__ Cell<rank, Index> first_of[kJoinThreads];
+  __shared__ typename Join::Halo halo_of[kJoinThreads];
+  __shared__ bool mixed_around[kJoinThreads];
+  __shared__ TileBeside beside[Join::kSides * Join::kTiles];
+  __shared__ WarpList list_of_warp[kJoinThreads / kWarp];
+  __shared__ PairList<typename Join::Pair, kJoinThreads, kPairsOfJoin> pairs;
+  const Join join{{tiles, values, label, table}, pairs};
+  const int thread = int(threadIdx.x), first_of_warp = thread - lane();
+  if (thread == 0) pairs.count = 0;
+
+  const int64_t k = int64_t(blockIdx.x) * blockDim.x + thread;
+  const uint32_t first_tile = uint32_t((k - thread) / each), tile = uint32_t(k / each);
+  const int64_t last = (k - thread + blockDim.x - 1) / each;
+  const uint32_t tiles_of_block = uint32_t((last < count ? last + 1 : count) - first_tile);
+  for (int at = thread; at < int(tiles_of_block) * Join::kSides; at += int(blockDim.x))
+    beside[at] = join.beside(first_tile + at / Join::kSides, at % Join::kSides);
+  __syncthreads();
+  Bits foreground = 0, touching = 0;
+  mixed_around[thread] = false;
+  if (k < count * each) {
+    const auto corner = tiles.template corner_of<Index>(tile);
+    const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
+    Cell<rank, Index> first = tiles.first_of(corner, brick);
+    if (tiles.grid.items > 1) first.move_to_item(tiles.grid, tiles.item_of(tile));
+    first_of[thread] = first;
+    foreground = table.foreground[(int64_t(tile) << tiles.log_parts()) + brick];
+    if (foreground != 0) {
+      halo_of[thread] = join.halo(first_of[thread], brick, beside + (tile - first_tile) * Join::kSides,
+                                  mixed_around[thread]);
+      touching = foreground & (Join::kOuter > 0 ? ~Bits(0) : halo_of[thread].touching(join.connectivity()));
+    }
+  }
+  BrickLinks<kAxes> links{foreground, join.connectivity(), false, {}};
+  if (touching != 0 && table.mixed[tile])
+    links = join.values_of(first_of[thread]).links(foreground, join.connectivity());
+  __syncthreads();
+  list_of_warp[thread / kWarp].for_each_component(
+      links, touching, kBits, [](Bits, int) {},
+      [&](Bits component, int lane_of_brick, int) {
+        const int owner = first_of_warp + lane_of_brick;
+        if (component != 0) join.join(first_of[owner], halo_of[owner], mixed_around[owner], component);
+      });
+  __syncthreads();
+  pairs.for_each([&](const typename Join::Pair& pair) { join.unite_with(pair.entry, pair.neighbour); });
+}
+
+// The same grid: a thread takes the given links of a brick that leave its tile.
+template <class Rule, class Tiles, class Index>
+__global__ void __launch_bounds__(kJoinThreads)
+    join_links(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
+               Index* label, BrickTable table) {
+  using B = typename Tiles::B;
+  constexpr int rank = Tiles::kRank;
+  __shared__ PairList<ElementPair<Index>, kJoinThreads, kPairsOfJoin> pairs;
+  const Entries<Rule, Tiles, Index> entries{tiles, values, label, table};
+  const auto unite_pair = [&](const ElementPair<Index>& pair) {
+    Index first_of_item;
+    entries.unite_with(entries.entry_of(pair.entry, first_of_item), pair.neighbour);
+  };
+  if (threadIdx.x == 0) pairs.count = 0;
+  __syncthreads();
+  const int64_t k = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (k < count * each) {
+    const uint32_t tile = uint32_t(k / each);
+    const auto corner = tiles.template corner_of<Index>(tile);
+    const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
+    Cell<rank, Index> first = tiles.first_of(corner, brick);
+    if (tiles.grid.items > 1) first.move_to_item(tiles.grid, tiles.item_of(tile));
+    const int64_t number = (int64_t(tile) << tiles.log_parts()) + brick;
+    GivenLinks::for_each_step(tiles, table, number, [&](int step, Bits linked) {
+      for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
+        const int bit = lowest(linked);
+        const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
+        const Index neighbour =
+            first.index + entries.distance(first, along, [](auto& axis) { return Index(axis.index_stride); });
+        const ElementPair<Index> pair{Index(first.index + tiles.template distance<Index>(bit)), neighbour};
+        if (!pairs.add(pair)) unite_pair(pair);
+      }
+    });
+  }
+  __syncthreads();
+  pairs.for_each(unite_pair);
+}
+
+}  // namespace conncomp

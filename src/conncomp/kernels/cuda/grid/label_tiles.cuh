@@ -1,0 +1,459 @@
+// Stage 1: the components of each tile.
+//
+// A block takes a tile, and each thread a brick of it.
+//   read_foreground    bits of the foreground; is it of one value in the whole tile?
+//   find_isolated      elements without neighbours, which are components and need no more than a bit
+//   unite_components   the components of bricks are listed, and each is put under one that it touches in
+//                      a brick before by a plain store; the others that it touches are put off as pairs
+//   unite_links        the same where links are given one by one: they are followed at once
+//   flatten            all are pointed to their roots, and of each pair one root under the other, in turn,
+//                      until no pair has two roots
+//   mark_reaching      which roots have elements at the border of the tile?
+//   write_entries      those get entries among the labels, where stage 2 goes on; others are settled
+//
+// A component stands where its first element is: `parent` has an entry for each node of the tile, and of a
+// component only that of its first element counts. Other bricks know of a component by its elements in their
+// halo, whose entries lead to it.
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/root_bits.cuh"
+#include "cuda/grid/brick_tiles.cuh"
+#include "cuda/grid/halo.cuh"
+#include "cuda/grid/worklist.cuh"
+
+namespace conncomp {
+
+constexpr int kPairsOfBrick = 8;        // that there is room for, on average
+constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
+
+// At which places of a brick there is foreground, or near it, and at which there is more than one element of
+// it.
+template <int axes>
+struct Neighbours {
+  using B = Brick<axes>;
+  Bits some, several;
+
+  __device__ void add(Bits elements, Bits several_elements) {
+    several |= several_elements | (some & elements);
+    some |= elements;
+  }
+  // The same with what is one step before and after along an axis, up to the next bricks.
+  __device__ Neighbours spread(int axis, const Neighbours& before, const Neighbours& after) const {
+    Neighbours sum = *this;
+    sum.add(B::ahead_across(some, axis, before.some), B::ahead_across(several, axis, before.several));
+    sum.add(B::back_across(some, axis, after.some), B::back_across(several, axis, after.several));
+    return sum;
+  }
+};
+
+struct NodePair {
+  uint16_t node, neighbour;  // the first element of a component, and any element of another one
+};
+
+// What the threads of a tile tell each other.
+template <class Rule, class Tiles>
+struct TileMemory {
+  static constexpr int kThreads = Tiles::kThreads, kWarps = kThreads / kWarp;
+  using Value = typename Rule::Value;
+  Bits foreground[kThreads];
+  // Of each brick, in two words: first elements of components that reach the border of the tile, and of such
+  // as are settled.
+  uint32_t reaching[2 * kThreads], settled[2 * kThreads];
+  WarpList list[kWarps];
+  Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
+  Value value[kWarps];
+  bool has_value[kWarps];
+  PairList<NodePair, Rule::kTransitive ? kThreads : 1, kPairsOfBrick> pairs;
+};
+
+// One thread's part in a tile, and the brick that it has.
+template <class Rule, class Tiles, class Index>
+struct TileLabelling {
+  static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
+  using B = Brick<kAxes>;
+  using Value = typename Rule::Value;
+  using Links = BrickLinks<kAxes>;
+
+  const Tiles& tiles;
+  const Rule& rule;
+  const Value* values;  // of the item
+  const BrickTable& table;
+  TileMemory<Rule, Tiles>& memory;
+  uint16_t* parent;  // of each node
+  int brick;
+  Cell<kRank, Index> corner, first;  // of the tile, of the brick
+  int64_t number;                    // of the brick in the table
+
+  Bits foreground;
+  bool mixed;   // whether the foreground of the tile is of several values
+  Value value;  // of it, otherwise
+
+  __device__ WarpList& list() const { return memory.list[brick / kWarp]; }
+  __device__ int connectivity() const { return int(tiles.grid.connectivity); }
+
+  // ---------------------------------------------------------------------------------------- reading
+
+  __device__ void read_foreground() {
+    if constexpr (!Rule::kTransitive) {
+      memory.foreground[brick] = foreground = table.foreground[number];
+      mixed = true;
+    } else {
+      ValuesMet<Value> met{};
+      foreground =
+          tiles.values_at(values + first.offset, tiles.inside(first)).foreground(rule.background, met);
+      memory.foreground[brick] = foreground;
+      const uint32_t with_value = __ballot_sync(kAllLanes, met.any);
+      if (lane() == 0) memory.has_value[brick / kWarp] = with_value != 0;
+      if (with_value != 0 && lane() == __ffs(int(with_value)) - 1) memory.value[brick / kWarp] = met.value;
+      __syncthreads();
+      // Lane k compares the value of warp k.
+      const bool compares = lane() < int(blockDim.x) / kWarp && memory.has_value[lane()];
+      const uint32_t warps = __ballot_sync(kAllLanes, compares);
+      value = memory.value[warps == 0 ? 0 : __ffs(int(warps)) - 1];
+      met.several |= (compares && !(memory.value[lane()] == value)) || (met.any && !(met.value == value));
+      mixed = __syncthreads_or(met.several);
+    }
+  }
+
+  // ------------------------------------------------------------------------------------- isolated ones
+
+  // The elements of the brick that touch others outside of the tile, or could.
+  __device__ Bits border_of_tile() const {
+    Bits border = 0;
+#pragma unroll
+    for (int k = 0; k < kRank; ++k) {
+      const GridAxis& axis = tiles.grid.axes[k];
+      const int a = kRank - 1 - k;
+      if (a >= kAxes) {
+        if (axis.length > 1) border = ~Bits(0);
+        continue;
+      }
+      const int place = tiles.place(brick, a), length = tiles.length(first, a);
+      const bool ends = int64_t(first.at[k]) + B::kSide >= axis.length;
+      if (place == 0 && (first.at[k] > 0 || axis.periodic)) border |= B::layer(a, 0);
+      if (ends ? axis.periodic && length > 0 : place == (1 << tiles.log[a]) - 1)
+        border |= B::layer(a, length - 1);
+    }
+    return border;
+  }
+
+  // The elements of each brick that have no foreground around them in the tile. All threads call together;
+  // `neighbours` has room for as many as axes for each of them.
+  __device__ Bits without_foreground_around(Neighbours<kAxes>* neighbours) const {
+    Neighbours<kAxes> sum{foreground, 0};
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a, neighbours += blockDim.x) {
+      neighbours[brick] = sum;
+      __syncthreads();
+      const int by = 1 << tiles.log_before(a), place = tiles.place(brick, a);
+      sum = sum.spread(a, place > 0 ? neighbours[brick - by] : Neighbours<kAxes>{},
+                       place + 1 < 1 << tiles.log[a] ? neighbours[brick + by] : Neighbours<kAxes>{});
+    }
+    __syncthreads();
+    return foreground & ~sum.several;
+  }
+
+  // It pays to find them first if there are many; in a tile of several values, only those that this takes no
+  // more values for.
+  __device__ Bits find_isolated(const Links& links, Bits border) const {
+    if (mixed) return foreground & ~links.with_neighbour() & B::interior() & ~border;
+    if (kRank > kAxes) return 0;
+    const bool has_several = __popcll(foreground & ~links.with_neighbour()) > 1;
+    const uint32_t with_several = __ballot_sync(kAllLanes, has_several);
+    if (!__syncthreads_or(__popc(with_several) >= kLanesWithIsolated)) return 0;
+    return without_foreground_around(reinterpret_cast<Neighbours<kAxes>*>(parent)) & ~border;
+  }
+
+  // ----------------------------------------------------------------------------------- components, unions
+
+  // The halo of the brick, as far as it is in the tile.
+  __device__ Halo<kAxes> halo_in_tile() const {
+    const WholeLayers layers{B::kSide};
+    Halo<kAxes> halo{};
+    halo.for_each_brick([&](int a, const int (&steps)[3]) {
+      bool exists = true;
+      int neighbour = brick;
+#pragma unroll
+      for (int k = 0; k < kAxes; ++k) {
+        const int to = tiles.place(brick, k) + steps[k];
+        exists &= to >= 0 && to < 1 << tiles.log[k];
+        neighbour += steps[k] * (1 << tiles.log_before(k));
+      }
+      if (exists) halo.add(a, steps, memory.foreground[neighbour], layers);
+    });
+    return halo;
+  }
+
+  // Those elements of a word of a halo that have the value of a component. The brick's values begin at
+  // `of_brick`. One value is asked for: equality is transitive.
+  template <class Word>
+  __device__ Word equal_in_halo(const Value* of_brick, Bits component, int word, Word touched) const {
+    const Value of_component = *tiles.values_at(of_brick, 0).at(lowest(component));
+    Word equal = 0;
+#pragma unroll 1
+    for (Word untested = touched; untested != 0; untested &= untested - 1) {
+      const Value* in_halo = of_brick;
+#pragma unroll
+      for (int a = 0; a < kAxes; ++a)
+        in_halo += Halo<kAxes>::distance(word, lowest(untested), a) * tiles.axis(a).value_stride;
+      if (*in_halo == of_component) equal |= lowest_bit(untested);
+    }
+    return equal;
+  }
+
+  // Calls body(distance in the tile) for the elements of a component by which other bricks know of it: those
+  // in the last layers, or in two dimensions, if all foreground is of one value, where its runs along these
+  // layers start.
+  template <class Body>
+  __device__ void for_each_in_halos(Bits component, Body&& body) const {
+    constexpr int kLast = B::kSide - 1;
+    if constexpr (kAxes == 2) {
+      uint32_t row = uint32_t(component >> 7 * 8), column = Halo<2>::layer(0, component >> 7);
+      if (!mixed) {
+        row &= ~(row << 1) | 1u << kLast;  // all may be asked for the last one
+        column &= ~(column << 1);
+      }
+      for (uint32_t starts = row | column << 8; starts != 0; starts &= starts - 1) {
+        const int k = lowest(starts);
+        body(k < 8 ? (kLast << tiles.shift(1)) + k : ((k - 8) << tiles.shift(1)) + kLast);
+      }
+    } else {
+      Bits last = 0;
+#pragma unroll
+      for (int a = 0; a < kAxes; ++a) last |= B::layer(a, kLast);
+      for (Bits elements = component & last; elements != 0; elements &= elements - 1)
+        body(tiles.distance_in_tile(lowest(elements)));
+    }
+  }
+
+  // First elements of the components of the brick, and those of them that reach the border of the tile.
+  struct FirstElements {
+    Bits all, at_border;
+
+    __device__ void add(Bits component, Bits border) {
+      all |= lowest_bit(component);
+      if (component & border) at_border |= lowest_bit(component);
+    }
+  };
+
+  // Puts a component of any lane's brick under one that it touches and that begins before it; what else it
+  // touches is put off, or united `at_once`, now that all components are known.
+  __device__ void unite_component(Bits component, int brick_of_component, bool at_once) const {
+    const int origin = tiles.node_of(brick_of_component, 0);
+    const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
+    const Halo<kAxes>& halo = memory.halo[brick_of_component];
+    const auto touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
+      if (!mixed) return elements;
+      const Value* of_brick = values + tiles.first_of(corner, brick_of_component).offset;
+      return equal_in_halo(of_brick, component, word, elements);
+    });
+    uint16_t under = uint16_t(node);
+#pragma unroll
+    for (int word = 0; word < Halo<kAxes>::kWords; ++word) {
+      auto contacts = Halo<kAxes>::without_next(word, touched.word[word], connectivity());
+      for (; __any_sync(kAllLanes, contacts != 0); contacts &= contacts - 1) {
+        if (contacts != 0) {
+          int bit = lowest(contacts), neighbour = origin;
+          if (kAxes == 2 && !mixed) bit = halo.start_of_run(bit);
+#pragma unroll
+          for (int a = 0; a < kAxes; ++a)
+            neighbour += Halo<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a));
+          if (at_once)
+            unite<InBlock>(parent, uint16_t(node), uint16_t(neighbour));
+          else if (under == node && neighbour < node)
+            under = uint16_t(neighbour);
+          else
+            memory.pairs.add({uint16_t(node), uint16_t(neighbour)});
+        }
+        __syncwarp();
+      }
+    }
+    if (at_once) return;
+    for_each_in_halos(component, [&](int distance) { parent[origin + distance] = uint16_t(node); });
+    __syncwarp();
+    if (component != 0) parent[node] = under;
+  }
+
+  // Returns whether there was no room for all pairs: then all are united at once, and no pair is left to do.
+  __device__ bool unite_components(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+    for (bool at_once = false;; at_once = true) {
+      list().for_each_component(
+          links, elements, kBits, [&](Bits component, int) { firsts.add(component, border); },
+          [&](Bits component, int lane_of_brick, int) {
+            unite_component(component, brick - lane() + lane_of_brick, at_once);
+          });
+      __syncthreads();
+      if (at_once || memory.pairs.count <= memory.pairs.capacity()) return at_once;
+    }
+  }
+
+  // The same where links are given: components are made known by all elements that are not in the interior of
+  // their brick, and then each link between bricks of the tile is a union.
+  __device__ void unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+    list().for_each_component(
+        links, elements, kBits, [&](Bits component, int) { firsts.add(component, border); },
+        [&](Bits component, int lane_of_brick, int) {
+          if (component == 0) return;
+          const int origin = tiles.node_of(brick - lane() + lane_of_brick, 0);
+          const int node = origin + tiles.distance_in_tile(lowest(component));
+          for (Bits outer = component & ~B::interior(); outer != 0; outer &= outer - 1)
+            parent[origin + tiles.distance_in_tile(lowest(outer))] = uint16_t(node);
+          parent[node] = uint16_t(node);
+        });
+    __syncthreads();
+    const Bits inside = tiles.inside(first);
+    GivenLinks::for_each_step(tiles, table, number, [&](int step, Bits linked) {
+      linked &=
+          foreground & ~GivenLinks::stays_in_brick<B>(step, inside) & ~tiles.leaving(first, brick, step);
+      for (; linked != 0; linked &= linked - 1) {
+        const int node = tiles.node_of(brick, lowest(linked));
+        const int neighbour = node - tiles.distance_back_in_tile(step);
+        // Values may have changed since the masks were made of them, and then it may have no entry.
+        if (memory.foreground[tiles.brick_of_node(neighbour)] >> tiles.bit_of_node(neighbour) & 1)
+          unite<InBlock>(parent, uint16_t(node), uint16_t(neighbour));
+      }
+      __syncwarp();
+    });
+    __syncthreads();
+  }
+
+  // ------------------------------------------------------------------------------------------- roots
+
+  static constexpr int kAtBorder = 1 << 15;  // a node is less
+
+  // The first elements of the bricks of a warp, listed as nodes, with kAtBorder for those that reach the
+  // border of the tile.
+  struct ListedNodes {
+    const TileLabelling& tile;
+    FirstElements firsts;
+    int count;
+
+    __device__ int code(int bit) const {
+      return tile.tiles.node_of(tile.brick, bit) | (firsts.at_border >> bit & 1 ? kAtBorder : 0);
+    }
+    // Calls body(node, whether it reaches the border) for those of the warp, in any lane.
+    template <class Body>
+    __device__ void for_each(Body&& body) const {
+      tile.list().for_each_listed(
+          count, firsts.all, [&](int bit) { return code(bit); },
+          [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
+    }
+  };
+  __device__ ListedNodes list_nodes(const FirstElements& firsts) const {
+    ListedNodes nodes{*this, firsts, 0};
+    nodes.count = list().list(firsts.all, [&](int bit) { return nodes.code(bit); });
+    return nodes;
+  }
+
+  // Points all components to their roots, and of each pair of different roots one to the other, until there
+  // is no such pair: a store that another one overwrites is made up for in the next round.
+  __device__ void flatten(const ListedNodes& nodes, bool pairs_done) const {
+    for (bool changed = true; changed;) {
+      nodes.for_each([&](int node, bool) {
+        // Others on the path do the same, so that it grows shorter on the way.
+        uint16_t above = InBlock::load(parent + node);
+        for (uint16_t next; (next = InBlock::load(parent + above)) != above; above = next)
+          InBlock::store(parent + node, next);
+      });
+      __syncthreads();
+      changed = false;
+      if constexpr (Rule::kTransitive) {
+        memory.pairs.for_each([&](const NodePair& pair) {
+          // The neighbour may not be the first element of its component.
+          const uint16_t a = InBlock::load(parent + pair.node),
+                         b = InBlock::load(parent + InBlock::load(parent + pair.neighbour));
+          if (pairs_done || a == b) return;
+          InBlock::store(parent + (a < b ? b : a), a < b ? a : b);
+          changed = true;
+        });
+        changed = __syncthreads_or(changed);
+      }
+    }
+  }
+
+  // The word of `reaching` and `settled` that speaks of a node, and its bit there.
+  __device__ int word_of(int node) const {
+    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kWord;
+  }
+  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kWord; }
+
+  __device__ void mark_reaching(const ListedNodes& nodes) const {
+    nodes.for_each([&](int node, bool at_border) {
+      if (!at_border) return;
+      const int root = InBlock::load(parent + node);
+      InBlock::fetch_or(memory.reaching + word_of(root), bit_of(root));
+    });
+    __syncthreads();
+  }
+
+  // Components that reach the border get an entry: their index in the array, or that of their root in the
+  // tile. What is in another place than its root and does not reach it gets its label, complemented.
+  __device__ void write_entries(const ListedNodes& nodes, Index* label) const {
+    nodes.for_each([&](int node, bool) {
+      const int root = InBlock::load(parent + node);
+      const bool reaches = memory.reaching[word_of(root)] & bit_of(root);
+      if (root == node && !reaches) {
+        InBlock::fetch_or(memory.settled + word_of(root), bit_of(root));
+        return;
+      }
+      const Index index = corner.index + tiles.template index_of_node<Index>(root);
+      label[corner.index + tiles.template index_of_node<Index>(node)] = reaches ? index : Index(~index);
+    });
+    __syncwarp();
+  }
+
+  __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kWord; }
+
+  __device__ void write_table(Bits isolated) const {
+    table.foreground[number] = foreground;
+    table.settled[number] = isolated | two_words(memory.settled + 2 * brick);
+    if (table.roots != nullptr) table.roots[number] = two_words(memory.reaching + 2 * brick);
+    if (brick == 0) {
+      table.mixed[blockIdx.x] = mixed;
+      if constexpr (Rule::kTransitive) static_cast<Value*>(table.value)[blockIdx.x] = value;
+    }
+  }
+};
+
+// A block a tile. Dynamic shared memory: two bytes for each element of a tile.
+template <class Rule, class Tiles, class Index>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
+    label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
+                Index* __restrict__ label, BrickTable table) {
+  CONNCOMP_DYNAMIC_SHARED(uint16_t, parent);
+  __shared__ TileMemory<Rule, Tiles> memory;
+  const int brick = int(threadIdx.x);
+  const int64_t item = tiles.item_of(blockIdx.x);
+  values += item * tiles.grid.item_stride;
+  label += item * tiles.grid.cells_of_item();
+  if (brick == 0 && blockIdx.x == item * tiles.tiles_of_item()) table.components[item] = 0;
+  if (brick == 0) memory.pairs.count = 0;
+  for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
+
+  const Cell<Tiles::kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  const int64_t number = int64_t(blockIdx.x) * tiles.parts() + brick;
+  TileLabelling<Rule, Tiles, Index> tile{
+      tiles,  rule, values, table, memory, parent, brick, corner, tiles.first_of(corner, brick),
+      number, 0,    false,  {}};
+  tile.read_foreground();
+  const auto links = links_of_brick(rule, tiles, table, values, tile.first, number, tiles.inside(tile.first),
+                                    tile.foreground, tile.mixed);
+  if constexpr (Rule::kTransitive) memory.halo[brick] = tile.halo_in_tile();
+  const Bits border = tile.border_of_tile(), isolated = tile.find_isolated(links, border);
+  __syncwarp();
+
+  typename TileLabelling<Rule, Tiles, Index>::FirstElements firsts{};
+  bool pairs_done = true;
+  if constexpr (Rule::kTransitive)
+    pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, firsts);
+  else
+    tile.unite_links(links, tile.foreground & ~isolated, border, firsts);
+  const auto nodes = tile.list_nodes(firsts);
+  tile.flatten(nodes, pairs_done);
+  tile.mark_reaching(nodes);
+  tile.write_entries(nodes, label);
+  tile.write_table(isolated);
+}
+
+}  // namespace conncomp

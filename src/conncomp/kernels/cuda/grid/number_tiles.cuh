@@ -1,0 +1,91 @@
+// Stage 3, for consecutive labels: the roots of components as bits in the order of the array.
+//
+// Roots of tiles are pointed to those of components before (settle_roots), whose bits are gathered in the
+// order of the array (gather_roots). The label of a root then follows from the number of bits before it
+// (core/root_bits.cuh).
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/root_bits.cuh"
+#include "cuda/grid/brick_tiles.cuh"
+
+namespace conncomp {
+
+// Points roots of tiles to those of components, complemented; counts the latter, and leaves them in place of
+// the former.
+template <class Tiles, class Index>
+__global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index* label, BrickTable table) {
+  int count = 0;
+  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
+    Bits roots = table.settled[number];
+    const Bits of_tile = table.roots[number];
+    const uint32_t tile = uint32_t(number >> tiles.log_parts());
+    const int64_t item = tiles.item_of(tile);
+    Index* const parent = label + item * tiles.grid.cells_of_item();
+    Index first = 0;
+    if (of_tile != 0)
+      first = tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1))).index;
+    for (Bits unsettled = of_tile; unsettled != 0; unsettled &= unsettled - 1) {
+      const Index i = first + tiles.template distance<Index>(lowest(unsettled));
+      Index root = i;
+      // Others may be settled already.
+      for (Index above; (above = Shared::load(parent + root)) < root; root = above)
+        if (above < 0) {
+          root = ~above;
+          break;
+        }
+      Shared::store(parent + i, Index(~root));
+      if (root == i) roots |= lowest_bit(unsettled);
+    }
+    table.roots[number] = roots;
+    if (tiles.grid.items == 1)
+      count += __popcll(roots);
+    else if (roots != 0)
+      Shared::fetch_add(table.components + item, int64_t(__popcll(roots)));
+  }
+  if (tiles.grid.items > 1) return;
+  const int total = block_sum<kWordThreads>(count);
+  if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(total));
+}
+
+// The roots of components, a bit for each element, in words of 32 along rows of the array; and how many there
+// are in each chunk of so many words. `columns` words are a row.
+template <class Tiles, class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,
+                 uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+  using B = typename Tiles::B;
+  constexpr int rank = Tiles::kRank;
+  constexpr int kSide = B::kSide < kWord ? B::kSide : kWord;
+  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
+    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
+    int count = 0;
+    for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
+      Cell<rank, Index> cell{};
+      const Index item = move_to_row(tiles.grid, rank - 1, word / columns, cell);
+      cell.move(tiles.grid, rank - 1, Index(word % columns) * kWord);
+      int bit = 0;  // of the first element, in its brick
+#pragma unroll
+      for (int a = 0; a < Tiles::kAxes; ++a)
+        bit += int(cell.at[rank - 1 - a] & (B::kSide - 1)) << a * B::kLog;
+      uint32_t roots = 0;
+      int64_t brick = tiles.number_of(cell);
+      if (item > 0) brick += int64_t(item) * tiles.tiles_of_item() << tiles.log_parts();
+#pragma unroll
+      for (int x = 0; x < kWord; x += kSide) {
+        if (cell.at[rank - 1] >= tiles.axis(0).length) break;
+        roots |= uint32_t(table.roots[brick] >> bit & B::ones(kSide)) << x;
+        cell.move(tiles.grid, rank - 1, kSide);
+        // The next one is beside it, or in the tile beside.
+        const bool in_tile = (cell.at[rank - 1] & ((B::kSide << tiles.log[0]) - 1)) != 0;
+        brick += in_tile ? 1 : tiles.parts() + 1 - (1 << tiles.log[0]);
+      }
+      roots_of_word[word] = roots;
+      count += __popc(roots);
+    }
+    const int total = block_sum<kWordThreads>(count);
+    if (threadIdx.x == 0) roots_in_chunk[part] = total;
+  }
+}
+
+}  // namespace conncomp

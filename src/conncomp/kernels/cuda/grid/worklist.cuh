@@ -1,0 +1,116 @@
+// Work that threads share out among themselves, in shared memory.
+//
+// A warp has a brick in each lane, and bricks have more or fewer components: if each lane worked on those of
+// its own brick, most would wait for the one that has most. So the lanes write what there is to do to a list,
+// and take it from there in turn.
+#pragma once
+
+#include "cuda/core/warp.cuh"
+#include "cuda/grid/brick_links.cuh"
+
+namespace conncomp {
+
+// What there is to do for a warp: components of the bricks of its lanes, or numbers of 16 bits.
+struct WarpList {
+  static constexpr int kRoom = 160, kRoomForNumbers = kRoom * 4;
+  static constexpr int kUnlisted = -1;
+  Bits component[kRoom];   // or numbers
+  uint16_t origin[kRoom];  // the lane of its brick + 32 * its number in the brick
+
+  // Calls each(component, number) for the components of every lane's brick that have some of `elements`, but
+  // for no more than `most`, and body(component, lane of its brick, number) for the same in any lane. All
+  // lanes call together, body too, with 0 where there is no component left. Returns the elements of the
+  // components beyond `most`.
+  template <int axes, class Each, class Body>
+  __device__ Bits for_each_component(const BrickLinks<axes>& links, Bits elements, int most, Each&& each,
+                                     Body&& body) {
+    // A brick that is full of one value is a component: if all of a warp are, one step does instead of eight.
+    Bits grown = ~elements == 0 && !links.one_by_one ? elements : lowest_bit(elements), beyond = 0;
+    int number = 0;
+    while (__any_sync(kAllLanes, elements != 0)) {
+      int count = 0;
+      do {
+        const Bits more = links.grown(grown);
+        const bool done = elements != 0 && more == grown;
+        const uint32_t lanes = __ballot_sync(kAllLanes, done);
+        if (done) {
+          const int at = count + __popc(lanes & ((1u << lane()) - 1));
+          component[at] = grown;
+          origin[at] = uint16_t(lane() + kWarp * number);
+          each(grown, number++);
+          elements &= ~grown;
+          if (number == most) {
+            beyond = elements;
+            elements = 0;
+          }
+        }
+        grown = done ? lowest_bit(elements) : more;
+        count += __popc(lanes);
+      } while (count <= kRoom - kWarp && __any_sync(kAllLanes, elements != 0));
+      __syncwarp();
+      for (int begin = 0; begin < count; begin += kWarp) {
+        const int k = begin + lane();
+        const uint32_t code = k < count ? origin[k] : 0;
+        body(k < count ? component[k] : 0, code % kWarp, code / kWarp);
+        __syncwarp();
+      }
+    }
+    return beyond;
+  }
+
+  // Lists number(bit), below 2^16, for all bits of all lanes; returns how many there are, or kUnlisted if
+  // there is no room for them.
+  template <class Number>
+  __device__ int list(Bits bits, Number&& number) {
+    const int of_lane = __popcll(bits), up_to_lane = warp_scan(of_lane);
+    const int count = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
+    if (count > kRoomForNumbers) return kUnlisted;
+    uint16_t* entry = reinterpret_cast<uint16_t*>(component) + up_to_lane - of_lane;
+    for (; bits != 0; bits &= bits - 1) *entry++ = uint16_t(number(lowest(bits)));
+    __syncwarp();
+    return count;
+  }
+  // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
+  template <class Number, class Body>
+  __device__ void for_each_listed(int count, Bits bits, Number&& number, Body&& body) const {
+    const uint16_t* const entries = reinterpret_cast<const uint16_t*>(component);
+    for (int begin = 0; begin < count; begin += kWarp) {
+      if (begin + lane() < count) body(int(entries[begin + lane()]));
+      __syncwarp();
+    }
+    if (count == kUnlisted)
+      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
+        if (bits != 0) body(int(number(lowest(bits))));
+        __syncwarp();
+      }
+  }
+};
+
+// Pairs for a block to unite. Threads come upon them at different times; if each united its own at once, the
+// others of its warp would wait. There is room for a few pairs of each thread.
+template <class Pair, int threads, int of_thread>
+struct PairList {
+  Pair pair[of_thread * threads];
+  int count;
+
+  __device__ int capacity() const { return of_thread * int(blockDim.x); }
+
+  // False if there is no room left.
+  __device__ bool add(const Pair& added) {
+    const int at = InBlock::fetch_add(&count, 1);
+    if (at < capacity()) pair[at] = added;
+    return at < capacity();
+  }
+  // Calls body(pair) for all pairs. All threads of the block call, and no one adds any more.
+  template <class Body>
+  __device__ void for_each(Body&& body) const {
+    const int stored = count < capacity() ? count : capacity();
+    for (int begin = 0; begin < stored; begin += int(blockDim.x)) {
+      const int k = begin + int(threadIdx.x);
+      if (k < stored) body(pair[k]);
+      __syncwarp();
+    }
+  }
+};
+
+}  // namespace conncomp

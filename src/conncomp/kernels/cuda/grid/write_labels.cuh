@@ -1,0 +1,180 @@
+// Stage 4: each thread finds the components of its brick again, follows their entries to the roots, and
+// writes the labels of all its elements.
+//
+// Components are numbered within their brick, from 1; the number of each element's component is kept as four
+// planes of bits, `digit`, and a row of eight elements is written by looking up its numbers:
+//
+//   a row      . a a . b b . a          digit[0]  0 1 1 0 0 0 0 1        labels of the lane's
+//   numbers    0 1 1 0 2 2 0 1          digit[1]  0 0 0 0 1 1 0 0        components: [0] background,
+//                                       digit[2], digit[3] all 0         [1] that of a, [2] that of b
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/core/root_bits.cuh"
+#include "cuda/grid/brick_tiles.cuh"
+#include "cuda/grid/worklist.cuh"
+
+namespace conncomp {
+
+// Spreads eight bits, so that they are four apart.
+__device__ inline uint32_t spread(uint32_t bits) {
+  bits = (bits | bits << 12) & 0x000f000fu;
+  bits = (bits | bits << 6) & 0x03030303u;
+  return (bits | bits << 3) & 0x11111111u;
+}
+
+// Writes the labels of a row of each lane's brick, those that are `wanted`: four bits of `numbers` for each
+// say which one of `labels` it is. Those of a lane are kWarp apart. Lanes beside each other write to
+// addresses beside each other, so many labels at once.
+template <int together, class B, class Index>
+__device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
+                                 const Index* labels) {
+#pragma unroll
+  for (int step = 0; step < B::kRow / together; ++step) {
+    int source = lane();
+    Index to = first;
+    uint32_t source_numbers = numbers, source_wanted = wanted;
+    if constexpr (together < B::kRow) {
+      const int from = (lane() + step * kWarp) * together, x = from % B::kRow;
+      source = from / B::kRow;
+      to = Index(__shfl_sync(kAllLanes, first, source)) + x;
+      source_numbers = __shfl_sync(kAllLanes, numbers, source) >> 4 * x;
+      source_wanted = __shfl_sync(kAllLanes, wanted, source) >> x;
+    }
+    Index values[together];
+#pragma unroll
+    for (int k = 0; k < together; ++k) values[k] = labels[(source_numbers >> 4 * k & 15) * kWarp + source];
+    constexpr uint32_t kWhole = (1u << together) - 1;
+    if ((source_wanted & kWhole) == kWhole) {
+      Shared::store_all(label + to, values);
+    } else {
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (source_wanted >> k & 1) Shared::store(label + to + k, values[k]);
+    }
+  }
+}
+
+// Where an entry leads: to a root, or to the label that has been written over it already.
+template <class Index>
+struct FollowedEntry {
+  Index root;
+  bool is_label;
+};
+
+// Follows an entry to the root of its component. Entries on the way may be overwritten by labels meanwhile.
+template <bool consecutive, class Index>
+__device__ inline FollowedEntry<Index> follow_entry(Index* label, Index entry) {
+  Index above = Shared::load(label + entry);
+  if constexpr (consecutive) {
+    // It is the root, complemented, or that in the tile, whose entry is that or is overwritten by the label.
+    // Neither comes after the entry.
+    if (above >= 0) {
+      above = Shared::load(label + (above < entry ? above : entry));
+      if (above >= 0) return {above, true};
+    }
+    return {~above < entry ? Index(~above) : entry, false};
+  } else {
+    // A label is the root that entries lead to.
+    if (above < 0) return {Index(~above), false};
+    Index root = entry;
+    for (; leads_to(root, above); above = Shared::load(label + root)) root = above;
+    return {root, false};
+  }
+}
+
+// A block a tile.
+template <class Rule, bool consecutive, class Tiles, class Index>
+__global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
+    write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
+                 int64_t columns, const uint32_t* __restrict__ roots_of_word,
+                 const Index* __restrict__ number_of_word) {
+  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
+  using B = Brick<kAxes>;
+  // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
+  constexpr int kAtOnce = 15;
+  __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
+  __shared__ WarpList list_of_warp[kThreads / kWarp];
+
+  const int brick = int(threadIdx.x), first_of_warp = brick - lane();
+  Index* const labels = labels_of_warp[brick / kWarp];
+  const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
+  values += item * tiles.grid.item_stride;
+  label += first_of_item;
+  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts();
+  const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
+  const Cell<rank, Index> first = tiles.first_of(corner, brick);
+  const Bits foreground = table.foreground[bricks_before + brick], inside = tiles.inside(first);
+  const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
+                                    foreground, table.mixed[blockIdx.x]);
+  labels[lane()] = consecutive ? 0 : -1;
+  // Four labels can be written at once where their address fits.
+  bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
+#pragma unroll
+  for (int k = 0; k < rank - 1; ++k) fits &= (tiles.grid.axes[k].index_stride & 3) == 0;
+
+  const LabelOfRoot<consecutive, Index> label_of{tiles.axis(0).length, columns, roots_of_word,
+                                                 number_of_word};
+  // Numbers begin anew in each item.
+  const Index first_index = Index(first_of_item);
+  const Index numbers_before = consecutive && item > 0 ? Index(label_of(first_index) - 1) : Index(0);
+  const auto label_of_root = [&](Index root) {
+    return consecutive ? Index(label_of(root + first_index) - numbers_before) : root;
+  };
+  int roots = __popcll(table.settled[bricks_before + brick]);
+  Bits unwritten = foreground;
+  bool more = true;
+  for (bool begins = true; more; begins = false) {
+    Bits digit[4] = {};  // of the number of each element's component
+    unwritten = list_of_warp[brick / kWarp].for_each_component(
+        links, unwritten, kAtOnce,
+        [&](Bits component, int number) {
+#pragma unroll
+          for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;
+        },
+        [&](Bits component, int lane_of_brick, int number) {
+          if (component == 0) return;
+          const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
+          const Index entry = corner.index + tiles.template index_of_node<Index>(tiles.node_of(owner, bit));
+          FollowedEntry<Index> followed{entry, false};
+          if (!(table.settled[bricks_before + owner] >> bit & 1)) {
+            followed = follow_entry<consecutive>(label, entry);
+            roots += followed.root == entry;
+          }
+          labels[(number + 1) * kWarp + lane_of_brick] =
+              followed.is_label ? followed.root : label_of_root(followed.root);
+        });
+    more = __any_sync(kAllLanes, unwritten != 0);
+    __syncwarp();
+    // Entries of components that follow must be read before they are overwritten.
+    const Bits numbered = digit[0] | digit[1] | digit[2] | digit[3];
+    Bits wanted = inside & (begins ? numbered | ~foreground : numbered);
+    constexpr int kRowsAtOnce = 8 / B::kRow;
+#pragma unroll 1
+    for (int row = 0; row < B::kRows; row += kRowsAtOnce) {
+      uint32_t numbers = 0;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        numbers |= spread(uint32_t(digit[k]) & 0xffu) << k;
+        digit[k] >>= 8;
+      }
+#pragma unroll
+      for (int next = 0; next < kRowsAtOnce; ++next) {
+        const Index at = first.index + tiles.template distance<Index>((row + next) * B::kRow);
+        if (fits)
+          write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
+        else
+          write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
+        if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
+        wanted >>= B::kRow;
+      }
+    }
+    __syncwarp();
+  }
+  if constexpr (!consecutive) {
+    const int total = block_sum<kThreads>(roots);
+    if (brick == 0) Shared::fetch_add(table.components + tiles.item_of(blockIdx.x), int64_t(total));
+  }
+}
+
+}  // namespace conncomp
