@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import count
+from itertools import count, pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -129,10 +129,7 @@ def _geometry_of(
 def steps_evenly(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether the elements of an array lie at equal distances in memory, in C order."""
     axes = [k for k in range(len(shape)) if shape[k] != 1]
-    return all(
-        strides[outer] == strides[inner] * shape[inner]
-        for outer, inner in zip(axes, axes[1:], strict=False)
-    )
+    return all(strides[outer] == strides[inner] * shape[inner] for outer, inner in pairwise(axes))
 
 
 class _Rule(NamedTuple):
@@ -171,12 +168,13 @@ def _equal(links: Links) -> _Rule:
 def _within(links: Links) -> _Rule:
     value = VALUE_CTYPES[links.value_type]
     kind, background = _background(links)
-    distance: Any
+    distance: np.dtype[Any]
+    limits: tuple[float, ...]
     if links.value_type.startswith("f"):
-        distance, limits = np.dtype([("limit", "f8")]), (links.limit,)
+        distance, limits = np.dtype([("limit", "f8")], align=True), (links.limit,)
     else:
         bits = np.dtype(links.value_type)
-        distance = np.dtype([("limit", bits), ("turn", bits)])
+        distance = np.dtype([("limit", bits), ("turn", bits)], align=True)
         limits = links.limit, links.signed << (8 * bits.itemsize - 1)
     struct = np.dtype([("background", kind), ("distance", distance)], align=True)
     return _Rule(f"conncomp::Within<{value}>", value, np.array((background, limits), struct)[()])
