@@ -36,8 +36,10 @@ from conncomp.bench.runner import LONGEST, repeat
 from conncomp.bench.units import format_rate, format_ratio, format_seconds
 from conncomp.generate.random import integers
 from conncomp.grid.labelling import ON_GPU
+from conncomp.grid.links import equal_values, joined_by_bonds
+from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.io import atomic_path
-from conncomp.kernels.cuda.grid.image import BONDS, Image
+from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu, time_limit
 from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 
@@ -133,12 +135,12 @@ def percolation(device: Cuda, size: int, limit: float) -> Iterator[Row]:
 
 def _image(values: Any) -> Image:
     """Return an image with background 0, whose faces connect, as the kernels take it."""
-    return Image(values, "u1", b"\0", [False, False], 1)
+    return Image(values, equal_values("u1", b"\0"), Neighbourhood(1, None, (False, False)))
 
 
 def _lattice(bonds: Any) -> Image:
-    """Return a lattice, periodic along both axes, as the kernels take it."""
-    return Image(bonds, BONDS, None, [True, True], 1)
+    """Return a lattice, periodic along both axes, as the kernels take it: bit k is for axis k."""
+    return Image(bonds, joined_by_bonds(((0, 1), (0, 2))), Neighbourhood(1, None, (True, True)))
 
 
 def roots_of_bonds(bonds: Any) -> Any:
@@ -149,8 +151,8 @@ def roots_of_bonds(bonds: Any) -> Any:
     size = len(bonds)
     pixels = np.zeros((2 * size, 2 * size), np.uint8)
     pixels[::2, ::2] = 1
-    pixels[::2, 1::2] = bonds & 1
-    pixels[1::2, ::2] = bonds >> 1 & 1
+    pixels[1::2, ::2] = bonds & 1
+    pixels[::2, 1::2] = bonds >> 1 & 1
     roots = label(pixels, connectivity=1, periodic=True, numbering="roots")[::2, ::2]
     row, column = np.divmod(roots, 2 * size)
     return row // 2 * size + column // 2

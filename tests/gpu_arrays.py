@@ -3,9 +3,10 @@
 import numpy as np
 
 from conncomp.grid.labelling import _describe_values, _label_on_gpu
-from conncomp.grid.links import values_within
+from conncomp.grid.links import joined_by_bonds, values_within
 from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid.image import Image
+from reference import wrapping_axes
 
 
 def describe(
@@ -20,13 +21,22 @@ def describe(
     """Return an `Image`."""
     values, value_type, ground = _describe_values(image, 0 if background is None else background)
     ndim = image.ndim - batch_axes
-    axes = (periodic,) * ndim if isinstance(periodic, bool) else tuple(periodic)
+    closed = tuple(wrapping_axes(ndim, periodic))
     if structure is None:
-        neighbourhood = Neighbourhood(connectivity or ndim, None, axes)
+        neighbourhood = Neighbourhood(connectivity or ndim, None, closed)
     else:
-        neighbourhood = Neighbourhood(None, np.ascontiguousarray(structure, bool).tobytes(), axes)
+        neighbourhood = Neighbourhood(None, np.ascontiguousarray(structure, bool).tobytes(), closed)
     links = values_within(value_type, ground, tolerance, image.dtype)
     return Image(values, links, neighbourhood, batch_axes)
+
+
+def describe_bonds(bonds, periodic=False, packed=False, batch_axes=0):
+    """Return an `Image` of lattices, whose bonds are given as to `label_bonds_by_links`."""
+    sites = bonds if packed else bonds[0].view(np.uint8)
+    ndim = sites.ndim - batch_axes
+    planes = tuple((0, 1 << k) if packed else (k * bonds.strides[0], 1) for k in range(ndim))
+    neighbourhood = Neighbourhood(1, None, tuple(wrapping_axes(ndim, periodic)))
+    return Image(sites, joined_by_bonds(planes), neighbourhood, batch_axes)
 
 
 def fill(gpu, algorithm, image, index=np.int32, **options):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import import_cupy, recorded_launches
+from conncomp.kernels.cuda import launcher
 
 Parts = tuple[tuple[int, Any], ...]
 
@@ -32,11 +32,11 @@ def kernel_times() -> Iterator[dict[str, float]]:
     {}
     """
     times: dict[str, float] = {}
-    with recorded_launches() as launches:
+    with launcher.recorded_launches() as launches:
         yield times
         for name, first, last in launches:
             last.synchronize()
-            elapsed = import_cupy().cuda.get_elapsed_time(first, last) / 1e3
+            elapsed = launcher.import_cupy().cuda.get_elapsed_time(first, last) / 1e3
             times[name] = times.get(name, 0.0) + elapsed
 
 

@@ -41,7 +41,7 @@ def test_roots_of_bonds(script, size):
     index = np.arange(size * size).reshape(size, size)
     arcs = []
     for axis in (0, 1):
-        chosen = bonds >> (1 - axis) & 1 != 0
+        chosen = bonds >> axis & 1 != 0
         arcs.append(np.stack([index[chosen], np.roll(index, -1, axis)[chosen]], 1))
     expected = components_by_search(size * size, np.concatenate(arcs))
     np.testing.assert_array_equal(script.roots_of_bonds(bonds).ravel(), expected)

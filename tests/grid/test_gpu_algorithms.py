@@ -1,17 +1,24 @@
-"""Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill."""
+"""Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill.
+
+Link rules, structures and batches are compared with components of an explicit list of linked pairs.
+"""
 
 from collections import Counter
 from functools import cache
+from math import prod
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from changing_memory import ChangingGpu
 from conncomp import Workspace, generate, label
 from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _label_on_gpu
+from conncomp.grid.links import equal_values
+from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid import tiled_elements
-from conncomp.kernels.cuda.grid.image import BONDS, RANKS, VALUE_CTYPES, Image
+from conncomp.kernels.cuda.grid.image import RANKS, VALUE_CTYPES, Image, rules
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.papers import (
     directional_propagation,
@@ -19,10 +26,10 @@ from conncomp.kernels.cuda.papers import (
     local_propagation,
     tiles,
 )
-from gpu_arrays import describe, fill
+from gpu_arrays import describe, describe_bonds, fill
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from link_reference import label_bonds_by_links, label_by_links
 from reference import (
-    components_by_search,
     consecutive,
     label_by_flood_fill,
     label_by_neighbour_pairs,
@@ -54,6 +61,9 @@ VARIANTS["tiles"] = [
 ]
 CASES = [(name, {}) for name in ON_GPU]
 CASES += [(name, options) for name, variants in VARIANTS.items() for options in variants]
+# Those that find links in ways of their own.
+LINK_CASES = [(name, {}) for name in ON_GPU if name != "tiles"]
+LINK_CASES += [("tiles", options) for options in WAYS]
 
 HARD_IMAGES = {
     "spiral": generate.spiral(37),
@@ -179,12 +189,128 @@ def test_equals_flood_fill(algorithm, data):
     periodic = data.draw(st.lists(st.booleans(), min_size=image.ndim, max_size=image.ndim))
     gpu = HostGpu(seed=data.draw(st.integers(0, 1000)))
     described = describe(image, background, connectivity, periodic)
-    assert described.value_type == value_type
+    assert described.links.value_type == value_type
     options = {}
     if algorithm == "tiles":  # small ones, so that there are some
         options = {"tile": 4, "merge": data.draw(st.sampled_from(list(tiles.MERGE)))}
     roots = fill(gpu, algorithm, described, index, **options)
     expected = label_by_flood_fill(image, background, connectivity, periodic)
+    np.testing.assert_array_equal(roots, expected)
+
+
+def of_all_items(roots, batch_axes):
+    """Return roots within items as kernels number them, which count the elements of all items."""
+    items, size = prod(roots.shape[:batch_axes]), prod(roots.shape[batch_axes:])
+    start = np.arange(items)[:, None] * size
+    flat = roots.reshape(items, size)
+    return np.where(flat < 0, -1, flat + start).reshape(roots.shape)
+
+
+# Every rule and value type, every rank and index type, but not all combinations.
+LINK_TYPES = [(links.rule, links.value_type, 2, np.int32) for links in rules()]
+LINK_TYPES += [
+    (rule, "u1", *kind)
+    for rule in ("equal", "within", "bonds")
+    for kind in ((3, np.int32), (6, np.int32), (2, np.int64))
+]
+
+
+@st.composite
+def shapes(draw, rank):
+    """Return the shape of some arrays and how many axes are batch axes; few elements in all."""
+    ndim = draw(st.sampled_from({2: [1, 2], 3: [3], 6: [4, 5, 6]}[rank]))
+    longest, most = {1: (90, 300), 2: (30, 300), 3: (9, 300)}.get(ndim, (4, 100))
+    batch = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
+    item = []
+    for axis in range(ndim):
+        shortest = 2 if rank >= 3 and axis < 4 else 1  # others are of a lower rank
+        room = most // prod((*batch, *item))
+        item.append(max(shortest, min(draw(st.integers(shortest, longest)), room)))
+    return (*batch, *draw(st.permutations(item))), len(batch)
+
+
+@st.composite
+def neighbourhoods(draw, ndim):
+    """Return a connectivity, or a symmetric structuring element."""
+    if draw(st.booleans()):
+        return {"connectivity": draw(st.integers(1, ndim))}
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    chosen = rng.random((3,) * ndim) < draw(st.sampled_from([0, 0.1, 0.3, 0.6, 1]))
+    return {"structure": chosen | np.flip(chosen)}
+
+
+def values_and_tolerances(dtype):
+    """Return values at the ends of a dtype, and tolerances of at least 1 or above 0."""
+    if dtype.kind == "b":
+        return [0, 1], []
+    if dtype.kind in "iu":
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        ends = [low, low + 1, low + 3, high // 2, high // 2 + 1, high - 2, high]
+        span = high - low
+        return ends, [1, 1.5, 2, 3, high // 2, high, high + 1, span - 2, span, 2**64, np.inf]
+    info = np.finfo(dtype)
+    tiny, step, largest = (float(x) for x in (info.smallest_subnormal, info.eps, info.max))
+    values = [0, -0.0, tiny, -tiny, 1, 1 + step, 0.1, 0.3, largest, -largest]
+    values += [np.inf, -np.inf, np.nan]
+    return values, [tiny, 2 * tiny, step, 0.1, 0.2, 1, largest, 2 * largest, np.inf]
+
+
+@st.composite
+def linked_arrays(draw, rule, value_type, rank):
+    """Return an `Image` with roots of its items, by any link rule."""
+    shape, batch_axes = draw(shapes(rank))
+    ndim = len(shape) - batch_axes
+    periodic = draw(st.lists(st.booleans(), min_size=ndim, max_size=ndim))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    layout = draw(st.sampled_from(["as it is", "fortran", "reversed"]))
+    if rule == "bonds":
+        packed = draw(st.booleans())
+        share = draw(st.sampled_from([0.1, 0.3, 0.5]))
+        bonds = rng.random((8 if packed else ndim, *shape)) < share
+        if packed:
+            bonds = np.packbits(bonds, 0, "little")[0]
+        elif layout == "fortran":  # the bonds of a site beside each other
+            bonds = np.moveaxis(np.moveaxis(bonds, 0, -1).copy(), -1, 0)
+        if layout == "reversed":
+            bonds = np.flip(bonds)
+        roots = label_bonds_by_links(bonds, periodic, packed, batch_axes)
+        described = describe_bonds(bonds, periodic, packed, batch_axes)
+        return described, of_all_items(roots, batch_axes)
+    dtypes = {value_type, value_type.replace("u", "i")}
+    if (rule, value_type) == ("equal", "u1"):
+        dtypes.add("?")
+    dtype = np.dtype(draw(st.sampled_from(sorted(dtypes))))
+    ends, tolerances = values_and_tolerances(dtype)
+    options = {"tolerance": draw(st.sampled_from(tolerances)) if rule == "within" else 0}
+    options |= draw(neighbourhoods(ndim))
+    if draw(st.booleans()):
+        values = np.array(draw(st.lists(st.sampled_from(ends), min_size=2)), dtype)
+    else:  # noise that many tolerances leave in pieces
+        values = np.arange(draw(st.integers(2, 12))).astype(dtype)
+    image = rng.choice(values, shape)
+    if layout != "as it is":
+        image = np.asfortranarray(image) if layout == "fortran" else np.flip(image)
+    options["background"] = draw(st.sampled_from([0, 1, np.nan, image.flat[0].item()]))
+    options |= {"periodic": periodic, "batch_axes": batch_axes}
+    return describe(image, **options), of_all_items(label_by_links(image, **options), batch_axes)
+
+
+@host
+@pytest.mark.parametrize("kind", LINK_TYPES, ids=lambda kind: "-".join(map(str, kind[:3])))
+@pytest.mark.parametrize("algorithm", ON_GPU)
+@given(data=st.data())
+@settings(max_examples=30)
+def test_equals_components_of_linked_pairs(algorithm, kind, data):
+    rule, value_type, rank, index = kind
+    if algorithm == "tiles" and rank not in tiles.RANKS:
+        return
+    described, expected = data.draw(linked_arrays(rule, value_type, rank))
+    assert (described.links.rule, described.links.value_type) == (rule, value_type)
+    options = {}
+    if algorithm == "tiles":
+        options = {"tile": 4, "merge": data.draw(st.sampled_from(list(tiles.MERGE)))}
+    gpu = HostGpu(seed=data.draw(st.integers(0, 1000)))
+    roots = fill(gpu, algorithm, described, index, **options)
     np.testing.assert_array_equal(roots, expected)
 
 
@@ -251,27 +377,20 @@ def test_few_rounds(driver, kernel, image, most, monkeypatch):
 
 
 @host
-@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize(("algorithm", "options"), LINK_CASES, ids=str)
 @pytest.mark.parametrize(
     "shape", [(1,), (2,), (70,), (1, 5), (16, 16), (17, 33), (40, 2), (1, 8, 9), (9, 10, 7)]
 )
 @pytest.mark.parametrize("periodic", [False, True])
-def test_bonds(shape, periodic, options):
+def test_bonds(shape, periodic, algorithm, options):
+    """Bonds as bits of bytes; those beyond an item's axes mean nothing."""
     rng = np.random.default_rng(len(shape))
-    ndim, size = len(shape), int(np.prod(shape))
     bonds = sum((rng.random(shape) < 0.4).astype(np.uint8) << bit for bit in range(8))
-    index = np.arange(size).reshape(shape)
-    arcs = []
-    for axis in range(ndim):
-        set_ = bonds >> (ndim - 1 - axis) & 1 != 0
-        if not periodic:
-            set_[(slice(None),) * axis + (-1,)] = False
-        arcs.append(np.stack([index[set_], np.roll(index, -1, axis)[set_]], 1))
-    image = Image(bonds, BONDS, None, [periodic] * ndim, ndim)
-    for index_type in (np.int32, np.int64):
-        roots = fill(HostGpu(), "tiles", image, index_type, **options)
-        expected = components_by_search(size, np.concatenate(arcs))
-        np.testing.assert_array_equal(roots.ravel(), expected)
+    expected = label_bonds_by_links(bonds, periodic, packed=True)
+    lattice = describe_bonds(bonds, periodic, packed=True)
+    for index in (np.int32, np.int64):
+        roots = fill(HostGpu(), algorithm, lattice, index, **options)
+        np.testing.assert_array_equal(roots, expected)
 
 
 @host
@@ -298,11 +417,45 @@ def test_small_images(algorithm, options):
 
 
 @host
+@pytest.mark.parametrize(("algorithm", "options"), LINK_CASES, ids=str)
+def test_small_batches(algorithm, options):
+    rng = np.random.default_rng(5)
+    diagonal = {"structure": np.eye(3)[::-1], "periodic": (True, False)}
+    for shape, batch_axes, links in (
+        ((3, 2, 9, 21), 2, {"tolerance": 1, "connectivity": 1, "periodic": True}),
+        ((4, 19, 6), 1, {"tolerance": 2, **diagonal}),
+        ((2, 7, 8), 1, diagonal),
+    ):
+        image = rng.integers(0, 9, shape, np.uint8)
+        described = describe(image, batch_axes=batch_axes, **links)
+        roots = fill(HostGpu(resident_threads=64), algorithm, described, **options)
+        expected = label_by_links(image, batch_axes=batch_axes, **links)
+        np.testing.assert_array_equal(roots, of_all_items(expected, batch_axes))
+
+
+@host
+@pytest.mark.parametrize("tolerance", [0, 1])
+@pytest.mark.parametrize(("algorithm", "options"), [case for case in CASES if case[0] != "auto"])
+def test_background_is_no_lower_label(algorithm, options, tolerance):
+    """Values change once labels are given: what was background links to foreground by then."""
+    first = generate.random_array((40, 35), 0.5)
+    image = first.copy()
+
+    def change(launch):
+        if launch == 1:
+            image[...] = 1
+
+    described = describe(image, connectivity=1, tolerance=tolerance)
+    roots = fill(ChangingGpu(change), algorithm, described, **options)
+    np.testing.assert_array_equal(roots < 0, first == 0)
+    if algorithm != "tiles":  # which unites foreground through what was background
+        np.testing.assert_array_equal(roots, label_by_flood_fill(first, connectivity=1))
+
+
+@host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    chosen = (
-        "test_small_images and not auto or test_bonds and shape5 and True or test_numbering_and"
-    )
+    chosen = "test_small and not auto or test_bonds and shape5 and True or test_numbering_and"
     check_sanitized(sanitizer, __file__, chosen)
 
 
@@ -338,7 +491,7 @@ def test_too_many_axes():
         describe(np.zeros((2,) * 7))
     records = np.zeros(4, np.dtype([("pad", "u1"), ("value", "u2")]))
     with pytest.raises(ValueError, match=r"strides \(3,\).* item size, 2"):
-        Image(records["value"], "u2", None, [False], 1)
+        Image(records["value"], equal_values("u2", None), Neighbourhood(1, None, (False,)))
 
 
 @pytest.mark.gpu

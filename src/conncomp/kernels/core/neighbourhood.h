@@ -30,7 +30,10 @@ struct Steps {
   static constexpr int kNoStep = kSteps / 2;
   static_assert(axes >= 1 && axes <= 6);
 
-  CONNCOMP_ANYWHERE static constexpr int step(int code, int axis) { return code / unit(axis) % 3 - 1; }
+  CONNCOMP_ANYWHERE static constexpr int step(int code, int axis) {
+    const int digits = code / unit(axis);
+    return (axis == axes - 1 ? digits : digits % 3) - 1;
+  }
   CONNCOMP_ANYWHERE static constexpr int moves(int code) {
     int count = 0;
     for (int a = 0; a < axes; ++a) count += step(code, a) != 0;

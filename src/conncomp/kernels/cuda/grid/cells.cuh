@@ -207,6 +207,13 @@ __global__ void __launch_bounds__(1024)
   if (grid_thread() == 0) *last_change = 0;
 }
 
+// The lower of two labels. Background, -1, which may be met where values change meanwhile, is the highest.
+template <class Index>
+__device__ inline Index lower_label(Index a, Index b) {
+  const bool first = sizeof(Index) == 4 ? uint32_t(a) < uint32_t(b) : uint64_t(a) < uint64_t(b);
+  return first ? a : b;
+}
+
 // Tells the host that something has changed in a round. All threads of the block call.
 __device__ inline void report_change(bool changed, int64_t round, int64_t* last_change) {
   if (__syncthreads_or(changed) && threadIdx.x == 0) Shared::store(last_change, round);

@@ -175,12 +175,13 @@ def _equal(links: Links) -> _Rule:
 def _within(links: Links) -> _Rule:
     value = VALUE_CTYPES[links.value_type]
     kind, background = _background(links)
-    distance: Any
+    distance: np.dtype[Any]
+    limits: tuple[float, ...]
     if links.value_type.startswith("f"):
-        distance, limits = np.dtype([("limit", "f8")]), (links.limit,)
+        distance, limits = np.dtype([("limit", "f8")], align=True), (links.limit,)
     else:
         bits = np.dtype(links.value_type)
-        distance = np.dtype([("limit", bits), ("turn", bits)])
+        distance = np.dtype([("limit", bits), ("turn", bits)], align=True)
         limits = links.limit, links.signed << (8 * bits.itemsize - 1)
     struct = np.dtype([("background", kind), ("distance", distance)], align=True)
     return _Rule(f"conncomp::Within<{value}>", value, np.array((background, limits), struct)[()])

@@ -3,7 +3,7 @@
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
 // How: every cell starts with its index (start_labels). A round has two passes for each axis, forward and
 // backward; in each, a thread goes along a row of cells and carries the lowest label from cell to cell, as
-// long as values are equal (propagate_along). Where cells are neighbours across edges and corners too, it
+// long as they are linked (propagate_along). Where cells are neighbours across edges and corners too, it
 // also looks at the cells of other rows that are beside the one it comes from. Rounds go on until none
 // changes. On a periodic axis, the first cell of a row looks at the last.
 // Cost: a pass reads values and labels once, and those of other rows where edges and corners connect; only
@@ -18,33 +18,38 @@ namespace conncomp {
 
 constexpr int kRowThreads = 64;
 
-template <class Value, int rank, class Index>
+// `__grid_constant__` spares each thread a copy of the grid, whose axes are indexed.
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kRowThreads)
-    propagate_along(Grid<rank> grid, int32_t axis, int32_t direction, const Value* __restrict__ values,
-                    Index* label, int64_t round, int64_t* last_change) {
+    propagate_along(const __grid_constant__ Grid<rank> grid, Rule rule, int32_t axis, int32_t direction,
+                    const typename Rule::Value* __restrict__ values, Index* labels, int64_t round,
+                    int64_t* last_change) {
+  using Site = typename Rule::Site;
   const int64_t length = grid.axes[axis].length, rows = grid.cells() / length;
   bool changed = false;
   for (int64_t row = grid_thread(); row < rows; row += grid_threads()) {
     Cell<rank, Index> cell = first_of_row<Index>(grid, axis, row);
     if (direction < 0) cell.move(grid, axis, Index(length - 1));
-    Index before = -1, carried = -1;  // the cell behind, and its label
-    Value behind{};
+    // The cell behind, which is carried along.
+    Index index_behind = -1, label_behind = -1;
+    Site site_behind{};
     for (int64_t n = 0; n < length; ++n) {
       if (n > 0) cell.move(grid, axis, Index(direction));
-      const Value value = values[cell.offset];
-      const Index mine = Shared::load(label + cell.index);
-      Index lowest = mine;
-      if (mine >= 0)
-        for_each_neighbour_along(grid, cell, axis, -direction, [&](Index index, int64_t offset) {
-          if (!((index == before ? behind : values[offset]) == value)) return;
-          const Index other = index == before ? carried : Shared::load(label + index);
-          if (other < lowest) lowest = other;
+      const Site site = rule.site(values, cell.offset);
+      const Index label = Shared::load(labels + cell.index);
+      Index lowest = label;
+      if (label >= 0)
+        for_each_neighbour_along(grid, cell, axis, -direction, [&](const Neighbour<Index>& neighbour) {
+          const bool behind = neighbour.index == index_behind;
+          const Site neighbour_site = behind ? site_behind : rule.site(values, neighbour.offset);
+          if (!rule.linked(values, site, neighbour_site, neighbour.axis, neighbour.forward)) return;
+          lowest = lower_label(lowest, behind ? label_behind : Shared::load(labels + neighbour.index));
         });
-      if (lowest < mine) {
-        Shared::store(label + cell.index, lowest);
+      if (lowest < label) {
+        Shared::store(labels + cell.index, lowest);
         changed = true;
       }
-      before = cell.index, carried = lowest, behind = value;
+      index_behind = cell.index, label_behind = lowest, site_behind = site;
     }
   }
   report_change(changed, round, last_change);

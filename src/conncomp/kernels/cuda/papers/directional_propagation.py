@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Image, until_unchanged, value_kinds
+from conncomp.kernels.cuda.grid.image import Image, rule_kinds, until_unchanged
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/papers/directional_propagation.cuh"
@@ -28,31 +28,32 @@ def fill_roots(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None
     roots : array, shape (image.size,)
     workspace : Workspace
     """
-    start, along = gpu.load(FILE, _names(image.value_type, image.rank, roots.dtype))
+    start, along = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
     (last_change,) = workspace.take(gpu, (1, COUNT))
     width, height = START_BLOCK
     by_block = image.blocks(gpu, width, height, width * height)
-    shape = image.grid, np.int32(width), np.int32(height)
-    launch(start, by_block, *shape, image.values, *image.ground, roots, last_change)
+    described = image.grid, image.rule
+    shape = np.int32(width), np.int32(height)
+    launch(start, by_block, *described, *shape, image.values, roots, last_change)
 
     def run(number: int) -> None:
         for axis, length in enumerate(image.shape):
             by_row = gpu.blocks(image.size // length, THREADS), THREADS
             for direction in (1, -1) if length > 1 else ():
                 way = np.int32(axis), np.int32(direction)
-                launch(along, by_row, image.grid, *way, image.values, roots, number, last_change)
+                launch(along, by_row, *described, *way, image.values, roots, number, last_change)
 
     until_unchanged(last_change, run)
 
 
 @cache
-def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+def _names(rule: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{rule}, {rank}, {ctype(index)}"
     return f"start_labels<{types}>", f"propagate_along<{types}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for value_type, rank in value_kinds():
+    for rule, rank in rule_kinds():
         for index in INDEX_TYPES:
-            yield FILE, _names(value_type, rank, index)
+            yield FILE, _names(rule, rank, index)

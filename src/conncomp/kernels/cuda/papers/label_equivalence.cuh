@@ -2,7 +2,7 @@
 //
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
 // How: at first every cell has a label of its own, and every label refers to itself. Then, until no cell
-// has a neighbour of a lower label: each cell that has one lets its label refer to the lowest
+// is linked to one of a lower label: each cell that has one lets its label refer to the lowest
 // (equivalence_scan); each label in use is pointed to the end of its chain of references
 // (equivalence_analyse); each cell takes what its label refers to (equivalence_relabel). Labels in use are
 // indices of cells that carry them, so that only those cells follow chains. With several cells a thread,
@@ -20,53 +20,54 @@ namespace conncomp {
 
 constexpr int kEquivalenceThreads = 256;
 
-template <class Value, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    equivalence_start(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
-                      Value ground, bool has_ground, Index* __restrict__ label, Index* __restrict__ reference,
-                      int64_t* last_change) {
+    equivalence_start(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
+                      const typename Rule::Value* __restrict__ values, Index* __restrict__ labels,
+                      Index* __restrict__ reference, int64_t* last_change) {
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
-    label[cell.index] = is_background(values[cell.offset], ground, has_ground) ? Index(-1) : cell.index;
+    labels[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
     reference[cell.index] = cell.index;
   });
   if (grid_thread() == 0) *last_change = 0;
 }
 
-template <class Value, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    equivalence_scan(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values,
-                     const Index* __restrict__ label, Index* reference, int64_t round, int64_t* last_change) {
+    equivalence_scan(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
+                     const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
+                     Index* reference, int64_t round, int64_t* last_change) {
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
-    const Index mine = label[cell.index];
-    if (mine < 0) return;
-    const Value value = values[cell.offset];
-    Index lowest = mine;
-    for_each_neighbour(grid, cell, [&](Index index, int64_t offset) {
-      if (values[offset] == value && label[index] < lowest) lowest = label[index];
+    const Index label = labels[cell.index];
+    if (label < 0) return;
+    const auto site = rule.site(values, cell.offset);
+    Index lowest = label;
+    for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
+      if (linked_to(rule, values, site, neighbour)) lowest = lower_label(lowest, labels[neighbour.index]);
     });
-    if (lowest == mine) return;
+    if (lowest == label) return;
     changed = true;
-    if (lowest < Shared::load(reference + mine)) Shared::fetch_min(reference + mine, lowest);
+    if (lowest < Shared::load(reference + label)) Shared::fetch_min(reference + label, lowest);
   });
   report_change(changed, round, last_change);
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kEquivalenceThreads)
-    equivalence_analyse(int64_t cells, const Index* __restrict__ label, Index* reference) {
+    equivalence_analyse(int64_t cells, const Index* __restrict__ labels, Index* reference) {
   for (int64_t i = grid_thread(); i < cells; i += grid_threads())
-    if (label[i] == Index(i)) find<Shared, Jump::kSingle>(reference, Index(i));
+    if (labels[i] == Index(i)) find<Shared, Jump::kSingle>(reference, Index(i));
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kEquivalenceThreads)
-    equivalence_relabel(int64_t cells, Index* __restrict__ label, const Index* __restrict__ reference) {
+    equivalence_relabel(int64_t cells, Index* __restrict__ labels, const Index* __restrict__ reference) {
   for (int64_t i = grid_thread(); i < cells; i += grid_threads()) {
-    const Index mine = label[i];
-    if (mine < 0) continue;
-    const Index root = reference[mine];
-    if (root != mine) label[i] = root;
+    const Index label = labels[i];
+    if (label < 0) continue;
+    const Index root = reference[label];
+    if (root != label) labels[i] = root;
   }
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import VALUE_CTYPES, Image, block_of_cells, value_kinds
+from conncomp.kernels.cuda.grid.image import Image, block_of_cells, rule_kinds
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/papers/label_equivalence.cuh"
@@ -42,13 +42,13 @@ def fill_roots(
         How many cells are a thread's; 4 needs blocks of a height that is a multiple of it.
     """
     width, height, threads = block_of_cells(block, cells)
-    names = _names(image.value_type, image.rank, roots.dtype)
+    names = _names(image.rule_name, image.rank, roots.dtype)
     start, scan, analyse, relabel = gpu.load(FILE, names)
     references, last_change = workspace.take(gpu, (image.size, roots.dtype), (1, COUNT))
     by_block = image.blocks(gpu, width, height, threads)
     by_cell = gpu.blocks(image.size, THREADS), THREADS
-    shape = image.grid, np.int32(width), np.int32(height)
-    launch(start, by_block, *shape, image.values, *image.ground, roots, references, last_change)
+    shape = image.grid, image.rule, np.int32(width), np.int32(height)
+    launch(start, by_block, *shape, image.values, roots, references, last_change)
     for number in count(1):
         launch(scan, by_block, *shape, image.values, roots, references, number, last_change)
         if first_entry(last_change) != number:
@@ -58,8 +58,8 @@ def fill_roots(
 
 
 @cache
-def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+def _names(rule: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{rule}, {rank}, {ctype(index)}"
     return (
         f"equivalence_start<{types}>",
         f"equivalence_scan<{types}>",
@@ -70,6 +70,6 @@ def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for value_type, rank in value_kinds():
+    for rule, rank in rule_kinds():
         for index in INDEX_TYPES:
-            yield FILE, _names(value_type, rank, index)
+            yield FILE, _names(rule, rank, index)

@@ -1,8 +1,8 @@
 // Connected components of an array by neighbour propagation: Kernel A.
 //
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every cell starts with its index (start_labels) and takes the lowest label among its neighbours of
-// equal value, again and again until none changes (propagate).
+// How: every cell starts with its index (start_labels) and takes the lowest label among the neighbours that
+// it is linked to, again and again until none changes (propagate).
 // Cost: a round reads the values and labels of all neighbours. A label goes about one cell a round, so
 // there are as many rounds as the longest shortest path through a component is long. No memory beyond the
 // labels.
@@ -14,23 +14,22 @@
 namespace conncomp {
 
 // Only a cell's own thread writes its label, and always a lower one.
-template <class Value, int rank, class Index>
-__global__ void __launch_bounds__(1024)
-    propagate(Grid<rank> grid, int32_t width, int32_t height, const Value* __restrict__ values, Index* label,
-              int64_t round, int64_t* last_change) {
+template <class Rule, int rank, class Index>
+__global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
+                                                  const typename Rule::Value* __restrict__ values,
+                                                  Index* labels, int64_t round, int64_t* last_change) {
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
-    const Index mine = Shared::load(label + cell.index);
-    if (mine < 0) return;
-    const Value value = values[cell.offset];
-    Index lowest = mine;
-    for_each_neighbour(grid, cell, [&](Index index, int64_t offset) {
-      if (!(values[offset] == value)) return;
-      const Index other = Shared::load(label + index);
-      if (other < lowest) lowest = other;
+    const Index label = Shared::load(labels + cell.index);
+    if (label < 0) return;
+    const auto site = rule.site(values, cell.offset);
+    Index lowest = label;
+    for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
+      if (linked_to(rule, values, site, neighbour))
+        lowest = lower_label(lowest, Shared::load(labels + neighbour.index));
     });
-    if (lowest == mine) return;
-    Shared::store(label + cell.index, lowest);
+    if (lowest == label) return;
+    Shared::store(labels + cell.index, lowest);
     changed = true;
   });
   report_change(changed, round, last_change);

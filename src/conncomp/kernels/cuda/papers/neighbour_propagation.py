@@ -10,11 +10,10 @@ import numpy as np
 
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid.image import (
-    VALUE_CTYPES,
     Image,
     block_of_cells,
+    rule_kinds,
     until_unchanged,
-    value_kinds,
 )
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
@@ -43,11 +42,11 @@ def fill_roots(
         How many threads along the last axis, and the last but one, are a block.
     """
     width, height, threads = block_of_cells(block, 1)
-    start, propagate = gpu.load(FILE, _names(image.value_type, image.rank, roots.dtype))
+    start, propagate = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
     (last_change,) = workspace.take(gpu, (1, COUNT))
     by_block = image.blocks(gpu, width, height, threads)
-    cells = image.grid, np.int32(width), np.int32(height), image.values
-    launch(start, by_block, *cells, *image.ground, roots, last_change)
+    cells = image.grid, image.rule, np.int32(width), np.int32(height), image.values
+    launch(start, by_block, *cells, roots, last_change)
     until_unchanged(
         last_change,
         lambda number: launch(propagate, by_block, *cells, roots, number, last_change),
@@ -55,13 +54,13 @@ def fill_roots(
 
 
 @cache
-def _names(value_type: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
-    types = f"{VALUE_CTYPES[value_type]}, {rank}, {ctype(index)}"
+def _names(rule: str, rank: int, index: np.dtype[Any]) -> tuple[str, ...]:
+    types = f"{rule}, {rank}, {ctype(index)}"
     return f"start_labels<{types}>", f"propagate<{types}>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for value_type, rank in value_kinds():
+    for rule, rank in rule_kinds():
         for index in INDEX_TYPES:
-            yield FILE, _names(value_type, rank, index)
+            yield FILE, _names(rule, rank, index)

@@ -10,9 +10,9 @@
 // the bonds between tiles unite trees of labels (sew), on a first level those within groups of two tiles a
 // side, on the next within groups of four, ..., at last those across periodic borders. At the end every
 // site takes the label of its local root, or of its tree (flatten_tiles).
-// What connects two sites is a template parameter: equal values, or bonds that are given. Unlike in the
-// paper, the trees of sewing are hooked by index rather than size, since the root must be the smallest one;
-// so whole seams are sewn at once, a thread a site.
+// A bond is a pair of neighbours that the link rule connects; with the rule `Bonds` it is given. Unlike in
+// the paper, the trees of sewing are hooked by index rather than size, since the root must be the smallest
+// one; so whole seams are sewn at once, a thread a site.
 // Cost: with C bonds a side of a tile, relaxation stores 2 C indices for each, sewing nothing beyond the
 // labels. Local work: B^2 steps of one thread (bfs, union-find) or about B passes of all (self-labelling).
 // Relaxation takes about as many rounds as tiles lie on a path through a component.
@@ -24,25 +24,6 @@
 
 namespace conncomp {
 
-// Whether a site is connected to the next one along an axis, or in the direction to another neighbour.
-template <class T>
-struct EqualValues {
-  using Value = T;
-  __device__ static bool connected(const T* __restrict__ values, int64_t from, int64_t to, int) {
-    return values[from] == values[to];
-  }
-};
-
-// A bit for the bond from each site to the next along each axis: bit 0 along the last axis, 1 along the one
-// before, ...
-template <int rank>
-struct Bonds {
-  using Value = uint8_t;
-  __device__ static bool connected(const uint8_t* __restrict__ bonds, int64_t from, int64_t, int axis) {
-    return bonds[from] >> (rank - 1 - axis) & 1;
-  }
-};
-
 constexpr int kTileThreads = 256;
 
 // ------------------------------------------------------------------------------------------ inside tiles
@@ -50,15 +31,12 @@ constexpr int kTileThreads = 256;
 // Sites of a tile are numbered in C order, so the smallest of a component there is the smallest in the array
 // too. Neighbours that come later lie in these directions: one of each pair of opposite ones.
 template <int rank>
-constexpr int kDirections = rank == 2 ? 4 : 13;
+constexpr int kDirections = Steps<rank>::kNoStep;
 
-// The step of a direction along an axis: steps -1, 0, 1 are the digits, to base 3, of directions and the
-// opposite ones in a row.
+// The code of the step in a direction.
 template <int rank>
-__device__ inline int step_of(int direction, int axis) {
-  int code = kDirections<rank> + 1 + direction;
-  for (int k = rank - 1; k > axis; --k) code /= 3;
-  return code % 3 - 1;
+__device__ inline int code_of(int direction) {
+  return Steps<rank>::kNoStep + 1 + direction;
 }
 
 // A tile of 2^log sites a side.
@@ -70,10 +48,12 @@ struct Tile {
   __device__ int sites() const { return 1 << (log * rank); }
   __device__ int at(int site, int axis) const { return site >> (log * (rank - 1 - axis)) & ((1 << log) - 1); }
   // How much further than a site its neighbour in a direction is numbered.
-  __device__ int step(int direction) const {
-    int steps = 0;
-    for (int k = 0; k < rank; ++k) steps = (steps << log) + step_of<rank>(direction, k);
-    return steps;
+  __device__ int distance(int direction) const {
+    int distance = 0;
+#pragma unroll
+    for (int a = rank - 1; a >= 0; --a)
+      distance = (distance << log) + Steps<rank>::step(code_of<rank>(direction), a);
+    return distance;
   }
   __device__ bool inside(const Grid<rank>& grid, int site) const {
     bool all = true;
@@ -95,70 +75,74 @@ struct Tile {
 // Calls body(tile) for those of this block; all its threads call together.
 template <class Index, int rank, class Body>
 __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
-  int64_t lengths[rank], tiles = 1;
+  int64_t lengths[rank], tiles = grid.items;
   for (int k = 0; k < rank; ++k) {
     lengths[k] = (grid.axes[k].length + (1 << log) - 1) >> log;
     tiles *= lengths[k];
   }
   for (int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
     Tile<rank, Index> tile{{}, log};
-    int64_t rest = number;
+    int64_t quotient = number;
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
-      tile.first.move(grid, k, Index(rest % lengths[k] << log));
-      rest /= lengths[k];
+      tile.first.move(grid, k, Index(quotient % lengths[k] << log));
+      quotient /= lengths[k];
     }
+    tile.first.move_to_item(grid, quotient);
     body(tile);
     __syncthreads();  // before shared memory is used again
   }
 }
 
-// Fills links[site] with a bit for each direction in which a site has a connected neighbour in the tile.
-template <class Link, int rank, class Index>
-__device__ inline void find_links(const Grid<rank>& grid, const Tile<rank, Index>& tile,
-                                  const typename Link::Value* __restrict__ values, const Index* label,
+// Fills links[site] with a bit for each direction in which a site is linked to a neighbour in the tile.
+template <class Rule, int rank, class Index>
+__device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
+                                  const typename Rule::Value* __restrict__ values, const Index* labels,
                                   uint16_t* links) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
-    uint16_t found = 0;
-    if (tile.inside(grid, site) && label[tile.index(grid, site)] >= 0) {
-      const int64_t from = tile.offset(grid, site);
+    uint16_t directions = 0;
+    if (tile.inside(grid, site) && labels[tile.index(grid, site)] >= 0) {
+      const int64_t offset = tile.offset(grid, site);
+      const auto from = rule.site(values, offset);
 #pragma unroll
       for (int direction = 0; direction < kDirections<rank>; ++direction) {
-        int moves = 0, axis = 0;
+        const int code = code_of<rank>(direction);
+        int axis = 0;  // the first one that the step moves along, which is forward
         bool inside = true;
-        int64_t to = from;
+        int64_t neighbour_offset = offset;
 #pragma unroll
-        for (int k = 0; k < rank; ++k) {
-          const int step = step_of<rank>(direction, k), x = tile.at(site, k) + step;
+        for (int a = 0; a < rank; ++a) {
+          const int k = rank - 1 - a, step = Steps<rank>::step(code, a), x = tile.at(site, k) + step;
           if (step == 0) continue;
           inside &= x >= 0 && x < 1 << tile.log && tile.first.at[k] + x < grid.axes[k].length;
-          to += step * grid.axes[k].value_stride;
-          ++moves;
-          axis = k;
+          neighbour_offset += step * grid.axes[k].value_stride;
+          axis = a;
         }
-        if (inside && moves <= grid.connectivity && Link::connected(values, from, to, axis))
-          found |= uint16_t(1 << direction);
+        if (inside && grid.neighbours.has(code) &&
+            rule.linked(values, from, rule.site(values, neighbour_offset), axis, true))
+          directions |= uint16_t(1 << direction);
       }
     }
-    links[site] = found;
+    links[site] = directions;
   }
 }
 
 // Writes the labels of a tile; root(site) is the first site of its component there.
 template <int rank, class Index, class Root>
-__device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* label,
+__device__ inline void write_tile(const Grid<rank>& grid, const Tile<rank, Index>& tile, Index* labels,
                                   Root&& root) {
   for (int site = int(threadIdx.x); site < tile.sites(); site += int(blockDim.x)) {
     if (!tile.inside(grid, site)) continue;
     const Index index = tile.index(grid, site);
-    if (label[index] >= 0) label[index] = tile.index(grid, root(site));
+    if (labels[index] >= 0) labels[index] = tile.index(grid, root(site));
   }
 }
 
 // Shared memory: a label, a place in the queue of two bytes, and links for each site.
-template <class Link, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
-    local_bfs(Grid<rank> grid, int32_t log, const typename Link::Value* __restrict__ values, Index* label) {
+    local_bfs(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
+              Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, seed_of);
   uint16_t* queue = reinterpret_cast<uint16_t*>(seed_of + sites);
@@ -166,7 +150,7 @@ __global__ void __launch_bounds__(kWarp)
   for_each_tile<Index>(grid, log, [&](const Tile<rank, Index>& tile) {
     constexpr int kUnseen = -1;
     for (int site = int(threadIdx.x); site < sites; site += int(blockDim.x)) seed_of[site] = kUnseen;
-    find_links<Link>(grid, tile, values, label, links);
+    find_links(grid, rule, tile, values, labels, links);
     __syncthreads();
     for (int seed = 0; threadIdx.x == 0 && seed < sites; ++seed) {
       if (seed_of[seed] != kUnseen) continue;
@@ -180,22 +164,22 @@ __global__ void __launch_bounds__(kWarp)
       while (taken < put) {
         const int site = queue[taken++];
         for (int direction = 0; direction < kDirections<rank>; ++direction) {
-          const int step = tile.step(direction);
-          if (links[site] >> direction & 1) reach(site + step);
-          if (site >= step && links[site - step] >> direction & 1) reach(site - step);
+          const int distance = tile.distance(direction);
+          if (links[site] >> direction & 1) reach(site + distance);
+          if (site >= distance && links[site - distance] >> direction & 1) reach(site - distance);
         }
       }
     }
     __syncthreads();
-    write_tile(grid, tile, label, [&](int site) { return seed_of[site]; });
+    write_tile(grid, tile, labels, [&](int site) { return seed_of[site]; });
   });
 }
 
 // Shared memory: a parent, the first site of a tree, and links for each site.
-template <class Link, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
-    local_union_find(Grid<rank> grid, int32_t log, const typename Link::Value* __restrict__ values,
-                     Index* label) {
+    local_union_find(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
+                     Index* labels) {
   const int sites = 1 << (log * rank);
   CONNCOMP_DYNAMIC_SHARED(int, parent);  // of a root: the size of its tree, negative
   int* first = parent + sites;
@@ -207,11 +191,11 @@ __global__ void __launch_bounds__(kWarp)
   for_each_tile<Index>(grid, log, [&](const Tile<rank, Index>& tile) {
     for (int site = int(threadIdx.x); site < sites; site += int(blockDim.x))
       parent[site] = -1, first[site] = site;
-    find_links<Link>(grid, tile, values, label, links);
+    find_links(grid, rule, tile, values, labels, links);
     __syncthreads();
     for (int site = 0; threadIdx.x == 0 && site < sites; ++site)
-      for (unsigned int rest = links[site]; rest != 0; rest &= rest - 1) {
-        const int a = root_of(site), b = root_of(site + tile.step(__ffs(int(rest)) - 1));
+      for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
+        const int a = root_of(site), b = root_of(site + tile.distance(__ffs(int(directions)) - 1));
         if (a == b) continue;
         const int large = parent[a] <= parent[b] ? a : b, small = large == a ? b : a;
         parent[large] += parent[small];
@@ -219,44 +203,44 @@ __global__ void __launch_bounds__(kWarp)
         if (first[small] < first[large]) first[large] = first[small];
       }
     __syncthreads();
-    write_tile(grid, tile, label, [&](int site) { return first[root_of(site)]; });
+    write_tile(grid, tile, labels, [&](int site) { return first[root_of(site)]; });
   });
 }
 
 // `square`: a thread has two sites by two, along the last two axes; otherwise one, or several one below the
 // other along the first axis, as many as there are fewer threads than sites. Shared memory: a label and
 // links for each site.
-template <class Link, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    local_self_label(Grid<rank> grid, int32_t log, bool square,
-                     const typename Link::Value* __restrict__ values, Index* label) {
+    local_self_label(Grid<rank> grid, Rule rule, int32_t log, bool square,
+                     const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank), threads = int(blockDim.x), thread = int(threadIdx.x);
-  CONNCOMP_DYNAMIC_SHARED(int, local);
-  uint16_t* links = reinterpret_cast<uint16_t*>(local + sites);
+  CONNCOMP_DYNAMIC_SHARED(int, first);  // of the component, as far as is known
+  uint16_t* links = reinterpret_cast<uint16_t*>(first + sites);
   const int half = (1 << log) / 2;  // squares beside each other
   const int corner = (thread / half << (log + 1)) + thread % half * 2;
   for_each_tile<Index>(grid, log, [&](const Tile<rank, Index>& tile) {
-    for (int site = thread; site < sites; site += threads) InBlock::store(local + site, site);
-    find_links<Link>(grid, tile, values, label, links);
+    for (int site = thread; site < sites; site += threads) InBlock::store(first + site, site);
+    find_links(grid, rule, tile, values, labels, links);
     __syncthreads();
     bool changed;
     do {
       changed = false;
       for (int i = 0; i < sites / threads; ++i) {
         const int site = square ? corner + (i >> 1 << log) + (i & 1) : thread + i * threads;
-        for (unsigned int rest = links[site]; rest != 0; rest &= rest - 1) {
-          const int other = site + tile.step(__ffs(int(rest)) - 1);
-          const int a = InBlock::load(local + site), b = InBlock::load(local + other);
+        for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
+          const int neighbour = site + tile.distance(__ffs(int(directions)) - 1);
+          const int a = InBlock::load(first + site), b = InBlock::load(first + neighbour);
           if (a == b) continue;
           if (a < b)
-            InBlock::fetch_min(local + other, a);
+            InBlock::fetch_min(first + neighbour, a);
           else
-            InBlock::fetch_min(local + site, b);
+            InBlock::fetch_min(first + site, b);
           changed = true;
         }
       }
     } while (__syncthreads_or(changed));
-    write_tile(grid, tile, label, [&](int site) { return InBlock::load(local + site); });
+    write_tile(grid, tile, labels, [&](int site) { return InBlock::load(first + site); });
   });
 }
 
@@ -276,15 +260,16 @@ __device__ inline void for_each_at_seams(const Grid<rank>& grid, const Seams<ran
   int64_t total = 0;
   for (int k = 0; k < rank; ++k) total += seams.planes[k] * (grid.cells() / grid.axes[k].length);
   for (int64_t number = grid_thread(); number < total; number += grid_threads()) {
-    int64_t rest = number, across = 0;
+    int64_t site = number, across = 0;  // of the seams across an axis
     int axis = 0;
     for (;; ++axis) {
       across = grid.cells() / grid.axes[axis].length;
-      if (rest < seams.planes[axis] * across) break;
-      rest -= seams.planes[axis] * across;
+      if (site < seams.planes[axis] * across) break;
+      site -= seams.planes[axis] * across;
     }
-    const int64_t plane = seams.first + rest / across * seams.spacing, last = grid.axes[axis].length - 1;
-    Cell<rank, Index> cell = first_of_row<Index>(grid, axis, rest % across);
+    const int64_t plane = seams.first + site / across * seams.spacing;
+    const int64_t last = grid.axes[axis].length - 1;
+    Cell<rank, Index> cell = first_of_row<Index>(grid, axis, site % across);
     cell.move(grid, axis, Index(plane < last ? plane : last));
     body(number, cell, axis);
   }
@@ -296,61 +281,68 @@ struct RootPair {
 };
 
 // Stores the local roots at both ends of each bond that leaves the seams: the ones of site s in pairs[s],
-// pairs[s + total], ..., as many as neighbours there can be; -1 where there is no bond.
-template <class Link, int rank, class Index>
+// pairs[s + total], ..., as many as neighbours there can be; -1 where there is no bond. `__grid_constant__`
+// spares each thread a copy of what is indexed by an axis.
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    prepare_relax(Grid<rank> grid, Seams<rank> seams, int32_t neighbours, int64_t total,
-                  const typename Link::Value* __restrict__ values, const Index* __restrict__ label,
+    prepare_relax(const __grid_constant__ Grid<rank> grid, Rule rule,
+                  const __grid_constant__ Seams<rank> seams, int32_t neighbours, int64_t total,
+                  const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
                   RootPair<Index>* __restrict__ pairs) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t number, const Cell<rank, Index>& cell, int axis) {
-    const Index mine = label[cell.index];
+    const Index label = labels[cell.index];
     int64_t slot = number;
-    if (mine >= 0)
-      for_each_neighbour_along(grid, cell, axis, 1, [&](Index index, int64_t offset) {
-        const Index other = label[index];
-        if (other < 0 || !Link::connected(values, cell.offset, offset, axis)) return;
-        pairs[slot] = {mine, other};
+    if (label >= 0) {
+      const auto site = rule.site(values, cell.offset);
+      for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
+        const Index neighbour_label = labels[neighbour.index];
+        if (neighbour_label < 0 || !linked_to(rule, values, site, neighbour)) return;
+        pairs[slot] = {label, neighbour_label};
         slot += total;
       });
+    }
     for (; slot < total * neighbours; slot += total) pairs[slot] = {Index(-1), Index(-1)};
   });
 }
 
+// Background, -1, is met only where values changed while tiles were labelled.
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* label, int64_t round,
+    relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t round,
           int64_t* last_change) {
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
     if (pair.a == pair.b) continue;
-    const Index a = Shared::load(label + pair.a), b = Shared::load(label + pair.b);
-    if (a == b) continue;
+    const Index a = Shared::load(labels + pair.a), b = Shared::load(labels + pair.b);
+    if (a == b || a < 0 || b < 0) continue;
     if (a < b)
-      Shared::fetch_min(label + pair.b, a);
+      Shared::fetch_min(labels + pair.b, a);
     else
-      Shared::fetch_min(label + pair.a, b);
+      Shared::fetch_min(labels + pair.a, b);
     changed = true;
   }
   report_change(changed, round, last_change);
 }
 
-template <class Link, int rank, class Index>
+template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    sew(Grid<rank> grid, Seams<rank> seams, const typename Link::Value* __restrict__ values, Index* label) {
+    sew(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
+        const typename Rule::Value* __restrict__ values, Index* labels) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t, const Cell<rank, Index>& cell, int axis) {
-    if (Shared::load(label + cell.index) < 0) return;
-    for_each_neighbour_along(grid, cell, axis, 1, [&](Index index, int64_t offset) {
-      if (Link::connected(values, cell.offset, offset, axis)) unite<Shared>(label, cell.index, index);
+    if (Shared::load(labels + cell.index) < 0) return;
+    const auto site = rule.site(values, cell.offset);
+    for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
+      if (linked_to(rule, values, site, neighbour)) unite<Shared>(labels, cell.index, neighbour.index);
     });
   });
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kTileThreads) flatten_tiles(int64_t sites, Index* label) {
+__global__ void __launch_bounds__(kTileThreads) flatten_tiles(int64_t sites, Index* labels) {
   for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {
-    const Index above = Shared::load(label + i);
-    if (above >= 0) find_from<Shared, Jump::kSingle>(label, Index(i), above);
+    const Index above = Shared::load(labels + i);
+    if (above >= 0) find_from<Shared, Jump::kSingle>(labels, Index(i), above);
   }
 }
 

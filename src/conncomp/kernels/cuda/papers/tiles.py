@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from math import comb
 from typing import Any
 
 import numpy as np
 
 from conncomp._arguments import as_integer, check_choice
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import BONDS, VALUE_CTYPES, Image, until_unchanged
+from conncomp.kernels.cuda.grid.image import Image, rule_kinds, until_unchanged
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
 
 FILE = "cuda/papers/tiles.cuh"
@@ -58,7 +57,7 @@ def fill_roots(
     ----------
     gpu : Gpu
     image : Image
-        Of up to three axes that are longer than 1. Its value type may be `BONDS`.
+        Of up to three axes that are longer than 1.
     roots : array, shape (image.size,)
     workspace : Workspace
     local : {"self-labelling", "bfs", "union-find"}, optional
@@ -75,40 +74,41 @@ def fill_roots(
     check_choice("merge", merge, tuple(MERGE))
     side, threads = _check_tile(image, local, tile, sites)
     log = side.bit_length() - 1
-    names = _names(image.value_type, image.rank, roots.dtype, local, merge)
+    names = _names(image.rule_name, image.rank, roots.dtype, local, merge)
     start, label, *across, flatten = gpu.load(FILE, names)
 
     # Planes between tiles across each axis, and where the axis closes.
     planes = tuple(
         -(-length // side) - (not closed)
-        for length, closed in zip(image.shape, image.periodic, strict=True)
+        for length, closed in zip(image.shape, image.geometry.steps.periodic, strict=True)
     )
     neighbours = _crossing_neighbours(image)
-    total = _seam_sites(image, planes) if merge == "relaxation" else 0
-    parts = ((1, COUNT), (2 * total * neighbours, roots.dtype))
-    last_change, *pairs = workspace.take(gpu, *parts[: 2 if total else 1])
+    total = _seam_sites(image, planes)
+    count = total * neighbours if merge == "relaxation" else 0
+    parts = ((1, COUNT), (2 * count, roots.dtype))
+    last_change, *pairs = workspace.take(gpu, *parts[: 2 if count else 1])
 
     width, height = START_BLOCK
-    shape = image.grid, np.int32(width), np.int32(height)
+    described = image.grid, image.rule
+    shape = np.int32(width), np.int32(height)
     by_block = image.blocks(gpu, width, height, width * height)
-    launch(start, by_block, *shape, image.values, *image.ground, roots, last_change)
+    launch(start, by_block, *described, *shape, image.values, roots, last_change)
 
     by_tile = image.blocks(gpu, side, side, threads)
     square = (sites in (None, 4),) if local == "self-labelling" else ()
-    arguments = image.grid, np.int32(log), *square, image.values, roots
-    launch(label, by_tile, *arguments, shared=side**image.rank * SITE_BYTES[local])
+    arguments = np.int32(log), *square, image.values, roots
+    launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
     if merge == "sewing":
         for first, spacing, crossed in _levels(image, side):
             by_site = gpu.blocks(_seam_sites(image, crossed), THREADS), THREADS
             seams = _seams(image, first, spacing, crossed)
-            launch(across[0], by_site, image.grid, seams, image.values, roots)
-    elif total:
+            launch(across[0], by_site, *described, seams, image.values, roots)
+    elif count:
         prepare, relax = across
         by_site = gpu.blocks(total, THREADS), THREADS
-        seams = image.grid, _seams(image, side - 1, side, planes), np.int32(neighbours), total
-        launch(prepare, by_site, *seams, image.values, roots, *pairs)
-        count = total * neighbours
+        seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
+        launch(prepare, by_site, *described, *seams, image.values, roots, *pairs)
         by_pair = gpu.blocks(count, THREADS), THREADS
         until_unchanged(
             last_change,
@@ -151,9 +151,9 @@ def _check_tile(
 
 
 def _crossing_neighbours(image: Image) -> int:
-    """Return how many neighbours a site has in one direction along an axis."""
-    beside = image.rank - 1
-    return sum(comb(beside, k) * 2**k for k in range(min(image.connectivity, image.rank)))
+    """Return how many neighbours a site has in one direction along an axis, at most."""
+    backward = image.geometry.steps.backward
+    return max(sum(step[k] != 0 for step in backward) for k in range(image.rank))
 
 
 def _levels(image: Image, side: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
@@ -162,8 +162,8 @@ def _levels(image: Image, side: int) -> Iterator[tuple[int, int, tuple[int, ...]
         planes = tuple(-(-length // side) // 2 for length in image.shape)
         yield side - 1, 2 * side, planes
         side *= 2
-    if any(image.periodic):
-        yield max(image.shape), 1, tuple(int(closed) for closed in image.periodic)
+    if any(image.geometry.steps.periodic):
+        yield max(image.shape), 1, tuple(int(closed) for closed in image.geometry.steps.periodic)
 
 
 def _seam_sites(image: Image, planes: tuple[int, ...]) -> int:
@@ -178,18 +178,11 @@ def _seams(image: Image, first: int, spacing: int, planes: tuple[int, ...]) -> A
 
 
 @cache
-def _names(
-    value_type: str, rank: int, index: np.dtype[Any], local: str, merge: str
-) -> tuple[str, ...]:
-    if value_type == BONDS:
-        value, link = "uint8_t", f"conncomp::Bonds<{rank}>"
-    else:
-        value = VALUE_CTYPES[value_type]
-        link = f"conncomp::EqualValues<{value}>"
-    types = f"{link}, {rank}, {ctype(index)}"
+def _names(rule: str, rank: int, index: np.dtype[Any], local: str, merge: str) -> tuple[str, ...]:
+    types = f"{rule}, {rank}, {ctype(index)}"
     only_index = {"relax"}
     return (
-        f"start_labels<{value}, {rank}, {ctype(index)}>",
+        f"start_labels<{types}>",
         f"{LOCAL[local]}<{types}>",
         *(f"{name}<{ctype(index) if name in only_index else types}>" for name in MERGE[merge]),
         f"flatten_tiles<{ctype(index)}>",
@@ -198,5 +191,7 @@ def _names(
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for kind in product((*VALUE_CTYPES, BONDS), RANKS, INDEX_TYPES, LOCAL, MERGE):
-        yield FILE, _names(*kind)
+    for rule, rank in rule_kinds():
+        if rank in RANKS:
+            for way in product(INDEX_TYPES, LOCAL, MERGE):
+                yield FILE, _names(rule, rank, *way)
