@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -60,10 +59,13 @@ class Steps:
         to an element before. In lexical order.
     periodic : tuple of bool
         For each axis.
+    connectivity : int or None
+        That which has just these steps, but for axes of length 1 that were put ahead.
     """
 
     backward: tuple[Step, ...]
     periodic: tuple[bool, ...]
+    connectivity: int | None
 
     @property
     def ndim(self) -> int:
@@ -74,13 +76,6 @@ class Steps:
     def most_moves(self) -> int:
         """Along how many axes a step moves at most."""
         return max((sum(map(abs, step)) for step in self.backward), default=0)
-
-    @cached_property
-    def connectivity(self) -> int | None:
-        """The connectivity that has just these steps along axes longer than 1, or None."""
-        axes = [k for k in range(self.ndim) if any(step[k] for step in self.backward)]
-        count = sum(comb(len(axes), moves) << moves for moves in range(1, self.most_moves + 1))
-        return self.most_moves if self.backward and 2 * len(self.backward) == count else None
 
     @cached_property
     def straight(self) -> tuple[bool, ...]:
@@ -114,10 +109,12 @@ def _steps(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int) -> S
         kept = _within_connectivity(len(axes), connectivity)
     else:
         kept = _of_structure(structure, periodic, axes)
+    most_moves = max((sum(map(abs, step)) for step in kept), default=0)
     none = (0,) * ahead
     return Steps(
         tuple(sorted((*none, *step) for step in kept)),
         (*(False,) * ahead, *(periodic[k] for k in axes)),
+        most_moves if kept and kept == _within_connectivity(len(axes), most_moves) else None,
     )
 
 

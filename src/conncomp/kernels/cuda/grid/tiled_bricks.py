@@ -22,7 +22,7 @@ MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up t
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
-# The ranks of arrays whose elements have all neighbours in bricks beside, so that links can be words.
+# The ranks of arrays whose neighbours are all in bricks beside, so that links can be words.
 LINKED = (1, 2, 3)
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25

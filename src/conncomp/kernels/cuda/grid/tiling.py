@@ -29,7 +29,7 @@ def as_rows(geometry: Geometry) -> Geometry:
     return geometry._replace(
         shape=geometry.shape[1:],
         value_strides=geometry.value_strides[1:],
-        steps=Steps(along_row, steps.periodic[1:]),
+        steps=Steps(along_row, steps.periodic[1:], steps.connectivity),
     )
 
 
