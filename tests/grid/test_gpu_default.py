@@ -5,6 +5,8 @@ import pytest
 
 from conncomp import Workspace, generate
 from conncomp.grid.labelling import _label_on_gpu
+from conncomp.grid.links import Links
+from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.image import Geometry
 from gpu_arrays import describe
@@ -137,14 +139,21 @@ def test_many_words_in_a_chunk(tiles, monkeypatch, most):
 @pytest.mark.parametrize(
     "shape", [(10**6,), (1000, 1000), (1081, 1923), (130, 130, 130), (1300, 1300, 1300)]
 )
-def test_memory(shape):
-    """At most a byte for each element, beside values and labels as large as they must be."""
+@pytest.mark.parametrize(
+    ("links", "least", "most"),
+    [(Links("equal", "u1"), 0.5, 1), (Links("within", "u1", limit=1), 0.5, 4)],
+)
+def test_memory(shape, links, least, most):
+    """So many bytes for each element, beside values and labels as large as they must be."""
     strides = tuple(np.cumprod((1, *shape[:0:-1]))[::-1].tolist())
-    geometry = Geometry(shape, strides, (False,) * len(shape), len(shape))
+    ndim = len(shape)
+    steps = Neighbourhood(ndim, None, (False,) * ndim).steps(tuple(range(ndim)))
+    geometry = Geometry(shape, strides, steps, 1, 0)
     index = np.dtype(np.int64 if np.prod(shape) >= 2**31 else np.int32)
-    plan = tiled_bricks._plan(geometry, "u1", index, 132, consecutive=True)
-    needed = sum(count * dtype.itemsize for count, dtype in plan.parts)
-    assert 0.5 * np.prod(shape) < needed < np.prod(shape)
+    plan = tiled_bricks._plan(geometry, links, index, 132, consecutive=True)
+    parts = [*plan.table.values(), *plan.by_word]
+    needed = sum(count * dtype.itemsize for count, dtype in parts)
+    assert least * np.prod(shape) < needed < most * np.prod(shape)
 
 
 @host

@@ -4,15 +4,13 @@
 
 namespace conncomp {
 
-template <class Value, class Tiles, class Index>
-__global__ void entries(Tiles tiles, const Value* values, const Bits* fore, const uint8_t* mixed,
-                        const Value* value, Index* entry) {
-  using Join = Joining<Value, Tiles, Index>;
-  __shared__ Pairs<typename Join::Pair, kJoinThreads, kPairsBeside> pairs;
-  const Masks<Value> masks{fore, mixed, value};
-  const Join joining{tiles, values, entry, masks, pairs};
-  for (int64_t i = grid_thread(); i < tiles.grid.cells(); i += grid_threads())
-    entry[i] = joining.entry_of(Index(i));
+template <class Rule, class Tiles, class Index>
+__global__ void entries(Tiles tiles, const typename Rule::Value* values, BrickTable table, Index* entry) {
+  const Entries<Rule, Tiles, Index> entries{tiles, values, entry, table};
+  for (int64_t i = grid_thread(); i < tiles.grid.cells(); i += grid_threads()) {
+    Index first_of_item;
+    entry[i] = entries.entry_of(Index(i), first_of_item);
+  }
 }
 
 }  // namespace conncomp
