@@ -14,19 +14,15 @@
 
 namespace conncomp {
 
+// Without a loop: compilers unroll loops over steps before they look into this.
+CONNCOMP_ANYWHERE constexpr int power_of_3(int exponent) {
+  return (exponent & 1 ? 3 : 1) * (exponent & 2 ? 9 : 1) * (exponent & 4 ? 81 : 1);
+}
+
 template <int axes>
 struct Steps {
-  CONNCOMP_ANYWHERE static constexpr int unit(int axis) {
-    int power = 1;
-    for (int a = 0; a < axis; ++a) power *= 3;
-    return power;
-  }
-  static constexpr int kSteps = axes == 1   ? 3
-                                : axes == 2 ? 9
-                                : axes == 3 ? 27
-                                : axes == 4 ? 81
-                                : axes == 5 ? 243
-                                            : 729;
+  CONNCOMP_ANYWHERE static constexpr int unit(int axis) { return power_of_3(axis); }
+  static constexpr int kSteps = power_of_3(axes);
   static constexpr int kNoStep = kSteps / 2;
   static_assert(axes >= 1 && axes <= 6);
 

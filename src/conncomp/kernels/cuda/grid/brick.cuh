@@ -62,6 +62,11 @@ struct Brick : Steps<axes> {
     }
     return elements;
   }
+  // The elements for which the one at a backward step is in the same brick, of which only those `inside` are
+  // in the array: beyond, a periodic axis closes.
+  __device__ static Bits stays(int step, Bits inside) {
+    return with_element_at(step) & inside << distance_back(step);
+  }
   CONNCOMP_ANYWHERE static constexpr int coordinate(int bit, int axis) {
     return bit >> axis * kLog & (kSide - 1);
   }

@@ -130,8 +130,8 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
 struct BrickTable {
   Bits* foreground;  // of a brick
   Bits* links;       // of a brick and a backward step to neighbours: which elements are linked to the one at
-                     // the step, in any brick; words of one step follow each other. Null where all foreground
-                     // of a brick that is equal is linked
+                     // the step, in this brick or, unless other links make up for that, in another one; words
+                     // of one step follow each other. Null where neighbours are compared by value
   Bits* settled;     // of a brick: the first elements of components that need no entry among the labels, as
                      // they are in this brick alone and reach no border of the tile
   Bits* roots;       // of a brick: the first elements of the other components of the tile, and at last of all
@@ -145,26 +145,21 @@ struct BrickTable {
 // The links of a brick by a rule, of which bricks know two: Equal, for the steps of a connectivity, and
 // GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
 template <class T, class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>&, const Tiles& tiles,
+__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>& rule, const Tiles& tiles,
                                                           const BrickTable&, const T* values,
                                                           const Cell<Tiles::kRank, Index>& first, int64_t,
                                                           Bits inside, Bits foreground, bool mixed) {
-  const int connectivity = int(tiles.grid.connectivity);
-  if (mixed) return tiles.values_at(values + first.offset, inside).links(foreground, connectivity);
-  return {foreground, connectivity, false, {}};
+  if (mixed)
+    return tiles.values_at(values + first.offset, inside).links(rule, foreground, tiles.neighbours());
+  return {foreground, int(tiles.grid.connectivity), false, {}};
 }
 
-// Links that are given as words, one by one.
+// Links that are given as words, one by one, along steps that move along `most_moves` axes at most.
+template <int most_moves>
 struct GivenLinks {
   using Value = uint8_t;
   static constexpr bool kTransitive = false;
 
-  // The elements of a brick for which the one at a step is in the same brick, without the axis closing on the
-  // way there.
-  template <class B>
-  __device__ static constexpr Bits stays_in_brick(int step, Bits inside) {
-    return B::with_element_at(step) & inside << B::distance_back(step);
-  }
   // Calls body(step, elements linked to the one there) for the backward steps to neighbours.
   template <class Tiles, class Body>
   __device__ static void for_each_step(const Tiles& tiles, const BrickTable& table, int64_t number,
@@ -172,24 +167,24 @@ struct GivenLinks {
     const Bits* word = table.links + number;
 #pragma unroll
     for (int step = 0; step < Tiles::B::kNoStep; ++step) {
-      if (!tiles.has_step(step)) continue;
+      if (Tiles::B::moves(step) > most_moves || !tiles.has_step(step)) continue;
       body(step, *word);
       word += table.bricks;
     }
   }
 };
 
-template <class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks&, const Tiles& tiles,
-                                                          const BrickTable& table, const uint8_t*,
-                                                          const Cell<Tiles::kRank, Index>&, int64_t number,
-                                                          Bits inside, Bits foreground, bool) {
+template <int most_moves, class Tiles, class Index>
+__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given,
+                                                          const Tiles& tiles, const BrickTable& table,
+                                                          const uint8_t*, const Cell<Tiles::kRank, Index>&,
+                                                          int64_t number, Bits inside, Bits foreground,
+                                                          bool) {
   using B = typename Tiles::B;
   BrickLinks<Tiles::kAxes> brick{foreground, 0, true, {}};
-  GivenLinks::for_each_step(tiles, table, number, [&](int step, Bits linked) {
+  given.for_each_step(tiles, table, number, [&](int step, Bits linked) {
     // Values may have changed since the masks were made of them: both ends are foreground of the masks.
-    brick.back[step] = linked & GivenLinks::stays_in_brick<B>(step, inside) & foreground &
-                       foreground << B::distance_back(step);
+    brick.back[step] = linked & B::stays(step, inside) & foreground & foreground << B::distance_back(step);
   });
   return brick;
 }

@@ -125,22 +125,50 @@ struct BrickValues {
     for (int k = 0; k < kRows * kWords; ++k) {
       const uint32_t tops = bytes_not_0(bytes[k]);
       odd |= tops & bytes_not_0(bytes[k] ^ values);
-      half[k / 8] = half[k / 8] >> 4 | (tops * 0x00204081u & 0xf0000000u);  // four bits come to the top
+      half[k / 8] = appended(half[k / 8], tops);
     }
     const Bits foreground = half[0] | Bits(half[1]) << 32;
     if (foreground != 0) met.add(uint8_t(value ^ background));
     met.several |= odd != 0;
     return foreground;
   }
+  // Four bits, the highest ones of bytes, come to the top of a word whose others move down.
+  __device__ static uint32_t appended(uint32_t word, uint32_t tops) {
+    return word >> 4 | (tops * 0x00204081u & 0xf0000000u);
+  }
+  // Of bytes: which have some of the bits of a mask.
+  __device__ Bits with_bits(uint8_t mask) const {
+    constexpr int kWords = kBytes / 4;
+    uint32_t half[2] = {0, 0};
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      if (aligned) {
+        const Words in_row = words(row);
+#pragma unroll
+        for (int k = 0; k < kWords; ++k)
+          half[(row * kWords + k) / 8] =
+              appended(half[(row * kWords + k) / 8], bytes_not_0(in_row.word[k] & mask * 0x01010101u));
+      } else {
+#pragma unroll
+        for (int x = 0; x < kRow; ++x) {
+          const int bit = row * kRow + x;
+          if (inside >> bit & 1 && *at(bit) & mask) half[bit / 32] |= 1u << bit % 32;
+        }
+      }
+    }
+    return half[0] | Bits(half[1]) << 32;
+  }
   // The highest bit of every byte that is not 0.
   __device__ static uint32_t bytes_not_0(uint32_t bytes) {
     return (((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes) & 0x80808080u;
   }
 
-  // Compares each element with those before it.
-  __device__ BrickLinks<axes> links(Bits foreground, int connectivity) const {
+  // Asks a rule for the link of each element to those at some backward steps in this brick, a bit for each
+  // code.
+  template <class Rule>
+  __device__ BrickLinks<axes> links(const Rule& rule, Bits foreground, uint32_t steps) const {
     constexpr int kLayer = axes < 2 ? kRow : kBits / B::kSide;  // elements before that may be compared
-    BrickLinks<axes> brick{foreground, connectivity, true, {}};
+    BrickLinks<axes> brick{foreground, 0, true, {}};
     Value current[kLayer], before[kLayer] = {};
 #pragma unroll 1
     for (int layer = 0; layer < kBits / kLayer; ++layer) {
@@ -153,17 +181,17 @@ struct BrickValues {
       }
 #pragma unroll
       for (int step = 0; step < B::kNoStep; ++step) {
-        if (B::moves(step) > connectivity) continue;
-        uint32_t equal = 0;
+        if (!(steps >> step & 1)) continue;
+        uint32_t linked = 0;
 #pragma unroll
         for (int p = 0; p < kLayer; ++p) {
           const int neighbour = p - B::distance_back(step);
           if (neighbour + kLayer < 0) continue;  // not in this brick
-          if (current[p] == (neighbour < 0 ? before[(neighbour + kLayer) % kLayer]
-                                           : current[neighbour < 0 ? 0 : neighbour]))
-            equal |= 1u << p;
+          if (rule.linked(current[p], neighbour < 0 ? before[(neighbour + kLayer) % kLayer]
+                                                    : current[neighbour < 0 ? 0 : neighbour]))
+            linked |= 1u << p;
         }
-        brick.back[step] |= Bits(equal) << layer * kLayer;
+        brick.back[step] |= Bits(linked) << layer * kLayer;
       }
 #pragma unroll
       for (int p = 0; p < kLayer; ++p) before[p] = current[p];

@@ -180,7 +180,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       neighbour += at * stride;
       stride *= count;
     }
-    neighbour += quotient * stride;  // in the same item
+    if (tiles.has_items()) neighbour += quotient * stride;
     if (!exists || !may_equal(tile, neighbour)) return {-1, false};
     return {int64_t(neighbour) << tiles.log_parts(), table.mixed[tile] || table.mixed[neighbour]};
   }
@@ -254,8 +254,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =
-        tiles.grid.items == 1 ? 0
-                              : uint32_t(first.index / tiles.grid.cells_of_item()) * tiles.tiles_of_item();
+        !tiles.has_items() ? 0 : uint32_t(first.index / tiles.grid.cells_of_item()) * tiles.tiles_of_item();
     const uint32_t tile = tiles_before + tiles.tile_of(first);
     int steps = 1;
     for (int k = 0; k < kOuter; ++k) steps *= 3;
@@ -359,7 +358,7 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
     const auto corner = tiles.template corner_of<Index>(tile);
     const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
     Cell<rank, Index> first = tiles.first_of(corner, brick);
-    if (tiles.grid.items > 1) first.move_to_item(tiles.grid, tiles.item_of(tile));
+    if (tiles.has_items()) first.move_to_item(tiles.grid, tiles.item_of(tile));
     first_of[thread] = first;
     foreground = table.foreground[(int64_t(tile) << tiles.log_parts()) + brick];
     if (foreground != 0) {
@@ -370,7 +369,7 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   }
   BrickLinks<kAxes> links{foreground, join.connectivity(), false, {}};
   if (touching != 0 && table.mixed[tile])
-    links = join.values_of(first_of[thread]).links(foreground, join.connectivity());
+    links = join.values_of(first_of[thread]).links(Rule{}, foreground, tiles.neighbours());
   __syncthreads();
   list_of_warp[thread / kWarp].for_each_component(
       links, touching, kBits, [](Bits, int) {},
@@ -403,9 +402,9 @@ __global__ void __launch_bounds__(kJoinThreads)
     const auto corner = tiles.template corner_of<Index>(tile);
     const int brick = brick_to_join(tiles, corner, int(k - int64_t(tile) * each));
     Cell<rank, Index> first = tiles.first_of(corner, brick);
-    if (tiles.grid.items > 1) first.move_to_item(tiles.grid, tiles.item_of(tile));
+    if (tiles.has_items()) first.move_to_item(tiles.grid, tiles.item_of(tile));
     const int64_t number = (int64_t(tile) << tiles.log_parts()) + brick;
-    GivenLinks::for_each_step(tiles, table, number, [&](int step, Bits linked) {
+    Rule{}.for_each_step(tiles, table, number, [&](int step, Bits linked) {
       for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
         const int bit = lowest(linked);
         const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };

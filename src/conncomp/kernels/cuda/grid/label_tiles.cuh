@@ -83,12 +83,12 @@ struct TileLabelling {
   uint16_t* parent;  // of each node
   int brick;
   Cell<kRank, Index> corner, first;  // of the tile, of the brick
-  int64_t number;                    // of the brick in the table
 
   Bits foreground;
   bool mixed;   // whether the foreground of the tile is of several values
   Value value;  // of it, otherwise
 
+  __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
   __device__ WarpList& list() const { return memory.list[brick / kWarp]; }
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
 
@@ -96,7 +96,7 @@ struct TileLabelling {
 
   __device__ void read_foreground() {
     if constexpr (!Rule::kTransitive) {
-      memory.foreground[brick] = foreground = table.foreground[number];
+      memory.foreground[brick] = foreground = table.foreground[number()];
       mixed = true;
     } else {
       ValuesMet<Value> met{};
@@ -303,9 +303,8 @@ struct TileLabelling {
         });
     __syncthreads();
     const Bits inside = tiles.inside(first);
-    GivenLinks::for_each_step(tiles, table, number, [&](int step, Bits linked) {
-      linked &=
-          foreground & ~GivenLinks::stays_in_brick<B>(step, inside) & ~tiles.leaving(first, brick, step);
+    rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
+      linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
       for (; linked != 0; linked &= linked - 1) {
         const int node = tiles.node_of(brick, lowest(linked));
         const int neighbour = node - tiles.distance_back_in_tile(step);
@@ -406,9 +405,9 @@ struct TileLabelling {
   __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kWord; }
 
   __device__ void write_table(Bits isolated) const {
-    table.foreground[number] = foreground;
-    table.settled[number] = isolated | two_words(memory.settled + 2 * brick);
-    if (table.roots != nullptr) table.roots[number] = two_words(memory.reaching + 2 * brick);
+    table.foreground[number()] = foreground;
+    table.settled[number()] = isolated | two_words(memory.settled + 2 * brick);
+    if (table.roots != nullptr) table.roots[number()] = two_words(memory.reaching + 2 * brick);
     if (brick == 0) {
       table.mixed[blockIdx.x] = mixed;
       if constexpr (Rule::kTransitive) static_cast<Value*>(table.value)[blockIdx.x] = value;
@@ -427,18 +426,18 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   const int64_t item = tiles.item_of(blockIdx.x);
   values += item * tiles.grid.item_stride;
   label += item * tiles.grid.cells_of_item();
-  if (brick == 0 && blockIdx.x == item * tiles.tiles_of_item()) table.components[item] = 0;
+  const bool begins_item = tiles.has_items() ? blockIdx.x == item * tiles.tiles_of_item() : blockIdx.x == 0;
+  if (brick == 0 && begins_item) table.components[item] = 0;
   if (brick == 0) memory.pairs.count = 0;
   for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
 
   const Cell<Tiles::kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
-  const int64_t number = int64_t(blockIdx.x) * tiles.parts() + brick;
-  TileLabelling<Rule, Tiles, Index> tile{
-      tiles,  rule, values, table, memory, parent, brick, corner, tiles.first_of(corner, brick),
-      number, 0,    false,  {}};
+  const auto first = tiles.first_of(corner, brick);
+  TileLabelling<Rule, Tiles, Index> tile{tiles, rule,   values, table, memory, parent,
+                                         brick, corner, first,  0,     false,  {}};
   tile.read_foreground();
-  const auto links = links_of_brick(rule, tiles, table, values, tile.first, number, tiles.inside(tile.first),
-                                    tile.foreground, tile.mixed);
+  const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
+                                    tiles.inside(tile.first), tile.foreground, tile.mixed);
   if constexpr (Rule::kTransitive) memory.halo[brick] = tile.halo_in_tile();
   const Bits border = tile.border_of_tile(), isolated = tile.find_isolated(links, border);
   __syncwarp();

@@ -1,67 +1,177 @@
 // Stage 0, where not all equal neighbours of a connectivity are linked: links as words of bits.
 //
-// A thread takes an element and asks the rule for its links along the backward steps to neighbours, one after
-// the other; a warp's answers are half a word of its brick, by ballot. So any rule and any neighbourhood
-// become the same thing for the stages after: a word for each brick and step. For example, the bonds of a
-// lattice of 8 x 8 sites are two words, of the steps up and left.
-// Cost: values are read once for each step, by threads beside each other; a word is written for each brick
-// and step.
+// Each thread takes a brick. Of the links within it, words are made by comparing row with row; for those to
+// other bricks, the rule is asked element by element. So any rule and any neighbourhood become the same thing
+// for the stages after: a word for each brick and backward step. For example, the bonds of a lattice are a
+// word for the step up and one for the step to the left.
+//
+// Links to other bricks that others make up for are left out, as each of the rest is a union:
+//
+//      t' - t     a link e - t straight across, if e - e' and t - t' are links within the two bricks, and
+//      |    |     e' - t' goes straight across, too;
+//   ---|----|---
+//      e' - e     a diagonal link e - t', if e - e' is a link within the brick.
+//
+// Links within bricks are never left out, and the link that is relied on comes before in its row, or moves
+// along fewer axes; so what is left connects the same elements.
+// Cost: values are read once, those beside bricks once for each step to them; a word is written for each
+// brick and step.
 #pragma once
 
 #include "cuda/grid/brick_tiles.cuh"
 
 namespace conncomp {
 
-constexpr int kLinkThreads = 256;
+constexpr int kLinkThreads = 128;
+
+// The foreground of a brick and the links within it, by a rule for values, or by bonds.
+template <class Rule, class Tiles, class Index>
+__device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Rule& rule, const Tiles& tiles,
+                                                              const typename Rule::Value* values,
+                                                              const Cell<Tiles::kRank, Index>& first,
+                                                              Bits inside) {
+  const auto brick = tiles.values_at(values + first.offset, inside);
+  ValuesMet<typename Rule::Value> met{};
+  return brick.links(rule, brick.foreground(rule.background, met), tiles.neighbours());
+}
+template <class Tiles, class Index>
+__device__ inline BrickLinks<Tiles::kAxes> links_within_brick(const Bonds& rule, const Tiles& tiles,
+                                                              const uint8_t* bonds,
+                                                              const Cell<Tiles::kRank, Index>& first,
+                                                              Bits inside) {
+  using B = typename Tiles::B;
+  BrickLinks<Tiles::kAxes> brick{inside, 0, true, {}};
+#pragma unroll
+  for (int a = 0; a < Tiles::kAxes; ++a) {
+    const int step = B::kNoStep - B::unit(a);
+    if (!tiles.has_step(step)) continue;
+    const Bits to_next =
+        tiles.values_at(bonds + rule.plane[a] + first.offset, inside).with_bits(rule.mask[a]);
+    brick.back[step] = to_next << B::stride(a) & inside & B::with_element_at(step);
+  }
+  return brick;
+}
+
+// The links of a brick to others.
+template <class Rule, class Tiles, class Index>
+struct LinksAcross {
+  static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
+  using B = typename Tiles::B;
+  using Site = typename Rule::Site;
+
+  const Rule& rule;
+  const Tiles& tiles;
+  const typename Rule::Value* values;
+  const Cell<kRank, Index>& first;
+  Bits inside;
+  const BrickLinks<kAxes>& within;
+
+  // Where the values of an element of the brick and of the one at a step from it are.
+  __device__ int64_t offset_of(int bit) const {
+    int64_t offset = first.offset;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) offset += B::coordinate(bit, a) * tiles.axis(a).value_stride;
+    return offset;
+  }
+  __device__ int64_t offset_at(int bit, int step) const {
+    int64_t offset = first.offset;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const GridAxis& axis = tiles.axis(a);
+      const int64_t at = first.at[kRank - 1 - a];
+      int64_t to = at + B::coordinate(bit, a) + B::step(step, a);
+      if (to < 0) to += axis.length;
+      if (to >= axis.length) to -= axis.length;
+      offset += (to - at) * axis.value_stride;
+    }
+    return offset;
+  }
+  // The elements that have one at a step, but in another brick.
+  __device__ Bits outgoing(int step) const {
+    Bits elements = within.foreground & ~B::stays(step, inside);
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const GridAxis& axis = tiles.axis(a);
+      const int move = B::step(step, a), length = tiles.length(first, a);
+      if (axis.periodic || length == 0) continue;
+      if (move < 0 && first.at[kRank - 1 - a] == 0) elements &= ~B::layer(a, 0);
+      if (move > 0 && int64_t(first.at[kRank - 1 - a]) + B::kSide >= axis.length)
+        elements &= ~B::layer(a, length - 1);
+    }
+    return elements;
+  }
+  __device__ Bits linked_at(int step) const {
+    int axis = 0;
+#pragma unroll
+    for (int a = 1; a < kAxes; ++a)
+      if (B::step(step, a) != 0) axis = a;
+    Bits linked = 0;
+    for (Bits elements = outgoing(step); elements != 0; elements &= elements - 1) {
+      const int bit = lowest(elements);
+      const Site site = rule.site(values, offset_of(bit)),
+                 neighbour = rule.site(values, offset_at(bit, step));
+      if (rule.linked(values, site, neighbour, axis, false)) linked |= lowest_bit(elements);
+    }
+    return linked;
+  }
+  // Those of the elements linked straight across whose link is not made up for by the element before.
+  __device__ Bits needed_straight(int step, Bits linked) const {
+    Bits needed = linked;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int beside = B::kNoStep - B::unit(a);
+      if (B::step(step, a) != 0) continue;
+      Bits candidates = needed & B::ahead(linked, a) & within.back[beside];
+      for (; candidates != 0; candidates &= candidates - 1) {
+        const int bit = lowest(candidates);
+        const Site neighbour = rule.site(values, offset_at(bit, step)),
+                   before = rule.site(values, offset_at(bit - B::stride(a), step));
+        if (rule.linked(values, neighbour, before, a, false)) needed &= ~lowest_bit(candidates);
+      }
+    }
+    return needed;
+  }
+  // Those of the elements linked diagonally that have no link within the brick to one that is linked to the
+  // same element; `linked` has the links to other bricks at every step.
+  __device__ Bits needed_diagonally(int step, const Bits (&linked)[B::kNoStep]) const {
+    Bits needed = linked[step];
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int move = B::step(step, a), on = step - move * B::unit(a), beside = B::kNoStep - B::unit(a);
+      if (move == 0 || on > B::kNoStep) continue;
+      const int by = B::stride(a);
+      needed &= move < 0 ? ~(within.back[beside] & linked[on] << by)
+                         : ~(within.back[beside] >> by & linked[on] >> by);
+    }
+    return needed;
+  }
+};
 
 template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kLinkThreads)
     link_bricks(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, BrickTable table) {
   using B = typename Tiles::B;
-  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
-  static_assert(rank == kAxes, "all neighbours are at steps within bricks or to bricks beside");
-  const int64_t elements = table.bricks * kBits;
-  for (int64_t k = grid_thread(); k < elements; k += grid_threads()) {
-    const int64_t number = k / kBits;
-    const int bit = int(k % kBits);
+  static_assert(Tiles::kRank == Tiles::kAxes, "all neighbours are in the same brick or one beside");
+  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const uint32_t tile = uint32_t(number >> tiles.log_parts());
-    Cell<rank, Index> cell =
+    Cell<Tiles::kRank, Index> first =
         tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
+    first.offset += tiles.item_of(tile) * tiles.grid.item_stride;
+    const Bits inside = tiles.inside(first);
+    const auto within = links_within_brick(rule, tiles, values, first, inside);
+    const LinksAcross<Rule, Tiles, Index> across{rule, tiles, values, first, inside, within};
+    Bits linked[B::kNoStep] = {};
 #pragma unroll
-    for (int a = 0; a < kAxes; ++a) cell.move(tiles.grid, rank - 1 - a, Index(B::coordinate(bit, a)));
-    cell.offset += tiles.item_of(tile) * tiles.grid.item_stride;
-    const bool inside = tiles.has(cell);
-    typename Rule::Site site{};
-    if (inside) site = rule.site(values, cell.offset);
-    const bool foreground = inside && !rule.is_background(site);
-
-    const auto write = [&](Bits* words, bool bit_is_set) {
-      const uint32_t half = __ballot_sync(kAllLanes, bit_is_set);
-      if (lane() == 0) reinterpret_cast<uint32_t*>(words + number)[bit / kWarp] = half;
-    };
-    write(table.foreground, foreground);
-    Bits* words = table.links;
+    for (int step = 0; step < B::kNoStep; ++step)
+      if (tiles.has_step(step)) linked[step] = across.linked_at(step);
+    table.foreground[number] = within.foreground;
+    Bits* words = table.links + number;
 #pragma unroll
     for (int step = 0; step < B::kNoStep; ++step) {
       if (!tiles.has_step(step)) continue;
-      int64_t offset = cell.offset;
-      bool exists = foreground;
-      int axis = 0;
-#pragma unroll
-      for (int a = 0; a < kAxes; ++a) {
-        const int by = B::step(step, a);
-        if (by == 0) continue;
-        axis = a;
-        const GridAxis& grid_axis = tiles.axis(a);
-        int64_t to = int64_t(cell.at[rank - 1 - a]) + by;
-        if (to < 0 || to >= grid_axis.length) {
-          exists &= bool(grid_axis.periodic);
-          to = to < 0 ? grid_axis.length - 1 : 0;
-        }
-        offset += (to - cell.at[rank - 1 - a]) * grid_axis.value_stride;
-      }
-      const bool linked = exists && rule.linked(values, site, rule.site(values, offset), axis, false);
-      write(words, linked);
+      const Bits needed = B::moves(step) == 1 ? across.needed_straight(step, linked[step])
+                                              : across.needed_diagonally(step, linked);
+      *words = within.back[step] | needed;
       words += table.bricks;
     }
   }

@@ -38,12 +38,12 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
       if (root == i) roots |= lowest_bit(unsettled);
     }
     table.roots[number] = roots;
-    if (tiles.grid.items == 1)
+    if (!tiles.has_items())
       count += __popcll(roots);
     else if (roots != 0)
       Shared::fetch_add(table.components + item, int64_t(__popcll(roots)));
   }
-  if (tiles.grid.items > 1) return;
+  if (tiles.has_items()) return;
   const int total = block_sum<kWordThreads>(count);
   if (threadIdx.x == 0) Shared::fetch_add(table.components, int64_t(total));
 }

@@ -17,7 +17,7 @@ from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles,
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/grid/tiled_bricks.cuh"
-WORD, WORD_THREADS, JOIN_THREADS, LINK_THREADS, BRICK = 32, 256, 128, 256, 64
+WORD, WORD_THREADS, JOIN_THREADS, LINK_THREADS, BRICK = 32, 256, 128, 128, 64
 MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
@@ -78,8 +78,8 @@ def fill_labels(
     roots, numbers, in_chunk = by_word if consecutive else (None, None, None)
     tiles, values = plan.tiles, image.values
     for link in links:
-        by_element = gpu.blocks(plan.bricks * BRICK, LINK_THREADS), LINK_THREADS
-        launch(link, by_element, tiles, image.rule, values, table)
+        by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
+        launch(link, by_brick, tiles, image.rule, values, table)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
     launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
     words, columns = plan.words
@@ -154,7 +154,8 @@ def _plan(
     shape, items = geometry.shape, geometry.items
     rank, by_value = len(shape), _by_value(geometry, links)
     logs = _choose_logs(geometry, 2 * multiprocessors)
-    kind = _tiles(rank, logs if rank in FIXED and logs == LOGS[rank] else None)
+    fixed = rank in FIXED and logs == LOGS[rank] and items == 1
+    kind = _tiles(rank, logs if fixed else None)
     tiles = items * count_tiles(shape, _brick_log(geometry), logs)
     of_tile = 1 << sum(logs)
     bricks = tiles * of_tile
@@ -173,13 +174,14 @@ def _plan(
         table["value"] = tiles, np.dtype(links.value_type)
     else:
         table["links"] = bricks * len(geometry.steps.backward), BITS
+    given = None if by_value else min(geometry.steps.most_moves, 2)
     by_word: Parts = ()
     if consecutive:
         table["roots"] = bricks, BITS
         by_word = (words, WORDS), (words, index), (chunks, COUNT)
     return _Plan(
-        _names(links, by_value, kind, index),
-        _last_names(links, by_value, kind, index, consecutive),
+        _names(links, given, kind, index),
+        _last_names(links, given, kind, index, consecutive),
         by_value,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
@@ -240,19 +242,20 @@ def _tiles(rank: int, logs: tuple[int, ...] | None) -> str:
     return f"conncomp::BrickTiles<{rank}, conncomp::{kind}>"
 
 
-def _names(links: Links, by_value: bool, tiles: str, index: Any) -> tuple[str, ...]:
+def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str, ...]:
+    """Return the names of kernels; `given` links move along one axis, or as many (2); or None."""
     rule, kinds = rule_of(links).name, f"{tiles}, {ctype(index)}"
-    if by_value:
+    if given is None:
         return f"label_tiles<{rule}, {kinds}>", f"join_tiles<{rule}, {kinds}>"
-    given = f"conncomp::GivenLinks, {kinds}"
-    return f"label_tiles<{given}>", f"join_links<{given}>", f"link_bricks<{rule}, {kinds}>"
+    words = f"{_given_links(given)}, {kinds}"
+    return f"label_tiles<{words}>", f"join_links<{words}>", f"link_bricks<{rule}, {kinds}>"
 
 
 def _last_names(
-    links: Links, by_value: bool, tiles: str, index: Any, consecutive: bool
+    links: Links, given: int | None, tiles: str, index: Any, consecutive: bool
 ) -> tuple[str, ...]:
     kinds = f"{tiles}, {ctype(index)}"
-    rule = rule_of(links).name if by_value else "conncomp::GivenLinks"
+    rule = rule_of(links).name if given is None else _given_links(given)
     write = f"write_labels<{rule}, {str(consecutive).lower()}, {kinds}>"
     if not consecutive:
         return (write,)
@@ -260,13 +263,20 @@ def _last_names(
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
+def _given_links(given: int) -> str:
+    return f"conncomp::GivenLinks<{1 if given <= 1 else 3}>"
+
+
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for links, rank, index, by_value in product(rules(), (1, *RANKS), INDEX_TYPES, (True, False)):
-        if (by_value and not links.transitive) or (not by_value and rank not in LINKED):
+    for links, rank, index, given in product(rules(), (1, *RANKS), INDEX_TYPES, (None, 1, 2)):
+        by_bonds = links.rule == "bonds"
+        if (given is None and not links.transitive) or (given == 2 and (by_bonds or rank == 1)):
+            continue
+        if given is not None and rank not in LINKED:
             continue
         for logs in (LOGS[rank], None) if rank in FIXED else (None,):
             tiles = _tiles(rank, logs)
-            yield FILE, _names(links, by_value, tiles, index)
+            yield FILE, _names(links, given, tiles, index)
             for consecutive in (False, True):
-                yield FILE, _last_names(links, by_value, tiles, index, consecutive)
+                yield FILE, _last_names(links, given, tiles, index, consecutive)

@@ -5,14 +5,17 @@
 
 namespace conncomp {
 
-// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler.
+// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler. The latter
+// are for one large array, so that the compiler knows that there are no items, too.
 struct GivenLogs {
+  static constexpr bool kItems = true;
   int32_t log[3];
 
   __device__ int operator[](int axis) const { return log[axis]; }
 };
 template <int log0, int log1, int log2>
 struct FixedLogs {
+  static constexpr bool kItems = false;
   int32_t log[3];  // is not read
 
   __device__ constexpr int operator[](int axis) const { return axis == 0 ? log0 : axis == 1 ? log1 : log2; }
@@ -44,7 +47,8 @@ struct Tiling {
     for (int k = 0; k < rank; ++k) tiles *= along(k);
     return tiles;
   }
-  __device__ int64_t item_of(uint32_t tile) const { return grid.items == 1 ? 0 : tile / tiles_of_item(); }
+  __device__ bool has_items() const { return Logs::kItems && grid.items > 1; }
+  __device__ int64_t item_of(uint32_t tile) const { return has_items() ? tile / tiles_of_item() : 0; }
 
   // Whether a step within a tile leads to a neighbour, and all that do, a bit for each code.
   __device__ bool has_step(int code) const {

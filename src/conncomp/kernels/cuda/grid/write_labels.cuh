@@ -104,9 +104,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts();
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const Cell<rank, Index> first = tiles.first_of(corner, brick);
-  const Bits foreground = table.foreground[bricks_before + brick], inside = tiles.inside(first);
+  const Bits foreground = __ldg(table.foreground + bricks_before + brick), inside = tiles.inside(first);
   const auto links = links_of_brick(Rule{}, tiles, table, values, first, bricks_before + brick, inside,
-                                    foreground, table.mixed[blockIdx.x]);
+                                    foreground, __ldg(table.mixed + blockIdx.x));
   labels[lane()] = consecutive ? 0 : -1;
   // Four labels can be written at once where their address fits.
   bool fits = reinterpret_cast<size_t>(label) % 16 == 0;
@@ -119,9 +119,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const Index first_index = Index(first_of_item);
   const Index numbers_before = consecutive && item > 0 ? Index(label_of(first_index) - 1) : Index(0);
   const auto label_of_root = [&](Index root) {
-    return consecutive ? Index(label_of(root + first_index) - numbers_before) : root;
+    return tiles.has_items() && consecutive ? Index(label_of(root + first_index) - numbers_before)
+                                            : label_of(root);
   };
-  int roots = __popcll(table.settled[bricks_before + brick]);
+  int roots = __popcll(__ldg(table.settled + bricks_before + brick));
   Bits unwritten = foreground;
   bool more = true;
   for (bool begins = true; more; begins = false) {
@@ -137,7 +138,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
           const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
           const Index entry = corner.index + tiles.template index_of_node<Index>(tiles.node_of(owner, bit));
           FollowedEntry<Index> followed{entry, false};
-          if (!(table.settled[bricks_before + owner] >> bit & 1)) {
+          if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1)) {
             followed = follow_entry<consecutive>(label, entry);
             roots += followed.root == entry;
           }
