@@ -40,7 +40,11 @@ def describe_bonds(bonds, periodic=False, packed=False, batch_axes=0):
 
 
 def fill(gpu, algorithm, image, index=np.int32, **options):
-    """Return the roots, which begin as something else."""
+    """Return the roots within items, which begin as something else."""
     roots = np.full(image.values.shape, -7, index)
     _label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
+    if algorithm != "auto":  # the papers' roots count the elements of all items
+        of_items = roots.reshape(image.items, -1)
+        starts = np.arange(image.items, dtype=index)[:, None] * of_items.shape[1]
+        np.subtract(of_items, starts, out=of_items, where=of_items != -1)
     return roots

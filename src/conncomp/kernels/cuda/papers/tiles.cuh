@@ -94,7 +94,9 @@ __device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& bod
   }
 }
 
-// Fills links[site] with a bit for each direction in which a site is linked to a neighbour in the tile.
+// Fills links[site] with a bit for each direction in which a site is linked to a neighbour in the tile. As
+// links lead from foreground to later sites, the first site of a component there is foreground, even where
+// values have changed since background was labelled.
 template <class Rule, int rank, class Index>
 __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, const Tile<rank, Index>& tile,
                                   const typename Rule::Value* __restrict__ values, const Index* labels,
@@ -305,7 +307,6 @@ __global__ void __launch_bounds__(kTileThreads)
   });
 }
 
-// Background, -1, is met only where values changed while tiles were labelled.
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads)
     relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t round,
@@ -315,7 +316,7 @@ __global__ void __launch_bounds__(kTileThreads)
     const RootPair<Index> pair = pairs[i];
     if (pair.a == pair.b) continue;
     const Index a = Shared::load(labels + pair.a), b = Shared::load(labels + pair.b);
-    if (a == b || a < 0 || b < 0) continue;
+    if (a == b) continue;
     if (a < b)
       Shared::fetch_min(labels + pair.b, a);
     else
