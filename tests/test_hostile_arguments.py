@@ -141,7 +141,7 @@ CALLS = {
             (conncomp.largest_components, {"k": 1}),
             (conncomp.remove_small_components, {"min_size": 1}),
         )
-        for name in ("labels", "background", *others)
+        for name in ("labels", "background", "batch_axes", *others)
         for others in [{"labels": IMAGE, **others}]
     },
     "labels without background": lambda value: conncomp.component_sizes(value, background=None),

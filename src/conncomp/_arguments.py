@@ -32,6 +32,17 @@ def as_integer(name: str, value: Any) -> int:
         raise TypeError(f"{name}={shown(value)} must be an integer") from None
 
 
+def as_batch_axes(value: Any, ndim: int, name: str) -> int:
+    """Return how many axes of the argument called `name`, which has `ndim`, are batch axes."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"batch_axes={value} must be an integer, the number of batch axes")
+    axes, most = as_integer("batch_axes", value), max(ndim - 1, 0)
+    if not 0 <= axes <= most:
+        allowed = f"0 to {most}, so that items keep an axis" if most else "0"
+        raise ValueError(f"batch_axes={shown(value)}, but {name} has ndim={ndim}; use {allowed}")
+    return axes
+
+
 def as_bool(name: str, value: Any) -> bool:
     """Return whether `value` is true; a TypeError names the argument."""
     try:

@@ -152,25 +152,37 @@ void count(Vector<const Label> labels, Label background, Vector<int64_t> sizes) 
   });
 }
 
+template <class Label, class Combined>
+void combine(Vector<const Label> labels, int64_t length, Label background, int64_t rows,
+             Vector<Combined> combined) {
+  without_gil([&] {
+    combine_labels(labels.data(), int64_t(labels.size()), length, background, rows, combined.data());
+  });
+}
+
+// Indices are those within items of `length` labels.
 template <class Label, class Index>
-void members(Vector<const Label> labels, Label background, Vector<int64_t> indptr, Vector<Index> indices) {
+void members(Vector<const Label> labels, int64_t length, Label background, Vector<int64_t> indptr,
+             Vector<Index> indices) {
   const auto component = [&](int64_t i) {
     const Label label = Shared::load(labels.data() + i);
     return label == background ? -1 : int64_t(label);
   };
   without_gil([&] {
     group_by_key(
-        int64_t(labels.size()), int64_t(indptr.size()) - 1, component, [](int64_t i) { return i; },
-        indptr.data(), indices.data(), int64_t(indices.size()));
+        int64_t(labels.size()), int64_t(indptr.size()) - 1, component,
+        [=](int64_t i) { return i < length ? i : i % length; }, indptr.data(), indices.data(),
+        int64_t(indices.size()));
   });
 }
 
-// Every array but `labels` is to be filled, and has a row for each label.
+// `shape` is that of an item. Every array but `labels` is to be filled, and has a row for each label.
 template <class Label>
 void measure(Vector<const Label> labels, std::vector<int64_t> shape, Label background, Vector<int64_t> size,
              Vector<int64_t> low, Vector<int64_t> high, Vector<int64_t> sum, Vector<double> covariance) {
   without_gil([&] {
-    const Moments moments = measure_labels(labels.data(), shape, background, int64_t(size.size()));
+    const Moments moments =
+        measure_labels(labels.data(), int64_t(labels.size()), shape, background, int64_t(size.size()));
     const auto copy = [](const Buffer<int64_t>& from, Vector<int64_t>& to) {
       for_each_index(int64_t(to.size()), [&](int64_t i) { to.data()[i] = from[i]; });
     };
@@ -191,6 +203,8 @@ template <class Label>
 void define_components(nb::module_& m) {
   m.def("extremes", &extremes_of<Label>);
   m.def("count_labels", &count<Label>);
+  m.def("combine_labels", &combine<Label, int32_t>);
+  m.def("combine_labels", &combine<Label, int64_t>);
   m.def("members", &members<Label, int32_t>);
   m.def("members", &members<Label, int64_t>);
   m.def("measure_labels", &measure<Label>);
@@ -272,8 +286,8 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("random_bits", &random_bits<uint64_t>);
   m.def("random_uniform", &random_uniform<Bits32, float>);
   m.def("random_uniform", &random_uniform<Bits64, double>);
-  m.def("sort_by_size", [](Vector<const int64_t> sizes, Vector<int64_t> order) {
-    without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), order.data()); });
+  m.def("sort_by_size", [](Vector<const int64_t> sizes, int64_t items, Vector<int64_t> order) {
+    without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), items, order.data()); });
   });
   m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);

@@ -79,20 +79,20 @@ CASES += [(name, -1) for name in HARD_ROOTS]
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (sizes, selection, statistics))
+    return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection, statistics))
 
 
 def in_tuple(found):
     return found if isinstance(found, tuple) else (found,)
 
 
-def check(cupy, labels, background, placed=None, functions=FUNCTIONS):
+def check(cupy, labels, background, placed=None, functions=FUNCTIONS, batch_axes=0):
     """Compare the functions on an array and on a copy of it on the GPU."""
     placed = cupy.asarray(labels) if placed is None else placed
     before = placed.get()
     for name in functions:
-        found = FUNCTIONS[name](placed, background=background)
-        expected = FUNCTIONS[name](labels, background=background)
+        found = FUNCTIONS[name](placed, background=background, batch_axes=batch_axes)
+        expected = FUNCTIONS[name](labels, background=background, batch_axes=batch_axes)
         for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
             assert isinstance(there, cupy.ndarray), name
             np.testing.assert_array_equal(there.get(), here, strict=True, err_msg=name)
@@ -117,12 +117,13 @@ def test_hard_labels(cupy, name, background):
         elements=st.integers(0, 9),
     ),
     background=st.sampled_from([0, -1, None]),
+    batch_axes=st.integers(0, 4),
 )
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_equals_the_cpu(cupy, labels, background):
+def test_equals_the_cpu(cupy, labels, background, batch_axes):
     if background == -1 and labels.dtype.kind == "i":
         labels = labels - labels.dtype.type(1)
-    check(cupy, labels, background)
+    check(cupy, labels, background, batch_axes=min(batch_axes, labels.ndim - 1))
 
 
 def layouts(labels):
@@ -132,7 +133,25 @@ def layouts(labels):
 @host
 def test_layouts(cupy):
     for labels in layouts(HARD_LABELS["noise"]):
-        check(cupy, labels, 0, Array(labels))
+        for batch_axes in (0, 1):
+            check(cupy, labels, 0, Array(labels), batch_axes=batch_axes)
+
+
+@host
+@pytest.mark.parametrize("name", ["noise in 3-D", "noise in 7-D", "noise in rows of three"])
+@pytest.mark.parametrize("batch_axes", [1, 2, 6])
+def test_items(cupy, name, batch_axes):
+    labels = hard_labels(name)
+    if batch_axes < labels.ndim:
+        for background in (0, -1, None):
+            check(cupy, labels, background, batch_axes=batch_axes)
+
+
+@host
+def test_items_together_need_64_bits(cupy, monkeypatch):
+    monkeypatch.setattr(_labels, "INT32_MAX", 150)
+    check(cupy, HARD_LABELS["noise in 4-D"], 0, batch_axes=1)
+    assert conncomp.sort_by_size(np.ones((200, 1, 1), np.int32), batch_axes=1).dtype == np.int32
 
 
 @host
@@ -148,7 +167,7 @@ def test_scalar(cupy):
 @pytest.mark.parametrize("name", ["noise", "labels"])
 def test_interleavings(cupy, monkeypatch, name, seed):
     gpu = HostCuPyGpu(cupy, seed=seed, multiprocessors=1, resident_threads=512)
-    for user in (sizes, selection, statistics):
+    for user in (_labels, sizes, selection, statistics):
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
     check(cupy, hard_labels(name), 0, functions=["sizes", "statistics", "members"])
 
@@ -157,10 +176,10 @@ def test_interleavings(cupy, monkeypatch, name, seed):
 @pytest.mark.parametrize("part", [1, 64, 1000, 5000, 6000])
 @pytest.mark.parametrize("background", [0, None])
 def test_members_by_parts(part, background):
-    labels, ground = HARD_LABELS["noise of many"], -1 if background is None else 0
+    labels, empty = HARD_LABELS["noise of many"], -1 if background is None else 0
     counts = conncomp.component_sizes(labels, background=background)
     index = np.dtype(np.int64)
-    found = members.list_members(HostGpu(), labels, ground, counts, index, part)
+    found = members.list_members(HostGpu(), labels, empty, counts, len(labels), index, part)
     for there, here in zip(
         found, conncomp.component_members(labels, background=background), strict=True
     ):
@@ -236,6 +255,12 @@ BAD = [
     (np.array([[2**64 - 1]], np.uint64), {}),
     (np.array([1, 2]), {"background": 5}),
     (np.array([1, 2]), {"background": True}),
+    (np.array([[1, 2]]), {"batch_axes": 1}),
+    (np.array([[1, 2]]), {"batch_axes": 2, "background": 0}),
+    (np.array([[1, 2]]), {"batch_axes": -1}),
+    (np.array([[1, 2]]), {"batch_axes": True}),
+    (np.array([[1, 2]]), {"batch_axes": 1.0}),
+    (np.full((2**12, 1, 1), 2**20), {"batch_axes": 1}),
 ]
 
 
@@ -294,6 +319,16 @@ class TestOnGpu:
                 check(cupy, here, background, there)
         scalar = np.array(3, dtype)
         check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics"})
+
+    @pytest.mark.parametrize("background", [0, -1, None])
+    @pytest.mark.parametrize("batch_axes", [1, 2, 3])
+    @pytest.mark.parametrize("dtype", ["u1", "i4", "i8"])
+    def test_items(self, background, batch_axes, dtype):
+        import cupy
+
+        rng = np.random.default_rng(7)
+        labels = rng.integers(0, 60, (37, 11, 64, 49)).astype(dtype)
+        check(cupy, labels, background, batch_axes=batch_axes)
 
     @pytest.mark.parametrize("shape", [(1500, 1300), (100, 110, 130), (members.PART + 100_001,)])
     @pytest.mark.parametrize("density", [0.1, 0.5, 0.9])

@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 from changing_memory import ChangingGpu, labels, written_by_another_thread
-from conncomp.components._labels import check_labels
+from conncomp.components._labels import check_items
 from conncomp.kernels.cuda.components.members import list_members
-from conncomp.kernels.cuda.components.tables import count_labels, measure_labels, replace_labels
+from conncomp.kernels.cuda.components.tables import (
+    combine_labels,
+    count_labels,
+    measure_labels,
+    replace_labels,
+)
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -17,18 +22,27 @@ pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ com
 SHAPE = (40, 33)
 
 
-def members(gpu, array, ground, rows):
-    counted = count_labels(gpu, array, ground, rows)
-    return list_members(gpu, array.reshape(-1), ground, counted, np.dtype(np.int32), part=500)
+def members(gpu, array, background, rows):
+    sizes, index = count_labels(gpu, array, background, rows), np.dtype(np.int32)
+    flat = array.reshape(-1)
+    return list_members(gpu, flat, background, sizes, array.size // 4, index, part=500)
+
+
+def number_apart(gpu, array, background, rows):
+    combined = np.empty(array.shape, array.dtype)
+    combine_labels(gpu, array, array.shape[1], background, rows, combined)
+    table = np.arange(array.shape[0] * rows, dtype=array.dtype)
+    return replace_labels(gpu, combined, background, table)
 
 
 TOOLS = {
     "sizes": count_labels,
-    "statistics": measure_labels,
+    "statistics": lambda *arguments: measure_labels(*arguments, SHAPE),
     "members": members,
-    "replaced": lambda gpu, array, ground, rows: replace_labels(
-        gpu, array, ground, np.arange(rows, dtype=array.dtype)
+    "replaced": lambda gpu, array, background, rows: replace_labels(
+        gpu, array, background, np.arange(rows, dtype=array.dtype)
     ),
+    "items": number_apart,
 }
 
 
@@ -41,10 +55,11 @@ def few_labels(dtype):
 @pytest.mark.parametrize("tool", TOOLS)
 def test_changes_between_launches(tool, dtype, background):
     right = few_labels(dtype)
-    array, ground, rows = check_labels(right.copy(), background)
+    items = check_items(right.copy(), background, 0)
+    array, empty, rows = items.labels, items.background, items.rows
     wrong = [*labels(SHAPE, dtype).values(), right + 1, np.minimum(right, 1)]
     unchanged = ChangingGpu()
-    TOOLS[tool](unchanged, array, ground, rows)
+    TOOLS[tool](unchanged, array, empty, rows)
     for at in range(unchanged.launches):
         for other in wrong:
 
@@ -53,16 +68,17 @@ def test_changes_between_launches(tool, dtype, background):
                     array[...] = other
 
             array[...] = right
-            TOOLS[tool](ChangingGpu(change), array, ground, rows)
+            TOOLS[tool](ChangingGpu(change), array, empty, rows)
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_changes_during_launches(tool):
     right = few_labels(np.int32)
-    array, ground, rows = check_labels(right.copy(), 0)
+    items = check_items(right.copy(), 0, 0)
+    array, empty, rows = items.labels, items.background, items.rows
     with written_by_another_thread((array, [right, *labels(SHAPE).values()])):
         for seed in range(3):
-            TOOLS[tool](ChangingGpu(seed=seed), array, ground, rows)
+            TOOLS[tool](ChangingGpu(seed=seed), array, empty, rows)
 
 
 def test_sanitized():

@@ -138,7 +138,7 @@ void test_grid() {
   count_labels(numbers.data(), image.size, Index(0), rows, sizes.data());
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
-  const Moments moments = measure_labels(numbers.data(), image.shape, Index(0), rows);
+  const Moments moments = measure_labels(numbers.data(), image.size, image.shape, Index(0), rows);
   for (int64_t row = 0; row < rows; ++row) check(moments.size[row] == recount[row], "sizes in statistics");
   std::vector<double> covariance(rows * image.shape.size() * image.shape.size());
   central_moments(moments, covariance.data());
@@ -146,8 +146,12 @@ void test_grid() {
   check(low == *std::min_element(numbers.begin(), numbers.end()), "the smallest label");
   check(high == count, "the largest label");
   std::vector<int64_t> ranking(rows);
-  sort_by_size(sizes.data(), rows, ranking.data());
-  for (int64_t i = 1; i < rows; ++i) check(sizes[ranking[i - 1]] >= sizes[ranking[i]], "order by size");
+  const int64_t items = rows % 2 ? 1 : 2, rows_of_item = rows / items;
+  sort_by_size(sizes.data(), rows, items, ranking.data());
+  for (int64_t i = 0; i < rows; ++i) {
+    check(ranking[i] / rows_of_item == i / rows_of_item, "order by item");
+    if (i % rows_of_item) check(sizes[ranking[i - 1]] >= sizes[ranking[i]], "order by size");
+  }
 }
 
 template <class Index>
@@ -255,7 +259,9 @@ void test_changing_labels() {
   for (int32_t& label : labels) label = draw(0, 3) ? draw(0, int(rows) - 1) : int32_t(generator());
   std::vector<int64_t> sizes(rows);
   count_labels(labels.data(), count, draw(-1, 0), rows, sizes.data());
-  measure_labels(labels.data(), {count}, draw(-1, 0), rows);
+  measure_labels(labels.data(), count, {count}, draw(-1, 0), rows);
+  std::vector<int64_t> combined(count);
+  combine_labels(labels.data(), count, draw(1, 300), 0, rows, combined.data());
   replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());
 }
 

@@ -144,6 +144,7 @@ work = {{
     "rows": lambda: conncomp.Graph.from_edges(*arcs, 10**6).indptr,
     "sizes": lambda: conncomp.component_sizes(noise(4000, 4000)),
     "statistics": lambda: conncomp.component_statistics(noise(4000, 4000)),
+    "items": lambda: conncomp.sort_by_size(noise(4000, 40, 100), batch_axes=1),
 }}["{kind}"]
 arcs = random.integers(0, 10**6, (2, 2 * 10**6))
 graph = conncomp.Graph.from_edges(*arcs, 10**6)
@@ -173,7 +174,9 @@ print("survived", threading.active_count())
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("kind", ["image", "row", "pairs", "graph", "rows", "sizes", "statistics"])
+@pytest.mark.parametrize(
+    "kind", ["image", "row", "pairs", "graph", "rows", "sizes", "statistics", "items"]
+)
 def test_signals_end_calls(kind, threads):
     """A handler that raises ends the call; the next one works, and no thread is left behind."""
     done = run(INTERRUPTED.format(kind=kind, threads=threads))

@@ -1,15 +1,17 @@
-"""Checks what every function on labels is given, and lets it work on a GPU."""
+"""Checks what every function on labels is given, and lets it work on items and on a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import wraps
+from math import prod
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import INT32_MAX, shown
+from conncomp._arguments import INT32_MAX, as_batch_axes, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
@@ -22,6 +24,9 @@ from conncomp._arrays import (
     library_of,
     on_gpu,
 )
+from conncomp._core import native
+from conncomp.kernels.cuda.components.tables import combine_labels
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
 Labels = NDArray[Any]
 # "auto" is 0, for labels that cannot be those of a graph.
@@ -48,16 +53,68 @@ def where_labels_lie(function: _Function) -> _Function:
             return function(labels, *arguments, **options)
         library, placed = library_of(labels), as_cupy(labels)
         with caller_stream(library, placed.device.id):
-            found = function(placed, *arguments, **options)
-            if isinstance(found, tuple):
-                return tuple(from_cupy(array, library) for array in found)
-            return from_cupy(found, library)
+            result = function(placed, *arguments, **options)
+            if isinstance(result, tuple):
+                return tuple(from_cupy(array, library) for array in result)
+            return from_cupy(result, library)
 
     return cast(_Function, call)
 
 
-def check_labels(labels: Any, background: Background) -> tuple[Labels, int, int]:
-    """Return contiguous labels of int32 or int64, the background (-1: none), and the rows needed.
+@dataclass(frozen=True)
+class Items:
+    """Labels of one array or of many, numbered so that one table has a row for each component.
+
+    Attributes
+    ----------
+    labels : contiguous array of int32 or int64, shape (*batch, *shape)
+        For label k of item n, ``n * rows + k``, or else `background`. The items, arrays of their
+        own, follow each other.
+    background : int
+        -1 if there is none.
+    rows : int
+        Of each item: as many as the largest label of all needs.
+    batch, shape : tuple of int
+        Of the batch axes, and of an item.
+    dtype : dtype
+        Of labels in results.
+    """
+
+    labels: Labels
+    background: int
+    rows: int
+    batch: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def count(self) -> int:
+        """The number of items."""
+        return prod(self.batch)
+
+    @property
+    def all_rows(self) -> int:
+        """The number of rows of all items."""
+        return self.count * self.rows
+
+    @property
+    def length(self) -> int:
+        """The number of elements of an item."""
+        return prod(self.shape)
+
+    @property
+    def xp(self) -> Any:
+        """NumPy or CuPy, the library of `labels`."""
+        return library_at(self.labels)
+
+
+def library_at(array: Any) -> Any:
+    """Return NumPy or CuPy, whichever an array is of."""
+    return np if isinstance(array, np.ndarray) else current_gpu().xp
+
+
+def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
+    """Check labels, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
     GPU, to learn the largest.
@@ -65,56 +122,90 @@ def check_labels(labels: Any, background: Background) -> tuple[Labels, int, int]
     Raises
     ------
     TypeError
-        If `labels` is not of integers.
+        If `labels` is not of integers, or `batch_axes` is not an integer.
     ValueError
-        If a label is negative and not background, or far larger than the number of elements, or
-        `background` is not 0, -1 or None, or has to be given and is not.
+        If a label is negative and not background, or far larger than the number of elements,
+        `background` is not 0, -1 or None, or has to be given and is not, or `batch_axes` leaves no
+        axis to the items.
     """
     placed = on_gpu(labels)
-    array, mask = (labels, None) if placed else as_numpy_and_mask(labels, "labels")
-    if array.size == 0 and array.dtype.kind == "f" and not hasattr(labels, "dtype"):
-        array = array.astype(np.int32)  # an empty list
-    check_kind(array, "iu", labels, "labels", "of integers")
-    ground = _check_background(background, array.ndim)
-    present = array if mask is None else array[~mask]
-    low, high = _range(present, ground) if present.size else (0, -1)
-    if low < (-1 if ground == -1 else 0):
+    given, mask = (labels, None) if placed else as_numpy_and_mask(labels, "labels")
+    if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
+        given = given.astype(np.int32)  # an empty list
+    check_kind(given, "iu", labels, "labels", "of integers")
+    axes = as_batch_axes(batch_axes, given.ndim, "labels")
+    batch, shape = given.shape[:axes], given.shape[axes:]
+    empty, lowest = _check_background(background, batch, shape)
+    present = given if mask is None else given[~mask]
+    low, high = _range(present, lowest) if present.size else (0, -1)
+    if low < lowest:
         raise ValueError(f"labels holds {low}; labels are not negative")
-    if high >= max(ROWS_PER_ELEMENT * array.size, ROWS_ALWAYS):
+    _check_rows(high, batch, given.size)
+    dtype = INDEX_TYPES[given.dtype == np.int64 or high > INT32_MAX]
+    if placed:
+        array = given.astype(dtype, order="C", copy=False)
+    elif mask is None:
+        array = contiguous(given, dtype)
+    else:
+        array = converted(given, dtype)
+        array[mask] = empty
+    items = Items(array, empty, high + 1, batch, shape, dtype)
+    return _number_apart(items, given) if axes else items
+
+
+def _number_apart(items: Items, given: Labels) -> Items:
+    """Give each item numbers of its own, in a copy of the labels where they are still `given`."""
+    labels, background, rows = items.labels, items.background, items.rows
+    dtype = INDEX_TYPES[items.all_rows > INT32_MAX]
+    private = labels.dtype == dtype and not items.xp.may_share_memory(labels, given)
+    combined = labels if private else items.xp.empty(labels.shape, dtype)
+    if isinstance(labels, np.ndarray):
+        native.combine_labels(
+            labels.reshape(-1), items.length, background, rows, combined.reshape(-1)
+        )
+    else:
+        combine_labels(current_gpu(), labels, items.length, background, rows, combined)
+    return replace(items, labels=combined)
+
+
+def _check_rows(high: int, batch: tuple[int, ...], elements: int) -> None:
+    """Raise if tables with a row for each number up to the largest label were too large."""
+    items = prod(batch)
+    if (high + 1) * items <= max(ROWS_PER_ELEMENT * elements, ROWS_ALWAYS):
+        return
+    if not batch:
         raise ValueError(
-            f"labels holds {high}, too large for its {array.size} elements; renumber it first, "
+            f"labels holds {high}, too large for its {elements} elements; renumber it first, "
             "with numpy.unique(labels, return_inverse=True)"
         )
-    dtype = np.int64 if array.dtype == np.int64 or high > INT32_MAX else np.int32
-    empty = -1 if ground is None else ground
-    if placed:
-        array = array.astype(dtype, order="C", copy=False)
-    elif mask is None:
-        array = contiguous(array, dtype)
-    else:
-        array = converted(array, dtype)
-        array[mask] = empty
-    return array, empty, high + 1
+    raise ValueError(
+        f"labels holds {high}, too large for {items} items of {elements // items} elements; "
+        "renumber each item first, with numpy.unique(item, return_inverse=True)"
+    )
 
 
-def _check_background(background: Background, ndim: int) -> int | None:
-    """Return the background, or None if there is none."""
+def _check_background(
+    background: Background, batch: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[int, int]:
+    """Return the background, -1 if there is none, and the lowest number that labels may be."""
     if isinstance(background, str) and background == "auto":
-        if ndim == 1:
+        if len(shape) == 1:
+            subject = "each item of labels" if batch else "labels"
             raise ValueError(
-                "labels has one axis, so background has to be given: background=None for labels of "
-                "connected_components, where 0 is a component, or background=0 for those of label"
+                f"{subject} has one axis, so background has to be given: background=None for "
+                "labels of connected_components, where 0 is a component, or background=0 for "
+                "those of label"
             )
-        return 0
+        return 0, 0
     known = background is None or isinstance(background, (int, np.integer))
     if not known or background not in (0, -1, None) or isinstance(background, bool):
         raise ValueError(f"background={shown(background)} must be 0, -1 or None")
-    return None if background is None else int(background)
+    return (-1, 0) if background is None else (int(background), int(background))
 
 
-def _range(labels: Any, background: int | None) -> tuple[int, int]:
+def _range(labels: Any, lowest: int) -> tuple[int, int]:
     """Return the smallest label, or 0 if that is not negative, and the largest."""
-    if background != -1 and not isinstance(labels, np.ndarray):
+    if lowest == 0 and not isinstance(labels, np.ndarray):
         # As unsigned numbers, negative ones are the largest: one pass finds out about both.
         high = int(labels.view(labels.dtype.str.replace("i", "u")).max())
         if high <= np.iinfo(labels.dtype).max:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_numpy, on_gpu
-from conncomp.components._labels import Background, Labels, check_labels
+from conncomp.components._labels import Background, Labels, check_items
 
 # Components this close to each other, along every axis, get different colours.
 REACH = 2
@@ -23,16 +23,21 @@ WORD, MOST = 64, 3000
 BLOCK = 1 << 14
 
 
-def colour_components(labels: ArrayLike, *, background: Background = "auto") -> NDArray[np.uint8]:
+def colour_components(
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
+) -> NDArray[np.uint8]:
     """Paint components so that those that touch or nearly touch have clearly different colours.
 
     Parameters
     ----------
     labels : array_like of int
-        One dimension or more, of which up to 5 are longer than 1.
+        One dimension or more, of which up to 5 are longer than 1, but for batch axes.
     background : {0, -1, None}, optional
         The label that is no component: 0 for `label`, -1 for its roots, None for none. Has to be
         given for labels of one axis, as for `component_sizes`; masked labels are background.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch of items, as for `component_sizes`. Each item is
+        painted as it would be alone.
 
     Returns
     -------
@@ -43,10 +48,10 @@ def colour_components(labels: ArrayLike, *, background: Background = "auto") -> 
     Raises
     ------
     TypeError
-        If `labels` is not of integers.
+        If `labels` is not of integers, or `batch_axes` is not an integer.
     ValueError
-        If it has no dimension or too many, a label is negative, or more than 3000 colours would be
-        needed.
+        If it has no dimension or too many, a label is negative, `batch_axes` leaves no axis to the
+        items, or more than 3000 colours would be needed.
 
     Notes
     -----
@@ -65,37 +70,55 @@ def colour_components(labels: ArrayLike, *, background: Background = "auto") -> 
     """
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
-    array, ground, rows = check_labels(labels, background)
-    if array.ndim == 0:
+    items = check_items(labels, background, batch_axes)
+    if not items.shape:
         raise ValueError("labels is a scalar; it must have one dimension or more")
-    shape = array.shape
-    array = array.reshape([length for length in shape if length != 1] or [1])
-    if array.ndim > MOST_AXES:
+    lengths = [length for length in items.shape if length != 1] or [1]
+    if len(lengths) > MOST_AXES:
         raise ValueError(
-            f"labels has {array.ndim} axes that are longer than 1; colours are for up to "
+            f"labels has {len(lengths)} axes that are longer than 1; colours are for up to "
             f"{MOST_AXES}, for example a slice of it"
         )
-    painted = array != ground
+    array = items.labels.reshape(items.count, *lengths)
+    painted = array != items.background
+    rows = items.all_rows
+    distinct = np.arange(rows)
     if rows > array.size:  # tables are to be no larger than the picture
         distinct, array = np.unique(array, return_inverse=True)
         array, rows = array.reshape(painted.shape), len(distinct)
-    numbers = _choose(np.where(painted, array, rows), rows)
+    numbers = _choose(np.where(painted, array, rows), _draw(distinct % max(items.rows, 1)))
     colours = palette(int(numbers.max()) + 1)[numbers[array]]
     colours[~painted] = 0
-    return colours.reshape((*shape, 3))
+    return colours.reshape((*items.batch, *items.shape, 3))
 
 
-def _choose(components: Labels, rows: int) -> Labels:
+def _draw(labels: Labels) -> NDArray[np.int64]:
+    """Return a random number of 32 bits for each label, which is always the same.
+
+    Different labels below 2**32 get different numbers: each step of this, the last of MurmurHash3,
+    can be undone. One more follows, for the background.
+    """
+    words = np.append(labels, 0).astype(np.uint32)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        words ^= words >> np.uint32(shift)
+        words *= np.uint32(factor)
+    return words.astype(np.int64)
+
+
+def _choose(components: Labels, drawn: NDArray[np.int64]) -> Labels:
     """Return the number of a colour for each component, so that neighbours differ.
 
-    The background is the component of the number `rows`, and has no neighbours.
+    The first axis is that of items. The background is the component of the last row of `drawn`,
+    and has no neighbours.
     """
-    margin = np.pad(components, REACH, constant_values=rows)
+    rows = len(drawn) - 1
+    margin = np.pad(
+        components, [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)], constant_values=rows
+    )
     steps, flat = _steps(margin), margin.ravel()
     places = _contacts(flat, steps, rows)
     places = places[np.argsort(flat[places], kind="stable")]
     # Equal sizes are put in a random order, which is always the same.
-    drawn = np.random.default_rng(0).permutation(rows + 1)
     rank = (np.bincount(flat[places], minlength=rows + 1) << 32) + drawn
     numbers = drawn % COMMON
     first = 0
@@ -108,10 +131,10 @@ def _choose(components: Labels, rows: int) -> Labels:
 
 
 def _steps(margin: Labels) -> list[int]:
-    """Return how far apart in memory elements are that are close to each other."""
-    strides = [stride // margin.itemsize for stride in margin.strides]
+    """Return how far apart in memory elements of an item are that are close to each other."""
+    strides = [stride // margin.itemsize for stride in margin.strides[1:]]
     reach = range(-REACH, REACH + 1)
-    offsets = product(reach, repeat=margin.ndim)
+    offsets = product(reach, repeat=len(strides))
     return [sum(np.multiply(o, strides)) for o in offsets if any(o)]
 
 

@@ -8,16 +8,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer
+from conncomp._arrays import contiguous
 from conncomp._core import native
-from conncomp.components._labels import Background, Labels, check_labels, where_labels_lie
+from conncomp.components._labels import (
+    Background,
+    Items,
+    Labels,
+    check_items,
+    where_labels_lie,
+)
 from conncomp.components.sizes import count_rows
 from conncomp.kernels.cuda.components.tables import replace_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
 
 @where_labels_lie
-def largest_components(labels: ArrayLike, k: int, *, background: Background = "auto") -> Labels:
-    """Keep the `k` largest components.
+def largest_components(
+    labels: ArrayLike, k: int, *, background: Background = "auto", batch_axes: int = 0
+) -> Labels:
+    """Keep the `k` largest components, of each item its own.
 
     Parameters
     ----------
@@ -28,6 +37,8 @@ def largest_components(labels: ArrayLike, k: int, *, background: Background = "a
         How many to keep; of equally large ones those with the smallest label.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch of items, as for `component_sizes`.
 
     Returns
     -------
@@ -38,9 +49,10 @@ def largest_components(labels: ArrayLike, k: int, *, background: Background = "a
     Raises
     ------
     TypeError
-        If `k` is not an integer, or `labels` not of integers.
+        If `k` or `batch_axes` is not an integer, or `labels` not of integers.
     ValueError
-        If `k` is negative, or a label is, or `labels` has one axis and `background` is not given.
+        If `k` is negative, or a label is, or `labels` has one axis and `background` is not given,
+        or `batch_axes` leaves no axis to the items.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -49,25 +61,30 @@ def largest_components(labels: ArrayLike, k: int, *, background: Background = "a
     >>> import conncomp
     >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 2)
     array([[1, 1, 0, 0, 0, 3, 3]])
+    >>> rows = [[1, 1, 0, 2, 0], [0, 1, 0, 2, 2]]
+    >>> conncomp.largest_components(rows, 1, background=0, batch_axes=1)
+    array([[1, 1, 0, 0, 0],
+           [0, 0, 0, 2, 2]])
     """
     most = as_integer("k", k)
     if most < 0:
         raise ValueError(f"k={most} components; use 0 or more")
-    array, ground, rows = check_labels(labels, background)
-    kept = _library(array).zeros(rows, bool)
-    _assign(kept, _largest_first(count_rows(array, ground, rows))[:most], True)
-    return _keep(array, ground, kept)
+    items = check_items(labels, background, batch_axes)
+    kept = items.xp.zeros(items.all_rows, bool)
+    ranked, rank = _rank_by_size(items)
+    _assign(kept, ranked[rank < min(most, items.rows)], True)
+    return _keep(items, kept)
 
 
 @where_labels_lie
 def remove_small_components(
-    labels: ArrayLike, min_size: int, *, background: Background = "auto"
+    labels: ArrayLike, min_size: int, *, background: Background = "auto", batch_axes: int = 0
 ) -> Labels:
     """Keep the components of at least `min_size` elements.
 
     Parameters
     ----------
-    labels, background
+    labels, background, batch_axes
         As for `largest_components`.
     min_size : int
         The size of the smallest component to keep.
@@ -84,18 +101,20 @@ def remove_small_components(
     array([[1, 1, 0, 0, 0, 3, 3]])
     """
     least = as_integer("min_size", min_size)
-    array, ground, rows = check_labels(labels, background)
-    least = max(0, min(least, array.size + 1))  # which any dtype holds
-    return _keep(array, ground, count_rows(array, ground, rows) >= least)
+    items = check_items(labels, background, batch_axes)
+    least = max(0, min(least, items.length + 1))  # which any dtype holds
+    return _keep(items, count_rows(items) >= least)
 
 
 @where_labels_lie
-def sort_by_size(labels: ArrayLike, *, background: Background = "auto") -> Labels:
-    """Renumber the components, the largest first.
+def sort_by_size(
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
+) -> Labels:
+    """Renumber the components of each item, the largest first.
 
     Parameters
     ----------
-    labels, background
+    labels, background, batch_axes
         As for `largest_components`.
 
     Returns
@@ -110,16 +129,12 @@ def sort_by_size(labels: ArrayLike, *, background: Background = "auto") -> Label
     >>> conncomp.sort_by_size([[1, 0, 2, 2, 0, 3, 3, 3]])
     array([[3, 0, 2, 2, 0, 1, 1, 1]])
     """
-    array, ground, rows = check_labels(labels, background)
-    order = _largest_first(count_rows(array, ground, rows))
-    xp, first = _library(array), int(ground == 0)
-    table = xp.zeros(rows, array.dtype)
-    _assign(table, order, xp.arange(first, first + len(order), dtype=array.dtype))
-    return _replace(array, ground, table)
-
-
-def _library(array: Labels) -> Any:
-    return np if isinstance(array, np.ndarray) else current_gpu().xp
+    items = check_items(labels, background, batch_axes)
+    ranked, rank = _rank_by_size(items)
+    table = items.xp.zeros(items.all_rows, items.labels.dtype)
+    first = int(items.background == 0)
+    _assign(table, ranked, (rank + first).astype(table.dtype))
+    return _replace(items, table)
 
 
 def _assign(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
@@ -129,28 +144,47 @@ def _assign(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
         table.put(rows, values, mode="wrap")
 
 
-def _largest_first(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the labels that occur, the largest component first."""
+def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of components, each item's largest first, and their ranks in the item."""
+    ranked = _largest_first(count_rows(items), items.count)
+    rank = items.xp.arange(len(ranked))
+    if items.count > 1:
+        item = ranked // max(items.rows, 1)
+        rank -= items.xp.searchsorted(item, items.xp.arange(items.count))[item]
+    return ranked, rank
+
+
+def _largest_first(sizes: NDArray[np.int64], items: int) -> NDArray[np.int64]:
+    """Return the rows that are not 0, item by item, in each the largest first."""
     if not isinstance(sizes, np.ndarray):
         xp = current_gpu().xp
-        found = xp.flatnonzero(sizes)  # few of many rows, if labels are roots
-        ranked: NDArray[np.int64] = found[xp.argsort(-sizes[found], kind="stable")]
+        present = xp.flatnonzero(sizes)  # few of many rows, if labels are roots
+        ranked: NDArray[np.int64] = present[xp.argsort(-sizes[present], kind="stable")]
+        if items > 1:
+            rows = max(len(sizes) // items, 1)
+            ranked = ranked[xp.argsort(ranked // rows, kind="stable")]
         return ranked
     order = np.empty_like(sizes)
-    native.sort_by_size(sizes, order)
-    return order[: np.count_nonzero(sizes)]
+    native.sort_by_size(sizes, items, order)
+    return order[: np.count_nonzero(sizes)] if items == 1 else order[sizes[order] > 0]
 
 
-def _keep(labels: Labels, ground: int, kept: NDArray[np.bool_]) -> Labels:
-    xp = _library(labels)
-    table = xp.where(kept, xp.arange(len(kept), dtype=labels.dtype), labels.dtype.type(ground))
-    return _replace(labels, ground, table)
+def _keep(items: Items, kept: NDArray[np.bool_]) -> Labels:
+    """Return the labels of which the rows are kept, and background elsewhere."""
+    xp, dtype = items.xp, items.labels.dtype
+    numbers = xp.arange(items.rows, dtype=dtype)
+    if items.batch:
+        numbers = xp.tile(numbers, items.count)
+    return _replace(items, xp.where(kept, numbers, dtype.type(items.background)))
 
 
-def _replace(labels: Labels, ground: int, table: Labels) -> Labels:
+def _replace(items: Items, table: Labels) -> Labels:
+    """Return labels in which each but the background is replaced by its row of `table`."""
+    labels, empty = items.labels, items.background
     if not isinstance(labels, np.ndarray):
-        replaced: Labels = replace_labels(current_gpu(), labels, ground, table)
+        placed = replace_labels(current_gpu(), labels, empty, table)
+        replaced: Labels = placed.astype(items.dtype, copy=False)
         return replaced
     out = np.empty_like(labels)
-    native.replace_labels(labels.reshape(-1), ground, table, out.reshape(-1))
-    return out
+    native.replace_labels(labels.reshape(-1), empty, table, out.reshape(-1))
+    return contiguous(out, items.dtype)

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX
 from conncomp._core import native
-from conncomp.components._labels import Background, Labels, check_labels, where_labels_lie
+from conncomp.components._labels import (
+    Background,
+    Items,
+    Labels,
+    check_items,
+    where_labels_lie,
+)
 from conncomp.kernels.cuda.components.members import list_members
 from conncomp.kernels.cuda.components.tables import count_labels
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
@@ -19,7 +25,9 @@ SMALL = 1 << 16
 
 
 @where_labels_lie
-def component_sizes(labels: ArrayLike, *, background: Background = "auto") -> NDArray[np.int64]:
+def component_sizes(
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
+) -> NDArray[np.int64]:
     """Count the elements of each component.
 
     Parameters
@@ -31,20 +39,24 @@ def component_sizes(labels: ArrayLike, *, background: Background = "auto") -> ND
         The label that is no component: 0 for `label`, -1 for its roots, None for
         `connected_components`, where 0 is a component. By default 0, but labels of one axis can be
         those of either, so that it has to be given.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch: each array along the other axes, of which there is
+        one at least, is an *item*, whose labels are numbers of its own. `background` is that of
+        each, and what is said of labels of one axis applies to items of one axis.
 
     Returns
     -------
-    ndarray of int64, shape (labels.max() + 1,)
-        Indexed by label; 0 for the background and for numbers that do not occur. Where `labels`
-        lies, and of its library.
+    ndarray of int64, shape (*batch, labels.max() + 1)
+        Indexed by label, for each item by the item first; 0 for the background and for numbers that
+        do not occur. Where `labels` lies, and of its library.
 
     Raises
     ------
     TypeError
-        If `labels` is not of integers.
+        If `labels` is not of integers, or `batch_axes` is not an integer.
     ValueError
         If a label is negative, or far larger than the number of elements, or `labels` has one axis
-        and `background` is not given.
+        and `background` is not given, or `batch_axes` leaves no axis to the items.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -60,13 +72,23 @@ def component_sizes(labels: ArrayLike, *, background: Background = "auto") -> ND
     array([0, 2, 1])
     >>> conncomp.component_sizes([0, 0, 1], background=None)
     array([2, 1])
+
+    Two arrays of one row, of which the second has two components:
+
+    >>> conncomp.component_sizes([[[1, 1, 0]], [[1, 0, 2]]], batch_axes=1)
+    array([[0, 2, 0],
+           [0, 1, 1]])
     """
-    array, ground, rows = check_labels(labels, background)
-    return count_rows(array, ground, rows)
+    items = check_items(labels, background, batch_axes)
+    return count_rows(items).reshape(*items.batch, items.rows)
 
 
-def count_rows(labels: Labels, background: int, rows: int) -> NDArray[np.int64]:
-    """Count the elements of each label below `rows`, once the labels are checked."""
+def count_rows(items: Items) -> NDArray[np.int64]:
+    """Count the elements of each label of each item."""
+    return _count(items.labels, items.background, items.all_rows)
+
+
+def _count(labels: Labels, background: int, rows: int) -> NDArray[np.int64]:
     if not isinstance(labels, np.ndarray):
         counted: NDArray[np.int64] = count_labels(current_gpu(), labels, background, rows)
         return counted
@@ -77,20 +99,20 @@ def count_rows(labels: Labels, background: int, rows: int) -> NDArray[np.int64]:
 
 @where_labels_lie
 def size_histogram(
-    labels: ArrayLike, *, background: Background = "auto"
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the components of each size.
 
     Parameters
     ----------
-    labels, background
+    labels, background, batch_axes
         As for `component_sizes`.
 
     Returns
     -------
     sizes : ndarray of int64
-        The sizes that occur, ascending.
-    counts : ndarray of int64
+        The sizes that occur, in whichever item, ascending.
+    counts : ndarray of int64, shape (*batch, len(sizes))
         How many components have each size.
 
     Examples
@@ -99,33 +121,58 @@ def size_histogram(
     >>> conncomp.size_histogram([[1, 1, 0, 3], [0, 0, 2, 0]])
     (array([1, 2]), array([2, 1]))
     """
-    array, ground, rows = check_labels(labels, background)
-    found = count_rows(array, ground, rows)
-    if not isinstance(found, np.ndarray):
-        histogram: tuple[Any, Any] = current_gpu().xp.unique(found[found > 0], return_counts=True)
+    items = check_items(labels, background, batch_axes)
+    by_row = count_rows(items)
+    present = items.xp.flatnonzero(by_row)
+    by_component = by_row[present]
+    sizes, counts = _histogram(by_component)
+    if items.batch:
+        cell = present // max(items.rows, 1) * len(sizes) + _places(sizes, by_component)
+        counts = _count(cell, -1, items.count * len(sizes)).reshape(*items.batch, len(sizes))
+    return sizes, counts
+
+
+def _histogram(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sizes that occur, ascending, and how often each does."""
+    if not isinstance(sizes, np.ndarray):
+        histogram: tuple[Any, Any] = current_gpu().xp.unique(sizes, return_counts=True)
         return histogram
-    counts = np.bincount(found[(found > 0) & (found < SMALL)], minlength=1)
-    sizes = np.flatnonzero(counts)
-    large, large_counts = np.unique(found[found >= SMALL], return_counts=True)
-    return np.concatenate([sizes, large]), np.concatenate([counts[sizes], large_counts])
+    counts = np.bincount(sizes[sizes < SMALL], minlength=1)
+    small = np.flatnonzero(counts)
+    large, large_counts = np.unique(sizes[sizes >= SMALL], return_counts=True)
+    return np.concatenate([small, large]), np.concatenate([counts[small], large_counts])
+
+
+def _places(ascending: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where among ascending sizes each of `sizes` is."""
+    if not isinstance(sizes, np.ndarray):
+        placed: NDArray[np.int64] = current_gpu().xp.searchsorted(ascending, sizes)
+        return placed
+    if not len(sizes) or ascending[-1] >= SMALL:
+        return np.searchsorted(ascending, sizes)
+    table = np.zeros(SMALL, np.int64)  # several times as fast
+    table[ascending] = np.arange(len(ascending))
+    return table[sizes]
 
 
 @where_labels_lie
 def component_members(
-    labels: ArrayLike, *, background: Background = "auto"
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
 ) -> tuple[NDArray[np.int64], Labels]:
     """List the elements of each component.
 
     Parameters
     ----------
-    labels, background
+    labels, background, batch_axes
         As for `component_sizes`.
 
     Returns
     -------
-    indptr : ndarray of int64, shape (labels.max() + 2,)
+    indptr : ndarray of int64, shape (*batch, labels.max() + 2)
     indices : ndarray of int32 or int64
-        ``indices[indptr[k]:indptr[k + 1]]`` are the flat C-order indices of label k, ascending.
+        ``indices[indptr[k]:indptr[k + 1]]`` are the flat C-order indices of label k, ascending. For
+        label k of an item, they are those between ``indptr[item][k]`` and ``indptr[item][k + 1]``,
+        counted within the item.
 
     Examples
     --------
@@ -134,14 +181,30 @@ def component_members(
     >>> indices[indptr[1]:indptr[2]]
     array([0, 1, 5], dtype=int32)
     """
-    array, ground, rows = check_labels(labels, background)
-    index = INDEX_TYPES[array.size > INT32_MAX]
+    items = check_items(labels, background, batch_axes)
+    array, empty, length = items.labels, items.background, items.length
+    index = INDEX_TYPES[length > INT32_MAX]
     if not isinstance(array, np.ndarray):
-        sizes = count_rows(array, ground, rows)
-        return list_members(current_gpu(), array.reshape(-1), ground, sizes, index)
-    indptr = np.empty(rows + 1, np.int64)
+        sizes = count_rows(items)
+        begins, indices = list_members(
+            current_gpu(), array.reshape(-1), empty, sizes, length, index
+        )
+        return _by_item(begins, items), indices
+    begins = np.empty(items.all_rows + 1, np.int64)
     all_members = background is None and not np.ma.is_masked(labels)
-    total = array.size if all_members else int(np.count_nonzero(array != ground))
+    total = array.size if all_members else int(np.count_nonzero(array != empty))
     indices = np.empty(total, index)
-    native.members(array.reshape(-1), ground, indptr, indices)
-    return indptr, indices
+    native.members(array.reshape(-1), length, empty, begins, indices)
+    return _by_item(begins, items), indices
+
+
+def _by_item(begins: NDArray[np.int64], items: Items) -> NDArray[np.int64]:
+    """Repeat, for each item, where its last label ends, which is where the next item begins."""
+    if not items.batch:
+        return begins
+    xp, rows = items.xp, items.rows
+    ends = begins[rows * xp.arange(1, items.count + 1)]
+    indptr: NDArray[np.int64] = xp.concatenate(
+        [begins[:-1].reshape(items.count, rows), ends[:, None]], axis=1
+    ).reshape(*items.batch, rows + 1)
+    return indptr

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._core import native
-from conncomp.components._labels import Background, check_labels, where_labels_lie
+from conncomp.components._labels import Background, Items, check_items, where_labels_lie
 from conncomp.kernels.cuda.components.tables import measure_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -17,6 +17,8 @@ from conncomp.kernels.cuda.launcher import current_gpu
 @dataclass(frozen=True)
 class ComponentStatistics:
     """What `component_statistics` returns: a row for each of n components, in the order of labels.
+
+    With batch axes, in the order of items first; ndim is the number of an item's axes.
 
     Attributes
     ----------
@@ -30,6 +32,8 @@ class ComponentStatistics:
     moments : ndarray of float64, shape (n, ndim, ndim)
         Second central moments over the size, that is the covariances of the coordinates, in
         elements squared.
+    batch : ndarray of int64, shape (n, batch_axes)
+        The item that the component is of, as indices along the batch axes.
     """
 
     labels: NDArray[np.int64]
@@ -37,14 +41,15 @@ class ComponentStatistics:
     bounding_boxes: NDArray[np.int64]
     centroids: NDArray[np.float64]
     moments: NDArray[np.float64]
+    batch: NDArray[np.int64]
 
     def slices(self, row: int) -> tuple[slice, ...]:
-        """Return the bounding box of a row, to index an array with."""
+        """Return the bounding box of a row, to index an array, or the row's item, with."""
         return tuple(slice(first, end) for first, end in self.bounding_boxes[row].tolist())
 
 
 def component_statistics(
-    labels: ArrayLike, *, background: Background = "auto"
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
 ) -> ComponentStatistics:
     """Measure the components: sizes, bounding boxes, centroids and second central moments.
 
@@ -54,6 +59,9 @@ def component_statistics(
         One dimension or more, in main memory or on a GPU, as for `component_sizes`.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch, as for `component_sizes`. Coordinates are those
+        within an item.
 
     Returns
     -------
@@ -66,10 +74,10 @@ def component_statistics(
     Raises
     ------
     TypeError
-        If `labels` is not of integers.
+        If `labels` is not of integers, or `batch_axes` is not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
-        larger than the number of elements.
+        larger than the number of elements, or `batch_axes` leaves no axis to the items.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -85,30 +93,52 @@ def component_statistics(
     >>> found.bounding_boxes[1]
     array([[1, 3],
            [2, 3]])
+
+    The rows of a matrix as arrays of their own:
+
+    >>> found = conncomp.component_statistics([[1, 1, 0], [0, 1, 2]], background=0, batch_axes=1)
+    >>> found.batch[:, 0], found.labels
+    (array([0, 1, 1]), array([1, 1, 2]))
     """
-    return ComponentStatistics(*_measure(labels, background))
+    return ComponentStatistics(*_measure(labels, background, batch_axes))
 
 
 @where_labels_lie
-def _measure(labels: ArrayLike, background: Background) -> tuple[Any, ...]:
+def _measure(labels: ArrayLike, background: Background, batch_axes: int) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics`."""
-    array, ground, rows = check_labels(labels, background)
-    if array.ndim == 0:
+    items = check_items(labels, background, batch_axes)
+    if not items.shape:
         raise ValueError("labels is a scalar; it must have one dimension or more")
+    array, empty, all_rows = items.labels, items.background, items.all_rows
     if not isinstance(array, np.ndarray):
         gpu = current_gpu()
-        found, counted, first, last, total, covariances = measure_labels(gpu, array, ground, rows)
-        boxes = gpu.xp.stack([first, last + 1], axis=-1)
-        return found, counted, boxes, total / counted[:, None], covariances
-    ndim = array.ndim
-    sizes = np.empty(rows, np.int64)
-    low, high, sums = (np.empty((rows, ndim), np.int64) for _ in range(3))
-    moments = np.empty((rows, ndim, ndim))
-    columns = (sizes, low, high, sums, moments)
-    native.measure_labels(
-        array.reshape(-1), array.shape, ground, *(column.reshape(-1) for column in columns)
-    )
-    found = np.flatnonzero(sizes)
-    boxes = np.stack([low, high + 1], axis=-1)[found]
-    centroids = sums[found] / sizes[found, None]
-    return found, sizes[found], boxes, centroids, moments[found]
+        rows, sizes, low, high, sums, moments = measure_labels(
+            gpu, array, empty, all_rows, items.shape
+        )
+    else:
+        ndim = len(items.shape)
+        sizes = np.empty(all_rows, np.int64)
+        low, high, sums = (np.empty((all_rows, ndim), np.int64) for _ in range(3))
+        moments = np.empty((all_rows, ndim, ndim))
+        columns: tuple[Any, ...] = (sizes, low, high, sums, moments)
+        native.measure_labels(
+            array.reshape(-1), items.shape, empty, *(column.reshape(-1) for column in columns)
+        )
+        rows = np.flatnonzero(sizes)
+        sizes, low, high, sums, moments = [column[rows] for column in columns]
+    boxes = items.xp.stack([low, high + 1], axis=-1)
+    batch, own_labels = _items_of_rows(items, rows)
+    return own_labels, sizes, boxes, sums / sizes[:, None], moments, batch
+
+
+def _items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:
+    """Return the item of each row, as indices along the batch axes, and the label in the item."""
+    batch = items.xp.empty((len(rows), len(items.batch)), np.int64)
+    if not items.batch:
+        return batch, rows
+    number = rows // max(items.rows, 1)
+    labels = rows - number * items.rows
+    for axis in reversed(range(len(items.batch))):
+        batch[:, axis] = number % items.batch[axis]
+        number = number // items.batch[axis]
+    return batch, labels

@@ -3,6 +3,8 @@
 // How: stretches of equal labels along rows, not elements, are added up. Each thread fills a table of its
 // own and the tables are added, all in integers, so the result depends neither on threads nor on order;
 // fewer threads take part where their tables would outgrow the labels.
+// Items, arrays that lie one after another and are numbered each on its own, get numbers that no two of them
+// share (combine_labels): one table has the rows of all, those of each item together.
 // Cost: the labels read once. Memory: the table, once a thread.
 // Labels are the caller's, who may change them after they were checked (contract 5): each is loaded once
 // before it becomes an index, and one that has no row is taken for background.
@@ -34,6 +36,26 @@ void for_each_stretch(const Label* labels, int64_t begin, int64_t end, Label bac
       if (label != background && uint64_t(label) < uint64_t(rows)) body(label, i, last);
     }
   }
+}
+
+// Numbers components of items of `length` labels each so that no two items share a number: label k of item n
+// becomes n * rows + k, and what has no row the background.
+template <class Label, class Combined>
+void combine_labels(const Label* labels, int64_t count, int64_t length, Label background, int64_t rows,
+                    Combined* combined) {
+  const Parts parts(count, kGrain);
+  parallel_for(parts.parts, [&](int64_t part) {
+    for (int64_t begin = parts.begin(part), stop; begin < parts.end(part); begin = stop) {
+      const int64_t item = begin / length, first_row = item * rows;
+      stop = std::min(parts.end(part), (item + 1) * length);
+      for_each_in(begin, stop, [=](int64_t i) {
+        const Label label = Shared::load(labels + i);
+        // Without branches, which noise would let go wrong.
+        const int64_t component = int64_t(label != background) & int64_t(uint64_t(label) < uint64_t(rows));
+        combined[i] = Combined(((first_row + label) & -component) | (background & (component - 1)));
+      });
+    }
+  });
 }
 
 // An array of `count` entries, all of them `value`.
@@ -118,13 +140,12 @@ struct Moments {
   }
 };
 
+// Measures `count` labels: items of this shape, one after another, with coordinates within each.
 template <class Label>
-Moments measure_labels(const Label* labels, const std::vector<int64_t>& shape, Label background,
-                       int64_t rows) {
+Moments measure_labels(const Label* labels, int64_t count, const std::vector<int64_t>& shape,
+                       Label background, int64_t rows) {
   const int ndim = int(shape.size());
-  const int64_t length = shape.back();
-  int64_t lines = 1;
-  for (int k = 0; k < ndim - 1; ++k) lines *= shape[k];
+  const int64_t length = shape.back(), lines = length ? count / length : 0;
   const int64_t most = std::min<int64_t>(num_threads(), lines * length / kGrain + 1);
   std::vector<Moments> tables(most);
   share_out(lines, Moments::bytes(ndim, rows), lines * length * 8,
@@ -173,12 +194,13 @@ void replace_labels(const Label* labels, int64_t count, Label background, const 
   });
 }
 
-// The rows of `sizes`, largest first, equal ones in order: a radix sort.
-inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t* order) {
+// The rows of `sizes`, item by item, of which each has as many; those of an item largest first, equal ones in
+// order: a radix sort, whose last digit is the item.
+inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int64_t* order) {
   constexpr int kDigit = 16;
   constexpr int64_t kDigits = int64_t(1) << kDigit;
-  std::vector<int64_t> begin(kDigits + 1), previous(rows);
-  for (int64_t i = 0; i < rows; ++i) order[i] = i;
+  std::vector<int64_t> begin(std::max(kDigits, items) + 1), previous(rows);
+  for_each_in(0, rows, [=](int64_t i) { order[i] = i; });
   const int64_t largest = rows ? *std::max_element(sizes, sizes + rows) : 0;
   for (int shift = 0; largest >> shift; shift += kDigit) {
     std::copy_n(order, rows, previous.data());
@@ -186,6 +208,12 @@ inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t* order) {
         rows, kDigits, [&](int64_t i) { return ~(sizes[previous[i]] >> shift) & (kDigits - 1); },
         [&](int64_t i) { return previous[i]; }, begin.data(), order, rows);
   }
+  if (items <= 1 || rows == 0) return;
+  const int64_t rows_of_item = rows / items;
+  std::copy_n(order, rows, previous.data());
+  group_by_key(
+      rows, items, [&](int64_t i) { return previous[i] / rows_of_item; },
+      [&](int64_t i) { return previous[i]; }, begin.data(), order, rows);
 }
 
 }  // namespace conncomp

@@ -1,7 +1,8 @@
 // The elements of each label on the GPU, in order: a counting sort by parts.
 //
-// What: indices[next[k]] on become those of label k. `sorted` holds (label << kMemberBits) + index for each
-// element of a part, the index counted from `begin`; negative ones are background.
+// What: indices[next[k]] on become those of label k, counted within items of `length` elements. `sorted`
+// holds (label << kMemberBits) + index for each element of a part, the index counted from `begin`; negative
+// ones are background.
 // How: pack_labels makes these keys, and they are sorted. Where a label begins in `sorted`, its entry of
 // `next` is lowered by that place, so that each of its elements finds its own place among `indices` from its
 // place in `sorted`; where the label ends, the entry moves behind them, for the next part. Each step is a
@@ -40,13 +41,13 @@ __global__ void __launch_bounds__(kMemberThreads)
 
 template <class Index>
 __global__ void __launch_bounds__(kMemberThreads)
-    place_members(int64_t count, int64_t begin, const int64_t* __restrict__ sorted,
+    place_members(int64_t count, int64_t begin, int64_t length, const int64_t* __restrict__ sorted,
                   const int64_t* __restrict__ next, int64_t places, Index* __restrict__ indices) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const int64_t label = sorted[i] >> kMemberBits, index = sorted[i] & ((1 << kMemberBits) - 1);
+    const int64_t label = sorted[i] >> kMemberBits, index = begin + (sorted[i] & ((1 << kMemberBits) - 1));
     if (label < 0) continue;
     const int64_t place = next[label] + i;
-    if (uint64_t(place) < uint64_t(places)) indices[place] = Index(begin + index);
+    if (uint64_t(place) < uint64_t(places)) indices[place] = Index(index < length ? index : index % length);
   }
 }
 

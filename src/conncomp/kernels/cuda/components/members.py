@@ -18,7 +18,13 @@ PART = 1 << 22
 
 
 def list_members(
-    gpu: Gpu, labels: Any, background: int, sizes: Any, index: np.dtype[Any], part: int = PART
+    gpu: Gpu,
+    labels: Any,
+    background: int,
+    sizes: Any,
+    length: int,
+    index: np.dtype[Any],
+    part: int = PART,
 ) -> tuple[Any, Any]:
     """Return where the elements of each label begin, and the elements, ascending for each label.
 
@@ -32,6 +38,8 @@ def list_members(
         As for `count_labels`.
     sizes : array of int64
         What `count_labels` returns.
+    length : int
+        Of an item, within which elements are counted.
     index : {int32, int64}
         The dtype of the elements.
     part : int, optional
@@ -52,7 +60,7 @@ def list_members(
         launch(pack, grid, len(some), some, ground, len(sizes), keys)
         keys.sort()
         launch(begin_labels, grid, len(some), keys, after)
-        launch(place, grid, len(some), begin, keys, after, len(indices), indices)
+        launch(place, grid, len(some), begin, length, keys, after, len(indices), indices)
         launch(end_labels, grid, len(some), keys, after)
     return indptr, indices
 

@@ -4,6 +4,8 @@
 // its first and last coordinates and the sums of its coordinates, for each axis, and the sums of their
 // products, for each pair of axes, of which the upper halves follow. central_moments makes covariances of
 // them. All sums are of integers, so they do not depend on the order. replace_labels looks labels up.
+// combine_labels numbers the components of items, arrays that lie one after another, so that no two items
+// share a number: one table has the rows of all, those of each item together.
 // How: a warp reads 32 labels and adds up stretches of equal ones, not elements. Where all would add to
 // the same row, that of a component much larger than the others, few reach the table: count_labels lets
 // the first labels that a block meets use a slot of shared memory, and in measure_labels a warp keeps the
@@ -75,6 +77,19 @@ __global__ void __launch_bounds__(kTableThreads)
   __syncthreads();
   for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
     if (owners[slot] >= 0) Shared::fetch_add(sizes + owners[slot], int64_t(counts[slot]));
+}
+
+// Label k of item n, which has `length` labels, becomes n * rows + k, and what has no row the background.
+// Both arrays may be one.
+template <class Label, class Combined>
+__global__ void __launch_bounds__(kTableThreads)
+    combine_labels(int64_t count, const Label* labels, int64_t length, Label background, int64_t rows,
+                   Combined* combined) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Label label = Shared::load(labels + i);
+    const int64_t first_row = i / length * rows;
+    combined[i] = has_row(label, background, rows) ? Combined(first_row + label) : Combined(background);
+  }
 }
 
 // Replaces every label but the background by its row of `table`.
@@ -162,7 +177,8 @@ struct Cell {
   }
 };
 
-// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1.
+// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; `shape` is
+// that of an item.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     measure_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,

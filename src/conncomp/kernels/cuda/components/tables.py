@@ -25,6 +25,27 @@ class Measures(NamedTuple):
     moments: Any
 
 
+def combine_labels(
+    gpu: Gpu, labels: Any, length: int, background: int, rows: int, out: Any
+) -> None:
+    """Give the components of all items numbers of which no two items share one.
+
+    Parameters
+    ----------
+    gpu, labels, background, rows
+        As for `count_labels`.
+    length : int
+        How many labels an item has.
+    out : contiguous array of int32 or int64
+        Which becomes item * rows + label, or background; it may be `labels`.
+    """
+    if labels.size:
+        (combine,) = gpu.load(FILE, _names_of_items(labels.dtype, out.dtype))
+        grid = gpu.blocks(labels.size, THREADS), THREADS
+        empty = labels.dtype.type(background)
+        launch(combine, grid, labels.size, labels, length, empty, rows, out)
+
+
 def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
     """Return how many elements have each label below `rows`, but the background, as int64.
 
@@ -44,35 +65,39 @@ def count_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Any:
     return sizes
 
 
-def measure_labels(gpu: Gpu, labels: Any, background: int, rows: int) -> Measures:
+def measure_labels(
+    gpu: Gpu, labels: Any, background: int, rows: int, shape: tuple[int, ...]
+) -> Measures:
     """Measure the components of labels below `rows`, as `component_statistics` needs it.
 
     Parameters
     ----------
     gpu, labels, background, rows
-        As for `count_labels`, `labels` with one axis or more.
+        As for `count_labels`.
+    shape : tuple of int
+        Of an item, within which coordinates are counted: one length or more.
     """
-    xp, ndim = gpu.xp, labels.ndim
+    xp, ndim = gpu.xp, len(shape)
     _, measure, central, _ = gpu.load(FILE, _names(labels.dtype))
     sizes = count_labels(gpu, labels, background, rows)
-    found = xp.flatnonzero(sizes)
-    ends = xp.cumsum(sizes > 0, dtype=COUNT) if len(found) else None
-    sizes = sizes[found]
+    present = xp.flatnonzero(sizes)
+    ends = xp.cumsum(sizes > 0, dtype=COUNT) if len(present) else None
+    sizes = sizes[present]
     cells = 3 * ndim + ndim * (ndim + 1) // 2
     words = cells + ndim * (ndim + 1) // 2
-    table = xp.zeros((len(found), words), COUNT)
+    table = xp.zeros((len(present), words), COUNT)
     low, high, sums = (table[:, k * ndim : (k + 1) * ndim] for k in range(3))
     low[...] = np.iinfo(COUNT).max
-    moments = xp.empty((len(found), ndim, ndim))
-    if len(found):
-        ground, shape = labels.dtype.type(background), xp.asarray(np.array(labels.shape, COUNT))
+    moments = xp.empty((len(present), ndim, ndim))
+    if len(present):
+        empty, lengths = labels.dtype.type(background), xp.asarray(np.array(shape, COUNT))
         grid = gpu.blocks(-(-labels.size // SPAN) * WARP, THREADS), THREADS
         for first in range(0, cells, WARP):
-            given = labels.size, labels, ground, ndim, shape, rows, ends, first, words, table
-            launch(measure, grid, *given)
+            arguments = labels.size, labels, empty, ndim, lengths, rows, ends, first, words, table
+            launch(measure, grid, *arguments)
         grid = gpu.blocks(moments.size, THREADS), THREADS
-        launch(central, grid, len(found), ndim, sizes, words, table, moments)
-    return Measures(found, sizes, low, high, sums, moments)
+        launch(central, grid, len(present), ndim, sizes, words, table, moments)
+    return Measures(present, sizes, low, high, sums, moments)
 
 
 def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
@@ -90,8 +115,8 @@ def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
     out = gpu.xp.empty(labels.shape, labels.dtype)
     if labels.size:
         grid = gpu.blocks(labels.size, THREADS), THREADS
-        ground = labels.dtype.type(background)
-        launch(replace, grid, labels.size, labels, ground, len(table), table, out)
+        empty = labels.dtype.type(background)
+        launch(replace, grid, labels.size, labels, empty, len(table), table, out)
     return out
 
 
@@ -105,7 +130,14 @@ def _names(label: np.dtype[Any]) -> tuple[str, ...]:
     )
 
 
+@cache
+def _names_of_items(label: np.dtype[Any], combined: np.dtype[Any]) -> tuple[str, ...]:
+    return (f"combine_labels<{ctype(label)}, {ctype(combined)}>",)
+
+
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
     for label in INDEX_TYPES:
         yield FILE, _names(label)
+        for combined in INDEX_TYPES:
+            yield FILE, _names_of_items(label, combined)

@@ -1,80 +1,123 @@
-// From roots to consecutive labels on the GPU, in place.
+// From roots to labels on the GPU, in place.
 //
-// What: labels[i] holds the root of i, which is the smallest index of its component, or -1 for
-// background; it becomes `first` plus the number of roots below that root, or 0 for background.
-// How: the roots in each tile of kTile indices are counted (count_roots), the counts are summed
-// (sum_tiles), and each root gets its number, complemented so that it cannot be taken for a root
-// (number_roots). The others fetch the number of their root (fetch_numbers); then the roots' own are
-// complemented back (complement_roots).
-// The labels may be memory that its owner changes meanwhile: an entry is read once and is looked up only if
-// it is in the array.
-// Cost: labels read four times and written once, and a random access for each; 8 bytes a tile.
+// What: labels[i] holds the root of i, which is the smallest index of its component, or -1 for background. It
+// becomes `first` plus the number of roots below that root, or 0 for background (number_labels). The array
+// may hold several items of one size, one after the other, of which each is numbered on its own; or roots
+// become indices within their item (roots_within_items). The number of components is counted for each item.
+// How: a bit for each index says whether it is a root, and roots are counted in chunks of words of these bits
+// (mark_roots). From these follows the label of any root in the array (root_bits.cuh), and the same of the
+// first index of an item is what its labels begin with.
+// The labels may be memory that its owner changes meanwhile: an entry is read once by each kernel, and is
+// looked up only if it is in the array.
+// Cost: labels read twice and written once, bits and numbers of words written and read once, and two random
+// accesses to these, which are a sixteenth of the labels, for each label. Memory: 2 bits an index, or 3 if
+// there are 64 bits to an index.
 #pragma once
 
-#include "cuda/core/launch.cuh"
-#include "cuda/core/scan.cuh"
+#include "core/atomics.h"
+#include "cuda/core/root_bits.cuh"
 
 namespace conncomp {
 
-constexpr int kNumberingThreads = 256;
-constexpr int kTile = 4096;
+constexpr int kLabelsAtOnce = 4;  // that a thread loads before it looks at them, to hide latency
 
+// One block for each chunk of words.
 template <class Index>
-__global__ void __launch_bounds__(kNumberingThreads)
-    count_roots(int64_t count, const Index* __restrict__ labels, int64_t* __restrict__ roots_in_tile) {
-  for (int64_t tile = blockIdx.x; tile * kTile < count; tile += gridDim.x) {
-    int mine = 0;
-    const int64_t begin = tile * kTile, end = begin + kTile < count ? begin + kTile : count;
-    for (int64_t i = begin + threadIdx.x; i < end; i += kNumberingThreads) mine += labels[i] == Index(i);
-    const int total = block_sum<kNumberingThreads>(mine);
-    if (threadIdx.x == 0) roots_in_tile[tile] = total;
+__global__ void __launch_bounds__(kWordThreads)
+    mark_roots(int64_t count, int64_t words, int64_t chunk, const Index* __restrict__ labels,
+               uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+  constexpr int kWordsOfBlock = kWordThreads / kWarp * kLabelsAtOnce;
+  for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
+    const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
+    int roots = 0;
+    for (int64_t word = begin + threadIdx.x / kWarp * kLabelsAtOnce; word < end; word += kWordsOfBlock) {
+      const int64_t index = word * kWord + lane();
+      Index label[kLabelsAtOnce];
+#pragma unroll
+      for (int k = 0; k < kLabelsAtOnce; ++k)
+        label[k] = word + k < end && index + k * kWord < count ? labels[index + k * kWord] : Index(-1);
+#pragma unroll
+      for (int k = 0; k < kLabelsAtOnce; ++k) {
+        const uint32_t bits = __ballot_sync(kAllLanes, label[k] == Index(index + k * kWord));
+        if (lane() != k || word + k >= end) continue;
+        roots_of_word[word + k] = bits;
+        roots += __popc(bits);
+      }
+    }
+    const int total = block_sum<kWordThreads>(roots);
+    if (threadIdx.x == 0) roots_in_chunk[part] = total;
   }
 }
 
-// Replaces each tile's count by the sum of those before it; their sum is `components`. One block.
-__global__ void __launch_bounds__(kNumberingThreads)
-    sum_tiles(int64_t tiles, int64_t* __restrict__ roots_in_tile, int64_t* __restrict__ components) {
-  int64_t before = 0;
-  for (int64_t begin = 0; begin < tiles; begin += kNumberingThreads) {
-    const int64_t tile = begin + threadIdx.x;
-    const int mine = tile < tiles ? int(roots_in_tile[tile]) : 0;
-    int total;
-    const int sum = block_scan<kNumberingThreads>(mine, total);
-    if (tile < tiles) roots_in_tile[tile] = before + sum;
-    before += total;
+// The roots of an array of `count` labels, as bits.
+template <class Index>
+struct RootBits {
+  int64_t count, items;
+  const uint32_t* roots_of_word;
+  const Index* number_of_word;
+
+  __device__ Index label_of(Index root) const {
+    return label_of_bit(roots_of_word, number_of_word, root / kWord, int(root % kWord));
   }
-  if (threadIdx.x == 0) *components = before;
+  // How many roots there are below an index, or below the end of the array.
+  __device__ int64_t below(int64_t index) const {
+    if (index == 0) return 0;
+    const int64_t word = (index - 1) / kWord;
+    const int bits = int(index - word * kWord);  // of that word are below: from 1 to 32
+    return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kWord - bits)));
+  }
+  // Lets components[n] be the number of roots in item n. All threads of the grid call it.
+  __device__ void count_in_items(int64_t* components) const {
+    const int64_t length = count / items;
+    for (int64_t item = grid_thread(); item < items; item += grid_threads())
+      components[item] = below((item + 1) * length) - below(item * length);
+  }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(kWordThreads)
+    count_roots(int64_t count, int64_t items, const uint32_t* __restrict__ roots_of_word,
+                const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
+  RootBits<Index>{count, items, roots_of_word, number_of_word}.count_in_items(components);
 }
 
 template <class Index>
-__global__ void __launch_bounds__(kNumberingThreads)
-    number_roots(int64_t count, Index first, const int64_t* __restrict__ roots_before, Index* labels) {
-  for (int64_t tile = blockIdx.x; tile * kTile < count; tile += gridDim.x) {
-    int64_t number = first + roots_before[tile];
-    const int64_t begin = tile * kTile, end = begin + kTile < count ? begin + kTile : count;
-    for (int64_t row = begin; row < end; row += kNumberingThreads) {
-      const int64_t i = row + threadIdx.x;
-      const bool root = i < end && labels[i] == Index(i);
-      int total;
-      const int before = block_scan<kNumberingThreads>(root, total);
-      if (root) labels[i] = ~Index(number + before);
-      number += total;
+__global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
+    number_labels(int64_t count, int64_t items, Index first, Index* labels,
+                  const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
+                  int64_t* __restrict__ components) {
+  const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
+  roots.count_in_items(components);
+  const Index length = Index(count / items);
+  const int64_t step = grid_threads();
+  for (int64_t begin = grid_thread(); begin < count; begin += kLabelsAtOnce * step) {
+    Index root[kLabelsAtOnce];
+#pragma unroll
+    for (int k = 0; k < kLabelsAtOnce; ++k)
+      root[k] = begin + k * step < count ? Shared::load(labels + begin + k * step) : Index(-1);
+#pragma unroll
+    for (int k = 0; k < kLabelsAtOnce; ++k) {
+      const int64_t index = begin + k * step;
+      if (index >= count) break;
+      Index label = 0;
+      if (uint64_t(root[k]) < uint64_t(count)) {
+        const int64_t before = items == 1 ? 0 : roots.below(Index(index) / length * length);
+        label = roots.label_of(root[k]) - Index(before) - Index(1 - first);
+      }
+      Shared::store(labels + index, label);
     }
   }
 }
 
+// Roots become indices within their item.
 template <class Index>
-__global__ void __launch_bounds__(kNumberingThreads) fetch_numbers(int64_t count, Index* labels) {
+__global__ void __launch_bounds__(kWordThreads)
+    roots_within_items(int64_t count, int64_t items, Index* labels) {
+  const Index length = Index(count / items);
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Index root = labels[i];
-    if (uint64_t(root) < uint64_t(count)) labels[i] = ~labels[root];
+    if (root >= 0) labels[i] = root - Index(i) / length * length;
   }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(kNumberingThreads) complement_roots(int64_t count, Index* labels) {
-  for (int64_t i = grid_thread(); i < count; i += grid_threads())
-    if (labels[i] < 0) labels[i] = ~labels[i];
 }
 
 }  // namespace conncomp

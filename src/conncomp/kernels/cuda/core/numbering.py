@@ -1,4 +1,4 @@
-"""From roots to consecutive labels on the GPU: drives ``numbering.cuh``."""
+"""From roots to labels on the GPU: drives ``numbering.cuh``."""
 
 from __future__ import annotations
 
@@ -12,62 +12,109 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/core/numbering.cuh"
-THREADS, TILE = 256, 4096
+THREADS, WORD = 256, 32
+LABELS_AT_ONCE = 4
+# Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
+# of those before it.
+ROUND = THREADS // WORD * LABELS_AT_ONCE
+WORDS = np.dtype(np.uint32)
 
 
-def count_roots(gpu: Gpu, labels: Any, workspace: Workspace) -> Any:
-    """Return the number of roots in `labels`, which are not changed, as `number_roots` does."""
-    in_tile, sum_tiles, *_ = gpu.load(FILE, _names(labels.dtype))
-    tiles = -(-len(labels) // TILE)
-    before, components = workspace.take(gpu, (tiles, COUNT), (1, COUNT))
-    by_tile = gpu.blocks(tiles * THREADS, THREADS), THREADS
-    launch(in_tile, by_tile, len(labels), labels, before)
-    launch(sum_tiles, (1, THREADS), tiles, before, components)
-    return components
-
-
-def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace) -> Any:
+def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items: int = 1) -> Any:
     """Replace the roots in `labels` by consecutive numbers from `first`, and -1 by 0.
 
     Parameters
     ----------
     gpu : Gpu
     labels : array of int32 or int64, one-dimensional
-        The root of each index, or -1 for background.
+        The root of each index, or -1 for background. A root is an index in this array, which may
+        hold several items.
     first : int
         The number of the first component: 0, or 1 where there is background.
     workspace : Workspace
+    items : int, optional
+        How many items of one size there are; numbers begin anew for each.
 
     Returns
     -------
-    array of int64, shape (1,)
-        The number of components, in `workspace`.
+    array of int64, shape (items,)
+        The number of components of each item, in `workspace`.
     """
-    components = count_roots(gpu, labels, workspace)
-    *_, number, fetch, complement = gpu.load(FILE, _names(labels.dtype))
+    roots, numbers, components = _find_root_bits(gpu, labels, workspace, items)
     count = len(labels)
-    tiles = -(-count // TILE)
-    before, _ = workspace.take(gpu, (tiles, COUNT), (1, COUNT))
-    by_tile = gpu.blocks(tiles * THREADS, THREADS), THREADS
-    by_index = gpu.blocks(count, THREADS), THREADS
-    launch(number, by_tile, count, labels.dtype.type(first), before, labels)
-    launch(fetch, by_index, count, labels)
-    launch(complement, by_index, count, labels)
+    if count:
+        _, _, _, number, _ = gpu.load(FILE, _names(labels.dtype))
+        grid = gpu.blocks(-(-count // LABELS_AT_ONCE), THREADS), THREADS
+        start = labels.dtype.type(first)
+        launch(number, grid, count, items, start, labels, roots, numbers, components)
     return components
+
+
+def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> Any:
+    """Return the number of components of each item, as `number_roots` does; `labels` stay."""
+    roots, numbers, components = _find_root_bits(gpu, labels, workspace, items)
+    if len(labels):
+        _, _, count, _, _ = gpu.load(FILE, _names(labels.dtype))
+        launch(
+            count,
+            (gpu.blocks(items, THREADS), THREADS),
+            len(labels),
+            items,
+            roots,
+            numbers,
+            components,
+        )
+    return components
+
+
+def place_roots_within_items(gpu: Gpu, labels: Any, items: int) -> None:
+    """Replace the roots in `labels`, indices in all items, by indices within their item.
+
+    Parameters
+    ----------
+    gpu, labels, items
+        As for `number_roots`.
+    """
+    if items > 1 and len(labels):
+        *_, within = gpu.load(FILE, _names(labels.dtype))
+        grid = gpu.blocks(len(labels), THREADS), THREADS
+        launch(within, grid, len(labels), items, labels)
+
+
+def _find_root_bits(
+    gpu: Gpu, labels: Any, workspace: Workspace, items: int
+) -> tuple[Any, Any, Any]:
+    """Return bits of roots, the label of the first root of each word, and memory for counts."""
+    count = len(labels)
+    words = -(-count // WORD)
+    most_chunks = gpu.resident_threads // THREADS
+    chunk = max(1, -(-words // (most_chunks * ROUND))) * ROUND
+    chunks = -(-words // chunk)
+    roots, in_chunk, numbers, components = workspace.take(
+        gpu, (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)
+    )
+    if count:
+        mark, number_words, *_ = gpu.load(FILE, _names(labels.dtype))
+        grid = chunks, THREADS
+        launch(mark, grid, count, words, chunk, labels, roots, in_chunk)
+        launch(number_words, grid, words, chunk, roots, in_chunk, numbers)
+    else:
+        components.fill(0)
+    return roots, numbers, components
 
 
 @cache
 def _names(index: np.dtype[Any]) -> tuple[str, ...]:
     return (
+        f"mark_roots<{ctype(index)}>",
+        f"number_words<{ctype(index)}>",
         f"count_roots<{ctype(index)}>",
-        "sum_tiles",
-        f"number_roots<{ctype(index)}>",
-        f"fetch_numbers<{ctype(index)}>",
-        f"complement_roots<{ctype(index)}>",
+        f"number_labels<{ctype(index)}>",
+        f"roots_within_items<{ctype(index)}>",
     )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `number_roots` can load."""
+    """Yield every (file, names) that the functions here can load."""
     for index in INDEX_TYPES:
         yield FILE, _names(index)

@@ -36,6 +36,13 @@ __global__ void __launch_bounds__(kWordThreads)
   }
 }
 
+// The label of a root, given by its bit in a word.
+template <class Index>
+__device__ inline Index label_of_bit(const uint32_t* roots_of_word, const Index* number_of_word, int64_t word,
+                                     int bit) {
+  return number_of_word[word] + Index(__popc(roots_of_word[word] & ((1u << bit) - 1)));
+}
+
 // What a root has as its label.
 template <bool consecutive, class Index>
 struct LabelOfRoot {
@@ -46,8 +53,7 @@ struct LabelOfRoot {
   __device__ Index operator()(Index root) const {
     if constexpr (consecutive) {
       const Index row = root / Index(length), x = root - row * Index(length);
-      const int64_t word = int64_t(row) * columns + x / kWord;
-      return number_of_word[word] + __popc(roots_of_word[word] & ((1u << x % kWord) - 1));
+      return label_of_bit(roots_of_word, number_of_word, int64_t(row) * columns + x / kWord, int(x % kWord));
     } else {
       return root;
     }

@@ -1,11 +1,11 @@
 // Sweeps over the data until one changes nothing, without the host asking after each.
 //
-// What: sweep i, a launch of a kernel or several, knows whether sweep i - 1 changed anything.
-// How: three flags take turns. Sweep i reads that of i - 1 and has nothing to do if it is down, raises its
-// own if it changes something, and lowers that of i + 1. The sweeps after the last are empty launches, so
-// the host may launch several before it asks for the flag of the latest. The flag of sweep -1 is up at the
-// start.
-// Cost: a barrier a sweep, and at most one store a block.
+// What: sweep i, a launch of a kernel or several, has something to do if sweep i - 1 has changed anything.
+// How: `last_change` is the number of the last sweep that has changed anything, and never falls. Before sweep
+// i it is i - 1, or lower once a sweep has changed nothing. So every thread that asks in sweep i gets the
+// same answer, whatever others report meanwhile, and barriers may follow. The sweeps after the last are empty
+// launches, so the host may launch several before it asks for the number (sweeps.py).
+// Cost: a barrier a launch, and at most one store a block.
 // Source: Hawick, Leist and Playne 2010, section 4.3.1, for the flag in the memory of the block.
 #pragma once
 
@@ -14,39 +14,36 @@
 
 namespace conncomp {
 
-constexpr int kSweepFlags = 3;
+// One thread calls it before sweep 0, which has something to do if `due`; if not, a later report for sweep -1
+// lets it have.
+__device__ inline void start_sweeps(int64_t* last_change, bool due = true) { *last_change = due ? -1 : -2; }
 
-struct alignas(128) SweepFlag {
-  int32_t raised;
-};
-
-__device__ inline int32_t* flag_of(SweepFlag* flags, int64_t sweep) {
-  return &flags[(sweep + kSweepFlags) % kSweepFlags].raised;
+// Whether a sweep has changed anything so far. What was reported in this launch may be missing.
+__device__ inline bool has_changed(const int64_t* last_change, int64_t sweep) {
+  return Shared::load(last_change) >= sweep;
 }
 
-// One thread calls it before the first sweep.
-__device__ inline void start_sweeps(SweepFlag* flags, bool due) {
-  for (int64_t sweep = -1; sweep < kSweepFlags - 1; ++sweep) *flag_of(flags, sweep) = sweep < 0 && due;
+// Whether a sweep has something to do.
+__device__ inline bool is_due(const int64_t* last_change, int64_t sweep) {
+  return has_changed(last_change, sweep - 1);
 }
 
-// Whether a sweep has changed anything so far, in launches before this one.
-__device__ inline bool changes(SweepFlag* flags, int64_t sweep) {
-  return Shared::load(flag_of(flags, sweep)) != 0;
+// By one thread: the sweep has changed something.
+__device__ inline void report_change(int64_t* last_change, int64_t sweep) {
+  Shared::store(last_change, sweep);
 }
 
-__device__ inline void raise(SweepFlag* flags, int64_t sweep) {
-  Shared::store(flag_of(flags, sweep), int32_t(1));
+// By all threads of a block: whether this one has changed something.
+__device__ inline void report_changes(int64_t* last_change, int64_t sweep, bool changed) {
+  if (__syncthreads_or(changed) && threadIdx.x == 0) report_change(last_change, sweep);
 }
 
-// Whether there is something to do: asked by all threads at the begin of a sweep's first launch.
-__device__ inline bool begin_sweep(SweepFlag* flags, int64_t sweep) {
-  if (grid_thread() == 0) *flag_of(flags, sweep + 1) = 0;
-  return changes(flags, sweep - 1);
-}
-
-// Told by all threads of a block whether they changed anything.
-__device__ inline void end_sweep(SweepFlag* flags, int64_t sweep, bool changed) {
-  if (__syncthreads_or(changed) && threadIdx.x == 0) raise(flags, sweep);
+// Sweeps over what one block has: calls sweep() by all its threads, with barriers between the calls, until it
+// has returned false, that it changed nothing, to each of them.
+template <class Sweep>
+__device__ inline void sweep_in_block(Sweep&& sweep) {
+  while (__syncthreads_or(sweep())) {
+  }
 }
 
 }  // namespace conncomp

@@ -10,10 +10,10 @@ constexpr int kRootsThreads = 256;
 
 template <class Index>
 __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
-    start_alone(int64_t vertices, Index* __restrict__ roots, int64_t* components, SweepFlag* flags) {
+    start_alone(int64_t vertices, Index* __restrict__ roots, int64_t* components, int64_t* last_change) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) roots[v] = Index(v);
   if (grid_thread() == 0) {
-    start_sweeps(flags, true);
+    start_sweeps(last_change);
     *components = 0;
   }
 }

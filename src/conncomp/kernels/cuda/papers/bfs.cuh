@@ -29,13 +29,13 @@ struct BfsSearches {
 template <class Index>
 __global__ void __launch_bounds__(kBfsThreads)
     bfs_start(int64_t vertices, Index* __restrict__ roots, uint8_t* __restrict__ frontier,
-              uint8_t* __restrict__ next_frontier, BfsSearches* searches, SweepFlag* flags) {
+              uint8_t* __restrict__ next_frontier, BfsSearches* searches, int64_t* last_change) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     roots[v] = -1;
     frontier[v] = next_frontier[v] = 0;
   }
   if (grid_thread() == 0) {
-    start_sweeps(flags, false);
+    start_sweeps(last_change, false);
     *searches = BfsSearches{0, 0};
   }
 }
@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(kBfsThreads)
 template <class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kBfsThreads, resident_blocks(kBfsThreads))
     bfs_sweep(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-              Index* roots, uint8_t* __restrict__ frontier, uint8_t* next_frontier, SweepFlag* flags,
+              Index* roots, uint8_t* __restrict__ frontier, uint8_t* next_frontier, int64_t* last_change,
               int64_t sweep) {
-  if (!begin_sweep(flags, sweep)) return;
+  if (!is_due(last_change, sweep)) return;
   bool reached = false;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (!frontier[v]) continue;
@@ -59,16 +59,16 @@ __global__ void __launch_bounds__(kBfsThreads, resident_blocks(kBfsThreads))
       reached = true;
     }
   }
-  end_sweep(flags, sweep, reached);
+  report_changes(last_change, sweep, reached);
 }
 
 // Starts the next search if the present one has reached its end. One block of kSeekThreads.
 template <class Index>
 __global__ void __launch_bounds__(kSeekThreads)
-    bfs_seek(int64_t vertices, Index* roots, uint8_t* next_frontier, BfsSearches* searches, SweepFlag* flags,
-             int64_t sweep) {
+    bfs_seek(int64_t vertices, Index* roots, uint8_t* next_frontier, BfsSearches* searches,
+             int64_t* last_change, int64_t sweep) {
   __shared__ int64_t source;
-  if (changes(flags, sweep)) return;
+  if (has_changed(last_change, sweep)) return;
   int64_t begin = searches->first_candidate;
   if (threadIdx.x == 0) source = vertices;
   __syncthreads();
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kSeekThreads)
   ++searches->started;
   roots[source] = Index(source);
   next_frontier[source] = 1;
-  raise(flags, sweep);
+  report_change(last_change, sweep);
 }
 
 }  // namespace conncomp

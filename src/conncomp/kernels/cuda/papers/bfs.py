@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import FLAGS, sweep_until_settled
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.edges import rows_from_both_ends
 
@@ -40,24 +40,24 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     indptr, indices = rows_from_both_ends(gpu, graph)
     start, reach, seek = gpu.load(FILE, _names(indptr.dtype, indices.dtype, roots.dtype))
     count = graph.num_vertices
-    *frontiers, searches, flags = workspace.take(
-        gpu, (count, BYTE), (count, BYTE), (2, COUNT), FLAGS
+    *frontiers, searches, last_change = workspace.take(
+        gpu, (count, BYTE), (count, BYTE), (2, COUNT), LAST_CHANGE
     )
     by_vertex = gpu.blocks(count, THREADS), THREADS
 
     def seek_after(number: int) -> None:
         next_frontier = frontiers[(number + 1) % 2]
-        launch(seek, (1, SEEK_THREADS), count, roots, next_frontier, searches, flags, number)
+        launch(seek, (1, SEEK_THREADS), count, roots, next_frontier, searches, last_change, number)
 
     def sweep(number: int) -> None:
         frontier, next_frontier = frontiers[number % 2], frontiers[(number + 1) % 2]
-        arguments = count, indptr, indices, roots, frontier, next_frontier, flags, number
+        arguments = count, indptr, indices, roots, frontier, next_frontier, last_change, number
         launch(reach, by_vertex, *arguments)
         seek_after(number)
 
-    launch(start, by_vertex, count, roots, *frontiers, searches, flags)
+    launch(start, by_vertex, count, roots, *frontiers, searches, last_change)
     seek_after(-1)
-    sweep_until_settled(sweep, flags)
+    sweep_until_settled(sweep, last_change)
     return searches[1:]
 
 

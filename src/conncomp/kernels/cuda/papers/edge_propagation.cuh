@@ -18,8 +18,8 @@ constexpr int kEdgePropagationThreads = 256;
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kEdgePropagationThreads, resident_blocks(kEdgePropagationThreads))
     edge_propagation(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
-                     const Vertex* __restrict__ dst, Index* labels, SweepFlag* flags, int64_t sweep) {
-  if (!begin_sweep(flags, sweep)) return;
+                     const Vertex* __restrict__ dst, Index* labels, int64_t* last_change, int64_t sweep) {
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
     const Vertex u = src[edge], v = dst[edge];
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kEdgePropagationThreads, resident_blocks(kEdge
       Shared::fetch_min(labels + u, at_v);
     changed = true;
   }
-  end_sweep(flags, sweep, changed);
+  report_changes(last_change, sweep, changed);
 }
 
 }  // namespace conncomp

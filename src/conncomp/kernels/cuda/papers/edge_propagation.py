@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import FLAGS, sweep_until_settled
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
 
@@ -36,7 +36,9 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    *memory, components, flags = workspace.take(gpu, *memory_for_edges(graph), (1, COUNT), FLAGS)
+    *memory, components, last_change = workspace.take(
+        gpu, *memory_for_edges(graph), (1, COUNT), LAST_CHANGE
+    )
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
     start, propagate, count_components = gpu.load(FILE, _names(src.dtype, roots.dtype))
@@ -44,10 +46,10 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     by_vertex, by_edge = gpu.blocks(count, THREADS), gpu.blocks(len(src), THREADS)
 
     def sweep(number: int) -> None:
-        launch(propagate, (by_edge, THREADS), edges, src, dst, roots, flags, number)
+        launch(propagate, (by_edge, THREADS), edges, src, dst, roots, last_change, number)
 
-    launch(start, (by_vertex, THREADS), count, roots, components, flags)
-    sweep_until_settled(sweep, flags)
+    launch(start, (by_vertex, THREADS), count, roots, components, last_change)
+    sweep_until_settled(sweep, last_change)
     launch(count_components, (by_vertex, THREADS), count, roots, components)
     return components
 

@@ -33,9 +33,9 @@ constexpr int kSomanThreads = 256;
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_hook(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
-               const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent, SweepFlag* flags,
-               int64_t sweep) {
-  if (!begin_sweep(flags, sweep)) return;
+               const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent,
+               int64_t* last_change, int64_t sweep) {
+  if (!is_due(last_change, sweep)) return;
   const bool larger_is_hooked = sweep % 2 == 0;
   bool unmarked = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
@@ -50,14 +50,14 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     if (Shared::load(parent + hooked) == hooked) Shared::store(parent + hooked, above);
     unmarked = true;
   }
-  end_sweep(flags, sweep, unmarked);
+  report_changes(last_change, sweep, unmarked);
 }
 
 // Only the thread of a vertex stores to its entry, so nothing that is lower in the tree is put back.
 template <class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
-    soman_jump(int64_t vertices, Index* parent, SweepFlag* flags, int64_t sweep) {
-  if (!changes(flags, sweep)) return;
+    soman_jump(int64_t vertices, Index* parent, int64_t* last_change, int64_t sweep) {
+  if (!has_changed(last_change, sweep)) return;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     Index above = Shared::load(parent + v);
     for (Index next; (next = Shared::load(parent + above)) != above; above = next)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import FLAGS, sweep_until_settled
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
 
@@ -37,8 +37,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    *memory, marked, components, flags = workspace.take(
-        gpu, *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), FLAGS
+    *memory, marked, components, last_change = workspace.take(
+        gpu, *memory_for_edges(graph), (graph.num_arcs, BYTE), (1, COUNT), LAST_CHANGE
     )
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
@@ -48,12 +48,12 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     by_edge = gpu.blocks(len(src), THREADS), THREADS
 
     def sweep(number: int) -> None:
-        launch(hook, by_edge, edges, src, dst, marked, roots, flags, number)
-        launch(jump, by_vertex, count, roots, flags, number)
+        launch(hook, by_edge, edges, src, dst, marked, roots, last_change, number)
+        launch(jump, by_vertex, count, roots, last_change, number)
 
     marked.fill(0)
-    launch(start, by_vertex, count, roots, components, flags)
-    sweep_until_settled(sweep, flags)
+    launch(start, by_vertex, count, roots, components, last_change)
+    sweep_until_settled(sweep, last_change)
     launch(lower, by_vertex, count, roots)
     launch(finish, by_vertex, count, roots, components)
     return components

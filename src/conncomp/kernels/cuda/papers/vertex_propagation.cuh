@@ -23,8 +23,8 @@ template <class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kVertexPropagationThreads, resident_blocks(kVertexPropagationThreads))
     vertex_propagation(int64_t vertices, const Pointer* __restrict__ indptr,
                        const Vertex* __restrict__ indices, Index* labels, uint8_t* __restrict__ frontier,
-                       uint8_t* next_frontier, SweepFlag* flags, int64_t sweep) {
-  if (!begin_sweep(flags, sweep)) return;
+                       uint8_t* next_frontier, int64_t* last_change, int64_t sweep) {
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   const auto lower = [&](int64_t v, Index label) {
     Shared::fetch_min(labels + v, label);
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kVertexPropagationThreads, resident_blocks(kVe
     }
     if (label < before) lower(v, label);
   }
-  end_sweep(flags, sweep, changed);
+  report_changes(last_change, sweep, changed);
 }
 
 }  // namespace conncomp

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import FLAGS, sweep_until_settled
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.edges import rows_from_both_ends
 
@@ -41,20 +41,20 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     names = _names(indptr.dtype, indices.dtype, roots.dtype)
     start, propagate, count_components = gpu.load(FILE, names)
     count = graph.num_vertices
-    *frontiers, components, flags = workspace.take(
-        gpu, (count, BYTE), (count, BYTE), (1, COUNT), FLAGS
+    *frontiers, components, last_change = workspace.take(
+        gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
     )
     by_vertex = gpu.blocks(count, THREADS), THREADS
 
     def sweep(number: int) -> None:
         frontier, next_frontier = frontiers[number % 2], frontiers[(number + 1) % 2]
-        arguments = count, indptr, indices, roots, frontier, next_frontier, flags, number
+        arguments = count, indptr, indices, roots, frontier, next_frontier, last_change, number
         launch(propagate, by_vertex, *arguments)
 
     frontiers[0].fill(1)
     frontiers[1].fill(0)
-    launch(start, by_vertex, count, roots, components, flags)
-    sweep_until_settled(sweep, flags)
+    launch(start, by_vertex, count, roots, components, last_change)
+    sweep_until_settled(sweep, last_change)
     launch(count_components, by_vertex, count, roots, components)
     return components
 
