@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from conncomp.grid.labelling import _describe_values, _label_on_gpu
-from conncomp.grid.links import joined_by_bonds, values_within
+from conncomp.grid._values import describe_values
+from conncomp.grid.labelling import _label_on_gpu
+from conncomp.grid.links import joined_by_bonds
 from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid.image import Image
 from reference import wrapping_axes
@@ -19,14 +20,13 @@ def describe(
     batch_axes=0,
 ):
     """Return an `Image`."""
-    values, value_type, ground = _describe_values(image, 0 if background is None else background)
+    values, links = describe_values(image, background, None, tolerance)
     ndim = image.ndim - batch_axes
     closed = tuple(wrapping_axes(ndim, periodic))
     if structure is None:
         neighbourhood = Neighbourhood(connectivity or ndim, None, closed)
     else:
         neighbourhood = Neighbourhood(None, np.ascontiguousarray(structure, bool).tobytes(), closed)
-    links = values_within(value_type, ground, tolerance, image.dtype)
     return Image(values, links, neighbourhood, batch_axes)
 
 
@@ -43,8 +43,4 @@ def fill(gpu, algorithm, image, index=np.int32, **options):
     """Return the roots within items, which begin as something else."""
     roots = np.full(image.values.shape, -7, index)
     _label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
-    if algorithm != "auto":  # the papers' roots count the elements of all items
-        of_items = roots.reshape(image.items, -1)
-        starts = np.arange(image.items, dtype=index)[:, None] * of_items.shape[1]
-        np.subtract(of_items, starts, out=of_items, where=of_items != -1)
     return roots

@@ -10,11 +10,25 @@ import numpy as np
 from scipy.sparse import coo_array, csgraph
 
 
-def label_by_flood_fill(image, background=None, connectivity=None, periodic=False):
+def label_by_flood_fill(
+    image,
+    background=None,
+    connectivity=None,
+    periodic=False,
+    structure=None,
+    tolerance=0,
+    batch_axes=0,
+):
     """Return the roots of an array, by flood filling one component after the other."""
+    if batch_axes:
+        roots = np.empty(image.shape, np.int64)
+        for item in np.ndindex(image.shape[:batch_axes]):
+            arguments = background, connectivity, periodic, structure, tolerance
+            roots[item] = label_by_flood_fill(image[item], *arguments)
+        return roots
     masked = np.ma.getmaskarray(image).ravel().tolist()
     image = np.asarray(image)
-    neighbours = list_neighbours(image.shape, connectivity, periodic)
+    neighbours = list_neighbours(image.shape, connectivity, periodic, structure)
     values = image.ravel().tolist()
     ground = [is_background(value, image.dtype, background) for value in values]
     ground = [value or hidden for value, hidden in zip(ground, masked, strict=True)]
@@ -27,15 +41,29 @@ def label_by_flood_fill(image, background=None, connectivity=None, periodic=Fals
         while stack:
             i = stack.pop()
             for j in neighbours[i]:
-                if roots[j] == -1 and not ground[j] and values[i] == values[j]:
+                if roots[j] == -1 and not ground[j] and are_linked(values[i], values[j], tolerance):
                     roots[j] = start
                     stack.append(j)
     return np.array(roots, np.int64).reshape(image.shape)
 
 
-def list_neighbours(shape, connectivity, periodic):
+def are_linked(one, other, tolerance):
+    """Tell whether two values, as numbers of Python or long doubles, are linked."""
+    if one == other:
+        return True
+    if isinstance(tolerance, np.integer | np.floating):
+        tolerance = int(tolerance) if tolerance == np.floor(tolerance) else float(tolerance)
+    if not tolerance:
+        return False
+    if isinstance(one, int):
+        return abs(one - other) <= tolerance  # exactly
+    one, other = float(one), float(other)  # of long doubles
+    return one == other or abs(one - other) <= tolerance  # NaN is not
+
+
+def list_neighbours(shape, connectivity, periodic, structure=None):
     """Return the flat C-order indices of the neighbours of every element."""
-    offsets = list_offsets(len(shape), connectivity)
+    offsets = list_offsets(len(shape), connectivity, structure)
     wraps = wrapping_axes(len(shape), periodic)
     neighbours = []
     for position in np.ndindex(*shape):
@@ -54,11 +82,48 @@ def list_neighbours(shape, connectivity, periodic):
     return neighbours
 
 
-def list_offsets(ndim, connectivity):
+def list_offsets(ndim, connectivity, structure=None):
     """Return the steps to all neighbours of an element."""
-    reach = ndim if connectivity is None else connectivity
     steps = product((-1, 0, 1), repeat=ndim)
+    if structure is not None:
+        present = np.asarray(structure)
+        return [step for step in steps if any(step) and present[tuple(x + 1 for x in step)]]
+    reach = ndim if connectivity is None else connectivity
     return [offset for offset in steps if 1 <= ndim - offset.count(0) <= reach]
+
+
+def label_by_bonds(bonds, periodic=False, batch_axes=0):
+    """Return the roots of a lattice, from SciPy's components of a list of its bonds."""
+    roots = np.empty(bonds.shape[1:], np.int64)
+    for item in np.ndindex(roots.shape[:batch_axes]):
+        joined = bonds[(slice(None), *item)]
+        shape = joined.shape[1:]
+        site = np.arange(roots[item].size).reshape(shape)
+        ends = [np.zeros((2, 0), np.int64)]
+        for axis, wrap in enumerate(wrapping_axes(len(shape), periodic)):
+            along = np.moveaxis(joined[axis], axis, 0)
+            here = np.moveaxis(site, axis, 0)
+            following = np.concatenate([here[1:], here[:1]])
+            kept = slice(None) if wrap else slice(-1)
+            present = along[kept]
+            ends.append(np.stack([here[kept][present], following[kept][present]]))
+        pairs = np.concatenate(ends, axis=1)
+        weights = np.ones(pairs.shape[1], np.int8)
+        graph = coo_array((weights, tuple(pairs)), shape=(site.size, site.size))
+        if site.size:
+            labels = csgraph.connected_components(graph, directed=False)[1]
+            roots[item] = roots_of_labels(labels).reshape(shape)
+    return roots
+
+
+def number_items(roots, batch_axes=0):
+    """Return consecutive labels that begin again for each item, and how many each item has."""
+    labels = np.zeros(roots.shape, np.int64)
+    counts = np.zeros(roots.shape[:batch_axes], np.int64)
+    for item in np.ndindex(counts.shape):
+        labels[item] = consecutive(roots[item], first=1)
+        counts[item] = labels[item].max(initial=0)
+    return labels, counts
 
 
 def wrapping_axes(ndim, periodic):

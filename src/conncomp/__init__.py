@@ -16,7 +16,7 @@ from conncomp.components import (
 )
 from conncomp.gpu import Workspace, kernel_times
 from conncomp.graph import Graph, PathLengths, connected_components, path_lengths
-from conncomp.grid import label
+from conncomp.grid import label, label_bonds
 from conncomp.io import read_image, write_image
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "get_num_threads",
     "kernel_times",
     "label",
+    "label_bonds",
     "largest_components",
     "path_lengths",
     "read_image",

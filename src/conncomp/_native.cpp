@@ -33,7 +33,7 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // How neighbouring values are told apart: the name of a kernel's value type.
 template <class Body>
-int64_t with_value_type(const std::string& name, Body&& body) {
+void with_value_type(const std::string& name, Body&& body) {
   if (name == "u1") return body(uint8_t());
   if (name == "u2") return body(uint16_t());
   if (name == "u4") return body(uint32_t());
@@ -44,21 +44,60 @@ int64_t with_value_type(const std::string& name, Body&& body) {
   throw nb::value_error(("no kernel for values of type " + name).c_str());
 }
 
-template <class Index>
-int64_t label_image(uintptr_t data, const std::string& value_type, std::optional<nb::bytes> background,
-                    std::vector<int64_t> lengths, std::vector<bool> periodic,
-                    std::vector<int64_t> byte_strides, std::vector<int64_t> index_strides, int connectivity,
-                    bool consecutive, Vector<Index> out) {
-  std::vector<Axis> axes;
-  for (size_t k = 0; k < lengths.size(); ++k)
-    axes.push_back({lengths[k], periodic[k], index_strides[k], byte_strides[k]});
-  return with_value_type(value_type, [&](auto zero) {
+template <class T>
+Distance<T> distance_of(nb::handle limit, bool is_signed) {
+  if constexpr (std::is_integral_v<T>)
+    return {nb::cast<T>(limit), T(is_signed ? T(1) << (8 * sizeof(T) - 1) : 0)};
+  else
+    return {{nb::cast<double>(limit)}};
+}
+
+// Calls body(rule) with a rule of core/links.h; the other arguments are those of Links in links.py, but that
+// the axes of bonds are counted from the last one of the grid.
+template <class Body>
+void with_rule(const std::string& name, const std::string& value_type, std::optional<nb::bytes> background,
+               nb::handle limit, bool is_signed, const std::vector<std::pair<int64_t, int>>& bonds,
+               Body&& body) {
+  if (name == "bonds") {
+    Bonds rule{};
+    if (bonds.size() > Bonds::kMostAxes) throw nb::value_error("bonds are along too many axes");
+    for (size_t k = 0; k < bonds.size(); ++k) {
+      rule.plane[k] = bonds[k].first;
+      rule.mask[k] = uint8_t(bonds[k].second);
+    }
+    return body(rule);
+  }
+  with_value_type(value_type, [&](auto zero) {
     using Value = decltype(zero);
-    std::optional<Value> value;
-    if (background) std::memcpy(&value.emplace(), background->c_str(), sizeof(Value));
-    return without_gil([&] {
-      return label_runs(reinterpret_cast<const void*>(data), value, axes, connectivity, consecutive,
-                        out.data());
+    Background<Value> ground{Value(), background.has_value()};
+    if (background) std::memcpy(&ground.value, background->c_str(), sizeof(Value));
+    if (name == "within") return body(Within<Value>{ground, distance_of<Value>(limit, is_signed)});
+    if (name == "equal") return body(Equal<Value>{ground});
+    throw nb::value_error(("no link rule " + name).c_str());
+  });
+}
+
+template <class T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// The link rule is as for with_rule. `axes` has a row for each: length, whether it is periodic, and strides
+// as in Axis; `backward` one for each step.
+template <class Index>
+void label_array(uintptr_t data, const std::string& rule, const std::string& value_type,
+                 std::optional<nb::bytes> background, nb::handle limit, bool is_signed,
+                 const std::vector<std::pair<int64_t, int>>& bonds, Table<int64_t> axes,
+                 Table<int8_t> backward, int batch_axes, bool consecutive, Vector<Index> out,
+                 Vector<int64_t> counts) {
+  Grid grid{{}, batch_axes, {}};
+  for (size_t k = 0; k < axes.shape(0); ++k)
+    grid.axes.push_back({axes(k, 0), axes(k, 1) != 0, axes(k, 2), axes(k, 3)});
+  for (size_t i = 0; i < backward.shape(0); ++i) {
+    const int8_t* step = backward.data() + i * backward.shape(1);
+    grid.backward.emplace_back(step, step + backward.shape(1));
+  }
+  with_rule(rule, value_type, background, limit, is_signed, bonds, [&](const auto& links) {
+    without_gil([&] {
+      label_runs(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data());
     });
   });
 }
@@ -260,8 +299,8 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   // ever in another one.
   if (PyInterpreterState_Get() != PyInterpreterState_Main())
     throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
-  m.def("label_runs", &label_image<int32_t>);
-  m.def("label_runs", &label_image<int64_t>);
+  m.def("label_runs", &label_array<int32_t>);
+  m.def("label_runs", &label_array<int64_t>);
   define_arcs<int32_t>(m);
   define_arcs<int64_t>(m);
   m.attr("longest_word") = Tokens::kLongest;

@@ -128,7 +128,7 @@ def test_dtypes_that_are_too_small(numbering):
         ({"connectivity": 4}, ValueError, "connectivity=4 .*for 4 neighbours it is 1"),
         ({"connectivity": 8}, ValueError, "connectivity=8 .*for 8 neighbours it is 2"),
         ({"connectivity": 10**5000}, ValueError, "connectivity=a int must be from 1"),
-        ({"structure": np.ones((3, 3))}, TypeError, "no argument 'structure'; connectivity=1"),
+        ({"delta": 1}, TypeError, "no argument 'delta'; tolerance="),
         ({"neighbors": 4}, TypeError, "no argument 'neighbors'; connectivity=1 stands for"),
         ({"out_dtype": "u2"}, TypeError, "no argument 'out_dtype'; dtype="),
         ({"periodic_boundary": True}, TypeError, "no argument 'periodic_boundary'; periodic="),
@@ -185,6 +185,98 @@ def test_dtypes_that_are_too_small(numbering):
 def test_other_arguments(arguments, error, message):
     with pytest.raises(error, match=message):
         label(IMAGE, **arguments)
+
+
+ONE_WAY = np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (
+            {"structure": np.ones((3, 3)), "connectivity": 1},
+            ValueError,
+            "connectivity=1 and structure exclude each other",
+        ),
+        ({"structure": np.ones((3, 3))}, TypeError, "structure is of dtype float64; .*of bool"),
+        ({"structure": [[0, 1, 0]] * 2}, ValueError, r"structure has shape \(2, 3\); .*\(3, 3\)"),
+        (
+            {"structure": np.ones((3, 3, 3), bool)},
+            ValueError,
+            r"structure has shape \(3, 3, 3\); label_image has 2 axes, .*\(3, 3\)",
+        ),
+        ({"structure": True}, ValueError, r"structure has shape \(\)"),
+        (
+            {"structure": np.full((3, 3), 2)},
+            ValueError,
+            "structure has values from 2 to 2; .*zeros and ones",
+        ),
+        ({"structure": np.full((3, 3), -1)}, ValueError, "structure has values from -1 to -1"),
+        (
+            {"structure": ONE_WAY},
+            ValueError,
+            r"structure has a step \(-1, 0\), but not the opposite one; .*numpy\.flip",
+        ),
+        ({"structure": ONE_WAY == 1, "periodic": True}, ValueError, r"a step \(-1, 0\)"),
+        ({"structure": "cross"}, TypeError, "structure is of dtype <U5"),
+        (
+            {"structure": np.ma.masked_equal(ONE_WAY, 1)},
+            ValueError,
+            "structure has masked elements",
+        ),
+        ({"structure": [[1], [1, 1]]}, ValueError, "cannot make an array of structure"),
+        ({"tolerance": -1}, ValueError, "tolerance=-1 must be 0 or more"),
+        ({"tolerance": -math.inf}, ValueError, "tolerance=-inf must be 0 or more"),
+        ({"tolerance": math.nan}, ValueError, "tolerance=nan must be 0 or more"),
+        ({"tolerance": np.float16("nan")}, ValueError, "tolerance=.*nan"),
+        ({"tolerance": 1j}, TypeError, "tolerance=1j must be a real number"),
+        ({"tolerance": np.complex64(1)}, TypeError, "tolerance=.*must be a real number"),
+        ({"tolerance": True}, TypeError, "tolerance=True must be a real number"),
+        ({"tolerance": np.bool_(False)}, TypeError, "tolerance=.*must be a real number"),
+        ({"tolerance": "1"}, TypeError, "tolerance='1' must be a real number"),
+        ({"tolerance": None}, TypeError, "tolerance=None must be a real number"),
+        ({"tolerance": [1]}, TypeError, r"tolerance=\[1\] must be a real number"),
+        ({"tolerance": np.array(1)}, TypeError, "tolerance=.*must be a real number"),
+        ({"batch_axes": 2}, ValueError, "batch_axes=2 must be from 0 to 1: label_image has 2 axes"),
+        ({"batch_axes": -1}, ValueError, "batch_axes=-1 must be from 0 to 1"),
+        ({"batch_axes": 10**5000}, ValueError, "batch_axes=a int must be from 0 to 1"),
+        ({"batch_axes": 0.5}, TypeError, "batch_axes=0.5 must be an integer"),
+        ({"batch_axes": None}, TypeError, "batch_axes=None must be an integer"),
+        (
+            {"batch_axes": 1, "periodic": (True, False)},
+            ValueError,
+            r"periodic=\(True, False\) has 2 entries; an item of label_image has 1 axes",
+        ),
+        ({"batch_axes": 1, "connectivity": 2}, ValueError, "connectivity=2 .*number of axes, 1"),
+        (
+            {"batch_axes": 1, "structure": np.ones((3, 3), bool)},
+            ValueError,
+            r"structure has shape \(3, 3\); an item of label_image has 1 axes, .*\(3,\)",
+        ),
+    ],
+)
+def test_neighbours_links_and_batches(arguments, error, message):
+    with pytest.raises(error, match=message):
+        label(IMAGE, **arguments)
+
+
+@pytest.mark.parametrize("tolerance", [1, 0.5, math.inf])
+def test_tolerance_of_bools(tolerance):
+    message = f"tolerance={tolerance} is for numbers, but label_image is of dtype bool"
+    with pytest.raises(ValueError, match=message):
+        label(IMAGE == 1, tolerance=tolerance)
+    assert label(IMAGE == 1, tolerance=0.0, return_num=True)[1] == 1
+
+
+def test_structures_of_too_many_neighbours():
+    structure = np.ones((3,) * 11, bool)
+    message = f"structure gives an element {3**11 - 1} neighbours along the 11 axes .*fewer steps"
+    with pytest.raises(ValueError, match=message):
+        label(np.ones((2,) * 11), structure=structure)
+    assert label(np.ones((1,) * 9 + (2, 2)), structure=structure, return_num=True)[1] == 1
+    structure[(2,) * 11] = structure[(0,) * 11] = False
+    structure[2:] = structure[:1] = False  # along 10 axes only
+    assert label(np.ones((2,) * 11), structure=structure, return_num=True)[1] == 2
 
 
 def test_read_only_out():

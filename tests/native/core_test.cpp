@@ -49,38 +49,80 @@ std::vector<int64_t> flood_fill(int64_t count, Inside&& inside, ForEachNeighbour
   return root;
 }
 
+// A random array: its shape, and which of its elements are neighbours.
 struct Image {
   std::vector<int64_t> shape, stride;
   std::vector<bool> periodic;
-  int connectivity;
-  int64_t size = 1;
+  int batch_axes;
+  std::vector<Step> steps;  // in both directions, along the axes of an item
+  int64_t size = 1, item_size = 1;
 
-  Image() {
+  explicit Image(bool faces = false) {
     const int ndim = draw(1, 4), longest[] = {400, 90, 20, 8};
+    batch_axes = draw(0, 1) ? draw(0, ndim - 1) : 0;
     for (int k = 0; k < ndim; ++k) {
       shape.push_back(draw(2, longest[ndim - 1]));
-      periodic.push_back(draw(0, 1));
+      periodic.push_back(k >= batch_axes && draw(0, 1));
     }
     stride.resize(ndim);
-    for (int k = ndim - 1; k >= 0; size *= shape[k--]) stride[k] = size;
-    connectivity = draw(1, ndim);
+    for (int k = ndim - 1; k >= 0; size *= shape[k--]) {
+      if (k >= batch_axes) item_size *= shape[k];
+      stride[k] = size;
+    }
+    draw_steps(ndim - batch_axes, faces);
   }
 
+  int64_t items() const { return size / item_size; }
+
+  // The array as kernels are told of it, with bytes of values at `byte_strides` for each axis. The axes of an
+  // item are in any order.
+  Grid grid(const std::vector<int64_t>& byte_strides, std::vector<int>* order = nullptr) const {
+    const int ndim = int(shape.size());
+    std::vector<int> axes(ndim);
+    for (int k = 0; k < ndim; ++k) axes[k] = k;
+    if (draw(0, 1)) std::shuffle(axes.begin() + batch_axes, axes.end(), generator);
+    Grid grid{{}, batch_axes, {}};
+    for (int k : axes) grid.axes.push_back({shape[k], periodic[k], stride[k], byte_strides[k]});
+    for (const Step& step : steps) {
+      Step turned;
+      for (int k = batch_axes; k < ndim; ++k) turned.push_back(step[axes[k] - batch_axes]);
+      if (turned < Step(turned.size(), 0)) grid.backward.push_back(turned);
+    }
+    std::sort(grid.backward.begin(), grid.backward.end());
+    if (order) *order = axes;
+    return grid;
+  }
+
+  // Calls body(index, step) for each neighbour.
   template <class Body>
   void for_each_neighbour(int64_t i, Body&& body) const {
-    const int ndim = int(shape.size());
-    std::vector<int> step(ndim, -1);
-    for (bool more = true; more;) {
-      int64_t j = 0;
-      int moved = 0;
-      bool there = true;
-      for (int k = 0; k < ndim; ++k) {
-        int64_t c = i / stride[k] % shape[k] + step[k];
-        moved += step[k] != 0;
-        if (c < 0 || c >= shape[k]) there &= periodic[k];
-        j += (c + shape[k]) % shape[k] * stride[k];
+    for (const Step& step : steps) {
+      int64_t j = i;
+      bool inside = true;
+      for (size_t s = 0; s < step.size(); ++s) {
+        const size_t k = batch_axes + s;
+        const int64_t at = i / stride[k] % shape[k], c = at + step[s];
+        if (c < 0 || c >= shape[k]) inside &= periodic[k];
+        j += ((c + shape[k]) % shape[k] - at) * stride[k];
       }
-      if (there && moved > 0 && moved <= connectivity) body(j);
+      if (inside) body(j, step);
+    }
+  }
+
+ private:
+  // Those of a connectivity, or any.
+  void draw_steps(int ndim, bool faces) {
+    const int connectivity = faces ? 1 : draw(1, ndim), percent = draw(0, 100);
+    const bool any = !faces && draw(0, 1);
+    Step step(ndim, -1);
+    for (bool more = true; more;) {
+      const int moves = ndim - int(std::count(step.begin(), step.end(), 0));
+      if (step < Step(ndim, 0) && (any ? draw(1, 100) <= percent : moves <= connectivity)) {
+        steps.push_back(step);
+        for (int8_t& move : step) move = -move;
+        steps.push_back(step);
+        for (int8_t& move : step) move = -move;
+      }
       more = false;
       for (int k = 0; k < ndim && !more; ++k) {
         more = step[k] < 1;
@@ -90,51 +132,80 @@ struct Image {
   }
 };
 
+// Labels by both numberings, and compares with the roots that are expected, as indices of the whole array.
+template <class Index, class Rule>
+std::vector<Index> test_labels(const Image& image, const void* data, const Rule& rule, const Grid& grid,
+                               const std::vector<int64_t>& expected) {
+  std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
+  std::vector<int64_t> counts(image.items(), 77), recounts(image.items(), 77);
+  label_runs(data, rule, grid, false, roots.data(), counts.data());
+  label_runs(data, rule, grid, true, numbers.data(), recounts.data());
+  check(counts == recounts, "numbers of components");
+  std::vector<int64_t> number(image.size), next(image.items());
+  for (int64_t i = 0; i < image.size; ++i) {
+    const int64_t item = i / image.item_size, root = expected[i];
+    check(roots[i] == (root < 0 ? -1 : root - item * image.item_size), "root of an element");
+    if (root == i) number[i] = ++next[item];
+    check(numbers[i] == (root < 0 ? 0 : number[root]), "number of an element");
+  }
+  check(next == counts, "number of roots");
+  return numbers;
+}
+
+template <class Value>
+Value value_of(int drawn) {
+  if constexpr (std::is_same_v<Value, Half>)
+    return {uint16_t(drawn ? 0x3c00 + drawn : draw(0, 1) << 15)};  // from 1 on; zeros of both signs
+  else
+    return Value(drawn);
+}
+
+template <class Value>
+std::vector<int64_t> byte_strides(const Image& image) {
+  std::vector<int64_t> strides;
+  for (int64_t stride : image.stride) strides.push_back(stride * int64_t(sizeof(Value)));
+  return strides;
+}
+
 template <class Value, class Index>
 void test_grid() {
   const Image image;
-  const int values = draw(1, 3), percent = draw(0, 100);
-  const bool any_background = draw(0, 3) > 0;
+  const int values = draw(1, 5), percent = draw(0, 100), limit = draw(0, 2);
+  const Background<Value> background{Value{}, draw(0, 3) > 0};
   std::vector<Value> data(image.size);
-  for (Value& value : data) {
-    const int drawn = draw(1, 100) <= percent ? draw(1, values) : 0;
-    if constexpr (std::is_same_v<Value, Half>)
-      value.bits = uint16_t(drawn ? 0x3c00 + drawn : draw(0, 1) << 15);  // zeros of both signs
-    else
-      value = Value(drawn);
-  }
-  const std::optional<Value> background = any_background ? std::optional<Value>(Value{}) : std::nullopt;
-  const auto expected = flood_fill(
-      image.size, [&](int64_t i) { return !background || data[i] != *background; },
-      [&](int64_t i, auto&& visit) {
-        image.for_each_neighbour(i, [&](int64_t j) {
-          if (data[i] == data[j]) visit(j);
-        });
-      });
-  std::vector<int> order(image.shape.size());
-  for (size_t k = 0; k < order.size(); ++k) order[k] = int(k);
-  if (draw(0, 1)) std::shuffle(order.begin(), order.end(), generator);
-  std::vector<Axis> axes;
-  for (int k : order)
-    axes.push_back(
-        {image.shape[k], image.periodic[k], image.stride[k], image.stride[k] * int(sizeof(Value))});
-  std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
-  const auto label = [&](bool consecutive, std::vector<Index>& labels) {
-    return label_runs(data.data(), background, axes, image.connectivity, consecutive, labels.data());
-  };
-  const int64_t count = label(false, roots);
-  check(label(true, numbers) == count, "number of components");
-  std::vector<int64_t> number(image.size);
-  int64_t next = 0;
+  std::vector<int> drawn(image.size);
   for (int64_t i = 0; i < image.size; ++i) {
-    check(roots[i] == expected[i], "root of an element");
-    if (expected[i] == i) number[i] = ++next;
-    check(numbers[i] == (expected[i] < 0 ? 0 : number[expected[i]]), "number of an element");
+    drawn[i] = draw(1, 100) <= percent ? draw(1, values) : 0;
+    data[i] = value_of<Value>(drawn[i]);
   }
-  check(next == count, "number of roots");
+  const auto expected = [&](auto&& linked) {
+    return flood_fill(
+        image.size, [&](int64_t i) { return !background.present || drawn[i]; },
+        [&](int64_t i, auto&& visit) {
+          image.for_each_neighbour(i, [&](int64_t j, const Step&) {
+            if ((!background.present || drawn[j]) && linked(drawn[i], drawn[j])) visit(j);
+          });
+        });
+  };
+  const Grid grid = image.grid(byte_strides<Value>(image));
+  const auto equal = expected([](int a, int b) { return a == b; });
+  const std::vector<Index> numbers =
+      test_labels<Index>(image, data.data(), Equal<Value>{background}, grid, equal);
+  if constexpr (std::is_integral_v<Value>) {
+    const auto close = expected([&](int a, int b) { return std::abs(a - b) <= limit; });
+    test_labels<Index>(image, data.data(), Within<Value>{background, {Value(limit), 0}}, grid, close);
+  } else {
+    const double far = limit / (std::is_same_v<Value, Half> ? 1024. : 1.);
+    const auto distance = [&](int a, int b) {
+      const auto real = [](int v) { return std::is_same_v<Value, Half> ? v ? 1 + v / 1024. : 0. : v; };
+      return std::abs(real(a) - real(b)) <= far;
+    };
+    test_labels<Index>(image, data.data(), Within<Value>{background, {{far}}}, grid, expected(distance));
+  }
 
+  const int64_t count = *std::max_element(numbers.begin(), numbers.end());
   const int64_t rows = count + 1;
-  std::vector<int64_t> sizes(rows), recount(rows), begin(rows + 1), members(image.size);
+  std::vector<int64_t> sizes(rows), recount(rows);
   count_labels(numbers.data(), image.size, Index(0), rows, sizes.data());
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
@@ -152,6 +223,37 @@ void test_grid() {
     check(ranking[i] / rows_of_item == i / rows_of_item, "order by item");
     if (i % rows_of_item) check(sizes[ranking[i - 1]] >= sizes[ranking[i]], "order by size");
   }
+}
+
+// Bonds as planes, with a byte more between them, or as bits.
+template <class Index>
+void test_bonds() {
+  const Image image(true);
+  const int axes = int(image.shape.size()) - image.batch_axes, percent = draw(0, 100);
+  const bool packed = draw(0, 1);
+  const int64_t plane = packed ? 0 : image.size + 1;
+  std::vector<uint8_t> data(plane * (axes - 1) + image.size);
+  const auto mask = [&](int axis) { return packed ? 1 << axis : 255; };
+  for (uint8_t& bits : data)
+    for (int axis = 0; axis < axes; ++axis) bits |= draw(1, 100) <= percent ? mask(axis) : 0;
+  const auto expected = flood_fill(
+      image.size, [](int64_t) { return true; },
+      [&](int64_t i, auto&& visit) {
+        image.for_each_neighbour(i, [&](int64_t j, const Step& step) {
+          const int axis =
+              int(std::find_if(step.begin(), step.end(), [](int8_t s) { return s; }) - step.begin());
+          if (data[axis * plane + (step[axis] > 0 ? i : j)] & mask(axis)) visit(j);
+        });
+      });
+  std::vector<int> order;
+  const Grid grid = image.grid(byte_strides<uint8_t>(image), &order);
+  Bonds bonds{};
+  for (int k = 0; k < axes; ++k) {
+    const int axis = order[order.size() - 1 - k] - image.batch_axes;
+    bonds.plane[k] = axis * plane;
+    bonds.mask[k] = uint8_t(mask(axis));
+  }
+  test_labels<Index>(image, data.data(), bonds, grid, expected);
 }
 
 template <class Index>
@@ -209,26 +311,45 @@ struct Fickle {
   }
 };
 
+// As Within links, which is not transitive.
+struct FickleLinks {
+  using Value = Fickle;
+  static constexpr bool kTransitive = false;
+  Background<Fickle> background;
+
+  bool linked(Fickle a, Fickle b) const { return a == b; }
+};
+
 // Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
 template <class Index>
 void test_changing_image() {
-  const Image image;
+  const Image image, lattice(true);
+  std::vector<Index> labels(std::max(image.size, lattice.size));
+  std::vector<int64_t> counts(labels.size());
   const std::vector<Fickle> data(image.size);
-  std::vector<Axis> axes;
-  for (size_t k = 0; k < image.shape.size(); ++k)
-    axes.push_back({image.shape[k], image.periodic[k], image.stride[k], image.stride[k]});
-  std::vector<Index> labels(image.size);
-  label_runs(data.data(), std::optional(Fickle()), axes, image.connectivity, draw(0, 1), labels.data());
+  const Grid grid = image.grid(byte_strides<uint8_t>(image));
+  const Background<Fickle> background{Fickle(), true};
+  label_runs(data.data(), Equal<Fickle>{background}, grid, draw(0, 1), labels.data(), counts.data());
+  label_runs(data.data(), FickleLinks{background}, grid, draw(0, 1), labels.data(), counts.data());
 
   // Masks of one image, contacts of another.
-  std::vector<uint8_t> before(image.size), after(image.size);
+  const int64_t size = labels.size();
+  std::vector<uint8_t> before(size), after(size);
   const int percent = draw(0, 100);
   for (uint8_t& value : before) value = draw(1, 100) <= percent ? draw(1, 2) : 0;
   for (uint8_t& value : after) value = draw(0, 1);
-  const Bundles rows(axes, image.connectivity, false);
+  const Bundles rows(grid, false);
   Masks earlier(rows);
-  earlier.read_values(before.data(), std::optional<uint8_t>(0));
-  label_masks<EqualValues<uint8_t>>(earlier, after.data(), draw(0, 1), labels.data());
+  const Equal<uint8_t> equal{{0, true}};
+  const Within<uint8_t> within{{0, true}, {1, 0}};
+  earlier.read_values(before.data(), equal);
+  label_masks(earlier, LinkedValues(earlier, after.data(), equal), draw(0, 1), labels.data(), counts.data());
+  label_masks(earlier, LinkedValues(earlier, after.data(), within), draw(0, 1), labels.data(), counts.data());
+  const Bundles sites(lattice.grid(byte_strides<uint8_t>(lattice)), false);
+  Masks of_sites(sites);
+  const Bonds bonds{{}, {1, 1, 2, 2, 2, 2}};
+  of_sites.read_bonds(before.data(), bonds);
+  label_masks(of_sites, JoinedSites(of_sites, after.data(), bonds), draw(0, 1), labels.data(), counts.data());
 }
 
 template <class Vertex, class Index>
@@ -270,9 +391,10 @@ void test_interrupts() {
   using std::chrono::steady_clock;
   const std::vector<uint8_t> data(size_t(1) << 22, 1);
   std::vector<int32_t> labels(data.size());
-  const std::vector<Axis> axes{{int64_t(data.size()), false, 1, 1}};
+  const Grid grid{{{int64_t(data.size()), false, 1, 1}}, 0, {{-1}}};
+  int64_t count = 0;
   const auto label = [&] {
-    label_runs(data.data(), std::optional<uint8_t>(0), axes, 1, true, labels.data());
+    label_runs(data.data(), Equal<uint8_t>{{0, true}}, grid, true, labels.data(), &count);
   };
   int polls = 0;
   bool interrupted = false;
@@ -326,6 +448,8 @@ int main(int, char** arguments) {
     test_grid<uint64_t, int64_t>();
     test_grid<Half, int32_t>();
     test_grid<float, int32_t>();
+    test_bonds<int32_t>();
+    test_bonds<int64_t>();
     test_graph<int32_t>();
     test_graph<int64_t>();
     test_random();

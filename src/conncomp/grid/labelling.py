@@ -1,16 +1,17 @@
-"""`label`: arguments, connectivity, periodicity, and the table of algorithms."""
+"""`label`, and what labels any array by any link rule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from math import prod
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import also_named, as_bool, as_integer, check_choice, check_options, shown
+from conncomp._arguments import also_named, as_bool, check_choice, check_options
 from conncomp._arrays import (
     Output,
     as_cupy,
@@ -22,14 +23,15 @@ from conncomp._arrays import (
     library_of,
     move_from_gpu,
     move_to_gpu,
-    native_layout,
     on_gpu,
 )
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.grid.links import equal_values
+from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
+from conncomp.grid._values import describe_values
+from conncomp.grid.links import Links
 from conncomp.grid.neighbourhood import Neighbourhood
-from conncomp.kernels.cuda.core.numbering import count_roots, number_roots
+from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
@@ -47,14 +49,9 @@ Labels = NDArray[Any]
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
 
-# Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
-# 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.
-MOST_NEIGHBOURS = 3**10
-
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {
-    "structure": "connectivity=1 connects along faces, as scipy.ndimage.label does by default, and "
-    "connectivity=None along edges and corners, too",
+    "delta": "tolerance= is what it is called here",
     "neighbors": "connectivity=1 stands for neighbors=4, and connectivity=None for neighbors=8",
     "neighbours": "connectivity=1 stands for neighbours=4, and connectivity=None for neighbours=8",
     "periodic_boundary": "periodic=True is what it is called here",
@@ -65,8 +62,29 @@ ELSEWHERE = {
     "bg": "background= is what it is called here",
 }
 
-# Each takes what `_describe_values` and `_describe_axes` return, and fills `out`.
-ON_CPU: dict[str, Callable[..., int]] = {"auto": native.label_runs, "runs": native.label_runs}
+
+def _fill_by_runs(
+    values: Labels,
+    links: Links,
+    neighbourhood: Neighbourhood,
+    batch_axes: int,
+    consecutive: bool,
+    labels: Labels,
+    counts: Labels,
+) -> None:
+    axes, backward, batch, order = _describe_axes(
+        values.shape, values.strides, values.itemsize, neighbourhood, batch_axes
+    )
+    if links.bonds:
+        links = links._replace(bonds=tuple(links.bonds[k] for k in reversed(order)))
+    data = values.__array_interface__["data"][0]
+    flat = labels.reshape(-1)
+    native.label_runs(data, *links, axes, backward, batch, consecutive, flat, counts.reshape(-1))
+
+
+# Each takes (values, links, neighbourhood, batch_axes, consecutive, labels, counts), and fills the
+# labels and the number of components of each item.
+ON_CPU: dict[str, Callable[..., None]] = {"auto": _fill_by_runs, "runs": _fill_by_runs}
 
 
 def _fill_by_default(
@@ -97,6 +115,217 @@ def algorithms(device: str) -> tuple[str, ...]:
     return tuple(ON_GPU) if device == "cuda" else tuple(ON_CPU)
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How labels are wanted: arguments of `label`, and the device to work on."""
+
+    device: str
+    numbering: Numbering
+    algorithm: str
+    return_num: bool
+    dtype: DTypeLike | None
+    out: Any
+    workspace: Workspace | None
+    options: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        check_choice("numbering", self.numbering, ("consecutive", "roots"))
+        check_choice("algorithm", self.algorithm, algorithms(self.device))
+        algorithm = ON_GPU[self.algorithm] if self.device == "cuda" else None
+        check_options(self.algorithm, algorithm, self.options)
+
+    @property
+    def consecutive(self) -> bool:
+        """Whether components are numbered, rather than called by their roots."""
+        return self.numbering == "consecutive"
+
+    @property
+    def task(self) -> tuple[Numbering, str, bool, Workspace | None]:
+        """What `_label_on_gpu` takes of it, but the options."""
+        return self.numbering, self.algorithm, self.return_num, self.workspace
+
+    @property
+    def keeps_labels_private(self) -> bool:
+        """Whether an algorithm on a GPU must not work in memory of the caller's.
+
+        Those that go on until nothing changes would go on for ever while the caller changes it; the
+        others check what they read back of it.
+        """
+        return self.algorithm not in CAPTURABLE or self.options.get("merge") == "relaxation"
+
+    def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, **options: Any) -> Output:
+        """Return where the labels of an array go that was given as `given`."""
+        largest = prod(shape[batch_axes:])
+        lowest = 0 if self.consecutive else -1
+        return Output(shape, largest, self.dtype, self.out, (given,), lowest, **options)
+
+
+class Source:
+    """What is labelled.
+
+    Parameters
+    ----------
+    given : array
+        What the caller gave, as an array of NumPy or CuPy.
+    read : array
+        What kernels read, before it is moved.
+    describe : callable
+        Takes `read`, wherever it has been moved to; returns an array of the shape of the labels, as
+        kernels take it, and the link rule.
+    """
+
+    def __init__(self, given: Any, read: Any, describe: Callable[[Any], tuple[Any, Links]]) -> None:
+        self.given, self.read, self.describe = given, read, describe
+
+
+def label_source(
+    source: Source, library: str, neighbourhood: Neighbourhood, batch_axes: int, request: Request
+) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
+    """Return what `label` does; `library` is that of the caller's array."""
+    if not isinstance(source.given, np.ndarray):
+        return _label_in_gpu_memory(source, library, neighbourhood, batch_axes, request)
+    values, links = source.describe(source.read)
+    output = request.output(values.shape, batch_axes, source.given)
+    if request.device == "cuda":
+        counts = _fill_from_gpu(source, neighbourhood, batch_axes, request, output.labels)
+    else:
+        task = values, links, neighbourhood, batch_axes
+        counts = _fill_on_cpu(*task, request, output.labels)
+    labels: Labels = output.finish()
+    if not request.return_num:
+        return labels
+    return (labels, counts) if batch_axes else (labels, int(counts))
+
+
+def _fill_on_cpu(
+    values: Labels,
+    links: Links,
+    neighbourhood: Neighbourhood,
+    batch_axes: int,
+    request: Request,
+    labels: Labels,
+) -> Labels:
+    counts = np.zeros(values.shape[:batch_axes], np.int64)
+    if values.size:
+        fill = ON_CPU[request.algorithm]
+        fill(values, links, neighbourhood, batch_axes, request.consecutive, labels, counts)
+    return counts
+
+
+def _fill_from_gpu(
+    source: Source,
+    neighbourhood: Neighbourhood,
+    batch_axes: int,
+    request: Request,
+    labels: Labels,
+) -> Labels:
+    """Label what lies in main memory on the GPU; return the counts, or zeros if not wanted."""
+    gpu = current_gpu()
+    values, links = source.describe(move_to_gpu(gpu.xp, source.read))
+    placed = gpu.xp.empty(labels.shape, labels.dtype)
+    image = Image(values, links, neighbourhood, batch_axes)
+    counts = _label_on_gpu(gpu, image, placed, *request.task, **request.options)
+    move_from_gpu(placed, labels)
+    shape = labels.shape[:batch_axes]
+    return move_from_gpu(counts).reshape(shape) if request.return_num else np.zeros(shape, np.int64)
+
+
+def _label_in_gpu_memory(
+    source: Source, library: str, neighbourhood: Neighbourhood, batch_axes: int, request: Request
+) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
+    with caller_stream(library, source.given.device.id):
+        gpu = current_gpu()
+        values, links = source.describe(source.read)
+        output = request.output(
+            values.shape,
+            batch_axes,
+            source.given,
+            private=request.keeps_labels_private,
+            xp=gpu.xp,
+        )
+        image = Image(values, links, neighbourhood, batch_axes)
+        counts = _label_on_gpu(gpu, image, output.labels, *request.task, **request.options)
+        labels = output.finish()
+        result: Labels = from_cupy(labels, library) if request.out is None else request.out
+        if not request.return_num:
+            return result
+        counts = counts.reshape(values.shape[:batch_axes])
+        if request.consecutive and not batch_axes:
+            return result, int(counts)
+        return result, from_cupy(counts, library)
+
+
+def _label_on_gpu(
+    gpu: Gpu,
+    image: Image,
+    labels: Any,
+    numbering: Numbering,
+    algorithm: str,
+    return_num: bool,
+    workspace: Workspace | None,
+    **options: Any,
+) -> Any:
+    """Fill `labels`; return how many components each item has, if it is wanted, on the GPU."""
+    if image.size == 0:
+        return gpu.xp.zeros(image.items, np.int64)
+    with Workspace() if workspace is None else workspace as memory:
+        if algorithm == "auto":
+            consecutive = numbering == "consecutive"
+            counts = _fill_by_default(gpu, image, labels, memory, consecutive)
+            return counts if return_num else None
+        flat = labels.reshape(-1)
+        ON_GPU[algorithm](gpu, image, flat, memory, **options)
+        if numbering == "consecutive":
+            return number_roots(gpu, flat, 1, memory, image.items)
+        counts = count_roots(gpu, flat, memory, image.items) if return_num else None
+        place_roots_within_items(gpu, flat, image.items)
+        return counts
+
+
+@lru_cache(maxsize=1024)
+def _describe_axes(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    itemsize: int,
+    neighbourhood: Neighbourhood,
+    batch_axes: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int8], int, tuple[int, ...]]:
+    """Return what kernels on the CPU are told of an array's axes, that of the rows last.
+
+    Axes of length 1 connect nothing and are left out.
+
+    Returns
+    -------
+    axes : array of int64, shape (axes, 4)
+        Length, whether it is periodic, and the strides of labels, in elements, and of values.
+    backward : array of int8, shape (steps, axes of an item)
+    batch : int
+        How many of the axes are batch axes; they come first.
+    order : tuple of int
+        The others, as axes of an item.
+    """
+    batch = [k for k in range(batch_axes) if shape[k] > 1]
+    item, item_strides = shape[batch_axes:], strides[batch_axes:]
+    axes = [k for k in range(len(item)) if item[k] > 1] or [len(item) - 1]
+    straight = dict(zip(axes, neighbourhood.steps(tuple(axes)).straight, strict=True))
+
+    # Runs should be long. Values are read several times and labels are written once: rows should be
+    # contiguous in the image rather than among the labels.
+    def cost(k: int) -> tuple[bool, int, int, int]:
+        return not straight[k], -min(item[k], SHORT_ROW), max(abs(item_strides[k]), itemsize), -k
+
+    rows = min(axes, key=cost)
+    order = (*(k for k in axes if k != rows), rows)
+    steps = neighbourhood.steps(order)
+    periodic = [False] * len(batch) + list(steps.periodic)
+    kept = batch + [batch_axes + k for k in order]
+    table = [
+        (shape[k], closed, prod(shape[k + 1 :]), strides[k])
+        for k, closed in zip(kept, periodic, strict=True)
+    ]
+    return np.array(table, np.int64), steps.packed, len(batch), order
+
+
 @overload
 def label(
     label_image: ArrayLike,
@@ -104,7 +333,10 @@ def label(
     return_num: Literal[False] = False,
     connectivity: float | None = None,
     *,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
     periodic: bool | Sequence[bool] = False,
+    batch_axes: int = 0,
     numbering: Numbering = "consecutive",
     algorithm: str = "auto",
     dtype: DTypeLike | None = None,
@@ -122,7 +354,10 @@ def label(
     *,
     return_num: Literal[True],
     connectivity: float | None = None,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
     periodic: bool | Sequence[bool] = False,
+    batch_axes: Literal[0] = 0,
     numbering: Numbering = "consecutive",
     algorithm: str = "auto",
     dtype: DTypeLike | None = None,
@@ -140,7 +375,10 @@ def label(
     return_num: Literal[True],
     connectivity: float | None = None,
     *,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
     periodic: bool | Sequence[bool] = False,
+    batch_axes: Literal[0] = 0,
     numbering: Numbering = "consecutive",
     algorithm: str = "auto",
     dtype: DTypeLike | None = None,
@@ -151,14 +389,17 @@ def label(
 ) -> tuple[Labels, int]: ...
 
 
-@also_named(label_image="image")
+@overload
 def label(
     label_image: ArrayLike,
     background: float | None = None,
-    return_num: bool = False,
-    connectivity: float | None = None,
     *,
+    return_num: Literal[True],
+    connectivity: float | None = None,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
     periodic: bool | Sequence[bool] = False,
+    batch_axes: int,
     numbering: Numbering = "consecutive",
     algorithm: str = "auto",
     dtype: DTypeLike | None = None,
@@ -166,11 +407,53 @@ def label(
     device: str | None = None,
     workspace: Workspace | None = None,
     **options: Any,
-) -> Labels | tuple[Labels, int]:
+) -> tuple[Labels, Labels]: ...
+
+
+@overload
+def label(
+    label_image: ArrayLike,
+    background: float | None,
+    return_num: Literal[True],
+    connectivity: float | None = None,
+    *,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
+    periodic: bool | Sequence[bool] = False,
+    batch_axes: int,
+    numbering: Numbering = "consecutive",
+    algorithm: str = "auto",
+    dtype: DTypeLike | None = None,
+    out: Labels | None = None,
+    device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
+) -> tuple[Labels, Labels]: ...
+
+
+@also_named(label_image="image")
+def label(
+    label_image: ArrayLike,
+    background: float | None = None,
+    return_num: bool = False,
+    connectivity: float | None = None,
+    *,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
+    periodic: bool | Sequence[bool] = False,
+    batch_axes: int = 0,
+    numbering: Numbering = "consecutive",
+    algorithm: str = "auto",
+    dtype: DTypeLike | None = None,
+    out: Labels | None = None,
+    device: str | None = None,
+    workspace: Workspace | None = None,
+    **options: Any,
+) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Label the connected regions of an array.
 
-    Two elements are connected if they are neighbours and equal. The first four arguments and the
-    result are those of `skimage.measure.label`, but for what the notes say.
+    Two elements are connected if they are neighbours and equal, or nearly so. The first four
+    arguments and the result are those of `skimage.measure.label`, but for what the notes say.
 
     Parameters
     ----------
@@ -185,10 +468,22 @@ def label(
     return_num : bool, optional
         Whether to return the number of components too.
     connectivity : int, optional
-        Along how many axes neighbours may differ, from 1 (faces) to ``label_image.ndim`` (faces,
+        Along how many axes neighbours may differ, from 1 (faces) to the number of axes (faces,
         edges and corners; the default).
+    structure : array_like of bool, optional
+        Which neighbours an element has, instead of `connectivity`: an array of shape
+        ``(3,) * label_image.ndim``, symmetric about its centre, as `scipy.ndimage.label` takes it.
+        The centre does not count.
+    tolerance : number, optional
+        Neighbours connect if their values differ by no more than this, too: 0 by default. Integers
+        differ exactly, whatever their dtype; floating-point numbers, and `tolerance`, are compared
+        in float64. A NaN connects to nothing, and so does the background.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis.
+    batch_axes : int, optional
+        How many axes ahead hold separate arrays, such as the images of a batch; 0 by default. Each
+        of these items is labelled as if alone: `connectivity`, `structure` and `periodic` speak of
+        its axes, numbers begin again, and roots are indices in the item.
     numbering : {"consecutive", "roots"}, optional
         "consecutive": labels 1, 2, ... in the order in which a C-order scan meets the components,
         0 for background. "roots": the smallest flat C-order index of the component, -1 for
@@ -224,22 +519,24 @@ def label(
     labels : ndarray of int32 or int64, or of `dtype`
         As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of
         if it lies on a GPU, and else of NumPy, neither a subclass nor masked.
-    num : int
-        The number of components; only if `return_num`. For an image on a GPU and
-        ``numbering="roots"`` an array without axes on the GPU, so that the call does not wait for
-        it; it lies in `workspace`, until that is used again.
+    num : int or ndarray of int64
+        The number of components; only if `return_num`. With `batch_axes` an array of the numbers
+        for each item, of the shape of these axes. For an image on a GPU and ``numbering="roots"``,
+        or `batch_axes`, an array on the GPU, so that the call does not wait for it; it lies in
+        `workspace`, until that is used again.
 
     Raises
     ------
     TypeError
         If `label_image` is complex, of objects, sparse, not computed yet (of Dask) or otherwise
-        without values that can be compared, or `options` has a name that the algorithm does not
-        know.
+        without values that can be compared, `tolerance` is not a real number, or `options` has a
+        name that the algorithm does not know.
     ValueError
-        If `connectivity`, `periodic`, `numbering`, `algorithm`, `dtype`, `out` or an option does
-        not fit, `dtype` or `out` is too small for the labels, elements would have more than 3**10
-        neighbours (11 axes that are longer than 1, at full connectivity), or an array for a GPU has
-        more than 6 such axes.
+        If `connectivity`, `structure`, `tolerance`, `periodic`, `batch_axes`, `numbering`,
+        `algorithm`, `dtype`, `out` or an option does not fit, `structure` is not symmetric, an
+        array of bool is given a `tolerance`, `dtype` or `out` is too small for the labels, elements
+        would have more than 3**10 neighbours (11 axes that are longer than 1, at full
+        connectivity), or an array for a GPU has more than 6 such axes.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
     MemoryError
@@ -247,6 +544,7 @@ def label(
 
     See Also
     --------
+    label_bonds : The same for lattices with bonds.
     connected_components : The same for graphs.
     component_statistics : Sizes, bounding boxes and moments of the result.
 
@@ -300,226 +598,51 @@ def label(
     >>> conncomp.label([[1, 0, 0, 1], [0, 1, 0, 0]], periodic=(False, True), connectivity=1)
     array([[1, 0, 0, 1],
            [0, 2, 0, 0]], dtype=int32)
+
+    Values that rise slowly are one region:
+
+    >>> conncomp.label([[10, 11, 13, 20], [10, 12, 14, 21]], tolerance=1)
+    array([[1, 1, 1, 2],
+           [1, 1, 1, 2]], dtype=int32)
+
+    Diagonals of one kind connect, and nothing else:
+
+    >>> conncomp.label(image, structure=[[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+    array([[1, 2, 0, 3],
+           [0, 0, 0, 4],
+           [5, 0, 4, 0]], dtype=int32)
+
+    Rows of their own:
+
+    >>> conncomp.label(image, batch_axes=1, return_num=True)
+    (array([[1, 1, 0, 2],
+           [0, 0, 0, 1],
+           [1, 0, 2, 0]], dtype=int32), array([2, 1, 2]))
     """
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
-    return_num = as_bool("return_num", return_num)
     there = on_gpu(label_image)
-    where = choose_device(device, there, "label_image")
-    check_choice("numbering", numbering, ("consecutive", "roots"))
-    check_choice("algorithm", algorithm, algorithms(where))
-    check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
+    request = Request(
+        choose_device(device, there, "label_image"),
+        numbering,
+        algorithm,
+        as_bool("return_num", return_num),
+        dtype,
+        out,
+        workspace,
+        options,
+    )
     given: Any
     given, mask = (
         (as_cupy(label_image), None) if there else as_numpy_and_mask(label_image, "label_image")
     )
     check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
-    axes = _check_periodic(periodic, given.ndim)
-    reach = _check_connectivity(connectivity, given.shape)
-    values: Any
-    ground: Any = 0 if background is None else background
-    values, value_type, ground = _describe_values(given, ground, mask)
-    described = equal_values(value_type, ground), Neighbourhood(reach, None, tuple(axes))
-    lowest = 0 if numbering == "consecutive" else -1
-    if there:
-        library = library_of(label_image)
-        with caller_stream(library, values.device.id):
-            gpu = current_gpu()
-            private = _keeps_labels_private(algorithm, options)
-            output = Output(
-                values.shape, values.size, dtype, out, (values,), lowest, private, gpu.xp
-            )
-            task = numbering, algorithm, return_num, workspace
-            count = _label_on_gpu(gpu, Image(values, *described), output.labels, *task, **options)
-            labels = output.finish()
-            result = from_cupy(labels, library) if out is None else out
-            if not return_num:
-                return result
-            if numbering == "consecutive":
-                return result, int(count)
-            return result, from_cupy(count, library)
-    output = Output(values.shape, values.size, dtype, out, (given,), lowest)
-    if where == "cuda":
-        gpu = current_gpu()
-        found = gpu.xp.empty(output.labels.shape, output.labels.dtype)
-        task = numbering, algorithm, return_num, workspace
-        placed = Image(move_to_gpu(gpu.xp, values), *described)
-        count = _label_on_gpu(gpu, placed, found, *task, **options)
-        move_from_gpu(found, output.labels)
-        labels = output.finish()
-        return (labels, int(count)) if return_num else labels
-    num = 0
-    if values.size:
-        num = ON_CPU[algorithm](
-            values.__array_interface__["data"][0],
-            value_type,
-            ground,
-            *_describe_axes(values, axes, reach),
-            numbering == "consecutive",
-            output.labels.reshape(-1),
-        )
-    labels = output.finish()
-    return (labels, num) if return_num else labels
-
-
-def _label_on_gpu(
-    gpu: Gpu,
-    image: Image,
-    labels: Any,
-    numbering: Numbering,
-    algorithm: str,
-    return_num: bool,
-    workspace: Workspace | None,
-    **options: Any,
-) -> Any:
-    """Fill `labels`; return the number of components, if it is wanted, as an array on the GPU."""
-    if image.size == 0:
-        return gpu.xp.zeros((), np.int64)
-    with Workspace() if workspace is None else workspace as memory:
-        if algorithm == "auto":
-            consecutive = numbering == "consecutive"
-            count = _fill_by_default(gpu, image, labels, memory, consecutive)
-            return count.reshape(()) if return_num else None
-        flat = labels.reshape(-1)
-        ON_GPU[algorithm](gpu, image, flat, memory, **options)
-        if numbering == "consecutive":
-            return number_roots(gpu, flat, 1, memory).reshape(())
-        return count_roots(gpu, flat, memory).reshape(()) if return_num else None
-
-
-def _keeps_labels_private(algorithm: str, options: dict[str, Any]) -> bool:
-    """Whether an algorithm on a GPU must not work in memory of the caller's.
-
-    Those that go on until nothing changes would go on for ever while the caller changes it; the
-    others check what they read back of it.
-    """
-    return algorithm not in CAPTURABLE or options.get("merge") == "relaxation"
-
-
-def _check_periodic(periodic: bool | Sequence[bool], ndim: int) -> list[bool]:
-    if isinstance(periodic, (bool, np.bool_)):
-        return [bool(periodic)] * ndim
-    if isinstance(periodic, (str, bytes)) or not hasattr(periodic, "__iter__"):
-        raise TypeError(
-            f"periodic={shown(periodic)} must be True for all axes, False for none, or one bool "
-            "for each axis"
-        )
-    axes = list(as_numpy_and_mask(periodic, "periodic")[0])
-    if len(axes) != ndim:
-        raise ValueError(
-            f"periodic={shown(periodic)} has {len(axes)} entries; label_image has {ndim} axes"
-        )
-    if not all(isinstance(axis, (bool, np.bool_)) for axis in axes):
-        raise TypeError(f"periodic={shown(periodic)} must be a bool, or one bool for each axis")
-    return [bool(axis) for axis in axes]
-
-
-def _check_connectivity(connectivity: float | None, shape: tuple[int, ...]) -> int:
-    ndim = len(shape)
-    if ndim == 0:
-        raise ValueError("label_image is a scalar; it must have one dimension or more")
-    whole = isinstance(connectivity, (float, np.floating)) and float(connectivity).is_integer()
-    reach = ndim
-    if connectivity is not None:
-        reach = as_integer("connectivity", int(connectivity) if whole else connectivity)
-    if not 1 <= reach <= ndim:
-        text = f"connectivity={shown(reach)} must be from 1 to the number of axes, {ndim}"
-        for axes in range(1, ndim + 1):
-            if reach == _count_neighbours(ndim, axes):
-                text += f": for {reach} neighbours it is {axes}"
-        raise ValueError(text)
-    if 3**ndim <= MOST_NEIGHBOURS:
-        return reach
-    longer = sum(length > 1 for length in shape)
-    if _count_neighbours(longer, reach) > MOST_NEIGHBOURS:
-        raise ValueError(
-            f"connectivity={reach} gives an element {_count_neighbours(longer, reach)} neighbours "
-            f"along the {longer} axes of label_image that are longer than 1, and more than "
-            f"{MOST_NEIGHBOURS} take too long; use a lower connectivity"
-        )
-    return reach
-
-
-def _count_neighbours(ndim: int, connectivity: int) -> int:
-    """Return how many neighbours differ from an element along so many of the axes at most."""
-    return sum(comb(ndim, k) << k for k in range(1, min(connectivity, ndim) + 1))
-
-
-def _describe_values(
-    image: Labels, background: float, mask: NDArray[np.bool_] | None = None
-) -> tuple[Labels, str, bytes | None]:
-    """Return the image as a kernel reads it, its value type there, and the background's bytes.
-
-    Elements where `mask` holds are of the background's value there.
-    """
-    if not isinstance(background, (bool, int, float, np.integer, np.floating, np.bool_)):
-        raise TypeError(f"background={shown(background)} must be a real number")
-    kind = image.dtype.kind
-    ground = _as_value(background, image.dtype)
-    if image.dtype.itemsize > 8 or (mask is not None and ground is None):
-        # Long double has no kernel, or no value says background: number the values.
-        numbers = np.unique(image, return_inverse=True, equal_nan=False)[1] + 1
-        numbers = numbers.reshape(image.shape)
-        if ground is not None:
-            numbers[np.isnan(image) if np.isnan(ground) else image == ground] = 0
-        if ground is not None or mask is not None:
-            ground = np.zeros((), numbers.dtype)
-        image, kind = numbers, "i"
-    if mask is not None:
-        image = image.copy(order="K")
-        image[mask] = ground
-    if isinstance(image, np.ndarray):
-        image = native_layout(image)
-    value_type = f"{kind if kind == 'f' else 'u'}{image.dtype.itemsize}"
-    return image, value_type, None if ground is None else ground.tobytes()
-
-
-@lru_cache(maxsize=256)
-def _as_value(number: float, dtype: np.dtype[Any]) -> Labels | None:
-    """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
-    if isinstance(number, np.generic):
-        number = number.item()  # Python's numbers compare exactly
-    if dtype.kind == "f":
-        try:
-            with np.errstate(over="ignore"):
-                value = np.asarray(number).astype(dtype.newbyteorder("="))
-        except OverflowError:  # an int beyond every float
-            return None
-        return None if np.isinf(value) and abs(number) != np.inf else value
-    if number != number or abs(number) == np.inf or number != int(number):
-        return None
-    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-    if not low <= number <= high:
-        return None
-    return np.asarray(int(number)).astype(dtype.newbyteorder("="))
-
-
-def _describe_axes(
-    image: Labels, periodic: list[bool], connectivity: int
-) -> tuple[list[int], list[bool], list[int], list[int], int]:
-    """Return lengths, periodicity and strides of the axes, that of the rows last; and connectivity.
-
-    Axes of length 1 connect nothing and are left out.
-    """
-    itemsize = image.dtype.itemsize
-    axes = [k for k in range(image.ndim) if image.shape[k] > 1] or [image.ndim - 1]
-
-    # Values are read several times and labels are written once: rows should be contiguous in the
-    # image rather than among the labels.
-    def cost(k: int) -> tuple[int, int, int]:
-        return -min(image.shape[k], SHORT_ROW), max(abs(image.strides[k]), itemsize), -k
-
-    rows = min(axes, key=cost)
-    axes.remove(rows)
-    axes.append(rows)
-    index_strides = [1] * image.ndim
-    for k in range(image.ndim - 1, 0, -1):
-        index_strides[k - 1] = index_strides[k] * image.shape[k]
-    return (
-        [image.shape[k] for k in axes],
-        [periodic[k] for k in axes],
-        [image.strides[k] for k in axes],
-        [index_strides[k] for k in axes],
-        min(connectivity, len(axes)),
+    batch = check_batch_axes(batch_axes, given.ndim, "label_image")
+    item = "an item of label_image" if batch else "label_image"
+    neighbourhood = check_neighbourhood(
+        connectivity, structure, periodic, given.shape[batch:], item
     )
+    values, links = describe_values(given, background, mask, tolerance)
+    source = Source(given, values, lambda placed: (placed, links))
+    return label_source(source, library_of(label_image), neighbourhood, batch, request)

@@ -55,7 +55,7 @@ def values_within(
     ----------
     value_type, background
         As of `Links`.
-    limit : float
+    limit : float or int
         Not negative. One of less than 1 links only equal integers.
     dtype : dtype
         Of the values.

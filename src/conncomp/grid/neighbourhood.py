@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, product
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,15 @@ class Neighbourhood(NamedTuple):
             The number of axes of length 1 to put ahead of them.
         """
         return _steps(self, axes, ahead)
+
+    def count(self, axes: tuple[int, ...]) -> int:
+        """Return how many neighbours an element has along some axes, as of `steps`."""
+        if self.structure is None:
+            assert self.connectivity is not None
+            moves = range(1, min(self.connectivity, len(axes)) + 1)
+            return sum(comb(len(axes), k) << k for k in moves)
+        present = _along(self.structure, self.periodic, axes)
+        return int(np.count_nonzero(present)) - int(present[(1,) * present.ndim])
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +143,19 @@ def _within_connectivity(ndim: int, connectivity: int) -> set[Step]:
 
 def _of_structure(structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]) -> set[Step]:
     """Return the backward steps of a structuring element that are left along some axes."""
-    ndim = len(periodic)
-    present = np.frombuffer(structure, bool).reshape((3,) * ndim)
-    for k in range(ndim):
-        if k not in axes:
-            # Each way along a periodic axis of length 1 leads to the same element.
-            present = np.any(present if periodic[k] else present.take([1], k), k, keepdims=True)
-    present = present.transpose(*axes, *(k for k in range(ndim) if k not in axes))
-    present = present.reshape((3,) * len(axes))
+    present = _along(structure, periodic, axes)
     steps = {tuple(int(move) for move in at) for at in np.argwhere(present) - 1}
     return {step for step in steps if step < (0,) * len(axes)}
+
+
+def _along(
+    structure: bytes, periodic: tuple[bool, ...], axes: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    """Return a structuring element without the other axes, which are of length 1."""
+    ndim = len(periodic)
+    present = np.frombuffer(structure, bool).reshape((3,) * ndim)
+    others = [k for k in range(ndim) if k not in axes]
+    for k in others:
+        # Each way along a periodic axis of length 1 leads to the same element.
+        present = np.any(present if periodic[k] else present.take([1], k), k, keepdims=True)
+    return present.transpose(*axes, *others).reshape((3,) * len(axes))

@@ -1,6 +1,6 @@
 // An array as rows along one of its axes, and as bundles of rows.
 //
-// Where elements may touch across corners along every axis and all foreground is of one value,
+// Where elements may touch across corners along every axis of an item and all foreground is of one value,
 // neighbouring columns of 2 x 2 x ... rows always touch: whatever of such a bundle is foreground in one
 // column is connected to whatever is in the next. The bundle can then be treated as one row, the OR of
 // its members, with a quarter of the runs in 2-D noise and a sixtieth in 3-D. (The 2 x 2 blocks of Grana,
@@ -23,52 +23,60 @@ constexpr int64_t kStretchWords = kStretch / kWord;
 using Coordinates = std::vector<int64_t>;  // of a row or a bundle, along the outer axes
 
 struct Bundles {
-  Axis along;               // of the elements of a row
-  std::vector<Axis> outer;  // of the rows
-  int connectivity;
+  Axis along;                     // of the elements of a row
+  std::vector<Axis> outer;        // of the rows
   int64_t elements, rows, words;  // words: of a row's mask
   bool in_order;                  // rows one after the other are in the order of indices
 
   bool folded;  // whether bundles are of several rows
-  int64_t count;
-  std::vector<int64_t> shape;
-  std::vector<Offset> neighbours;
+  int64_t count, items;
+  std::vector<int64_t> shape, thickness;  // thickness: of a bundle, in rows along each axis
+  int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
+  RowNeighbours around;
   Parts parts{1, 1};  // of the bundles, for threads
-  bool layers_whole;  // in_order, and no layer, of bundles equal along the first axis, is in two parts
+  bool layers_whole;  // in_order, and no layer is in two parts
 
-  // `axes`: none of length 1, unless it is the only one; rows run along the last.
-  Bundles(const std::vector<Axis>& axes, int connectivity, bool folded)
-      : along(axes.back()),
-        outer(axes.begin(), axes.end() - 1),
-        connectivity(connectivity),
+  // Rows run along the last axis.
+  Bundles(const Grid& grid, bool folded)
+      : along(grid.axes.back()),
+        outer(grid.axes.begin(), grid.axes.end() - 1),
         rows(1),
         words((along.length + kWord - 1) / kWord),
         in_order(along.index_stride == 1),
         folded(folded),
-        count(1) {
-    std::vector<bool> fixed;
-    for (const Axis& axis : outer) {
-      rows *= axis.length;
-      shape.push_back(folded ? (axis.length + 1) / 2 : axis.length);
-      count *= shape.back();
-      fixed.push_back(shape.back() == 1);
+        count(1),
+        items(1),
+        layer(1),
+        around(grid) {
+    for (size_t k = 0; k < outer.size(); ++k) {
+      const bool batch = int(k) < grid.batch_axes;
+      rows *= outer[k].length;
+      thickness.push_back(folded && !batch ? 2 : 1);
+      shape.push_back((outer[k].length + thickness[k] - 1) / thickness[k]);
+      count *= shape[k];
+      if (batch) items *= shape[k];
+      if (int(k) > grid.batch_axes) layer *= shape[k];
     }
     elements = rows * along.length;
     int64_t stride = along.length;
     for (size_t k = outer.size(); k-- > 0; stride *= outer[k].length)
       in_order &= outer[k].index_stride == stride;
-    neighbours = backward_offsets(int(outer.size()), connectivity, fixed);
+    // Folded bundles that are the only ones along an axis have no neighbours along it but themselves.
+    std::erase_if(around.offsets, [&](const Offset& offset) {
+      for (size_t k = 0; k < shape.size(); ++k)
+        if (offset.step[k] && shape[k] == 1) return true;
+      return false;
+    });
     parts = Parts(count, kGrain * count / elements + 1);
-    layers_whole = in_order && parts.align(layer());
+    layers_whole = in_order && parts.align(layer);
   }
+
+  int64_t item(int64_t bundle) const { return bundle / (count / items); }
 
   // A checkpoint before word 0 of a row, and before further ones of a long row.
   void checkpoint_at(int64_t w) const {
     if (w % kStretchWords == 0) checkpoint(std::min(words - w, kStretchWords) * kWord);
   }
-
-  // The number of bundles of a layer.
-  int64_t layer() const { return outer.empty() ? 1 : count / shape[0]; }
 
   // Calls body(bundle, coordinates) for the bundles of a part.
   template <class Body>
@@ -104,7 +112,8 @@ struct Bundles {
   // Two rows that make most contacts of two neighbouring rows superfluous: where all of them have the same
   // value, a detour connects the two. The detour takes steps along the last axis, which are always linked,
   // and a pair of rows one step before or one move nearer, of which the same can be said. False if there
-  // is no such detour. Both rows may be the same.
+  // is no such detour. Both rows may be the same. Equal values must be linked, and all these steps lead to
+  // neighbours, which Offset::detour says.
   bool detour(const Coordinates& at, const Coordinates& there, const Offset& offset, Coordinates& from_g,
               Coordinates& from_h) const {
     const size_t last = outer.size() - 1;
@@ -113,7 +122,7 @@ struct Bundles {
     if (offset.step[last]) {
       from_g = there;
       from_g[last] = from_h[last] = at[last];
-      return offset.moved > 1;
+      return true;
     }
     --from_g[last];
     --from_h[last];
@@ -126,8 +135,7 @@ struct Bundles {
     found.assign(1, 0);
     for (size_t k = 0; k < at.size(); ++k) {
       const int side = offset.step[k] * towards;
-      int64_t first = folded ? 2 * at[k] : at[k],
-              last = folded ? std::min(first + 1, outer[k].length - 1) : first;
+      int64_t first = thickness[k] * at[k], last = std::min(first + thickness[k], outer[k].length) - 1;
       if (side < 0) last = first;
       if (side > 0) first = last;
       for (size_t i = found.size(); i-- > 0;) {
@@ -137,10 +145,11 @@ struct Bundles {
     }
   }
 
+  // From a row to itself.
+  Offset no_step() const { return {Step(outer.size(), 0), false, true, false, false}; }
+
   // All rows of a bundle.
-  void members(const Coordinates& at, std::vector<int64_t>& found) const {
-    facing(at, {std::vector<int8_t>(at.size(), 0), 0}, 0, found);
-  }
+  void members(const Coordinates& at, std::vector<int64_t>& found) const { facing(at, no_step(), 0, found); }
 
   // Where a row begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {

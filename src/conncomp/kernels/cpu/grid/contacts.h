@@ -4,9 +4,11 @@
 // a stretch is enough to unite them, so contacts are thinned out by bit arithmetic before any is followed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/links.h"
 #include "cpu/core/bits.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/masks.h"
@@ -25,29 +27,36 @@ struct Contacts {
   uint64_t here, next, previous;
 };
 
+// A word of ones where a condition holds.
+constexpr uint64_t all_if(bool condition) { return condition ? kAll : 0; }
+
 // Contacts where all foreground is of one value: of the sides that the bundles turn to each other. Of rows,
 // only contacts without a detour.
 class OneValue {
  public:
-  OneValue(const Masks& masks, const void*) : masks_(masks), bundles_(masks.bundles) {}
+  explicit OneValue(const Masks& masks) : masks_(masks), bundles_(masks.bundles) {}
 
   // Turns to the bundles at `at` and `there`, one offset away.
   void face(int64_t, int64_t, const Coordinates& at, const Coordinates& there, const Offset& offset) {
     g_ = side(at, offset, 1, g_folded_);
     h_ = side(there, offset, -1, h_folded_);
-    detour_ = !bundles_.folded && offset.moved && bundles_.detour(at, there, offset, from_g_, from_h_);
+    diagonal_ = offset.diagonal();
+    previous_ = all_if(offset.previous);
+    here_ = all_if(offset.here);
+    next_ = all_if(offset.next);
+    detour_ = !bundles_.folded && offset.detour && bundles_.detour(at, there, offset, from_g_, from_h_);
     if (!detour_) return;
     detour_g_ = masks_.row(bundles_.number(from_g_));
     detour_h_ = masks_.row(bundles_.number(from_h_));
   }
 
-  Contacts contacts(int64_t w, const Continued& on, bool diagonal) const {
+  [[gnu::always_inline]] Contacts contacts(int64_t w, const Continued& on) const {
     const uint64_t detour = detour_ ? detour_g_[w] & detour_h_[w] : 0;
-    if (!diagonal) return {g_[w] & h_[w] & ~detour, 0, 0};
+    if (!diagonal_) return {g_[w] & h_[w] & ~detour, 0, 0};
     const Moved g(g_, w, bundles_.words), h(h_, w, bundles_.words);
-    const uint64_t next = g.word & h.right, previous = g.word & h.left;
-    return {(g.word & h.word & ~detour) | (next & on.h_right) | (previous & on.h) | (g.left & h.word & on.g) |
-                (g.right & h.word & on.g_right),
+    const uint64_t next = g.word & h.right & next_, previous = g.word & h.left & previous_;
+    return {(g.word & h.word & here_ & ~detour) | (next & on.h_right) | (previous & on.h) |
+                (g.left & h.word & next_ & on.g) | (g.right & h.word & previous_ & on.g_right),
             next & ~on.h_right & ~on.g_right, previous & ~on.h & ~on.g};
   }
 
@@ -67,20 +76,32 @@ class OneValue {
   const Bundles& bundles_;
   std::vector<int64_t> rows_;
   std::vector<uint64_t> g_folded_, h_folded_;
-  const uint64_t *g_, *h_, *detour_g_, *detour_h_;
-  bool detour_;
+  const uint64_t *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
+  uint64_t previous_ = 0, here_ = 0, next_ = 0;
+  bool diagonal_ = false, detour_ = false;
   Coordinates from_g_, from_h_;
 };
 
-// Contacts where elements must be of equal value; bundles are rows. The values may have changed since the
-// masks were made of them (contract 5), so a contact is only ever between elements that both are foreground
-// in the masks: such elements are in runs, whatever their values are now.
+// A row of the array, as it lies there.
 template <class T>
-class EqualValues {
+const T* read_row(RowReader<T>& reader, const Bundles& bundles, const Coordinates& at, int64_t plane = 0) {
+  int64_t origin = plane;
+  for (size_t k = 0; k < at.size(); ++k) origin += at[k] * bundles.outer[k].byte_stride;
+  return reader(origin);
+}
+
+// Contacts where Rule links values; bundles are rows. The values may have changed since the masks were made
+// of them (contract 5), so a contact is only ever between elements that both are foreground in the masks:
+// such elements are in runs, whatever their values are now.
+template <class Rule>
+class LinkedValues {
+  using T = typename Rule::Value;
+
  public:
-  EqualValues(const Masks& masks, const void* data)
+  LinkedValues(const Masks& masks, const void* data, const Rule& rule)
       : masks_(masks),
         bundles_(masks.bundles),
+        rule_(rule),
         read_g_(data, bundles_.along),
         read_h_(data, bundles_.along),
         read_detour_g_(data, bundles_.along),
@@ -88,60 +109,102 @@ class EqualValues {
 
   void face(int64_t row_g, int64_t row_h, const Coordinates& at, const Coordinates& there,
             const Offset& offset) {
-    g_ = read(read_g_, at);
-    h_ = read(read_h_, there);
+    diagonal_ = offset.diagonal();
+    previous_ = all_if(offset.previous);
+    here_ = all_if(offset.here);
+    next_ = all_if(offset.next);
+    g_ = read_row(read_g_, bundles_, at);
+    h_ = read_row(read_h_, bundles_, there);
     g_mask_ = masks_.row(row_g);
     h_mask_ = masks_.row(row_h);
-    detour_ = offset.moved && bundles_.detour(at, there, offset, from_g_, from_h_);
+    // A detour links x, a, b and y in this order; that x is linked to a and to b, and to y, is enough only
+    // where links are transitive.
+    detour_ = Rule::kTransitive && offset.detour && bundles_.detour(at, there, offset, from_g_, from_h_);
     if (!detour_) return;
-    detour_g_ = read(read_detour_g_, from_g_);
-    detour_h_ = read(read_detour_h_, from_h_);
+    detour_g_ = read_row(read_detour_g_, bundles_, from_g_);
+    detour_h_ = read_row(read_detour_h_, bundles_, from_h_);
   }
 
-  // Where both runs go on, what held for the elements before holds for these too.
-  Contacts contacts(int64_t w, const Continued& on, bool diagonal) const {
+  Contacts contacts(int64_t w, const Continued& on) const {
     const T *x = g_ + w * kWord, *y = h_ + w * kWord;
     const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
-    const uint64_t mask = g_mask_[w], pairs = mask & h_mask_[w] & ~(on.g & on.h);
-    Contacts found{0, 0, 0};
-    found.here = where(pairs, 0, end, [&](int p) { return x[p] == y[p]; });
-    if (detour_ && found.here) {
-      const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
-      found.here &= ~where(found.here, 0, end, [&](int p) { return int(x[p] == a[p]) & int(x[p] == b[p]); });
-    }
-    if (!diagonal) return found;
+    const uint64_t mask = g_mask_[w];
+    uint64_t here = mask & h_mask_[w] & here_;
+    // Where both runs go on, transitive links make what held for the elements before hold for these too.
+    if constexpr (Rule::kTransitive) here &= ~(on.g & on.h);
+    here = where(here, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
+    if constexpr (Rule::kTransitive)
+      if (detour_ && here) {
+        const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
+        here &= ~where(here, 0, end,
+                       [&](int p) { return int(rule_.linked(x[p], a[p])) & int(rule_.linked(x[p], b[p])); });
+      }
+    if (!diagonal_) return {here, 0, 0};
     const Moved h(h_mask_, w, bundles_.words);
-    found.next =
-        where(mask & h.right & ~on.g_right & ~on.h_right, 0, right, [&](int p) { return x[p] == y[p + 1]; });
-    found.previous = where(mask & h.left & ~on.g & ~on.h, left, end, [&](int p) { return x[p] == y[p - 1]; });
-    return found;
+    uint64_t next = mask & h.right & next_, previous = mask & h.left & previous_;
+    if constexpr (Rule::kTransitive) {
+      // If either run goes on, its other element is linked as this one is, at the same place. Without such
+      // neighbours, if both go on, so does what links them.
+      next &= ~(here_ ? on.g_right | on.h_right : on.g & on.h_right);
+      previous &= ~(here_ ? on.g | on.h : on.g_right & on.h);
+    }
+    next = where(next, 0, right, [&](int p) { return rule_.linked(x[p], y[p + 1]); });
+    previous = where(previous, left, end, [&](int p) { return rule_.linked(x[p], y[p - 1]); });
+    if constexpr (Rule::kTransitive)
+      if (here_) return {here, next, previous};
+    return {here | (next & on.h_right) | (previous & on.h), next & ~on.h_right, previous & ~on.h};
   }
 
   bool touch(int64_t p, int64_t q) const {
-    return bit_at(g_mask_, p) && bit_at(h_mask_, q) && g_[p] == h_[q];
+    return bit_at(g_mask_, p) && bit_at(h_mask_, q) && rule_.linked(g_[p], h_[q]);
   }
 
  private:
-  const T* read(RowReader<T>& reader, const Coordinates& at) const {
-    int64_t origin = 0;
-    for (size_t k = 0; k < at.size(); ++k) origin += at[k] * bundles_.outer[k].byte_stride;
-    return reader(origin);
-  }
-
-  // The candidates p in [first, end) for which equal(p) holds.
-  template <class Equal>
-  static uint64_t where(uint64_t candidates, int first, int end, Equal&& equal) {
+  // The candidates p in [first, end) for which linked(p) holds.
+  template <class Linked>
+  static uint64_t where(uint64_t candidates, int first, int end, Linked&& linked) {
     if (!candidates || end <= first) return 0;
-    return candidates & mask_where(end - first, [&](int p) { return equal(p + first); }) << first;
+    return candidates & mask_where(end - first, [&](int p) { return linked(p + first); }) << first;
   }
 
   const Masks& masks_;
   const Bundles& bundles_;
+  const Rule rule_;
   RowReader<T> read_g_, read_h_, read_detour_g_, read_detour_h_;
-  const T *g_, *h_, *detour_g_, *detour_h_;
-  const uint64_t *g_mask_, *h_mask_;
-  bool detour_;
+  const T *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
+  const uint64_t *g_mask_ = nullptr, *h_mask_ = nullptr;
+  uint64_t previous_ = 0, here_ = 0, next_ = 0;
+  bool diagonal_ = false, detour_ = false;
   Coordinates from_g_, from_h_;
+};
+
+// Contacts of sites that bonds join; bundles are rows, and everything is foreground. The bonds are those of
+// the row that is before.
+class JoinedSites {
+ public:
+  JoinedSites(const Masks& masks, const void* data, const Bonds& rule)
+      : masks_(masks), bundles_(masks.bundles), rule_(rule), read_(data, bundles_.along) {}
+
+  void face(int64_t, int64_t, const Coordinates&, const Coordinates& there, const Offset& offset) {
+    const size_t moves = std::find(offset.step.begin(), offset.step.end(), -1) - offset.step.begin();
+    const size_t axis = offset.step.size() - moves;  // from the last one; 0 for a row and itself
+    bonds_ = read_row(read_, bundles_, there, rule_.plane[axis]);
+    mask_ = rule_.mask[axis];
+  }
+
+  Contacts contacts(int64_t w, const Continued&) const {
+    return {mask_where(masks_.covered(w), [&](int p) { return touch(w * kWord + p, 0); }), 0, 0};
+  }
+
+  bool touch(int64_t p, int64_t) const { return (bonds_[p] & mask_) != 0; }
+
+ private:
+  const Masks& masks_;
+  const Bundles& bundles_;
+  const Bonds rule_;
+  RowReader<uint8_t> read_;
+  const uint8_t* bonds_ = nullptr;
+  int mask_ = 0;
 };
 
 }  // namespace conncomp

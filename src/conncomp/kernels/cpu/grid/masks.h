@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/links.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/parallel.h"
@@ -84,8 +85,10 @@ struct Masks {
           if (!read_row(read(bundles.origin(r, &Axis::byte_stride)), r, background, value))
             one_value.store(false, std::memory_order_relaxed);
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
-        for (int64_t w = 0; w < bundles.words; ++w)
-          start[bundle * bundles.words + w] = body(bundle)[w] & ~Moved(body(bundle), w, bundles.words).left;
+        for (int64_t w = 0; w < bundles.words; ++w) {
+          const uint64_t before = bundles.around.connected ? Moved(body(bundle), w, bundles.words).left : 0;
+          start[bundle * bundles.words + w] = body(bundle)[w] & ~before;
+        }
       });
       found[part] = value;
     });
@@ -97,35 +100,62 @@ struct Masks {
     return one_value;
   }
 
-  // Reads any input. Without a background everything is foreground; a NaN stands for all NaNs.
-  template <class T>
-  void read_values(const void* data, std::optional<T> background) {
-    const bool nan = background && *background != *background;
-    const T ground = background.value_or(T());
+  // Reads values that Rule links, Equal or Within.
+  template <class Rule>
+  void read_values(const void* data, const Rule& rule) {
+    using T = typename Rule::Value;
+    const T ground = rule.background.value;
+    const bool any = rule.background.present, nan = any && !(ground == ground);
+    read_rows<T>(data, 0, [&, rule](const T* x, int64_t w) {
+      const int count = covered(w), left = w == 0;
+      const uint64_t inside = !any  ? up_to(count - 1)
+                              : nan ? mask_where(count, [&](int p) { return x[p] == x[p]; })
+                                    : mask_where(count, [&](int p) { return x[p] != ground; });
+      if (!bundles.around.connected) return Linked{inside, 0};
+      const uint64_t linked =
+          mask_where(count - left, [&](int p) { return rule.linked(x[p + left], x[p + left - 1]); });
+      return Linked{inside, linked << left};
+    });
+  }
+
+  // Reads the bonds along rows; everything is foreground.
+  void read_bonds(const void* data, const Bonds& rule) {
+    const int mask = rule.mask[0];
+    read_rows<uint8_t>(data, rule.plane[0], [&](const uint8_t* x, int64_t w) {
+      const int count = covered(w), left = w == 0;
+      if (!bundles.around.connected) return Linked{up_to(count - 1), 0};
+      const uint64_t linked = mask_where(count - left, [&](int p) { return (x[p + left - 1] & mask) != 0; });
+      return Linked{up_to(count - 1), linked << left};
+    });
+  }
+
+ private:
+  // The elements that a word covers: which are foreground, and which are linked to the element before.
+  struct Linked {
+    uint64_t inside, before;
+  };
+
+  // Calls read_word(values, w) for each word of each row, bundles being rows.
+  template <class T, class ReadWord>
+  void read_rows(const void* data, int64_t plane, ReadWord&& read_word) {
     parallel_for(bundles.parts.parts, [&](int64_t part) {
       RowReader<T> read(data, bundles.along);
       bundles.for_each(part, [&](int64_t r, const Coordinates&) {
-        const T* x = read(bundles.origin(r, &Axis::byte_stride));
+        const T* x = read(bundles.origin(r, &Axis::byte_stride) + plane);
         uint64_t before = 0;  // bit 0: whether the element before this word is foreground
         for (int64_t w = 0, word = r * bundles.words; w < bundles.words; ++w, ++word, x += kWord) {
           bundles.checkpoint_at(w);
-          const int count = covered(w), left = w == 0;
-          const uint64_t inside = !background ? up_to(count - 1)
-                                  : nan       ? mask_where(count, [&](int p) { return x[p] == x[p]; })
-                                              : mask_where(count, [&](int p) { return x[p] != ground; });
-          const uint64_t change =
-              mask_where(count - left, [&](int p) { return x[p + left] != x[p + left - 1]; });
+          const Linked linked = read_word(x, w);
           // Foreground after background starts a run, even where values have changed since they were compared
           // with the background: whatever is foreground is in a run (contract 5).
-          start[word] = inside & (change << left | ~(inside << 1 | before));
-          foreground[word] = inside;
-          before = inside >> (kWord - 1);
+          start[word] = linked.inside & (~linked.before | ~(linked.inside << 1 | before));
+          foreground[word] = linked.inside;
+          before = linked.inside >> (kWord - 1);
         }
       });
     });
   }
 
- private:
   template <class T>
   bool read_row(const T* x, int64_t r, T background, std::optional<T>& value) {
     uint64_t* mask = &foreground[r * bundles.words];

@@ -1,8 +1,9 @@
-// Who is whose neighbour in an array: elements whose coordinates differ by at most one along every
-// axis, and differ along at most `connectivity` axes; a periodic axis closes on itself.
+// Who is whose neighbour in an array, as the rows that lie around a row, and which of their elements count.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace conncomp {
@@ -14,33 +15,81 @@ struct Axis {
   int64_t byte_stride;   // in the caller's memory
 };
 
-// A step of -1, 0 or 1 along each axis.
-struct Offset {
-  std::vector<int8_t> step;
-  int moved;  // along how many axes
+using Step = std::vector<int8_t>;  // -1, 0 or 1 along each axis
+
+// An array as kernels are told of it.
+struct Grid {
+  // None is of length 1, but for the last one if no item has a longer axis.
+  std::vector<Axis> axes;
+  // The first axes hold arrays, the items, which have nothing to do with each other. In the order of indices.
+  int batch_axes;
+  // The steps to neighbours, along the axes of an item: one of each pair of opposite ones, that whose first
+  // move is backward. In lexical order.
+  std::vector<Step> backward;
+
+  // Whether the neighbours of an element are all that its corners, edges and faces touch.
+  bool full() const {
+    size_t steps = 1;
+    for (size_t k = batch_axes; k < axes.size(); ++k) steps *= 3;
+    return backward.size() == steps / 2;
+  }
 };
 
-// One of each pair of opposite offsets that move along 1 to `most` axes: the one whose first move is
-// backward. Moving along every axis in `fixed` is left out.
-inline std::vector<Offset> backward_offsets(int ndim, int most, const std::vector<bool>& fixed) {
-  std::vector<Offset> done, open{{std::vector<int8_t>(ndim, 0), 0}};
-  for (int axis = 0; axis < ndim; ++axis) {
-    if (fixed[axis]) continue;
-    const size_t count = open.size();
-    for (size_t i = 0; i < count; ++i) {
-      if (open[i].moved == most) continue;
-      for (int8_t step : {-1, 1}) {
-        if (step > 0 && open[i].moved == 0) continue;
-        Offset offset = open[i];
-        offset.step[axis] = step;
-        ++offset.moved;
-        open.push_back(offset);
+// The row one step away along the axes but the last, and which of its elements are neighbours of an element:
+// the one at the place before, at the same place, at the next.
+struct Offset {
+  Step step;
+  bool previous, here, next;
+  bool detour;  // whether the steps of Bundles::detour lead to neighbours, too
+
+  bool diagonal() const { return previous || next; }
+};
+
+// What lies around a row.
+struct RowNeighbours {
+  bool connected = false;  // whether the elements of a row are neighbours of the next
+  std::vector<Offset> offsets;
+
+  explicit RowNeighbours(const Grid& grid) {
+    for (const Step& step : grid.backward) {
+      Step outer(grid.batch_axes, 0);
+      outer.insert(outer.end(), step.begin(), step.end() - 1);
+      if (std::count(outer.begin(), outer.end(), 0) == int64_t(outer.size())) {
+        connected = true;
+        continue;
       }
+      if (offsets.empty() || offsets.back().step != outer)
+        offsets.push_back({std::move(outer), false, false, false, false});
+      (step.back() < 0 ? offsets.back().previous
+       : step.back()   ? offsets.back().next
+                       : offsets.back().here) = true;
+    }
+    find_detours();
+  }
+
+ private:
+  // Detours take steps along the last outer axis alone, and the same step but for that axis.
+  void find_detours() {
+    const auto straight = [](const Offset& offset) {
+      return offset.step.back() &&
+             std::count(offset.step.begin(), offset.step.end(), 0) + 1 == int64_t(offset.step.size());
+    };
+    const auto along_last = std::find_if(offsets.begin(), offsets.end(), straight);
+    if (along_last == offsets.end() || !along_last->here) return;
+    for (Offset& offset : offsets) {
+      if (!offset.here) continue;
+      Step nearer(offset.step.begin(), offset.step.end() - 1);
+      nearer.push_back(0);
+      offset.detour = offset.step == nearer || has_here(nearer);
     }
   }
-  for (Offset& offset : open)
-    if (offset.moved > 0) done.push_back(std::move(offset));
-  return done;
-}
+
+  bool has_here(const Step& step) const {
+    const auto at =
+        std::lower_bound(offsets.begin(), offsets.end(), step,
+                         [](const Offset& offset, const Step& wanted) { return offset.step < wanted; });
+    return at != offsets.end() && at->step == step && at->here;
+  }
+};
 
 }  // namespace conncomp

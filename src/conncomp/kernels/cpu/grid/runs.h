@@ -55,6 +55,26 @@ struct Roots {
   }
 };
 
+// How many members of a set of numbers, given as bits, come before a number.
+template <class Index>
+class Ranks {
+ public:
+  Ranks(const uint64_t* members, int64_t words) : members_(members), words_(words), rank_(words) {
+    count_ = rank_words(members, words, rank_.data());
+  }
+
+  // Of any number that the words hold, and of the one after.
+  int64_t before(int64_t i) const { return i / kWord < words_ ? before_member(i) : count_; }
+  Index before_member(int64_t i) const {
+    return rank_[i / kWord] + Index(std::popcount(members_[i / kWord] & below(i % kWord)));
+  }
+
+ private:
+  const uint64_t* members_;
+  int64_t words_, count_;
+  Buffer<Index> rank_;
+};
+
 template <class Index>
 class Runs {
  public:
@@ -64,29 +84,28 @@ class Runs {
     rank_ = Buffer<Index>(words);
     runs_ = rank_words(masks_.start.data(), words, rank_.data());
     parent_ = Buffer<Index>(runs_);
+    shift_ = Buffer<Index>(bundles_.items);
   }
 
-  // Unites the runs that touch; Finder is OneValue or EqualValues.
+  // Unites the runs that touch; Finder is one of contacts.h.
   template <class Finder>
-  void link(const void* data) {
+  void link(const Finder& finder) {
     const int64_t parts = bundles_.parts.parts;
     parallel_for(parts, [&](int64_t part) {
       for_each_in(runs_before(bundles_.parts.begin(part) * bundles_.words),
                   runs_before(bundles_.parts.end(part) * bundles_.words),
                   [&](int64_t run) { parent_[run] = Index(run); });
-      link_part<Exclusive>(Finder(masks_, data), part, true);
+      link_part<Exclusive>(finder, part, true);
     });
-    if (parts > 1)
-      parallel_for(parts, [&](int64_t part) { link_part<Shared>(Finder(masks_, data), part, false); });
+    if (parts > 1) parallel_for(parts, [&](int64_t part) { link_part<Shared>(finder, part, false); });
   }
 
-  // Writes the label of every element; returns the number of components.
+  // Writes the label of every element, and the number of components of every item.
   template <class Label>
-  int64_t label(bool consecutive, Label* labels) {
+  void label(bool consecutive, Label* labels, int64_t* counts) {
     const Roots roots(parent_.data(), runs_);
-    const int64_t count = bundles_.in_order && !bundles_.folded && consecutive
-                              ? number_in_order(roots)
-                              : number_by_index(roots, consecutive);
+    bundles_.in_order && !bundles_.folded && consecutive ? number_in_order(roots, counts)
+                                                         : number_by_index(roots, consecutive, counts);
     const Index background = consecutive ? 0 : -1;
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       std::vector<int64_t> rows;
@@ -95,7 +114,6 @@ class Runs {
         write_bundle(bundle, rows, labels, background);
       });
     });
-    return count;
   }
 
  private:
@@ -107,34 +125,35 @@ class Runs {
     const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
     const int64_t last = bundles_.along.length - 1;
     Coordinates there(bundles_.outer.size());
-    const Offset nowhere{std::vector<int8_t>(bundles_.outer.size(), 0), 0};
+    const Offset no_step = bundles_.no_step();
     bundles_.for_each(part, [&](int64_t g, const Coordinates& at) {
-      if (inside && bundles_.along.periodic) {
-        finder.face(g, g, at, at, nowhere);
+      if (inside && bundles_.along.periodic && bundles_.around.connected) {
+        finder.face(g, g, at, at, no_step);
         if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
       }
-      for (const Offset& offset : bundles_.neighbours) {
+      for (const Offset& offset : bundles_.around.offsets) {
         const int64_t h = bundles_.neighbour(at, offset, there);
-        if (h < 0 || h == g || inside != (begin <= h && h < end)) continue;
-        const bool diagonal = offset.moved < bundles_.connectivity;
+        if (h < 0 || inside != (begin <= h && h < end)) continue;
         finder.face(g, h, at, there, offset);
-        link_bundles<Access>(finder, g, h, diagonal);
-        if (!bundles_.along.periodic || !diagonal) continue;
-        if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(h, 0));
-        if (finder.touch(0, last)) unite<Access>(parent_.data(), run_at(g, 0), run_at(h, last));
+        link_bundles<Access>(finder, g, h);
+        if (!bundles_.along.periodic) continue;
+        if (offset.next && finder.touch(last, 0))
+          unite<Access>(parent_.data(), run_at(g, last), run_at(h, 0));
+        if (offset.previous && finder.touch(0, last))
+          unite<Access>(parent_.data(), run_at(g, 0), run_at(h, last));
       }
     });
   }
 
   template <class Access, class Finder>
-  void link_bundles(const Finder& finder, int64_t g, int64_t h, bool diagonal) {
+  void link_bundles(const Finder& finder, int64_t g, int64_t h) {
     uint64_t g_on = masks_.continued(g, 0), h_on = masks_.continued(h, 0);
     int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
     for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
       bundles_.checkpoint_at(w);
       const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
       const Continued on{g_on, h_on, g_on >> 1 | g_after << (kWord - 1), h_on >> 1 | h_after << (kWord - 1)};
-      Contacts found = finder.contacts(w, on, diagonal);
+      Contacts found = finder.contacts(w, on);
       while (found.here) {
         const int p = std::countr_zero(found.here);
         unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
@@ -168,18 +187,18 @@ class Runs {
 
   // ---- numbering ------------------------------------------------------------------------------------
 
-  // Numbering leaves in every root's entry the complement of its component's label, and returns the number
-  // of components. Where runs are in the order of indices, so are roots.
-  int64_t number_in_order(const Roots& roots) {
-    Buffer<Index> rank(roots.words);
-    const int64_t count = rank_words(roots.masks.data(), roots.words, rank.data());
-    roots.for_each([&](int64_t i) {
-      parent_[i] = ~Index(rank[i / kWord] + std::popcount(roots.masks[i / kWord] & up_to(i % kWord)));
-    });
-    return count;
+  // Numbering leaves in every root's entry the complement of its component's number, or index, among all of
+  // the array, and in shift_ how much less that is among those of an item.
+
+  // Where runs are in the order of indices, so are roots.
+  void number_in_order(const Roots& roots, int64_t* counts) {
+    const Ranks<Index> ranks(roots.masks.data(), roots.words);
+    roots.for_each([&](int64_t i) { parent_[i] = ~Index(ranks.before_member(i) + 1); });
+    const int64_t words = bundles_.count / bundles_.items * bundles_.words;  // of an item
+    count_components(ranks, [&](int64_t item) { return runs_before(item * words); }, counts);
   }
 
-  int64_t number_by_index(const Roots& roots, bool consecutive) {
+  void number_by_index(const Roots& roots, bool consecutive, int64_t* counts) {
     // A root first claims no index at all: any is smaller.
     roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
@@ -187,19 +206,28 @@ class Runs {
     });
     const int64_t words = (bundles_.elements + kWord - 1) / kWord;
     Buffer<uint64_t> claimed(words);
-    Buffer<Index> rank(words);
     for_each_index(words, [&](int64_t w) { claimed[w] = 0; });
     roots.for_each([&](int64_t i) {
       const Index index = ~parent_[i];
       Shared::fetch_or(&claimed[index / kWord], uint64_t(1) << index % kWord);
     });
-    const int64_t count = rank_words(claimed.data(), words, rank.data());
+    const Ranks<Index> ranks(claimed.data(), words);
+    const int64_t elements = bundles_.elements / bundles_.items;  // of an item
+    count_components(ranks, [&](int64_t item) { return item * elements; }, counts);
     if (consecutive)
-      roots.for_each([&](int64_t i) {
-        const Index index = ~parent_[i], word = index / kWord;
-        parent_[i] = ~Index(rank[word] + std::popcount(claimed[word] & up_to(index % kWord)));
-      });
-    return count;
+      roots.for_each([&](int64_t i) { parent_[i] = ~Index(ranks.before_member(~parent_[i]) + 1); });
+    else
+      for_each_index(bundles_.items, [&](int64_t item) { shift_[item] = Index(item * elements); });
+  }
+
+  // Counts the components of items; first_of(item) is the first number that may be ranked of its components.
+  template <class FirstOf>
+  void count_components(const Ranks<Index>& ranks, FirstOf&& first_of, int64_t* counts) {
+    for_each_index(bundles_.items, [&](int64_t item) {
+      const int64_t before = ranks.before(first_of(item));
+      shift_[item] = Index(before);
+      counts[item] = ranks.before(first_of(item + 1)) - before;
+    });
   }
 
   // Lets every run of a part lower the index that its root claims, which is kept complemented. Where runs
@@ -207,7 +235,7 @@ class Runs {
   // own layer can have a smaller one.
   template <class Access>
   void claim_indices(int64_t part) {
-    const int64_t layer_words = bundles_.layer() * bundles_.words;
+    const int64_t layer_words = bundles_.layer * bundles_.words;
     std::vector<int64_t> rows, origins;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
       bundles_.members(at, rows);
@@ -266,6 +294,7 @@ class Runs {
     constexpr int64_t kBlock = 32;
     Index of_runs[kBlock * kWord + 1 + kSlack];
     const int64_t first_word = bundle * bundles_.words;
+    const Index shift = shift_[bundles_.item(bundle)];
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
       checkpoint((end - begin) * kWord * int64_t(rows.size()));
@@ -273,7 +302,7 @@ class Runs {
       of_runs[0] = 0;
       for (Index run = std::max<Index>(before, 0); run < after; ++run) {
         const Index root = parent_[run];
-        of_runs[run - before] = parent_[root < 0 ? run : root];
+        of_runs[run - before] = parent_[root < 0 ? run : root] + shift;
       }
       std::fill_n(of_runs + (after - before), kSlack, Index(0));
       for (int64_t row : rows) {
@@ -295,44 +324,55 @@ class Runs {
       if (count == kWord && stride == 1) return expand(foreground, start, of_runs, background, out);
     Index word[kWord];
     expand(foreground, start, of_runs, background, word);
-    for (int p = 0; p < count; ++p) out[p * stride] = word[p];
+    for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
   }
 
   const Masks& masks_;
   const Bundles& bundles_;
   Buffer<Index> rank_;    // by bundle and word: the number of runs before
   Buffer<Index> parent_;  // by run
+  Buffer<Index> shift_;   // by item
   int64_t runs_;
 };
 
+// Labels masks that have been read; Finder is one of contacts.h.
 template <class Finder, class Label>
-int64_t label_masks(const Masks& masks, const void* data, bool consecutive, Label* labels) {
+void label_masks(const Masks& masks, const Finder& finder, bool consecutive, Label* labels, int64_t* counts) {
   const auto label = [&](auto&& runs) {
-    runs.template link<Finder>(data);
-    return runs.label(consecutive, labels);
+    runs.link(finder);
+    runs.label(consecutive, labels, counts);
   };
   // Indices are as narrow as the array allows, whatever its labels are.
-  if constexpr (sizeof(Label) > sizeof(int32_t))
-    if (masks.bundles.elements > std::numeric_limits<int32_t>::max()) return label(Runs<int64_t>(masks));
-  return label(Runs<int32_t>(masks));
+  if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
+    label(Runs<int64_t>(masks));
+  else
+    label(Runs<int32_t>(masks));
 }
 
-// Writes the label of every element to `labels`, and returns the number of components. Elements equal to
-// `background` are background (for a NaN, elements that are NaN). For `axes` see Bundles; neighbours
-// differ along at most `connectivity` axes, from 1 to the number of axes.
-template <class T, class Label>
-int64_t label_runs(const void* data, std::optional<T> background, const std::vector<Axis>& axes,
-                   int connectivity, bool consecutive, Label* labels) {
-  if (background && *background == *background) {
-    const Bundles bundles(axes, connectivity, connectivity == int(axes.size()));
+// Writes the label of every element to `labels`, and the number of components of every item to `counts`.
+// `data` is the array that Rule, one of core/links.h, reads.
+template <class Rule, class Label>
+void label_runs(const void* data, const Rule& rule, const Grid& grid, bool consecutive, Label* labels,
+                int64_t* counts) {
+  if (rule.background.present && rule.background.value == rule.background.value) {
+    const Bundles bundles(grid, grid.full());
     Masks masks(bundles);
-    if (masks.read_one_value(data, *background))
-      return label_masks<OneValue>(masks, data, consecutive, labels);
+    if (masks.read_one_value(data, rule.background.value))
+      return label_masks(masks, OneValue(masks), consecutive, labels, counts);
   }
-  const Bundles rows(axes, connectivity, false);
+  const Bundles rows(grid, false);
   Masks masks(rows);
-  masks.read_values(data, background);
-  return label_masks<EqualValues<T>>(masks, data, consecutive, labels);
+  masks.read_values(data, rule);
+  label_masks(masks, LinkedValues<Rule>(masks, data, rule), consecutive, labels, counts);
+}
+
+template <class Label>
+void label_runs(const void* data, const Bonds& bonds, const Grid& grid, bool consecutive, Label* labels,
+                int64_t* counts) {
+  const Bundles rows(grid, false);
+  Masks masks(rows);
+  masks.read_bonds(data, bonds);
+  label_masks(masks, JoinedSites(masks, data, bonds), consecutive, labels, counts);
 }
 
 }  // namespace conncomp

@@ -1,0 +1,133 @@
+"""Checks of the arguments that say which elements of an array are neighbours, and of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer, shown
+from conncomp._arrays import as_numpy, as_numpy_and_mask
+from conncomp.grid.neighbourhood import Neighbourhood
+
+# Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
+# 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.
+MOST_NEIGHBOURS = 3**10
+
+
+def check_batch_axes(batch_axes: int, ndim: int, name: str) -> int:
+    """Return how many of the axes of the array called `name` are batch axes."""
+    if ndim == 0:
+        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
+    count = as_integer("batch_axes", batch_axes)
+    if not 0 <= count < ndim:
+        raise ValueError(
+            f"batch_axes={shown(count)} must be from 0 to {ndim - 1}: {name} has {ndim} axes, and "
+            "an item must have one"
+        )
+    return count
+
+
+def check_periodic(periodic: bool | Sequence[bool], ndim: int, item: str) -> tuple[bool, ...]:
+    """Return which of the axes are periodic; `item` names what has them."""
+    if isinstance(periodic, (bool, np.bool_)):
+        return (bool(periodic),) * ndim
+    if isinstance(periodic, (str, bytes)) or not hasattr(periodic, "__iter__"):
+        raise TypeError(
+            f"periodic={shown(periodic)} must be True for all axes, False for none, or one bool "
+            "for each axis"
+        )
+    axes = list(as_numpy_and_mask(periodic, "periodic")[0])
+    if len(axes) != ndim:
+        raise ValueError(
+            f"periodic={shown(periodic)} has {len(axes)} entries; {item} has {ndim} axes"
+        )
+    if not all(isinstance(axis, (bool, np.bool_)) for axis in axes):
+        raise TypeError(f"periodic={shown(periodic)} must be a bool, or one bool for each axis")
+    return tuple(bool(axis) for axis in axes)
+
+
+def check_neighbourhood(
+    connectivity: float | None,
+    structure: ArrayLike | None,
+    periodic: bool | Sequence[bool],
+    shape: tuple[int, ...],
+    item: str,
+) -> Neighbourhood:
+    """Return the neighbourhood in an item of `shape`, which `item` names."""
+    closed = check_periodic(periodic, len(shape), item)
+    if structure is None:
+        neighbourhood = Neighbourhood(_check_connectivity(connectivity, len(shape)), None, closed)
+    elif connectivity is None:
+        neighbourhood = Neighbourhood(None, _check_structure(structure, len(shape), item), closed)
+    else:
+        raise ValueError(
+            f"connectivity={shown(connectivity)} and structure exclude each other; leave one out"
+        )
+    if 3 ** len(shape) > MOST_NEIGHBOURS:
+        _check_number_of_neighbours(neighbourhood, shape, item)
+    return neighbourhood
+
+
+def _check_connectivity(connectivity: float | None, ndim: int) -> int:
+    if connectivity is None:
+        return ndim
+    whole = isinstance(connectivity, (float, np.floating)) and float(connectivity).is_integer()
+    reach = as_integer("connectivity", int(connectivity) if whole else connectivity)
+    if not 1 <= reach <= ndim:
+        text = f"connectivity={shown(reach)} must be from 1 to the number of axes, {ndim}"
+        for axes in range(1, ndim + 1):
+            if reach == sum(comb(ndim, k) << k for k in range(1, axes + 1)):
+                text += f": for {reach} neighbours it is {axes}"
+        raise ValueError(text)
+    return reach
+
+
+def _check_structure(structure: ArrayLike, ndim: int, item: str) -> bytes:
+    """Return a structuring element as `Neighbourhood` keeps it, without its centre."""
+    given = as_numpy(structure, "structure")
+    if given.dtype.kind not in "biu":
+        raise TypeError(
+            f"structure is of dtype {given.dtype}; it must be of bool, or of zeros and ones"
+        )
+    if given.shape != (3,) * ndim:
+        raise ValueError(
+            f"structure has shape {given.shape}; {item} has {ndim} axes, so that it must be "
+            f"{(3,) * ndim}"
+        )
+    present: NDArray[Any] = given != 0
+    if given.dtype.kind != "b" and np.any(present & (given != 1)):
+        raise ValueError(
+            f"structure has values from {given.min()} to {given.max()}; it must be of zeros and "
+            "ones"
+        )
+    alone = np.argwhere(present & ~np.flip(present))
+    if len(alone):
+        step = tuple(int(move) for move in alone[0] - 1)
+        raise ValueError(
+            f"structure has a step {step}, but not the opposite one; neighbours are mutual: make "
+            "it symmetric, for example by structure | numpy.flip(structure)"
+        )
+    present[(1,) * ndim] = False
+    return present.tobytes()
+
+
+def _check_number_of_neighbours(
+    neighbourhood: Neighbourhood, shape: tuple[int, ...], item: str
+) -> None:
+    longer = tuple(k for k, length in enumerate(shape) if length > 1)
+    count = neighbourhood.count(longer)
+    if count > MOST_NEIGHBOURS:
+        reach = neighbourhood.connectivity
+        what, remedy = (
+            ("structure", "structure of fewer steps")
+            if reach is None
+            else (f"connectivity={reach}", "lower connectivity")
+        )
+        raise ValueError(
+            f"{what} gives an element {count} neighbours along the {len(longer)} axes of {item} "
+            f"that are longer than 1, and more than {MOST_NEIGHBOURS} take too long; use a {remedy}"
+        )

@@ -1,0 +1,148 @@
+"""Values of arrays as kernels read them, and the link rules of values."""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import shown
+from conncomp._arrays import converted, native_layout
+from conncomp.grid.links import Links, equal_values, values_within
+
+
+def describe_values(
+    image: NDArray[Any],
+    background: float | None = None,
+    mask: NDArray[np.bool_] | None = None,
+    tolerance: float = 0,
+) -> tuple[NDArray[Any], Links]:
+    """Return an array as a kernel reads it, and the rule that links its elements.
+
+    Parameters
+    ----------
+    image : array
+        Of bool, integer or floating dtype.
+    background : number, optional
+        0 by default.
+    mask : array of bool, optional
+        Elements where it holds are of the background's value in what is returned.
+    tolerance : number, optional
+    """
+    ground = _check_background(background, image.dtype)
+    limit = _check_tolerance(tolerance, image.dtype)
+    if image.dtype.itemsize > 8:  # long double has no kernel
+        image, ground = (_rounded if limit else _numbered)(image, ground)
+    if mask is not None:
+        if ground is None:
+            image, ground = _with_spare_value(image)
+        else:
+            image = image.copy(order="K")
+        image[mask] = ground
+    if isinstance(image, np.ndarray):
+        image = native_layout(image)
+    value_type = f"{'f' if image.dtype.kind == 'f' else 'u'}{image.dtype.itemsize}"
+    bits = None if ground is None else ground.tobytes()
+    if not limit:
+        return image, equal_values(value_type, bits)
+    return image, values_within(value_type, bits, limit, image.dtype)
+
+
+def _check_tolerance(tolerance: float, dtype: np.dtype[Any]) -> float:
+    """Return the tolerance as a number of Python, for integers the whole part of it."""
+    if isinstance(tolerance, (bool, np.bool_)) or not isinstance(
+        tolerance, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(f"tolerance={shown(tolerance)} must be a real number, 0 or more")
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance={shown(tolerance)} must be 0 or more")
+    if tolerance == 0:
+        return 0
+    if dtype.kind == "b":
+        raise ValueError(
+            f"tolerance={shown(tolerance)} is for numbers, but label_image is of dtype bool, whose "
+            "values are equal or not; leave it out"
+        )
+    if dtype.kind != "f" and tolerance != math.inf:
+        return int(tolerance)
+    try:
+        return float(tolerance)
+    except OverflowError:  # an int beyond every float; infinities are still farther away
+        return sys.float_info.max
+
+
+def _check_background(background: float | None, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return the background as `_as_value` does."""
+    if background is None:
+        background = 0
+    elif not isinstance(background, (bool, int, float, np.integer, np.floating, np.bool_)):
+        raise TypeError(f"background={shown(background)} must be a real number")
+    return _as_value(background, dtype)
+
+
+@lru_cache(maxsize=256)
+def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return `number` as ``image == number`` compares it, or None if it equals nothing."""
+    if isinstance(number, np.generic):
+        number = number.item()  # Python's numbers compare exactly
+    if dtype.kind == "f":
+        try:
+            with np.errstate(over="ignore"):
+                value = np.asarray(number).astype(dtype.newbyteorder("="))
+        except OverflowError:  # an int beyond every float
+            return None
+        return None if np.isinf(value) and abs(number) != np.inf else value
+    if number != number or abs(number) == np.inf or number != int(number):
+        return None
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not low <= number <= high:
+        return None
+    return np.asarray(int(number)).astype(dtype.newbyteorder("="))
+
+
+def _is(image: NDArray[Any], ground: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where elements are of the background's value; NaN stands for all NaNs."""
+    where: NDArray[np.bool_] = np.isnan(image) if np.isnan(ground) else image == ground
+    return where
+
+
+def _numbered(
+    image: NDArray[Any], ground: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return a number for each value instead of it, and that of the background."""
+    numbers = np.unique(image, return_inverse=True, equal_nan=False)[1] + 1
+    numbers = numbers.reshape(image.shape)
+    if ground is None:
+        return numbers, None
+    numbers[_is(image, ground)] = 0
+    return numbers, np.zeros((), numbers.dtype)
+
+
+def _rounded(
+    image: NDArray[Any], ground: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return an array as one of float64, and the background there."""
+    with np.errstate(over="ignore"):
+        values = converted(image, np.dtype(np.float64))
+    if ground is None:
+        return values, None
+    # What differs from the background may be rounded to the same number.
+    values, spare = _with_spare_value(values)
+    values[_is(image, ground)] = spare
+    return values, spare
+
+
+def _with_spare_value(image: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a copy of an array, perhaps of a wider dtype, and a value of its that it lacks."""
+    kind, itemsize = image.dtype.kind, image.dtype.itemsize
+    if itemsize < 8:
+        wide = np.dtype(np.uint8 if kind == "b" else f"{kind}{2 * itemsize}")
+        spare = np.nextafter(wide.type(1), wide.type(2)) if kind == "f" else np.iinfo(wide).max
+        return converted(image, wide), np.asarray(spare, wide)
+    present = np.unique(image)
+    candidates = np.arange(len(present) + 1).astype(image.dtype.newbyteorder("="))
+    return image.copy(order="K"), np.setdiff1d(candidates, present)[:1].reshape(())
