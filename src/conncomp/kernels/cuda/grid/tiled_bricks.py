@@ -13,7 +13,7 @@ import numpy as np
 from conncomp.gpu import Parts, Workspace
 from conncomp.grid.links import Links
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
-from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
+from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/grid/tiled_bricks.cuh"
@@ -81,7 +81,8 @@ def fill_labels(
         by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
         launch(link, by_brick, tiles, image.rule, values, table)
     launch(label, plan.by_tile, tiles, plan.rule, values, labels, table, shared=plan.shared)
-    launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
+    if plan.joins:
+        launch(join, plan.by_border, tiles, *plan.border, values, labels, table)
     words, columns = plan.words
     if consecutive:
         settle, gather, assign = number
@@ -115,6 +116,8 @@ class _Plan(NamedTuple):
         The words whose roots are counted together, and the number of those chunks.
     by_tile, by_border : tuple of int
         Blocks, and their threads: for all bricks, and for those at borders to other tiles.
+    joins : bool
+        Whether elements of different tiles, or at the ends of an axis, may be neighbours.
     border : tuple of int
         The number of tiles, and of the bricks of a tile at borders to others.
     shared : int
@@ -136,6 +139,7 @@ class _Plan(NamedTuple):
     chunks: int
     by_tile: tuple[int, int]
     by_border: tuple[int, int]
+    joins: bool
     border: tuple[int, int]
     shared: int
     table: dict[str, tuple[int, Any]]
@@ -155,7 +159,7 @@ def _plan(
     rank, by_value = len(shape), _by_value(geometry, links)
     logs = _choose_logs(geometry, 2 * multiprocessors)
     fixed = rank in FIXED and logs == LOGS[rank] and items == 1
-    kind = _tiles(rank, logs if fixed else None)
+    kind = _tiles(rank, logs if fixed else None, items > 1)
     tiles = items * count_tiles(shape, _brick_log(geometry), logs)
     of_tile = 1 << sum(logs)
     bricks = tiles * of_tile
@@ -191,6 +195,7 @@ def _plan(
         chunks,
         (tiles, of_tile),
         (-(-tiles * border // JOIN_THREADS), JOIN_THREADS),
+        tiles > items or any(geometry.steps.periodic),
         (tiles, border),
         of_tile * BRICK * NODE.itemsize,
         table,
@@ -236,9 +241,9 @@ def _count_at_border(rank: int, logs: tuple[int, ...]) -> int:
     return width * height * depth
 
 
-def _tiles(rank: int, logs: tuple[int, ...] | None) -> str:
+def _tiles(rank: int, logs: tuple[int, ...] | None, items: bool) -> str:
     """Return the C++ name of tiles whose logarithms the compiler knows, or of any."""
-    kind = "GivenLogs" if logs is None else f"FixedLogs<{', '.join(map(str, logs))}>"
+    kind = given_logs(items) if logs is None else f"FixedLogs<{', '.join(map(str, logs))}>"
     return f"conncomp::BrickTiles<{rank}, conncomp::{kind}>"
 
 
@@ -275,8 +280,9 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
             continue
         if given is not None and rank not in LINKED:
             continue
-        for logs in (LOGS[rank], None) if rank in FIXED else (None,):
-            tiles = _tiles(rank, logs)
+        kinds = [(None, False), (None, True), *([(LOGS[rank], False)] if rank in FIXED else [])]
+        for logs, items in kinds:
+            tiles = _tiles(rank, logs, items)
             yield FILE, _names(links, given, tiles, index)
             for consecutive in (False, True):
                 yield FILE, _last_names(links, given, tiles, index, consecutive)

@@ -80,16 +80,18 @@ __device__ inline bool similar_at(const Rule& rule, const Tiles& tiles, const ty
   return rule.linked(values, from, to, axis, code > S::kNoStep);
 }
 
+// The tiles of arrays of elements.
+template <int rank, bool items>
+using ElementTiles = Tiling<rank, 0, GivenLogs<items>>;
+
 // A block a tile, a thread an element.
-template <class Rule, int rank, class Index>
+template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
-    label_elements(Tiling<rank, 0, GivenLogs> tiles, Rule rule,
-                   const typename Rule::Value* __restrict__ values, Index* __restrict__ label,
-                   int64_t* components) {
-  using Tiles = Tiling<rank, 0, GivenLogs>;
+    label_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
+                   Index* __restrict__ label, int64_t* components) {
   using S = typename Tiles::Step;
   using Site = typename Rule::Site;
-  constexpr int kAxes = Tiles::kAxes;
+  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   __shared__ Site site_of[kElementsOfTile];
   __shared__ uint32_t foreground_of_warp[kElementsOfTile / kWarp];
   __shared__ int parent[kElementsOfTile];
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(kElementsOfTile)
   const int64_t item = tiles.item_of(blockIdx.x);
   values += item * tiles.grid.item_stride;
   label += item * tiles.grid.cells_of_item();
-  if (element == 0 && blockIdx.x == item * tiles.tiles_of_item()) components[item] = 0;
+  if (element == 0 && tiles.begins_item(blockIdx.x)) components[item] = 0;
 
   const Cell<rank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const Cell<rank, Index> cell = tiles.first_of(corner, element);
@@ -147,13 +149,11 @@ __global__ void __launch_bounds__(kElementsOfTile)
 }
 
 // The same grid.
-template <class Rule, int rank, class Index>
-__global__ void __launch_bounds__(kElementsOfTile)
-    join_elements(Tiling<rank, 0, GivenLogs> tiles, Rule rule,
-                  const typename Rule::Value* __restrict__ values, Index* label) {
-  using Tiles = Tiling<rank, 0, GivenLogs>;
+template <class Rule, class Tiles, class Index>
+__global__ void __launch_bounds__(kElementsOfTile, Tiles::kRank == 3 ? 3 : 1)
+    join_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, Index* label) {
   using S = typename Tiles::Step;
-  constexpr int kAxes = Tiles::kAxes;
+  constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   const int element = int(threadIdx.x);
   const int64_t item = tiles.item_of(blockIdx.x);
   values += item * tiles.grid.item_stride;

@@ -33,7 +33,8 @@ def fill_labels(
     roots, in_chunk, numbers = by_word if consecutive else (None, None, None)
     rule, values, size = image.rule, image.values, (plan.size, plan.item_size)
     launch(label, plan.by_tile, plan.tiles, rule, values, labels, components)
-    launch(join, plan.by_tile, plan.tiles, rule, values, labels)
+    if plan.joins:
+        launch(join, plan.by_tile, plan.tiles, rule, values, labels)
     launch(settle, plan.by_chunk, *size, labels, roots, in_chunk, components)
     if consecutive:
         number_words, number_elements = number
@@ -53,6 +54,8 @@ class _Plan(NamedTuple):
         ``Tiling<rank, 0, GivenLogs>``.
     size, item_size, words : int
         How many elements there are, of an item too, and words of bits for them.
+    joins : bool
+        Whether elements of different tiles, or at the ends of an axis, may be neighbours.
     by_tile, by_chunk : tuple of int
         Blocks, and their threads.
     parts : tuple
@@ -64,6 +67,7 @@ class _Plan(NamedTuple):
     size: int
     item_size: int
     words: int
+    joins: bool
     by_tile: tuple[int, int]
     by_chunk: tuple[int, int]
     parts: tuple[tuple[int, Any], ...]
@@ -80,6 +84,7 @@ def _plan(
     geometry = as_rows(geometry)
     shape, items = geometry.shape, geometry.items
     logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], -(-multiprocessors // items))
+    tiles = count_tiles(shape, 0, logs)
     item_size = geometry.item_size
     size = items * item_size
     words, chunks = -(-size // WORD), -(-size // THREADS)
@@ -87,22 +92,24 @@ def _plan(
     if consecutive:
         parts += (words, WORDS), (chunks, COUNT), (words, index)
     return _Plan(
-        _names(rule, len(shape), index, consecutive),
+        _names(rule, len(shape), items > 1, index, consecutive),
         tiling(geometry, logs),
         size,
         item_size,
         words,
-        (items * count_tiles(shape, 0, logs), 1 << sum(logs)),
+        tiles > 1 or any(geometry.steps.periodic),
+        (items * tiles, 1 << sum(logs)),
         (chunks, THREADS),
         parts,
     )
 
 
-def _names(rule: str, rank: int, index: Any, consecutive: bool) -> tuple[str, ...]:
+def _names(rule: str, rank: int, items: bool, index: Any, consecutive: bool) -> tuple[str, ...]:
     label = ctype(index)
+    kinds = f"{rule}, conncomp::ElementTiles<{rank}, {str(items).lower()}>, {label}"
     names = (
-        f"label_elements<{rule}, {rank}, {label}>",
-        f"join_elements<{rule}, {rank}, {label}>",
+        f"label_elements<{kinds}>",
+        f"join_elements<{kinds}>",
         f"settle_elements<{label}>",
     )
     return (*names, f"number_words<{label}>", f"number_elements<{label}>") if consecutive else names
@@ -111,5 +118,5 @@ def _names(rule: str, rank: int, index: Any, consecutive: bool) -> tuple[str, ..
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
     kinds = [*rule_kinds(), *((rule_of(links).name, 1) for links in rules())]
-    for (rule, rank), index in product(kinds, INDEX_TYPES):
-        yield FILE, _names(rule, rank, index, consecutive=True)
+    for (rule, rank), items, index in product(kinds, (False, True), INDEX_TYPES):
+        yield FILE, _names(rule, rank, items, index, consecutive=True)

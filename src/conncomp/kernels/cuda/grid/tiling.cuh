@@ -5,10 +5,11 @@
 
 namespace conncomp {
 
-// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler. The latter
-// are for one large array, so that the compiler knows that there are no items, too.
+// How many parts a tile has along each axis, as logarithms: known at a launch, or by the compiler; and
+// whether there may be several items.
+template <bool items>
 struct GivenLogs {
-  static constexpr bool kItems = true;
+  static constexpr bool kItems = items;
   int32_t log[3];
 
   __device__ int operator[](int axis) const { return log[axis]; }
@@ -49,6 +50,10 @@ struct Tiling {
   }
   __device__ bool has_items() const { return Logs::kItems && grid.items > 1; }
   __device__ int64_t item_of(uint32_t tile) const { return has_items() ? tile / tiles_of_item() : 0; }
+
+  __device__ bool begins_item(uint32_t tile) const {
+    return has_items() ? tile % tiles_of_item() == 0 : tile == 0;
+  }
 
   // Whether a step within a tile leads to a neighbour, and all that do, a bit for each code.
   __device__ bool has_step(int code) const {

@@ -7,6 +7,9 @@
 //   a row      . a a . b b . a          digit[0]  0 1 1 0 0 0 0 1        labels of the lane's
 //   numbers    0 1 1 0 2 2 0 1          digit[1]  0 0 0 0 1 1 0 0        components: [0] background,
 //                                       digit[2], digit[3] all 0         [1] that of a, [2] that of b
+//
+// Where links are given, many elements are components by themselves. They have the number kSingle, and their
+// label is made where they are written.
 #pragma once
 
 #include "core/union_find.h"
@@ -23,12 +26,15 @@ __device__ inline uint32_t spread(uint32_t bits) {
   return (bits | bits << 3) & 0x11111111u;
 }
 
+constexpr int kSingle = 15;
+
 // Writes the labels of a row of each lane's brick, those that are `wanted`: four bits of `numbers` for each
 // say which one of `labels` it is. Those of a lane are kWarp apart. Lanes beside each other write to
-// addresses beside each other, so many labels at once.
-template <int together, class B, class Index>
+// addresses beside each other, so many labels at once. With `singles`, the label of an element whose number
+// is kSingle is label_of(its index).
+template <int together, class B, bool singles, class Index, class LabelOf>
 __device__ inline void write_row(Index* label, Index first, uint32_t numbers, uint32_t wanted,
-                                 const Index* labels) {
+                                 const Index* labels, LabelOf&& label_of) {
 #pragma unroll
   for (int step = 0; step < B::kRow / together; ++step) {
     int source = lane();
@@ -43,7 +49,13 @@ __device__ inline void write_row(Index* label, Index first, uint32_t numbers, ui
     }
     Index values[together];
 #pragma unroll
-    for (int k = 0; k < together; ++k) values[k] = labels[(source_numbers >> 4 * k & 15) * kWarp + source];
+    for (int k = 0; k < together; ++k) {
+      const uint32_t number = source_numbers >> 4 * k & 15;
+      if (singles && number == kSingle)
+        values[k] = label_of(Index(to + k));
+      else
+        values[k] = labels[number * kWarp + source];
+    }
     constexpr uint32_t kWhole = (1u << together) - 1;
     if ((source_wanted & kWhole) == kWhole) {
       Shared::store_all(label + to, values);
@@ -91,8 +103,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
                  const Index* __restrict__ number_of_word) {
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   using B = Brick<kAxes>;
-  // Labels of the background and of up to 15 components of each brick, in turn for the bricks of a warp.
-  constexpr int kAtOnce = 15;
+  // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
+  constexpr bool kSingles = !Rule::kTransitive;
+  constexpr int kAtOnce = kSingles ? kSingle - 1 : kSingle;
   __shared__ Index labels_of_warp[kThreads / kWarp][(1 + kAtOnce) * kWarp];
   __shared__ WarpList list_of_warp[kThreads / kWarp];
 
@@ -123,10 +136,17 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
                                             : label_of(root);
   };
   int roots = __popcll(__ldg(table.settled + bricks_before + brick));
-  Bits unwritten = foreground;
+  Bits unwritten = foreground, singles = 0;
+  if constexpr (kSingles) {
+    singles = foreground & ~links.with_neighbour() & __ldg(table.settled + bricks_before + brick);
+    unwritten &= ~singles;
+  }
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component
+    if constexpr (kSingles) {
+      digit[0] = digit[1] = digit[2] = digit[3] = begins ? singles : 0;
+    }
     unwritten = list_of_warp[brick / kWarp].for_each_component(
         links, unwritten, kAtOnce,
         [&](Bits component, int number) {
@@ -163,9 +183,9 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
       for (int next = 0; next < kRowsAtOnce; ++next) {
         const Index at = first.index + tiles.template distance<Index>((row + next) * B::kRow);
         if (fits)
-          write_row<4, B>(label, at, numbers, uint32_t(wanted), labels);
+          write_row<4, B, kSingles>(label, at, numbers, uint32_t(wanted), labels, label_of_root);
         else
-          write_row<1, B>(label, at, numbers, uint32_t(wanted), labels);
+          write_row<1, B, kSingles>(label, at, numbers, uint32_t(wanted), labels, label_of_root);
         if constexpr (kRowsAtOnce > 1) numbers >>= 4 * B::kRow;
         wanted >>= B::kRow;
       }
