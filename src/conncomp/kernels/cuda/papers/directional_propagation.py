@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
@@ -44,7 +44,7 @@ def fill_roots(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None
                 way = np.int32(axis), np.int32(direction)
                 launch(along, by_row, *described, *way, image.values, roots, last_change, number)
 
-    sweep_until_settled(sweep, last_change)
+    sweep_until_settled(sweep, last_change, SMALL_BATCH)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, block_of_cells, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
@@ -56,7 +56,7 @@ def fill_roots(
         launch(analyse, by_cell, *cells)
         launch(relabel, by_cell, *cells)
 
-    sweep_until_settled(sweep, last_change)
+    sweep_until_settled(sweep, last_change, SMALL_BATCH)
 
 
 @cache
