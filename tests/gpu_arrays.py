@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from conncomp.grid.labelling import _describe_values, _label_on_gpu
+from conncomp.grid._values import describe_values
+from conncomp.grid.labelling import _label_on_gpu
 from conncomp.kernels.cuda.grid.image import Image
 
 
 def describe(image, background=0, connectivity=None, periodic=False):
     """Return an `Image`."""
-    values, value_type, ground = _describe_values(image, 0 if background is None else background)
+    values, links = describe_values(image, background)
     axes = [periodic] * image.ndim if isinstance(periodic, bool) else periodic
-    return Image(values, value_type, ground, axes, connectivity or image.ndim)
+    return Image(values, links.value_type, links.background, axes, connectivity or image.ndim)
 
 
 def fill(gpu, algorithm, image, index=np.int32, **options):

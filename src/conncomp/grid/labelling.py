@@ -123,7 +123,7 @@ def _image(values: Any, links: Links, neighbourhood: Neighbourhood, batch_axes: 
     return Image(values, links.value_type, links.background, periodic, reach)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """How labels are wanted: arguments of `label`, and the device to work on."""
 
