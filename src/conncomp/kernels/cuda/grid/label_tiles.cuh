@@ -289,6 +289,45 @@ struct TileLabelling {
     }
   }
 
+  // Calls body(distance in the tile) for the elements of a component that are not in the interior of its
+  // brick.
+  template <class Body>
+  __device__ void for_each_outer(Bits component, Body&& body) const {
+    constexpr int kLast = B::kSide - 1;
+    if constexpr (kAxes == 2) {  // words of 32 bits are quicker: the first and the last row, then columns
+      const uint32_t rows = uint32_t(component & 0xffu) | uint32_t(component >> 7 * 8) << 8;
+      const uint32_t columns = Halo<2>::layer(0, component) | Halo<2>::layer(0, component >> kLast) << 8;
+      for (uint32_t outer = rows | columns << 16; outer != 0; outer &= outer - 1) {
+        const int k = lowest(outer), across = k & 8 ? kLast : 0, along = k & 7;
+        body(k < 16 ? (across << tiles.shift(1)) + along : (along << tiles.shift(1)) + across);
+      }
+    } else {
+      for (Bits outer = component & ~B::interior(); outer != 0; outer &= outer - 1)
+        body(tiles.distance_in_tile(lowest(outer)));
+    }
+  }
+
+  // The elements of the brick that are linked to another brick of the tile at a step, as far as the masks
+  // know of both: values may have changed since they were made, and what is background has no entry.
+  __device__ Bits linked_in_tile(int step, Bits linked, Bits inside) const {
+    linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
+    if (B::moves(step) == 1) {
+#pragma unroll
+      for (int a = 0; a < kAxes; ++a)
+        if (B::step(step, a) != 0 && linked != 0)
+          linked &= memory.foreground[brick - (1 << tiles.log_before(a))] >> B::stride(a) * (B::kSide - 1);
+      return linked;
+    }
+    const int origin = tiles.node_of(brick, 0);
+    for (Bits untested = linked; untested != 0; untested &= untested - 1) {
+      const int neighbour =
+          origin + tiles.distance_in_tile(lowest(untested)) - tiles.distance_back_in_tile(step);
+      if (!(memory.foreground[tiles.brick_of_node(neighbour)] >> tiles.bit_of_node(neighbour) & 1))
+        linked &= ~lowest_bit(untested);
+    }
+    return linked;
+  }
+
   // The same where links are given: components are made known by all elements that are not in the interior of
   // their brick, and then each link to another brick of the tile is a union. There are so few of them for
   // each component that it does not pay to put any off.
@@ -298,23 +337,20 @@ struct TileLabelling {
         [&](Bits component, int lane_of_brick, int) {
           const int origin = tiles.node_of(brick - lane() + lane_of_brick, 0);
           const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
-          for (Bits outer = component & ~B::interior(); outer != 0; outer &= outer - 1)
-            parent[origin + tiles.distance_in_tile(lowest(outer))] = uint16_t(node);
+          for_each_outer(component, [&](int distance) { parent[origin + distance] = uint16_t(node); });
           if (component != 0) parent[node] = uint16_t(node);
         });
     __syncthreads();
     const int origin = tiles.node_of(brick, 0);
     const Bits inside = tiles.inside(first);
     rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
-      linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
-      for (; linked != 0; linked &= linked - 1) {
-        const int node = origin + tiles.distance_in_tile(lowest(linked));
-        const int neighbour = node - tiles.distance_back_in_tile(step);
-        // Values may have changed since the masks were made of them, and then it may have no entry.
-        if (memory.foreground[tiles.brick_of_node(neighbour)] >> tiles.bit_of_node(neighbour) & 1)
-          unite<InBlock>(parent, uint16_t(node), uint16_t(neighbour));
+      linked = linked_in_tile(step, linked, inside);
+      for (; __any_sync(kAllLanes, linked != 0); linked &= linked - 1) {
+        const int node = origin + (linked != 0 ? tiles.distance_in_tile(lowest(linked)) : 0);
+        if (linked != 0)
+          unite<InBlock>(parent, uint16_t(node), uint16_t(node - tiles.distance_back_in_tile(step)));
+        __syncwarp();
       }
-      __syncwarp();
     });
     __syncthreads();
     return true;
