@@ -412,9 +412,9 @@ struct TileLabelling {
 
   // The word of `reaching` and `settled` that speaks of a node, and its bit there.
   __device__ int word_of(int node) const {
-    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kWord;
+    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kRootWord;
   }
-  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kWord; }
+  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kRootWord; }
 
   __device__ void mark_reaching(const ListedNodes& nodes) const {
     nodes.for_each([&](int node, bool at_border) {
@@ -441,7 +441,7 @@ struct TileLabelling {
     __syncwarp();
   }
 
-  __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kWord; }
+  __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kRootWord; }
 
   __device__ void write_table(Bits isolated) const {
     table.foreground[number()] = foreground;

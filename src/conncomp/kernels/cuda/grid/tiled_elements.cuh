@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(kWordThreads)
   const uint32_t roots = __ballot_sync(kAllLanes, is_root);
   const int in_block = block_sum<kWordThreads>(int(is_root));
   if (roots_of_word != nullptr) {
-    if (lane() == 0 && i < count) roots_of_word[i / kWord] = roots;
+    if (lane() == 0 && i < count) roots_of_word[i / kRootWord] = roots;
     if (threadIdx.x == 0) roots_in_chunk[blockIdx.x] = in_block;
   }
   if (!items) {
