@@ -67,8 +67,8 @@ def one_of_each_kind(names):
     return tuple({TYPES.sub("T", name): name for name in names}.values())
 
 
-# The kernels of a file are compiled together, but for those of which there are very many. For users'
-# usual GPU that is all of them; what another kind of GPU lacks does not depend on types.
+# The kernels of a file are compiled together, but for those of which there are very many: all for
+# one kind of GPU; what another kind lacks does not depend on types.
 PARTS = {
     f"{file}-{begin}-{capability}": (file, chosen[begin : begin + 60], capability)
     for capability in GPUS
