@@ -106,9 +106,12 @@ HOSTILE = {
 }
 
 IMAGE = np.eye(3, dtype=int)
+BONDS = np.ones((2, 3, 3), bool)
 GRAPH = Graph.from_edges([0], [1], 3)
 BOTH = ["numbering", "algorithm", "dtype", "out", "device", "workspace"]
-OF_LABEL = ["label_image", "background", "return_num", "connectivity", "periodic", "block", *BOTH]
+OF_LABEL = ["label_image", "background", "return_num", "connectivity", "structure", "tolerance"]
+OF_LABEL += ["periodic", "batch_axes", "block", *BOTH]
+OF_BONDS = ["bonds", "return_num", "periodic", "batch_axes", "block", *BOTH]
 OF_GRAPHS = ["csgraph", "directed", "connection", "return_labels", "jump", *BOTH]
 
 
@@ -120,7 +123,11 @@ def argument(function, name, **others):
 CALLS = {
     **{
         f"label: {name}": argument(conncomp.label, name, label_image=IMAGE)
-        for name in (*OF_LABEL, "structure", "neighbors")
+        for name in (*OF_LABEL, "neighbors")
+    },
+    **{
+        f"label_bonds: {name}": argument(conncomp.label_bonds, name, bonds=BONDS)
+        for name in OF_BONDS
     },
     "label: image": argument(conncomp.label, "image"),
     **{

@@ -21,7 +21,12 @@ from scipy.sparse import csgraph
 
 import conncomp
 
-from ..reference import consecutive, label_by_flood_fill, roots_of_labels
+from ..reference import (
+    label_by_bonds,
+    label_by_flood_fill,
+    number_items,
+    roots_of_labels,
+)
 from . import files
 from .choices import Choices
 
@@ -69,9 +74,18 @@ def read_graph(data):
 def label(data):
     choices = Choices(data)
     image = _array(choices)
-    connectivity = choices.pick([None, *range(1, image.ndim + 1)])
-    periodic = choices.pick([False, True, [choices.flag() for _ in range(image.ndim)]])
+    batch_axes = choices.below(image.ndim) if choices.flag() else 0
+    ndim = image.ndim - batch_axes
+    connectivity, structure = choices.pick([None, *range(1, ndim + 1)]), None
+    if choices.flag():
+        half = choices.generator().random((3,) * ndim) < choices.pick([0.1, 0.3, 0.7])
+        connectivity, structure = None, half | np.flip(half)
+    tolerance = 0
+    if image.dtype.kind != "b" and choices.flag():
+        tolerance = choices.pick([1, 2, 0.5, 127, 255, 2**16, 2**63, 2**64 - 1, np.inf])
+    periodic = choices.pick([False, True, [choices.flag() for _ in range(ndim)]])
     background = choices.pick([None, 0, 1, -1, 2.5, np.nan, 10**30])
+    neighbours = background, connectivity, periodic, structure, tolerance, batch_axes
     numbering = choices.pick(["consecutive", "roots"])
     dtype = choices.pick([None, np.int32, np.int64])
     out = np.full(image.shape, -7, dtype or np.int32) if choices.flag() else None
@@ -82,7 +96,10 @@ def label(data):
         background,
         return_num=True,
         connectivity=connectivity,
+        structure=structure,
+        tolerance=tolerance,
         periodic=periodic,
+        batch_axes=batch_axes,
         numbering=numbering,
         algorithm=choices.pick(["auto", "runs"]),
         dtype=dtype,
@@ -90,12 +107,35 @@ def label(data):
     )
     assert out is None or labels is out
     assert image.tobytes() == before
-    roots = label_by_flood_fill(image, background, connectivity, periodic)
-    expected = roots if numbering == "roots" else consecutive(roots, 1)
-    assert_same((num, labels), (len(np.unique(roots[roots >= 0])), expected))
-    if image.dtype.kind == "b" and not background and not np.any(periodic) and image.size:
+    roots = label_by_flood_fill(image, *neighbours)
+    numbers, counts = number_items(roots, batch_axes)
+    assert_same((num, labels), (counts, roots if numbering == "roots" else numbers))
+    plain = structure is None and not batch_axes and not np.any(periodic)
+    if image.dtype.kind == "b" and not background and plain and image.size:
         reach = ndimage.generate_binary_structure(image.ndim, connectivity or image.ndim)
         assert ndimage.label(image, reach)[1] == num
+
+
+def label_bonds(data):
+    choices = Choices(data)
+    values = _array(choices)
+    batch_axes = choices.below(values.ndim) if choices.flag() else 0
+    shape, ndim = values.shape, values.ndim - batch_axes
+    bonds = choices.generator().random((ndim, *shape)) < choices.pick([0.1, 0.4, 0.5, 0.9])
+    periodic = choices.pick([False, True, [choices.flag() for _ in range(ndim)]])
+    numbering = choices.pick(["consecutive", "roots"])
+    given = bonds = _laid_out(choices, bonds)
+    if choices.flag():
+        bits = 1 << np.arange(ndim, dtype=np.uint8)
+        given = _laid_out(choices, np.tensordot(bits, bonds.astype(np.uint8), 1))
+        bonds = np.stack([given & bit for bit in bits]) > 0
+    roots = label_by_bonds(bonds, periodic, batch_axes)
+    conncomp.set_num_threads(1 + choices.below(4))
+    labels, num = conncomp.label_bonds(
+        given, return_num=True, periodic=periodic, batch_axes=batch_axes, numbering=numbering
+    )
+    numbers, counts = number_items(roots, batch_axes)
+    assert_same((num, labels), (counts, roots if numbering == "roots" else numbers))
 
 
 def connected_components(data):
@@ -191,6 +231,7 @@ def arguments(data):
     function = choices.pick(
         [
             conncomp.label,
+            conncomp.label_bonds,
             conncomp.connected_components,
             conncomp.Graph,
             conncomp.Graph.from_edges,
@@ -296,6 +337,7 @@ TARGETS = {
     "read-image": Target(read_image, lambda: files.seeds_of(files.IMAGES), may_refuse=True),
     "read-graph": Target(read_graph, lambda: files.seeds_of(files.GRAPHS), may_refuse=True),
     "label": Target(label, random_seeds),
+    "label-bonds": Target(label_bonds, random_seeds),
     "connected-components": Target(connected_components, random_seeds),
     "tools": Target(tools, random_seeds),
     "arguments": Target(arguments, random_seeds, may_refuse=True),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, shown
-from conncomp._arrays import as_numpy, as_numpy_and_mask
+from conncomp._arrays import as_numpy, as_numpy_and_mask, check_kind
 from conncomp.grid.neighbourhood import Neighbourhood
 
 # Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
@@ -89,10 +89,7 @@ def _check_connectivity(connectivity: float | None, ndim: int) -> int:
 def _check_structure(structure: ArrayLike, ndim: int, item: str) -> bytes:
     """Return a structuring element as `Neighbourhood` keeps it, without its centre."""
     given = as_numpy(structure, "structure")
-    if given.dtype.kind not in "biu":
-        raise TypeError(
-            f"structure is of dtype {given.dtype}; it must be of bool, or of zeros and ones"
-        )
+    check_kind(given, "biu", structure, "structure", "of bool, or of zeros and ones")
     if given.shape != (3,) * ndim:
         raise ValueError(
             f"structure has shape {given.shape}; {item} has {ndim} axes, so that it must be "

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import as_bool
-from conncomp._arrays import as_cupy, as_numpy, choose_device, library_of, on_gpu
+from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.labelling import Labels, Numbering, Request, Source, label_source
@@ -165,6 +165,10 @@ def label_bonds(
         options,
     )
     given: Any = as_cupy(bonds) if there else as_numpy(bonds, "bonds")
+    wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
+    check_kind(given, "bu", bonds, "bonds", wanted)
+    if given.dtype.itemsize > 1:
+        raise TypeError(f"bonds is of dtype {given.dtype}; it must be {wanted}")
     shape, batch = _check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
@@ -176,11 +180,6 @@ def label_bonds(
 def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
     """Return the shape of the lattice, and its number of batch axes."""
     planes = bonds.dtype == bool
-    if not planes and bonds.dtype != "u1":
-        raise TypeError(
-            f"bonds is of dtype {bonds.dtype}; it must be of bool, with a plane for each axis of "
-            "the lattice, or of uint8, with a bit for each; astype(bool) makes the former"
-        )
     if planes and bonds.ndim < 2:
         raise ValueError(
             f"bonds has shape {bonds.shape}; bonds of bool must have the shape (ndim, *shape), for "

@@ -115,7 +115,7 @@ def algorithms(device: str) -> tuple[str, ...]:
     return tuple(ON_GPU) if device == "cuda" else tuple(ON_CPU)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """How labels are wanted: arguments of `label`, and the device to work on."""
 

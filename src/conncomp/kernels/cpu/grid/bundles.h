@@ -33,6 +33,7 @@ struct Bundles {
   std::vector<int64_t> shape, thickness;  // thickness: of a bundle, in rows along each axis
   int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
   RowNeighbours around;
+  Offset no_step;     // from a row to itself
   Parts parts{1, 1};  // of the bundles, for threads
   bool layers_whole;  // in_order, and no layer is in two parts
 
@@ -47,7 +48,8 @@ struct Bundles {
         count(1),
         items(1),
         layer(1),
-        around(grid) {
+        around(grid),
+        no_step{Step(outer.size(), 0), false, true, false, false} {
     for (size_t k = 0; k < outer.size(); ++k) {
       const bool batch = int(k) < grid.batch_axes;
       rows *= outer[k].length;
@@ -145,11 +147,8 @@ struct Bundles {
     }
   }
 
-  // From a row to itself.
-  Offset no_step() const { return {Step(outer.size(), 0), false, true, false, false}; }
-
   // All rows of a bundle.
-  void members(const Coordinates& at, std::vector<int64_t>& found) const { facing(at, no_step(), 0, found); }
+  void members(const Coordinates& at, std::vector<int64_t>& found) const { facing(at, no_step, 0, found); }
 
   // Where a row begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {

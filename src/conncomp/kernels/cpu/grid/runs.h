@@ -125,10 +125,9 @@ class Runs {
     const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
     const int64_t last = bundles_.along.length - 1;
     Coordinates there(bundles_.outer.size());
-    const Offset no_step = bundles_.no_step();
     bundles_.for_each(part, [&](int64_t g, const Coordinates& at) {
       if (inside && bundles_.along.periodic && bundles_.around.connected) {
-        finder.face(g, g, at, at, no_step);
+        finder.face(g, g, at, at, bundles_.no_step);
         if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
       }
       for (const Offset& offset : bundles_.around.offsets) {
