@@ -11,11 +11,11 @@ from conncomp.components.colouring import COMMON, _oklab, palette
 
 def close_pairs(shape):
     """All pairs of elements at most 2 apart along every axis."""
-    for here in np.ndindex(shape):
+    for place in np.ndindex(shape):
         for step in product(range(-2, 3), repeat=len(shape)):
-            there = tuple(a + b for a, b in zip(here, step, strict=True))
-            if all(0 <= k < n for k, n in zip(there, shape, strict=True)):
-                yield here, there
+            neighbour = tuple(a + b for a, b in zip(place, step, strict=True))
+            if all(0 <= k < n for k, n in zip(neighbour, shape, strict=True)):
+                yield place, neighbour
 
 
 def check(labels, background=0):
@@ -23,13 +23,13 @@ def check(labels, background=0):
     assert colours.shape == (*labels.shape, 3)
     assert colours.dtype == np.uint8
     np.testing.assert_array_equal(colours.any(axis=-1), labels != background)
-    found = {}
+    colour_of = {}
     for place in np.ndindex(labels.shape):
-        assert found.setdefault(labels[place], tuple(colours[place])) == tuple(colours[place])
-    for here, there in close_pairs(labels.shape):
-        if labels[here] != labels[there]:
-            assert tuple(colours[here]) != tuple(colours[there])
-    return found
+        assert colour_of.setdefault(labels[place], tuple(colours[place])) == tuple(colours[place])
+    for place, neighbour in close_pairs(labels.shape):
+        if labels[place] != labels[neighbour]:
+            assert tuple(colours[place]) != tuple(colours[neighbour])
+    return colour_of
 
 
 @pytest.mark.parametrize("density", [0.2, 0.35, 0.5, 1.0])
@@ -101,16 +101,16 @@ def test_rounds_are_few(monkeypatch):
 
 
 def test_labels_that_are_large_and_few():
-    found = check(np.array([[0, 1 << 23, 5], [9, 0, 1 << 23]]))
-    assert len(found) == 4
-    found = check(np.array([[-1, 1 << 23, 0]]), background=-1)
-    assert found[0] != (0, 0, 0)
+    colour_of = check(np.array([[0, 1 << 23, 5], [9, 0, 1 << 23]]))
+    assert len(colour_of) == 4
+    colour_of = check(np.array([[-1, 1 << 23, 0]]), background=-1)
+    assert colour_of[0] != (0, 0, 0)
 
 
 def test_same_labels_same_colours():
     labels = conncomp.label(np.random.default_rng(4).random((50, 50)) < 0.4)
-    first, again = (conncomp.colour_components(labels) for _ in range(2))
-    np.testing.assert_array_equal(first, again)
+    first, second = (conncomp.colour_components(labels) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
 
 
 def test_palette_is_well_separated():

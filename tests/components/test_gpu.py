@@ -82,8 +82,8 @@ def cupy(monkeypatch):
     return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection, statistics))
 
 
-def in_tuple(found):
-    return found if isinstance(found, tuple) else (found,)
+def in_tuple(result):
+    return result if isinstance(result, tuple) else (result,)
 
 
 def check(cupy, labels, background, placed=None, functions=FUNCTIONS, batch_axes=0):
@@ -91,11 +91,11 @@ def check(cupy, labels, background, placed=None, functions=FUNCTIONS, batch_axes
     placed = cupy.asarray(labels) if placed is None else placed
     before = placed.get()
     for name in functions:
-        found = FUNCTIONS[name](placed, background=background, batch_axes=batch_axes)
+        result = FUNCTIONS[name](placed, background=background, batch_axes=batch_axes)
         expected = FUNCTIONS[name](labels, background=background, batch_axes=batch_axes)
-        for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
-            assert isinstance(there, cupy.ndarray), name
-            np.testing.assert_array_equal(there.get(), here, strict=True, err_msg=name)
+        for on_device, in_memory in zip(*map(in_tuple, (result, expected)), strict=True):
+            assert isinstance(on_device, cupy.ndarray), name
+            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
     np.testing.assert_array_equal(placed.get(), before)
 
 
@@ -179,11 +179,11 @@ def test_members_by_parts(part, background):
     labels, empty = HARD_LABELS["noise of many"], -1 if background is None else 0
     counts = conncomp.component_sizes(labels, background=background)
     index = np.dtype(np.int64)
-    found = members.list_members(HostGpu(), labels, empty, counts, len(labels), index, part)
-    for there, here in zip(
-        found, conncomp.component_members(labels, background=background), strict=True
+    result = members.list_members(HostGpu(), labels, empty, counts, len(labels), index, part)
+    for on_device, in_memory in zip(
+        result, conncomp.component_members(labels, background=background), strict=True
     ):
-        np.testing.assert_array_equal(there, here)
+        np.testing.assert_array_equal(on_device, in_memory)
 
 
 @host
@@ -232,15 +232,15 @@ def test_other_libraries(cupy, monkeypatch):
     monkeypatch.setattr(_labels, "from_cupy", from_cupy)
     labels = HARD_LABELS["noise"]
     for function in FUNCTIONS.values():
-        found, expected = function(Foreign(cupy.asarray(labels))), function(labels)
+        result, expected = function(Foreign(cupy.asarray(labels))), function(labels)
         assert not streams
-        for there, here in zip(*map(in_tuple, (found, expected)), strict=True):
-            np.testing.assert_array_equal(there.array.get(), here, strict=True)
+        for on_device, in_memory in zip(*map(in_tuple, (result, expected)), strict=True):
+            np.testing.assert_array_equal(on_device.array.get(), in_memory, strict=True)
 
 
 def test_slices():
-    found = conncomp.component_statistics(HARD_LABELS["noise"])
-    box = found.slices(0)
+    result = conncomp.component_statistics(HARD_LABELS["noise"])
+    box = result.slices(0)
     assert [type(edge) for side in box for edge in (side.start, side.stop)] == [int] * 4
 
 
@@ -266,11 +266,13 @@ BAD = [
 
 def check_bad_labels(cupy, labels, options):
     for name, function in FUNCTIONS.items():
-        with pytest.raises((TypeError, ValueError)) as here:
+        with pytest.raises((TypeError, ValueError)) as in_memory:
             function(labels, **options)
-        with pytest.raises((TypeError, ValueError)) as there:
+        with pytest.raises((TypeError, ValueError)) as on_device:
             function(cupy.asarray(labels), **options)
-        assert (here.type, str(here.value)) == (there.type, str(there.value)), name
+        assert (in_memory.type, str(in_memory.value)) == (on_device.type, str(on_device.value)), (
+            name
+        )
 
 
 @pytest.mark.parametrize(("labels", "options"), BAD)
@@ -314,9 +316,9 @@ class TestOnGpu:
 
         labels = (HARD_LABELS["noise"] % 100).astype(dtype)
         placed = cupy.asarray(labels)
-        for here, there in zip(layouts(labels), layouts(placed), strict=True):
+        for in_memory, on_device in zip(layouts(labels), layouts(placed), strict=True):
             for background in (0, -1, None):
-                check(cupy, here, background, there)
+                check(cupy, in_memory, background, on_device)
         scalar = np.array(3, dtype)
         check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics"})
 
@@ -363,9 +365,9 @@ class TestOnGpu:
         labels = HARD_LABELS["noise"]
         placed = cupy.asarray(labels)
         shown = SimpleNamespace(__cuda_array_interface__=placed.__cuda_array_interface__)
-        found = conncomp.component_sizes(shown)
-        assert isinstance(found, cupy.ndarray)
-        np.testing.assert_array_equal(found.get(), conncomp.component_sizes(labels))
+        result = conncomp.component_sizes(shown)
+        assert isinstance(result, cupy.ndarray)
+        np.testing.assert_array_equal(result.get(), conncomp.component_sizes(labels))
 
     @pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64"])
     def test_torch(self, dtype):
@@ -377,13 +379,13 @@ class TestOnGpu:
             placed = torch.zeros(labels.shape, dtype=getattr(torch, dtype), device="cuda")
             torch.cuda._sleep(50_000_000)
             placed += torch.tensor(labels).cuda()
-            found = {name: function(placed) for name, function in FUNCTIONS.items()}
+            result = {name: function(placed) for name, function in FUNCTIONS.items()}
         stream.synchronize()
-        for name, arrays in found.items():
+        for name, arrays in result.items():
             expected = FUNCTIONS[name](labels)
-            for there, here in zip(*map(in_tuple, (arrays, expected)), strict=True):
-                assert type(there) is torch.Tensor
-                np.testing.assert_array_equal(there.cpu().numpy(), here, strict=True)
+            for on_device, in_memory in zip(*map(in_tuple, (arrays, expected)), strict=True):
+                assert type(on_device) is torch.Tensor
+                np.testing.assert_array_equal(on_device.cpu().numpy(), in_memory, strict=True)
         box = conncomp.component_statistics(placed).slices(0)
         assert box == conncomp.component_statistics(labels).slices(0)
 

@@ -61,11 +61,11 @@ def test_changes_between_launches(tool, dtype, background):
     unchanged = ChangingGpu()
     TOOLS[tool](unchanged, array, empty, rows)
     for at in range(unchanged.launches):
-        for other in wrong:
+        for wrong_labels in wrong:
 
-            def change(launch, at=at, other=other):
+            def change(launch, at=at, wrong_labels=wrong_labels):
                 if launch == at:
-                    array[...] = other
+                    array[...] = wrong_labels
 
             array[...] = right
             TOOLS[tool](ChangingGpu(change), array, empty, rows)

@@ -25,8 +25,8 @@ BACKGROUND = st.sampled_from([0, None])
 
 def rows_of(labels, background):
     """Return the flat indices of each label that is a component."""
-    found = np.unique(labels)
-    return {int(k): np.flatnonzero(labels == k) for k in found if background is None or k != 0}
+    present = np.unique(labels)
+    return {int(k): np.flatnonzero(labels == k) for k in present if background is None or k != 0}
 
 
 @given(LABELS, BACKGROUND)
@@ -70,44 +70,44 @@ def test_selection(labels, background, k):
 @given(LABELS, BACKGROUND)
 def test_statistics(labels, background):
     rows = rows_of(labels, background)
-    found = conncomp.component_statistics(labels, background=background)
-    np.testing.assert_array_equal(found.labels, list(rows))
+    statistics = conncomp.component_statistics(labels, background=background)
+    np.testing.assert_array_equal(statistics.labels, list(rows))
     for i, members in enumerate(rows.values()):
         at = np.stack(np.unravel_index(members, labels.shape), axis=1)
-        assert found.sizes[i] == len(at)
-        np.testing.assert_array_equal(found.bounding_boxes[i].T, [at.min(0), at.max(0) + 1])
-        np.testing.assert_allclose(found.centroids[i], at.mean(0))
+        assert statistics.sizes[i] == len(at)
+        np.testing.assert_array_equal(statistics.bounding_boxes[i].T, [at.min(0), at.max(0) + 1])
+        np.testing.assert_allclose(statistics.centroids[i], at.mean(0))
         covariance = np.cov(at.T, bias=True).reshape(labels.ndim, labels.ndim)
-        np.testing.assert_allclose(found.moments[i], covariance, atol=1e-12)
-        box = labels[found.slices(i)]
-        assert np.count_nonzero(box == found.labels[i]) == len(at)
+        np.testing.assert_allclose(statistics.moments[i], covariance, atol=1e-12)
+        box = labels[statistics.slices(i)]
+        assert np.count_nonzero(box == statistics.labels[i]) == len(at)
 
 
 def test_statistics_against_others(restore_threads):
     volume = np.random.default_rng(0).random((60, 70, 80)) < 0.2
     labels = conncomp.label(volume, connectivity=1)
-    found = conncomp.component_statistics(labels)
-    other = cc3d.statistics(labels.astype(np.uint32))
-    np.testing.assert_array_equal(found.sizes, other["voxel_counts"][1:])
-    np.testing.assert_allclose(found.centroids, other["centroids"][1:], rtol=1e-6)
+    statistics = conncomp.component_statistics(labels)
+    of_cc3d = cc3d.statistics(labels.astype(np.uint32))
+    np.testing.assert_array_equal(statistics.sizes, of_cc3d["voxel_counts"][1:])
+    np.testing.assert_allclose(statistics.centroids, of_cc3d["centroids"][1:], rtol=1e-6)
     for i, region in enumerate(regionprops(labels)[:200]):
         box = np.array(region.bbox).reshape(2, 3).T
-        np.testing.assert_array_equal(found.bounding_boxes[i], box)
+        np.testing.assert_array_equal(statistics.bounding_boxes[i], box)
     for threads in (1, 3):
         conncomp.set_num_threads(threads)
-        again = conncomp.component_statistics(labels)
-        np.testing.assert_array_equal(again.moments, found.moments)
+        repeated = conncomp.component_statistics(labels)
+        np.testing.assert_array_equal(repeated.moments, statistics.moments)
         np.testing.assert_array_equal(
-            conncomp.component_sizes(labels), np.r_[0, found.sizes], strict=True
+            conncomp.component_sizes(labels), np.r_[0, statistics.sizes], strict=True
         )
 
 
 def test_moments_are_exact():
     """The variance of 0 ... n - 1 is (n² - 1) / 12; float64 sums of squares would lose digits."""
     n = 3_000_001
-    found = conncomp.component_statistics(np.ones(n, np.uint8), background=None)
-    assert found.moments[0, 0, 0] == (n**2 - 1) / 12
-    assert found.centroids[0, 0] == (n - 1) / 2
+    statistics = conncomp.component_statistics(np.ones(n, np.uint8), background=None)
+    assert statistics.moments[0, 0, 0] == (n**2 - 1) / 12
+    assert statistics.centroids[0, 0] == (n - 1) / 2
 
 
 def test_large_sizes():
@@ -150,11 +150,11 @@ EVERY = [
 ]
 
 
-def all_arrays(found):
+def all_arrays(result):
     """Return what a function of `EVERY` gave, as a tuple of arrays."""
-    if isinstance(found, conncomp.ComponentStatistics):
-        return astuple(found)
-    return found if isinstance(found, tuple) else (found,)
+    if isinstance(result, conncomp.ComponentStatistics):
+        return astuple(result)
+    return result if isinstance(result, tuple) else (result,)
 
 
 @pytest.mark.parametrize("function", EVERY)
@@ -168,12 +168,12 @@ def test_labels_of_one_axis_may_be_those_of_a_graph(function):
         for background in (0, None):
             function(labels, background=background)
     for shape in [(1, 5), (5, 1)]:
-        for found, expected in zip(
+        for result, expected in zip(
             all_arrays(function(of_image.reshape(shape))),
             all_arrays(function(of_image.reshape(shape), background=0)),
             strict=True,
         ):
-            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("function", EVERY)
@@ -186,19 +186,19 @@ def test_masked_labels_are_background(function, dtype, background):
     labels[mask] = -1 if background is None else background
     # With None there is no background but the mask, which -1 says for plain labels.
     expected = function(labels, background=-1 if background is None else background)
-    for here, there in zip(
+    for result, plain in zip(
         all_arrays(function(masked, background=background)), all_arrays(expected), strict=True
     ):
-        assert type(here) is np.ndarray
-        np.testing.assert_array_equal(here, there)
+        assert type(result) is np.ndarray
+        np.testing.assert_array_equal(result, plain)
     np.testing.assert_array_equal(masked.mask, mask)
 
 
 def test_what_a_mask_hides_is_not_checked():
     masked = np.ma.masked_array([[2**40, -7, 1]], [[True, True, False]])
     assert conncomp.component_sizes(masked).tolist() == [0, 1]
-    every = np.ma.masked_array([[3, 4]], True)
-    assert conncomp.component_sizes(every).tolist() == []
+    all_masked = np.ma.masked_array([[3, 4]], True)
+    assert conncomp.component_sizes(all_masked).tolist() == []
 
 
 @pytest.mark.parametrize("function", EVERY)

@@ -169,11 +169,11 @@ def test_large_graphs_equal_scipy(name, symmetric):
     indptr, indices = to_csr(N, src, dst)
     arcs = Graph.from_edges(src, dst, N)
     rows = Graph.from_csr(indptr, indices.astype(np.int32))
-    known = Graph.from_csr(indptr.astype(np.int32), indices)
-    assert known.is_symmetric() == (symmetric or name in ("loops", "no arcs"))
+    checked = Graph.from_csr(indptr.astype(np.int32), indices)
+    assert checked.is_symmetric() == (symmetric or name in ("loops", "no arcs"))
     for threads in (1, 2, 8):
         conncomp.set_num_threads(threads)
-        for graph in (arcs, rows, known):
+        for graph in (arcs, rows, checked):
             count, labels = connected_components(graph)
             assert count == expected_count
             np.testing.assert_array_equal(labels, expected)
@@ -288,12 +288,12 @@ def test_equals_networkx(kind, connection):
 
 
 def test_names_of_the_first_argument():
-    for found in (
+    for result in (
         connected_components(np.eye(2)),
         connected_components(csgraph=np.eye(2)),
         connected_components(graph=np.eye(2)),
     ):
-        assert found[0] == 2
+        assert result[0] == 2
 
 
 @pytest.mark.parametrize("fill", [0, np.nan, np.inf])
@@ -302,9 +302,9 @@ def test_pydata_sparse_equals_scipy(kind, fill):
     matrix = pydata.COO.from_scipy_sparse(explicit_zeros())
     matrix = pydata.COO(matrix.coords, matrix.data, matrix.shape, fill_value=np.float64(fill))
     expected = csgraph.connected_components(matrix)
-    found = connected_components(matrix.asformat(kind))
-    assert found[0] == expected[0]
-    np.testing.assert_array_equal(found[1], expected[1])
+    result = connected_components(matrix.asformat(kind))
+    assert result[0] == expected[0]
+    np.testing.assert_array_equal(result[1], expected[1])
     assert Graph.from_scipy(matrix.asformat(kind)).num_arcs == 25
 
 
@@ -360,19 +360,19 @@ def test_dtypes(dtype, numbering, connection):
     graph = Graph.from_edges([4, 1, 3], [3, 4, 1], num_vertices=120)
     options = {"connection": connection, "numbering": numbering}
     expected = connected_components(graph, **options)[1]
-    found = connected_components(graph, dtype=dtype, **options)[1]
-    np.testing.assert_array_equal(found, expected.astype(dtype), strict=True)
+    result = connected_components(graph, dtype=dtype, **options)[1]
+    np.testing.assert_array_equal(result, expected.astype(dtype), strict=True)
     out = np.full(120, 77, dtype)
     assert connected_components(graph, out=out, **options)[1] is out
-    np.testing.assert_array_equal(out, found)
+    np.testing.assert_array_equal(out, result)
 
 
 @pytest.mark.parametrize(("num", "dtype"), [(0, "u1"), (256, "u1"), (257, "u2"), (65537, "u4")])
 @pytest.mark.parametrize("numbering", ["consecutive", "roots"])
 def test_smallest_dtype(num, dtype, numbering):
     graph = Graph.from_edges([], [], num)
-    found = connected_components(graph, numbering=numbering, dtype="smallest")[1]
-    np.testing.assert_array_equal(found, np.arange(num, dtype=dtype), strict=True)
+    result = connected_components(graph, numbering=numbering, dtype="smallest")[1]
+    np.testing.assert_array_equal(result, np.arange(num, dtype=dtype), strict=True)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

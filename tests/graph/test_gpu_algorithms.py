@@ -164,8 +164,8 @@ def test_check_of_good_rows(graph):
     src, dst, _ = HARD_GRAPHS[graph]
     once, twice = make(graph, "rows"), make(graph, "both ends", np.int64, np.int64)
     n = max(once.num_vertices, 1)
-    there, back = np.sort(src * n + dst), np.sort(dst * n + src)
-    assert check_rows(gpu, *once._csr) == (False, np.array_equal(there, back))
+    forward, backward = np.sort(src * n + dst), np.sort(dst * n + src)
+    assert check_rows(gpu, *once._csr) == (False, np.array_equal(forward, backward))
     assert check_rows(gpu, *twice._csr) == (False, True)
 
 
@@ -214,8 +214,8 @@ def test_list_of_edges(form, monkeypatch):
         ends = ends[:, ends[0] != ends[1]]
     if form == "both ends":
         ends = np.sort(ends, 0)[::-1]
-    found = np.stack([src[: count[0]], dst[: count[0]]])
-    np.testing.assert_array_equal(*(arcs[:, np.lexsort(arcs)] for arcs in (found, ends)))
+    edges_listed = np.stack([src[: count[0]], dst[: count[0]]])
+    np.testing.assert_array_equal(*(arcs[:, np.lexsort(arcs)] for arcs in (edges_listed, ends)))
 
 
 @host
@@ -258,8 +258,8 @@ def test_path_lengths():
     for form, init in (("both ends", 2), ("both ends", 3), ("arcs", 2)):
         graph = from_arcs(src, dst, n, form)
         for seed in range(3):
-            found = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=3)
-            assert found == (2 * (n - 1), steps_there, n - 1)
+            lengths = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=3)
+            assert lengths == (2 * (n - 1), steps_there, n - 1)
             paths, steps, longest = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=4)
             assert paths == 2 * (n - 1)
             assert n - 1 < steps <= steps_there
@@ -421,9 +421,9 @@ class TestOnGpu:
         src, dst, _ = line(n)
         graph = from_arcs(src, dst, n, "both ends")
         for placed in (graph, graph.to("cuda")):
-            found = path_lengths(placed, jump=3)
-            assert found == (2 * (n - 1), (n - 1) / 2, n - 1)
-            assert 0.5 < path_lengths(placed).average <= found.average
+            lengths = path_lengths(placed, jump=3)
+            assert lengths == (2 * (n - 1), (n - 1) / 2, n - 1)
+            assert 0.5 < path_lengths(placed).average <= lengths.average
         assert path_lengths(Graph._of_checked(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0)
         with pytest.raises(ValueError, match="jump=5"):
             path_lengths(graph, jump=5)

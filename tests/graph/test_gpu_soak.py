@@ -33,12 +33,12 @@ class Batch:
             "roots": smallest[labels] - before,
         }
         first = self.vertices[owner]
-        there = np.stack([ends - first, ends[::-1] - first])
-        self.list = tuple(xp.asarray(part) for part in there[0].astype(np.int32))
+        local_ends = np.stack([ends - first, ends[::-1] - first])
+        self.list = tuple(xp.asarray(part) for part in local_ends[0].astype(np.int32))
         self.rows = []
         for both_ends in (False, True):
             src = np.append(ends[0], ends[1]) if both_ends else ends[0]
-            dst = np.append(there[0, 1], there[1, 1]) if both_ends else there[0, 1]
+            dst = np.append(local_ends[0, 1], local_ends[1, 1]) if both_ends else local_ends[0, 1]
             order = np.argsort(src, kind="stable")
             indptr = np.searchsorted(src[order], np.arange(self.total + 1)).astype(np.int32)
             rows = indptr, dst[order].astype(np.int32)
@@ -47,17 +47,17 @@ class Batch:
     def parts(self):
         """Yield for each graph where its vertices are, and the graph in one of three forms."""
         for number in range(len(self.arcs) - 1):
-            here = slice(*map(int, self.vertices[number : number + 2]))
+            span = slice(*map(int, self.vertices[number : number + 2]))
             low, high = map(int, self.arcs[number : number + 2])
-            form, n = number % 3, here.stop - here.start
+            form, n = number % 3, span.stop - span.start
             if form == 2:
                 arcs = self.list[0][low:high], self.list[1][low:high]
-                yield here, Graph._of_checked(n, arcs=arcs, library="cupy")
+                yield span, Graph._of_checked(n, arcs=arcs, library="cupy")
             else:
                 indptr, indices = self.rows[form]
                 low, high = low << form, high << form
-                csr = indptr[here.start : here.stop + 1] - low, indices[low:high]
-                yield here, Graph._of_checked(n, csr=csr, symmetric=form == 1, library="cupy")
+                csr = indptr[span.start : span.stop + 1] - low, indices[low:high]
+                yield span, Graph._of_checked(n, csr=csr, symmetric=form == 1, library="cupy")
 
 
 def soak(xp, fill, algorithms, count, most_vertices, batches):
@@ -68,10 +68,10 @@ def soak(xp, fill, algorithms, count, most_vertices, batches):
         numbering = ("roots", "consecutive")[number % 2]
         for algorithm in algorithms:
             labels = xp.full(batch.total, -7, np.int32)
-            for here, graph in batch.parts():
-                fill(algorithm, graph, labels[here], numbering)
-            found = labels if xp is np else labels.get()
-            np.testing.assert_array_equal(found, batch.right[numbering], algorithm)
+            for span, graph in batch.parts():
+                fill(algorithm, graph, labels[span], numbering)
+            result = labels if xp is np else labels.get()
+            np.testing.assert_array_equal(result, batch.right[numbering], algorithm)
 
 
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -128,8 +128,8 @@ def test_circulant(stride):
     assert (len(indptr), len(indices)) == (6 * 77 + 6, 6 * 77 * 6)
     graph = Graph.from_csr(indptr, indices)
     assert graph.is_symmetric()
-    found = connected_components(graph, numbering="roots")[1]
-    np.testing.assert_array_equal(found, roots)
+    result = connected_components(graph, numbering="roots")[1]
+    np.testing.assert_array_equal(result, roots)
 
 
 MANY_ARCS = 2**31 + 1000

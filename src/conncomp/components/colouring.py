@@ -141,10 +141,10 @@ def _steps(margin: Labels) -> list[int]:
 def _contacts(flat: Labels, steps: list[int], rows: int) -> Labels:
     """Return where components, which `rows` is not, have elements that are close to another one."""
     places = np.flatnonzero(flat != rows)
-    here = flat[places]
+    components = flat[places]
     close = np.zeros(len(places), bool)
-    for part, there in _neighbours(flat, steps, places):
-        close[part] |= (there != here[part]) & (there != rows)
+    for part, neighbours in _neighbours(flat, steps, places):
+        close[part] |= (neighbours != components[part]) & (neighbours != rows)
     return places[close]
 
 
@@ -186,18 +186,19 @@ def _choose_of_word(
     postponed = [places[:0]]
     turn = 0
     while len(places):
-        here = flat[places]
-        begins = np.flatnonzero(np.diff(here, prepend=-1))
-        components = here[begins]
+        component_of_place = flat[places]
+        begins = np.flatnonzero(np.diff(component_of_place, prepend=-1))
+        components = component_of_place[begins]
         taken = np.zeros(len(places), np.uint64)
-        for part, there in _neighbours(flat, steps, places):
-            taken[part] |= bits[there]
+        for part, neighbours in _neighbours(flat, steps, places):
+            taken[part] |= bits[neighbours]
         free = ~np.bitwise_or.reduceat(taken, begins)
         bits[components] = _pick(free, drawn[components] + turn, COMMON if first == 0 else WORD)
-        own, rank_here = bits[here], rank[here]
+        chosen, own_rank = bits[component_of_place], rank[component_of_place]
         beaten = np.zeros(len(places), bool)
-        for part, there in _neighbours(flat, steps, places):
-            beaten[part] |= (bits[there] == own[part]) & (rank[there] > rank_here[part])
+        for part, neighbours in _neighbours(flat, steps, places):
+            same = bits[neighbours] == chosen[part]
+            beaten[part] |= same & (rank[neighbours] > own_rank[part])
         loses = np.logical_or.reduceat(beaten, begins) & (free != 0)
         bits[components[loses]] = 0
         numbers[components] = first + np.frexp(bits[components].astype(np.float64))[1] - 1

@@ -183,9 +183,9 @@ class Graph:
         if self.device == "cpu":
             _check_rows(*self._csr)
             return
-        found = check_rows(current_gpu(), *self._csr)
-        self._symmetric = found.symmetric
-        if found.wrong:
+        check = check_rows(current_gpu(), *self._csr)
+        self._symmetric = check.symmetric
+        if check.wrong:
             _check_rows(*self._csr)  # which says what is wrong
 
     def __repr__(self) -> str:
@@ -368,8 +368,8 @@ class Graph:
         src, dst = ends.T
         if directed:
             return cls.from_edges(src, dst, num_vertices)
-        others = src != dst
-        src, dst = np.concatenate([src, dst[others]]), np.concatenate([dst, src[others]])
+        proper = src != dst  # no loop
+        src, dst = np.concatenate([src, dst[proper]]), np.concatenate([dst, src[proper]])
         made = cls.from_edges(src, dst, num_vertices)
         made._symmetric = True
         return made
@@ -654,8 +654,8 @@ def _library_of(**arrays: Any) -> str:
     """Return the library of the arrays if they lie on a GPU, or "numpy" if none does."""
     places = {name: on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
-        there, here = sorted(places, key=places.__getitem__, reverse=True)
-        raise TypeError(f"{there} lies in GPU memory, but {here} does not; move one")
+        on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
+        raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
     return library_of(next(iter(arrays.values()))) if any(places.values()) else "numpy"
 
 
@@ -692,9 +692,9 @@ def _check_rows(indptr: Indices, indices: Indices) -> None:
         raise ValueError(f"indptr {first}; it must start with 0")
     falls = indptr[1:] < indptr[:-1]
     if falls.any():
-        at = int(falls.argmax())
+        fall = int(falls.argmax())
         raise ValueError(
-            f"indptr decreases from {indptr[at]} to {indptr[at + 1]} at position {at + 1}"
+            f"indptr decreases from {indptr[fall]} to {indptr[fall + 1]} at position {fall + 1}"
         )
     if indptr[-1] != len(indices):
         raise ValueError(f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries")
@@ -706,9 +706,9 @@ def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
         return
     for worst in extremes(vertices):
         if not 0 <= worst < num_vertices:
-            at = int((vertices == worst).argmax())
+            place = int((vertices == worst).argmax())
             raise ValueError(
-                f"{name}[{at}] is {worst}; vertices are numbered from 0 to {num_vertices - 1}"
+                f"{name}[{place}] is {worst}; vertices are numbered from 0 to {num_vertices - 1}"
             )
 
 

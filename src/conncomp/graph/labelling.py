@@ -262,10 +262,10 @@ def connected_components(
     output = Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         moved = arcs.to("cuda")
-        count, found = _label_on_gpu(
+        count, placed = _label_on_gpu(
             moved, numbering, algorithm, output.labels.dtype, None, workspace, **options
         )
-        move_from_gpu(found, output.labels)
+        move_from_gpu(placed, output.labels)
         count = int(count)
     elif strong:
         count = _fill_strong(arcs, output.labels, numbering)
@@ -359,12 +359,12 @@ def _arrays_of(graph: Any) -> list[Labels]:
 def _fill_strong(graph: Graph, labels: Labels, numbering: Numbering) -> int:
     from scipy.sparse import csgraph
 
-    count, found = csgraph.connected_components(
+    count, strong = csgraph.connected_components(
         graph._pattern(*graph._checked_rows()), connection="strong"
     )
     if numbering == "roots":
         smallest = np.full(count, graph.num_vertices, labels.dtype)
-        np.minimum.at(smallest, found, np.arange(graph.num_vertices, dtype=labels.dtype))
-        found = smallest[found]
-    labels[:] = found
+        np.minimum.at(smallest, strong, np.arange(graph.num_vertices, dtype=labels.dtype))
+        strong = smallest[strong]
+    labels[:] = strong
     return int(count)

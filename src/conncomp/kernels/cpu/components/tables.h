@@ -79,14 +79,14 @@ template <class Label>
 void count_labels(const Label* labels, int64_t count, Label background, int64_t rows, int64_t* sizes) {
   for_each_index(rows, [&](int64_t row) { sizes[row] = 0; });
   const int64_t most = std::min<int64_t>(num_threads(), count / kGrain + 1);
-  std::vector<Buffer<int64_t>> others(most - 1);
+  std::vector<Buffer<int64_t>> helper_tables(most - 1);
   share_out(count, rows * 8, count * sizeof(Label), most, [&](int64_t t, int64_t begin, int64_t end) {
-    if (t > 0) others[t - 1] = filled<int64_t>(rows, 0);
-    int64_t* table = t > 0 ? others[t - 1].data() : sizes;
+    if (t > 0) helper_tables[t - 1] = filled<int64_t>(rows, 0);
+    int64_t* table = t > 0 ? helper_tables[t - 1].data() : sizes;
     for_each_stretch(labels, begin, end, background, rows,
                      [&](Label label, int64_t from, int64_t to) { table[label] += to - from; });
   });
-  for (const Buffer<int64_t>& table : others)
+  for (const Buffer<int64_t>& table : helper_tables)
     if (table.data()) for_each_index(rows, [&](int64_t row) { sizes[row] += table[row]; });
 }
 
@@ -112,8 +112,8 @@ struct Moments {
   static int products(int ndim) { return ndim * (ndim + 1) / 2; }
   static int64_t bytes(int ndim, int64_t rows) { return rows * (8 + 24 * ndim + 8 * ndim * (ndim + 1)); }
 
-  // Adds the elements at `at`, but at begin ... end - 1 along the last axis.
-  void add(int64_t row, const std::vector<int64_t>& at, int64_t begin, int64_t end) {
+  // Adds the elements at `place`, but at begin ... end - 1 along the last axis.
+  void add(int64_t row, const std::vector<int64_t>& place, int64_t begin, int64_t end) {
     const Wide n = end - begin, last = n * (begin + end - 1) / 2;
     const auto squares = [](Wide m) { return m * (m + 1) * (2 * m + 1) / 6; };  // 1 + 4 + ... + m * m
     int64_t *lows = &low[row * ndim], *highs = &high[row * ndim], *sums = &sum[row * ndim];
@@ -121,22 +121,22 @@ struct Moments {
     size[row] += int64_t(n);
     for (int k = 0; k < ndim; ++k) {
       const bool along = k == ndim - 1;
-      lows[k] = std::min(lows[k], along ? begin : at[k]);
-      highs[k] = std::max(highs[k], along ? end - 1 : at[k]);
-      sums[k] += int64_t(along ? last : n * at[k]);
-      for (int l = k; l < ndim - 1; ++l) *next_product++ += n * at[k] * at[l];
-      *next_product++ += along ? squares(end - 1) - squares(begin - 1) : last * at[k];
+      lows[k] = std::min(lows[k], along ? begin : place[k]);
+      highs[k] = std::max(highs[k], along ? end - 1 : place[k]);
+      sums[k] += int64_t(along ? last : n * place[k]);
+      for (int l = k; l < ndim - 1; ++l) *next_product++ += n * place[k] * place[l];
+      *next_product++ += along ? squares(end - 1) - squares(begin - 1) : last * place[k];
     }
   }
 
-  void add(const Moments& other) {
-    for_each_index(rows, [&](int64_t i) { size[i] += other.size[i]; });
+  void add(const Moments& part) {
+    for_each_index(rows, [&](int64_t i) { size[i] += part.size[i]; });
     for_each_index(rows * ndim, [&](int64_t i) {
-      low[i] = std::min(low[i], other.low[i]);
-      high[i] = std::max(high[i], other.high[i]);
-      sum[i] += other.sum[i];
+      low[i] = std::min(low[i], part.low[i]);
+      high[i] = std::max(high[i], part.high[i]);
+      sum[i] += part.sum[i];
     });
-    for_each_index(rows * products(ndim), [&](int64_t i) { product[i] += other.product[i]; });
+    for_each_index(rows * products(ndim), [&](int64_t i) { product[i] += part.product[i]; });
   }
 };
 
@@ -152,13 +152,14 @@ Moments measure_labels(const Label* labels, int64_t count, const std::vector<int
             std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
               tables[t] = Moments(ndim, rows);
               Moments& table = tables[t];
-              std::vector<int64_t> at(ndim);
+              std::vector<int64_t> place(ndim);
               for (int64_t line = begin; line < end; ++line) {
-                for (int64_t k = ndim - 2, rest = line; k >= 0; rest /= shape[k--]) at[k] = rest % shape[k];
+                for (int64_t k = ndim - 2, quotient = line; k >= 0; quotient /= shape[k--])
+                  place[k] = quotient % shape[k];
                 const int64_t first = line * length;
                 for_each_stretch(labels, first, first + length, background, rows,
                                  [&](Label label, int64_t from, int64_t to) {
-                                   table.add(label, at, from - first, to - first);
+                                   table.add(label, place, from - first, to - first);
                                  });
               }
             });

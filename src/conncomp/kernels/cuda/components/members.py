@@ -45,23 +45,23 @@ def list_members(
     part : int, optional
         How many labels are sorted at once.
     """
-    xp, ground = gpu.xp, labels.dtype.type(background)
+    xp, empty = gpu.xp, labels.dtype.type(background)
     indptr = xp.zeros(len(sizes) + 1, COUNT)
     if not len(sizes):
         return indptr, xp.empty(0, index)
     indptr[1:] = xp.cumsum(sizes)
-    after = indptr[:-1].copy()
+    next_place = indptr[:-1].copy()
     indices = xp.empty(int(indptr[-1]), index)
     memory = xp.empty(min(part, len(labels)), COUNT)
     pack, begin_labels, place, end_labels = gpu.load(FILE, _names(labels.dtype, index))
     for begin in range(0, len(labels), part):
-        some = labels[begin : begin + part]
-        keys, grid = memory[: len(some)], (gpu.blocks(len(some), THREADS), THREADS)
-        launch(pack, grid, len(some), some, ground, len(sizes), keys)
+        piece = labels[begin : begin + part]
+        keys, grid = memory[: len(piece)], (gpu.blocks(len(piece), THREADS), THREADS)
+        launch(pack, grid, len(piece), piece, empty, len(sizes), keys)
         keys.sort()
-        launch(begin_labels, grid, len(some), keys, after)
-        launch(place, grid, len(some), begin, length, keys, after, len(indices), indices)
-        launch(end_labels, grid, len(some), keys, after)
+        launch(begin_labels, grid, len(piece), keys, next_place)
+        launch(place, grid, len(piece), begin, length, keys, next_place, len(indices), indices)
+        launch(end_labels, grid, len(piece), keys, next_place)
     return indptr, indices
 
 

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kTableThreads)
 
 using Wide = unsigned __int128;
 
-// One of the numbers that are known of each component: how it follows from a stretch, and how it is added.
+// One of the numbers that describe each component: how it follows from a stretch, and how it is added.
 struct Cell {
   enum Kind { kLow, kHigh, kSum, kProduct, kNone };
 
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kTableThreads)
                    int64_t first_cell, int64_t words, int64_t* table) {
   const int64_t length = shape[ndim - 1], step = grid_threads() / kWarp * kTableSpan;
   Cell cell(first_cell + lane(), ndim, shape);
-  Wide kept = 0;
+  Wide kept_value = 0;
   int64_t kept_row = -1, line = -1;
   int score = 0;
   for (int64_t span = grid_thread() / kWarp * kTableSpan; span < count; span += step) {
@@ -194,37 +194,36 @@ __global__ void __launch_bounds__(kTableThreads)
     const auto read = [&](int64_t i) { return i < end ? Shared::load(labels + i) : background; };
     Label next = read(span + lane());
     for (int64_t begin = span; begin < end; begin += kWarp) {
-      const int64_t i = begin + lane(), my_line = i / length, my_begin = i - my_line * length;
+      const int64_t i = begin + lane(), lane_line = i / length, lane_begin = i - lane_line * length;
       const Label label = next, left = __shfl_up_sync(kAllLanes, label, 1);
       next = read(i + kWarp);  // which takes a while
-      const bool first = lane() == 0 || label != left || my_begin == 0;
-      const int my_length = stretch_length(__ballot_sync(kAllLanes, first));
-      const int64_t my_row = first && has_row(label, background, rows) ? ends[label] - 1 : -1;
-      for (unsigned int left_over = __ballot_sync(kAllLanes, my_row >= 0); left_over;
-           left_over &= left_over - 1) {
-        const int source = __ffs(int(left_over)) - 1;
-        const int64_t row = __shfl_sync(kAllLanes, my_row, source);
-        const int64_t stretch_line = __shfl_sync(kAllLanes, my_line, source);
-        const int64_t stretch_begin = __shfl_sync(kAllLanes, my_begin, source);
-        const int stretch = __shfl_sync(kAllLanes, my_length, source);
+      const bool first = lane() == 0 || label != left || lane_begin == 0;
+      const int lane_length = stretch_length(__ballot_sync(kAllLanes, first));
+      const int64_t lane_row = first && has_row(label, background, rows) ? ends[label] - 1 : -1;
+      for (unsigned int lanes = __ballot_sync(kAllLanes, lane_row >= 0); lanes; lanes &= lanes - 1) {
+        const int source = __ffs(int(lanes)) - 1;
+        const int64_t row = __shfl_sync(kAllLanes, lane_row, source);
+        const int64_t stretch_line = __shfl_sync(kAllLanes, lane_line, source);
+        const int64_t stretch_begin = __shfl_sync(kAllLanes, lane_begin, source);
+        const int stretch = __shfl_sync(kAllLanes, lane_length, source);
         if (stretch_line != line) cell.move_to(line = stretch_line);
         const Wide value = cell.of_stretch(stretch_begin, stretch);
         if (row == kept_row) {
-          kept = cell.combine(kept, value);
+          kept_value = cell.combine(kept_value, value);
           score = score < kHighestScore ? score + 1 : score;
         } else if (score > 0) {
           cell.add(table + row * words, value);
           --score;
         } else {
-          if (kept_row >= 0) cell.add(table + kept_row * words, kept);
+          if (kept_row >= 0) cell.add(table + kept_row * words, kept_value);
           kept_row = row;
-          kept = value;
+          kept_value = value;
           score = kFirstScore;
         }
       }
     }
   }
-  if (kept_row >= 0) cell.add(table + kept_row * words, kept);
+  if (kept_row >= 0) cell.add(table + kept_row * words, kept_value);
 }
 
 // Covariances of the coordinates of each component: sum(x y) / n - sum(x) sum(y) / n², rounded once.
@@ -235,8 +234,8 @@ __global__ void __launch_bounds__(kTableThreads)
   for (int64_t i = grid_thread(); i < rows * entries; i += grid_threads()) {
     const int64_t row = i / entries, a = i % entries / ndim, b = i % ndim;
     const int64_t k = a < b ? a : b, l = a < b ? b : a, pairs = ndim * (ndim + 1) / 2;
-    const int64_t *known = table + row * words, *sums = known + 2 * ndim;
-    const int64_t* product = known + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
+    const int64_t *cells = table + row * words, *sums = cells + 2 * ndim;
+    const int64_t* product = cells + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
     const Wide whole = (Wide(product[pairs]) << 64) + uint64_t(product[0]);
     const __int128 n = sizes[row], difference = n * __int128(whole) - __int128(sums[k]) * sums[l];
     moments[i] = double(difference) / (double(n) * double(n));

@@ -12,10 +12,12 @@ from conncomp.kernels.cuda.launcher import COUNT, first_entry
 LAST_CHANGE = (1, COUNT)
 # An empty launch takes a few microseconds, to wait for the GPU several times as long.
 BATCH = 8
+# Where a sweep is several launches and few sweeps are needed.
+SMALL_BATCH = 2
 
 
-def sweep_until_settled(sweep: Callable[[int], None], last_change: Any) -> None:
-    """Call ``sweep(0)``, ``sweep(1)``, ... until one has changed nothing, and up to 7 times more.
+def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> None:
+    """Call ``sweep(0)``, ``sweep(1)``, ... until one has changed nothing, and a few times more.
 
     It waits for the GPU, so the caller cannot be captured in a CUDA graph.
 
@@ -25,8 +27,10 @@ def sweep_until_settled(sweep: Callable[[int], None], last_change: Any) -> None:
         Launches the kernels of a sweep.
     last_change : array
         `LAST_CHANGE` of a workspace; a kernel before has started it.
+    batch : int, optional
+        How many sweeps are launched before the host asks for what they changed.
     """
     for number in count():
         sweep(number)
-        if number % BATCH == BATCH - 1 and first_entry(last_change) != number:
+        if number % batch == batch - 1 and first_entry(last_change) != number:
             return

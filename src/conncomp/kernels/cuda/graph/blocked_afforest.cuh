@@ -8,10 +8,10 @@
 // its own root then is put under a smaller neighbour elsewhere, if it has one. A bit for each vertex says
 // whether arcs to smaller vertices are left over (open). Next, every open vertex is united with its last
 // neighbour (sample_arcs), and the component that most vertices are in by now, the giant, is guessed
-// (guess_giant). The last arcs (unite_rest, and unite_long for rows that are listed, to be shared among all
-// blocks) are gone through in the cheaper of two ways: those of the open vertices; or those of the vertices
-// outside the giant, up to the first that leads into it. The second way needs every arc to be listed from
-// both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its
+// (guess_giant). The last arcs (unite_remainder, and unite_long for rows that are listed, to be shared among
+// all blocks) are gone through in the cheaper of two ways: those of the open vertices; or those of the
+// vertices outside the giant, up to the first that leads into it. The second way needs every arc to be listed
+// from both ends. Rows longer than kTaken are taken up to there by unite_blocks, so that no hub holds up its
 // block, and up to kChunk where few arcs stay in the block. Cost: one read of indptr and the first arcs of
 // each row, two of the parents; further arcs where order is not local and there is no giant. One bit a
 // vertex, and at most 4 or 8 bytes for every kMidRow arcs. Source: the sampling is of Sutton, Ben-Nun and
@@ -34,9 +34,9 @@ constexpr int kMidRow = 128;  // the longest row that is a warp's
 constexpr int kHub = 4096;    // the longest row that is a block's
 constexpr int kGuessers = 256;
 
-// What is known of the arcs that are left over.
+// The arcs that sample_arcs has left over.
 template <class Index>
-struct Rest {
+struct Remainder {
   int64_t rows;   // how many rows of more than kMidRow arcs are listed
   int64_t parts;  // and how many parts of rows of more than kHub
   int64_t arcs;   // of open vertices, about
@@ -80,10 +80,10 @@ __device__ Index last_of(const Index (&target)[count]) {
 }
 
 template <int count, class Index>
-__device__ void remove(Index (&target)[count], Index gone) {
+__device__ void remove(Index (&target)[count], Index removed) {
 #pragma unroll
   for (int k = 0; k < count; ++k)
-    if (target[k] == gone) target[k] = -1;
+    if (target[k] == removed) target[k] = -1;
 }
 
 // Unites v with the targets, where -1 is none. Threads take their next one together, for there are few.
@@ -95,8 +95,8 @@ __device__ void unite_all(Index* parent, Index v, Index (&target)[count]) {
 
 // For 32 vertices of a block, a bit each.
 struct Crossings {
-  uint32_t some;  // has arcs out of the block
-  uint32_t more;  // has more of them than one, or arcs that were not taken
+  uint32_t crossing;    // has arcs out of the block
+  uint32_t unfinished;  // has more of them than one, or arcs that were not taken
 };
 
 // Dynamic shared memory: Crossings for every 32 vertices of `span`, and a local parent for each.
@@ -104,13 +104,13 @@ template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
                  const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
-                 Rest<Index>* rest, int64_t* components) {
+                 Remainder<Index>* remainder, int64_t* components) {
   CONNCOMP_DYNAMIC_SHARED(Crossings, crossings_of);
   int* const local_parent = reinterpret_cast<int*>(crossings_of + span / kWarp);
   const int64_t base = blockIdx.x * span;
   const int size = int(vertices - base < span ? vertices - base : span);
   indptr += base, parent += base, open += base / kWarp;
-  if (grid_thread() == 0) *rest = Rest<Index>{0, 0, 0, 0, false}, *components = 0;
+  if (grid_thread() == 0) *remainder = Remainder<Index>{0, 0, 0, 0, false}, *components = 0;
   for (int i = threadIdx.x; i < size; i += kLocalThreads) local_parent[i] = i;
   __syncthreads();
 
@@ -119,38 +119,38 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     const int i = row + lane();
     const Pointer begin = i < size ? indptr[i] : 0;
     const Pointer degree = i < size ? indptr[i + 1] - begin : 0;
-    const int most = scattered ? kChunk : kTaken;
-    const int taken = degree < most ? int(degree) : most;
-    int crossings = 0, outside = 0;
-    Index elsewhere = 0;
-    for (int first = 0; __any_sync(kAllLanes, first < taken); first += kChunk) {
+    const int most_arcs = scattered ? kChunk : kTaken;
+    const int arcs_taken = degree < most_arcs ? int(degree) : most_arcs;
+    int crossings = 0, arcs_outside = 0;
+    Index outer_neighbour = 0;
+    for (int first = 0; __any_sync(kAllLanes, first < arcs_taken); first += kChunk) {
       int target[kChunk];  // in the block, or -1
-      const bool seen = crossings > 0;
+      const bool has_crossed = crossings > 0;
 #pragma unroll
       for (int k = kChunk - 1; k >= 0; --k) {
-        const bool exists = first + k < taken;
-        const Vertex there = exists ? indices[begin + first + k] - Vertex(base) : Vertex(i);
-        const bool stays = (symmetric || exists) && within(there, Vertex(symmetric ? i : size));
-        target[k] = stays ? int(there) : -1;
-        if (symmetric ? there < 0 : exists && !stays) {
+        const bool exists = first + k < arcs_taken;
+        const Vertex neighbour = exists ? indices[begin + first + k] - Vertex(base) : Vertex(i);
+        const bool stays = (symmetric || exists) && within(neighbour, Vertex(symmetric ? i : size));
+        target[k] = stays ? int(neighbour) : -1;
+        if (symmetric ? neighbour < 0 : exists && !stays) {
           ++crossings;
-          if (!seen) elsewhere = Index(base + there);
+          if (!has_crossed) outer_neighbour = Index(base + neighbour);
         }
-        if (row < kLocalThreads) outside += !within(there, Vertex(size));
+        if (row < kLocalThreads) arcs_outside += !within(neighbour, Vertex(size));
       }
       // One smaller neighbour in the row of the warp each: the threads find the first vertex of their tree.
-      int near = -1;
+      int predecessor = -1;
 #pragma unroll
       for (int k = 0; k < kChunk; ++k)
-        if ((symmetric || target[k] < i) && target[k] > near) near = target[k];
-      const bool is_near = near >= row;
-      if (__any_sync(kAllLanes, is_near)) {
-        int root = is_near ? near - row : lane();
+        if ((symmetric || target[k] < i) && target[k] > predecessor) predecessor = target[k];
+      const bool has_predecessor = predecessor >= row;
+      if (__any_sync(kAllLanes, has_predecessor)) {
+        int root = has_predecessor ? predecessor - row : lane();
 #pragma unroll
         for (int reach = 1; reach < kWarp; reach *= 2) root = __shfl_sync(kAllLanes, root, root);
         root += row;
-        if (is_near) {
-          remove(target, near);
+        if (has_predecessor) {
+          remove(target, predecessor);
           if (InBlock::compare_exchange(local_parent + i, i, root) != i)
             unite<InBlock>(local_parent, i, root);
         }
@@ -158,25 +158,26 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
       }
       unite_all<InBlock>(local_parent, i, target);
     }
-    if (row < kLocalThreads) scattered = 16 * warp_sum(outside) > 15 * warp_sum(taken);
-    if (symmetric && crossings > 0) Shared::store(parent + i, elsewhere);
-    const uint32_t some = __ballot_sync(kAllLanes, crossings > 0);
-    const uint32_t more = __ballot_sync(kAllLanes, crossings > 1 || degree > taken);
-    if (lane() == 0) crossings_of[row / kWarp] = Crossings{some, more};
+    if (row < kLocalThreads) scattered = 16 * warp_sum(arcs_outside) > 15 * warp_sum(arcs_taken);
+    if (symmetric && crossings > 0) Shared::store(parent + i, outer_neighbour);
+    const uint32_t crossing = __ballot_sync(kAllLanes, crossings > 0);
+    const uint32_t unfinished = __ballot_sync(kAllLanes, crossings > 1 || degree > arcs_taken);
+    if (lane() == 0) crossings_of[row / kWarp] = Crossings{crossing, unfinished};
   }
   __syncthreads();
 
   for (int row = int(threadIdx.x) - lane(); row < size; row += kLocalThreads) {
     const int i = row + lane();
     const Crossings bits = crossings_of[row / kWarp];
-    const bool crosses = bits.some >> lane() & 1;
+    const bool crosses = bits.crossing >> lane() & 1;
     const int root = i < size ? find<InBlock, Jump::kNone>(local_parent, i) : i;
     __syncwarp();  // else each goes on as it leaves the loop
     // A root that has just been put under a vertex elsewhere stays there.
     const bool moved = symmetric && root == i && crosses;
     if (i < size && !moved) Shared::store(parent + i, Index(base + root));
-    const uint32_t left = __ballot_sync(kAllLanes, (bits.more >> lane() & 1) || (crosses && !moved));
-    if (lane() == 0) open[row / kWarp] = left;
+    const uint32_t open_bits =
+        __ballot_sync(kAllLanes, (bits.unfinished >> lane() & 1) || (crosses && !moved));
+    if (lane() == 0) open[row / kWarp] = open_bits;
   }
 }
 
@@ -191,7 +192,7 @@ template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
                 const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
-                Rest<Index>* rest) {
+                Remainder<Index>* remainder) {
   const int step = stage == kFewWords ? kStride : 1;
   int64_t arcs_left = 0;
   for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
@@ -221,31 +222,32 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     if (lane() == 0) open[word] = 0;
   }
   arcs_left = warp_sum(arcs_left);
-  if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&rest->arcs, arcs_left);
+  if (lane() == 0 && arcs_left > 0) Shared::fetch_add(&remainder->arcs, arcs_left);
 }
 
 // Lets `giant` be the root that most of a spread sample of vertices have, and chooses the way to go through
 // the arcs that are left: outside the giant if that is expected to be less work. One block. What ecl_finish
 // has counted between the stages is taken back.
 template <bool symmetric, class Index>
-__global__ void __launch_bounds__(kGuessers)
-    guess_giant(int64_t vertices, int64_t arcs, Index* parent, Rest<Index>* rest, int64_t* components) {
+__global__ void __launch_bounds__(kGuessers) guess_giant(int64_t vertices, int64_t arcs, Index* parent,
+                                                         Remainder<Index>* remainder, int64_t* components) {
   __shared__ Index roots[kGuessers];
-  __shared__ int most;
-  const int me = int(threadIdx.x);
-  if (me == 0) most = 0;
-  roots[me] = find<Shared>(parent, Index(vertices * me / kGuessers));
+  __shared__ int winner;
+  const int thread = int(threadIdx.x);
+  if (thread == 0) winner = 0;
+  roots[thread] = find<Shared>(parent, Index(vertices * thread / kGuessers));
   __syncthreads();
-  int equals = 0;
-  for (int i = 0; i < kGuessers; ++i) equals += roots[i] == roots[me];
+  int votes = 0;
+  for (int i = 0; i < kGuessers; ++i) votes += roots[i] == roots[thread];
   // With the thread's number, so that no two are equal.
-  InBlock::fetch_max(&most, equals * kGuessers + me);
+  InBlock::fetch_max(&winner, votes * kGuessers + thread);
   __syncthreads();
-  if (me == 0) {
-    const double outside = 1 - double(most / kGuessers) / kGuessers;
-    rest->giant = roots[most % kGuessers];
+  if (thread == 0) {
+    const double share_outside = 1 - double(winner / kGuessers) / kGuessers;
+    remainder->giant = roots[winner % kGuessers];
     *components = 0;
-    rest->skip_giant = symmetric && double(rest->arcs) > outside * double(arcs) + double(vertices);
+    remainder->skip_giant =
+        symmetric && double(remainder->arcs) > share_outside * double(arcs) + double(vertices);
   }
 }
 
@@ -255,31 +257,33 @@ __global__ void __launch_bounds__(kGuessers)
 template <class Pointer, class Vertex, class Index>
 __device__ void unite_row(Index v, Index root, Index giant, bool only_smaller, Pointer begin, Pointer end,
                           int first, int step, const Vertex* __restrict__ indices, Index* parent) {
-  const Vertex* at = indices + begin + first;
-  for (Pointer left = end - begin - first; left > 0 && root != giant;
-       left -= kChunk * step, at += kChunk * step) {
-    Index other[kChunk], above[kChunk];
+  const Vertex* target = indices + begin + first;
+  for (Pointer arcs_left = end - begin - first; arcs_left > 0 && root != giant;
+       arcs_left -= kChunk * step, target += kChunk * step) {
+    Index neighbour[kChunk], ancestor[kChunk];
 #pragma unroll
     for (int k = 0; k < kChunk; ++k) {
-      other[k] = left > k * step ? Index(at[k * step]) : v;
-      if (only_smaller && other[k] > v) other[k] = v;
+      neighbour[k] = arcs_left > k * step ? Index(target[k * step]) : v;
+      if (only_smaller && neighbour[k] > v) neighbour[k] = v;
     }
 #pragma unroll
-    for (int k = 0; k < kChunk; ++k) above[k] = other[k] == v ? root : Shared::load(parent + other[k]);
+    for (int k = 0; k < kChunk; ++k)
+      ancestor[k] = neighbour[k] == v ? root : Shared::load(parent + neighbour[k]);
 #pragma unroll
     for (int k = 0; k < kChunk; ++k)
-      if (above[k] != root) root = hook<Shared>(parent, root, find_from<Shared>(parent, other[k], above[k]));
+      if (ancestor[k] != root)
+        root = hook<Shared>(parent, root, find_from<Shared>(parent, neighbour[k], ancestor[k]));
   }
 }
 
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
-    unite_rest(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-               Index* parent, const uint32_t* __restrict__ open, Rest<Index>* rest,
-               Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
-  const bool skip_giant = rest->skip_giant, only_smaller = symmetric && !skip_giant;
-  if (!skip_giant && rest->arcs == 0) return;
-  const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
+    unite_remainder(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+                    Index* parent, const uint32_t* __restrict__ open, Remainder<Index>* remainder,
+                    Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
+  const bool skip_giant = remainder->skip_giant, only_smaller = symmetric && !skip_giant;
+  if (!skip_giant && remainder->arcs == 0) return;
+  const Index giant = skip_giant ? find<Shared>(parent, remainder->giant) : Index(-1);
   for (int64_t word = grid_thread() / kWarp; word * kWarp < vertices; word += grid_threads() / kWarp) {
     const uint32_t bits = skip_giant ? kAllLanes : open[word];
     if (bits == 0) continue;
@@ -296,10 +300,10 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     const Pointer degree = end - begin;
     if (degree > kHub) {
       const Index count = Index((degree - 1) / kHub + 1);
-      const int64_t first = Shared::fetch_add(&rest->parts, int64_t(count));
+      const int64_t first = Shared::fetch_add(&remainder->parts, int64_t(count));
       for (Index k = 0; k < count; ++k) parts[first + k] = Part<Index>{Index(v), k};
     } else if (degree > kMidRow) {
-      long_rows[Shared::fetch_add(&rest->rows, int64_t(1))] = Index(v);
+      long_rows[Shared::fetch_add(&remainder->rows, int64_t(1))] = Index(v);
     } else if (degree <= kLowRow) {
       unite_row(Index(v), root, giant, only_smaller, begin, end, 0, 1, indices, parent);
     }
@@ -318,14 +322,14 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <bool symmetric, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
-               const Rest<Index>* rest, const Index* __restrict__ long_rows,
+               const Remainder<Index>* remainder, const Index* __restrict__ long_rows,
                const Part<Index>* __restrict__ parts) {
-  const int64_t rows = rest->rows, all = rows + rest->parts;
-  const bool skip_giant = rest->skip_giant;
-  for (int64_t i = blockIdx.x; i < all; i += gridDim.x) {
+  const int64_t rows = remainder->rows, jobs = rows + remainder->parts;
+  const bool skip_giant = remainder->skip_giant;
+  for (int64_t i = blockIdx.x; i < jobs; i += gridDim.x) {
     const Part<Index> part = i < rows ? Part<Index>{long_rows[i], 0} : parts[i - rows];
     const Index v = part.vertex, root = find<Shared>(parent, v);
-    const Index giant = skip_giant ? find<Shared>(parent, rest->giant) : Index(-1);
+    const Index giant = skip_giant ? find<Shared>(parent, remainder->giant) : Index(-1);
     const Pointer begin = indptr[v] + Pointer(part.number) * kHub, end = indptr[v + 1];
     unite_row(v, root, giant, symmetric && !skip_giant, begin,
               end - begin < kHub ? end : Pointer(begin + kHub), int(threadIdx.x), kEclThreads, indices,

@@ -26,7 +26,7 @@ MANY_ARCS = 7
 FEW_VERTICES, STRIDE = 8, 8
 ALL_WORDS, FEW_WORDS, OTHER_WORDS = range(3)
 BITS = np.dtype(np.uint32)
-REST_BYTES, BYTE = 64, np.dtype(np.uint8)
+REMAINDER_BYTES, BYTE = 64, np.dtype(np.uint8)
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
@@ -50,40 +50,40 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         return ecl.fill_roots(gpu, graph, roots, workspace)
     indptr, indices = graph._csr
     count, arcs = graph.num_vertices, len(indices)
-    unite_blocks, sample, guess, unite_rest, unite_long, end = gpu.load(
+    unite_blocks, sample, guess, unite_remainder, unite_long, flatten = gpu.load(
         FILE, _names(indptr.dtype, indices.dtype, roots.dtype, bool(graph._symmetric))
     )
     words = -(-count // WARP)
     # Of rows of d > HUB arcs there are ceil(d / HUB) parts, each two numbers.
-    open_, long_rows, parts, rest, components = workspace.take(
+    open_, long_rows, parts, remainder, components = workspace.take(
         gpu,
         (words, BITS),
         (min(count, arcs // MID_ROW), roots.dtype),
         (4 * (arcs // HUB), roots.dtype),
-        (REST_BYTES, BYTE),
+        (REMAINDER_BYTES, BYTE),
         (1, COUNT),
     )
     span = _span(gpu, count, arcs)
     shared = int(span * VERTEX_BYTES)
     rows = indptr, indices, roots
     blocks = max(1, -(-count // span)), LOCAL_THREADS
-    launch(unite_blocks, blocks, count, span, *rows, open_, rest, components, shared=shared)
+    launch(unite_blocks, blocks, count, span, *rows, open_, remainder, components, shared=shared)
     if count:
         vertices = gpu.blocks(words * WARP, THREADS), THREADS
-        left = *rows, open_, rest
+        sampled = *rows, open_, remainder
         if arcs > MANY_ARCS * count and count <= FEW_VERTICES * gpu.resident_threads:
-            few = max(1, vertices[0] // STRIDE), THREADS
-            launch(sample, few, count, span, FEW_WORDS, *left)
-            launch(end, vertices, count, roots, components)
-            launch(sample, vertices, count, span, OTHER_WORDS, *left)
+            few_blocks = max(1, vertices[0] // STRIDE), THREADS
+            launch(sample, few_blocks, count, span, FEW_WORDS, *sampled)
+            launch(flatten, vertices, count, roots, components)
+            launch(sample, vertices, count, span, OTHER_WORDS, *sampled)
         else:
-            launch(sample, vertices, count, span, ALL_WORDS, *left)
-        launch(guess, (1, GUESSERS), count, arcs, roots, rest, components)
-        launch(unite_rest, vertices, count, *rows, open_, rest, long_rows, parts)
+            launch(sample, vertices, count, span, ALL_WORDS, *sampled)
+        launch(guess, (1, GUESSERS), count, arcs, roots, remainder, components)
+        launch(unite_remainder, vertices, count, *rows, open_, remainder, long_rows, parts)
         if arcs > MID_ROW:
             grid = gpu.resident_threads // THREADS, THREADS
-            launch(unite_long, grid, *rows, rest, long_rows, parts)
-        launch(end, vertices, count, roots, components)
+            launch(unite_long, grid, *rows, remainder, long_rows, parts)
+        launch(flatten, vertices, count, roots, components)
     return components
 
 
@@ -104,7 +104,7 @@ def _names(
         f"unite_blocks<{types}>",
         f"sample_arcs<{types}>",
         f"guess_giant<{str(symmetric).lower()}, {ctype(index)}>",
-        f"unite_rest<{types}>",
+        f"unite_remainder<{types}>",
         f"unite_long<{types}>",
         f"ecl_finish<3, {ctype(index)}>",
     )

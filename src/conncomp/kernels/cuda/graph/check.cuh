@@ -32,10 +32,10 @@ CONNCOMP_ANYWHERE inline uint64_t mix(uint64_t x) {
 
 template <class Pointer>
 __global__ void __launch_bounds__(kCheckThreads)
-    check_pointers(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr, GraphCheck* found) {
+    check_pointers(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr, GraphCheck* check) {
   bool wrong = grid_thread() == 0 && (indptr[0] != 0 || int64_t(indptr[vertices]) != arcs);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) wrong |= indptr[v + 1] < indptr[v];
-  if (wrong) Shared::store(&found->wrong, int64_t(1));
+  if (wrong) Shared::store(&check->wrong, int64_t(1));
 }
 
 // The last of [low, high) whose arcs begin at `arc` or before.
@@ -51,7 +51,7 @@ __device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t 
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kCheckThreads)
     check_indices(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-                  const Vertex* __restrict__ indices, uint64_t key, GraphCheck* found) {
+                  const Vertex* __restrict__ indices, uint64_t key, GraphCheck* check) {
   int64_t smallest = 0, largest = -1;
   uint64_t imbalance = 0;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(kCheckThreads)
     imbalance += __shfl_xor_sync(kAllLanes, imbalance, step);
   }
   if (lane() != 0) return;
-  Shared::fetch_min(&found->smallest, smallest);
-  Shared::fetch_max(&found->largest, largest);
-  Shared::fetch_add(&found->imbalance, imbalance);
+  Shared::fetch_min(&check->smallest, smallest);
+  Shared::fetch_max(&check->largest, largest);
+  Shared::fetch_add(&check->imbalance, imbalance);
 }
 
 }  // namespace conncomp

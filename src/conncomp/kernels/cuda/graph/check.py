@@ -35,15 +35,15 @@ class GraphCheck(NamedTuple):
 def check_rows(gpu: Gpu, indptr: Any, indices: Any) -> GraphCheck:
     """Check that `indptr` and `indices`, on the GPU, are a graph; waits for the result."""
     pointers, arcs = gpu.load(FILE, _names(indptr.dtype, indices.dtype))
-    found = gpu.xp.array([0, -1, 0, 0], np.int64)
+    check = gpu.xp.array([0, -1, 0, 0], np.int64)
     vertices = len(indptr) - 1
     launch(
-        pointers, (gpu.blocks(vertices, THREADS), THREADS), vertices, len(indices), indptr, found
+        pointers, (gpu.blocks(vertices, THREADS), THREADS), vertices, len(indices), indptr, check
     )
     grid = gpu.blocks(-(-len(indices) // SPAN) * THREADS, THREADS), THREADS
     key = np.uint64(secrets.randbits(64))
-    launch(arcs, grid, vertices, len(indices), indptr, indices, key, found)
-    smallest, largest, wrong, imbalance = found.tolist()
+    launch(arcs, grid, vertices, len(indices), indptr, indices, key, check)
+    smallest, largest, wrong, imbalance = check.tolist()
     return GraphCheck(bool(wrong or smallest < 0 or largest >= vertices), imbalance == 0)
 
 

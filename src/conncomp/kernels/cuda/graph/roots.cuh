@@ -18,12 +18,12 @@ __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
   }
 }
 
-// Adds the sum of `mine` over a block to `total`. All its threads call it.
-__device__ inline void add_for_block(int mine, int64_t* total) {
+// Adds the sum of `count` over a block to `total`. All its threads call it.
+__device__ inline void add_for_block(int count, int64_t* total) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
-  InBlock::fetch_add(&sum, mine);
+  InBlock::fetch_add(&sum, count);
   __syncthreads();
   if (threadIdx.x == 0) Shared::fetch_add(total, int64_t(sum));
 }
@@ -31,9 +31,9 @@ __device__ inline void add_for_block(int mine, int64_t* total) {
 template <class Index>
 __global__ void __launch_bounds__(kRootsThreads, resident_blocks(kRootsThreads))
     count_components(int64_t vertices, const Index* __restrict__ roots, int64_t* components) {
-  int mine = 0;
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) mine += roots[v] == Index(v);
-  add_for_block(mine, components);
+  int roots_of_thread = 0;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) roots_of_thread += roots[v] == Index(v);
+  add_for_block(roots_of_thread, components);
 }
 
 }  // namespace conncomp

@@ -10,7 +10,7 @@
 #include "core/atomics.h"
 #include "core/links.h"
 #include "core/neighbourhood.h"
-#include "cuda/core/launch.cuh"
+#include "cuda/core/sweeps.cuh"
 
 namespace conncomp {
 
@@ -195,7 +195,7 @@ __device__ inline void for_each_cell(const Grid<rank>& grid, int width, int heig
 
 // ------------------------------------------------------------------------------------------------ labels
 
-// Gives every cell its index as a label, or -1 where there is background.
+// Gives every cell its index as a label, or -1 where there is background; sweeps may follow.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     start_labels(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(1024)
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     label[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
   });
-  if (grid_thread() == 0) *last_change = 0;
+  if (grid_thread() == 0) start_sweeps(last_change);
 }
 
 // The lower of two labels. Background, -1, which may be met where values change meanwhile, is the highest.
@@ -212,11 +212,6 @@ template <class Index>
 __device__ inline Index lower_label(Index a, Index b) {
   const bool first = sizeof(Index) == 4 ? uint32_t(a) < uint32_t(b) : uint64_t(a) < uint64_t(b);
   return first ? a : b;
-}
-
-// Tells the host that something has changed in a round. All threads of the block call.
-__device__ inline void report_change(bool changed, int64_t round, int64_t* last_change) {
-  if (__syncthreads_or(changed) && threadIdx.x == 0) Shared::store(last_change, round);
 }
 
 }  // namespace conncomp

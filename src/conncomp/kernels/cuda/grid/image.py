@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import count, pairwise
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from conncomp._arguments import as_integer, check_choice
 from conncomp.grid.links import Links
 from conncomp.grid.neighbourhood import Neighbourhood, Steps
-from conncomp.kernels.cuda.launcher import Gpu, first_entry
+from conncomp.kernels.cuda.launcher import Gpu
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
@@ -286,14 +286,6 @@ def block_of_cells(block: tuple[int, int], cells: int) -> tuple[int, int, int]:
     if height % cells:
         raise ValueError(f"cells={cells} does not divide the height of block={block!r}")
     return width, height, width * height // cells
-
-
-def until_unchanged(last_change: Any, run: Callable[[int], None]) -> None:
-    """Call ``run(1)``, ``run(2)``, ... until a round does not put its number into `last_change`."""
-    for number in count(1):
-        run(number)
-        if first_entry(last_change) != number:
-            return
 
 
 def rules() -> Iterator[Links]:

@@ -72,14 +72,14 @@ __global__ void __launch_bounds__(kSeekThreads)
   int64_t begin = searches->first_candidate;
   if (threadIdx.x == 0) source = vertices;
   __syncthreads();
-  for (bool found = false; begin < vertices && !found; begin += kSeekThreads * kSoughtByThread) {
-    int64_t mine = vertices;
+  for (bool is_found = false; begin < vertices && !is_found; begin += kSeekThreads * kSoughtByThread) {
+    int64_t candidate = vertices;
     for (int i = 0; i < kSoughtByThread; ++i) {
       const int64_t v = begin + i * kSeekThreads + threadIdx.x;
-      if (v < mine && roots[v] < 0) mine = v;
+      if (v < candidate && roots[v] < 0) candidate = v;
     }
-    if (mine < vertices) InBlock::fetch_min(&source, mine);
-    found = __syncthreads_or(mine < vertices);
+    if (candidate < vertices) InBlock::fetch_min(&source, candidate);
+    is_found = __syncthreads_or(candidate < vertices);
   }
   if (threadIdx.x != 0) return;
   searches->first_candidate = source;

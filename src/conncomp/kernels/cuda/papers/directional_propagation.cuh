@@ -1,14 +1,14 @@
 // Connected components of an array by propagation along rows: Kernel C.
 //
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every cell starts with its index (start_labels). A round has two passes for each axis, forward and
+// How: every cell starts with its index (start_labels). A sweep has two passes for each axis, forward and
 // backward; in each, a thread goes along a row of cells and carries the lowest label from cell to cell, as
 // long as they are linked (propagate_along). Where cells are neighbours across edges and corners too, it
-// also looks at the cells of other rows that are beside the one it comes from. Rounds go on until none
+// also looks at the cells of other rows that are beside the one it comes from. Sweeps go on until none
 // changes. On a periodic axis, the first cell of a row looks at the last.
 // Cost: a pass reads values and labels once, and those of other rows where edges and corners connect; only
 // along the axes before the last do threads read what lies side by side. A label goes through a whole row
-// in one pass, so the rounds are the number of bends of a path. No memory beyond the labels.
+// in one pass, so the sweeps are the number of bends of a path. No memory beyond the labels.
 // Source: Hawick, Leist and Playne 2010, section 5.2.3 and Algorithm 7.
 #pragma once
 
@@ -22,10 +22,11 @@ constexpr int kRowThreads = 64;
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kRowThreads)
     propagate_along(const __grid_constant__ Grid<rank> grid, Rule rule, int32_t axis, int32_t direction,
-                    const typename Rule::Value* __restrict__ values, Index* labels, int64_t round,
-                    int64_t* last_change) {
+                    const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
+                    int64_t sweep) {
   using Site = typename Rule::Site;
   const int64_t length = grid.axes[axis].length, rows = grid.cells() / length;
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t row = grid_thread(); row < rows; row += grid_threads()) {
     Cell<rank, Index> cell = first_of_row<Index>(grid, axis, row);
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(kRowThreads)
       index_behind = cell.index, label_behind = lowest, site_behind = site;
     }
   }
-  report_change(changed, round, last_change);
+  report_changes(last_change, sweep, changed);
 }
 
 }  // namespace conncomp

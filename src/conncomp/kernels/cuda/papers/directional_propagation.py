@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import Image, rule_kinds, until_unchanged
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
+from conncomp.kernels.cuda.grid.image import Image, rule_kinds
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/papers/directional_propagation.cuh"
 THREADS, START_BLOCK = 64, (32, 8)
@@ -19,7 +20,7 @@ THREADS, START_BLOCK = 64, (32, 8)
 def fill_roots(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
-    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+    It waits for the GPU, so it cannot be captured in a CUDA graph.
 
     Parameters
     ----------
@@ -29,21 +30,21 @@ def fill_roots(gpu: Gpu, image: Image, roots: Any, workspace: Workspace) -> None
     workspace : Workspace
     """
     start, along = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
-    (last_change,) = workspace.take(gpu, (1, COUNT))
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
     width, height = START_BLOCK
     by_block = image.blocks(gpu, width, height, width * height)
     described = image.grid, image.rule
     shape = np.int32(width), np.int32(height)
     launch(start, by_block, *described, *shape, image.values, roots, last_change)
 
-    def run(number: int) -> None:
+    def sweep(number: int) -> None:
         for axis, length in enumerate(image.shape):
             by_row = gpu.blocks(image.size // length, THREADS), THREADS
             for direction in (1, -1) if length > 1 else ():
                 way = np.int32(axis), np.int32(direction)
-                launch(along, by_row, *described, *way, image.values, roots, number, last_change)
+                launch(along, by_row, *described, *way, image.values, roots, last_change, number)
 
-    until_unchanged(last_change, run)
+    sweep_until_settled(sweep, last_change, SMALL_BATCH)
 
 
 @cache

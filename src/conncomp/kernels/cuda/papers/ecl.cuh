@@ -70,16 +70,16 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   if (grid_thread() == 0) *worklist = EclWorklist<Index>{{0}, {0}, {0}, {0}}, *components = 0;
 }
 
-// Unites v, whose parent is `above`, with the neighbours first, first + step, ... of its row.
+// Unites v, whose parent is `ancestor`, with the neighbours first, first + step, ... of its row.
 template <int jump, bool symmetric, class Pointer, class Vertex, class Index, class Path>
-__device__ void ecl_unite(Index v, Index above, Pointer begin, Pointer end, int first, int step,
+__device__ void ecl_unite(Index v, Index ancestor, Pointer begin, Pointer end, int first, int step,
                           const Vertex* __restrict__ indices, Index* parent, Path& path) {
-  Index root = find_from<Shared, Jump(jump)>(parent, v, above, path);
-  const Vertex* at = indices + begin + first;
-  for (Pointer left = end - begin - first; left > 0; left -= step, at += step) {
-    const Index other = Index(*at);
-    if (symmetric ? other < v : other != v)
-      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, other, path));
+  Index root = find_from<Shared, Jump(jump)>(parent, v, ancestor, path);
+  const Vertex* target = indices + begin + first;
+  for (Pointer arcs_left = end - begin - first; arcs_left > 0; arcs_left -= step, target += step) {
+    const Index neighbour = Index(*target);
+    if (symmetric ? neighbour < v : neighbour != v)
+      root = hook<Shared>(parent, root, find<Shared, Jump(jump)>(parent, neighbour, path));
   }
 }
 
@@ -87,18 +87,18 @@ __device__ void ecl_unite(Index v, Index above, Pointer begin, Pointer end, int 
 template <int jump, bool symmetric, bool started, class Path, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_low(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-            Index* parent, Index* worklist, EclWorklist<Index>* ends, int64_t* tally) {
+            Index* parent, Index* worklist, EclWorklist<Index>* counters, int64_t* tally) {
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    const Index above = Shared::load(parent + v);
-    if (symmetric && started && above == Index(v)) continue;
+    const Index ancestor = Shared::load(parent + v);
+    if (symmetric && started && ancestor == Index(v)) continue;
     const Pointer begin = indptr[v], end = indptr[v + 1];
     if (end - begin <= kLowDegree)
-      ecl_unite<jump, symmetric>(Index(v), above, begin, end, 0, 1, indices, parent, path);
+      ecl_unite<jump, symmetric>(Index(v), ancestor, begin, end, 0, 1, indices, parent, path);
     else if (end - begin <= kMidDegree)
-      worklist[Shared::fetch_add(&ends->mid.count, Index(1))] = Index(v);
+      worklist[Shared::fetch_add(&counters->mid.count, Index(1))] = Index(v);
     else
-      worklist[vertices - 1 - Shared::fetch_add(&ends->high.count, Index(1))] = Index(v);
+      worklist[vertices - 1 - Shared::fetch_add(&counters->high.count, Index(1))] = Index(v);
   }
   report(path, tally);
 }
@@ -106,15 +106,15 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_mid(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
-            const Index* __restrict__ worklist, EclWorklist<Index>* ends, int64_t* tally) {
-  const Index total = ends->mid.count;
+            const Index* __restrict__ worklist, EclWorklist<Index>* counters, int64_t* tally) {
+  const Index total = counters->mid.count;
   Path path;
   for (;;) {
-    Index taken = 0;
-    if (lane() == 0) taken = Shared::fetch_add(&ends->mid_taken.count, Index(1));
-    taken = __shfl_sync(kAllLanes, taken, 0);
-    if (taken >= total) break;
-    const Index v = worklist[taken];
+    Index place = 0;
+    if (lane() == 0) place = Shared::fetch_add(&counters->mid_taken.count, Index(1));
+    place = __shfl_sync(kAllLanes, place, 0);
+    if (place >= total) break;
+    const Index v = worklist[place];
     ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], lane(), kWarp, indices,
                                parent, path);
   }
@@ -124,17 +124,18 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <int jump, bool symmetric, class Path, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_high(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-             Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* ends, int64_t* tally) {
-  __shared__ Index next;
-  const Index total = ends->high.count;
+             Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* counters,
+             int64_t* tally) {
+  __shared__ Index next_place;
+  const Index total = counters->high.count;
   Path path;
   for (;;) {
-    if (threadIdx.x == 0) next = Shared::fetch_add(&ends->high_taken.count, Index(1));
+    if (threadIdx.x == 0) next_place = Shared::fetch_add(&counters->high_taken.count, Index(1));
     __syncthreads();
-    const Index taken = next;
+    const Index place = next_place;
     __syncthreads();
-    if (taken >= total) break;
-    const Index v = worklist[vertices - 1 - taken];
+    if (place >= total) break;
+    const Index v = worklist[vertices - 1 - place];
     ecl_unite<jump, symmetric>(v, Shared::load(parent + v), indptr[v], indptr[v + 1], int(threadIdx.x),
                                int(blockDim.x), indices, parent, path);
   }
@@ -188,33 +189,33 @@ template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
   constexpr Jump jump = finish == 1 ? Jump::kIntermediate : finish == 2 ? Jump::kMultiple : Jump::kSingle;
-  __shared__ int roots;
-  if (threadIdx.x == 0) roots = 0;
+  __shared__ int roots_of_block;
+  if (threadIdx.x == 0) roots_of_block = 0;
   __syncthreads();
-  int mine = 0;
+  int roots_of_thread = 0;
   const int64_t step = grid_threads();
   for (int64_t first = grid_thread(); first < vertices; first += kFinishedAtOnce * step) {
-    Index above[kFinishedAtOnce];
+    Index ancestor[kFinishedAtOnce];
 #pragma unroll
     for (int k = 0; k < kFinishedAtOnce; ++k)
-      if (first + k * step < vertices) above[k] = Shared::load(parent + first + k * step);
+      if (first + k * step < vertices) ancestor[k] = Shared::load(parent + first + k * step);
 #pragma unroll
     for (int k = 0; k < kFinishedAtOnce; ++k) {
       const int64_t v = first + k * step;
       if (v >= vertices) break;
       Index root;
       if constexpr (jump == Jump::kIntermediate) {
-        root = find_from<Lowering, jump>(parent, Index(v), above[k]);
+        root = find_from<Lowering, jump>(parent, Index(v), ancestor[k]);
         Lowering::store(parent + v, root);
       } else {
-        root = find_from<Shared, jump>(parent, Index(v), above[k]);
+        root = find_from<Shared, jump>(parent, Index(v), ancestor[k]);
       }
-      mine += root == Index(v);
+      roots_of_thread += root == Index(v);
     }
   }
-  InBlock::fetch_add(&roots, mine);
+  InBlock::fetch_add(&roots_of_block, roots_of_thread);
   __syncthreads();
-  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots));
+  if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(roots_of_block));
 }
 
 }  // namespace conncomp

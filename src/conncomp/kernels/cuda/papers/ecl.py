@@ -59,10 +59,10 @@ def fill_roots(
     if graph._csr is None:
         src, dst = graph._arcs
         names = _names_for_arcs(src.dtype, roots.dtype, init, jump, finish, tally is not None)
-        start, start_arcs, unite, end = gpu.load(FILE, names)
-        ends, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
+        start, start_arcs, unite, flatten = gpu.load(FILE, names)
+        counters, components = workspace.take(gpu, (COUNTERS_BYTES, BYTE), (1, COUNT))
         arcs = gpu.blocks(len(src), THREADS), THREADS
-        launch(start, vertices, count, None, None, roots, ends, components)
+        launch(start, vertices, count, None, None, roots, counters, components)
         if init > 1:
             launch(start_arcs, arcs, len(src), src, dst, roots)
         launch(unite, arcs, len(src), src, dst, roots, tally)
@@ -72,17 +72,17 @@ def fill_roots(
         names = _names_for_rows(
             *types, bool(graph._symmetric), init, jump, finish, tally is not None
         )
-        start, low, mid, high, end = gpu.load(FILE, names)
-        listed, ends, components = workspace.take(
+        start, low, mid, high, flatten = gpu.load(FILE, names)
+        worklist, counters, components = workspace.take(
             gpu, (count, roots.dtype), (COUNTERS_BYTES, BYTE), (1, COUNT)
         )
-        launch(start, vertices, count, indptr, indices, roots, ends, components)
-        launch(low, vertices, count, indptr, indices, roots, listed, ends, tally)
+        launch(start, vertices, count, indptr, indices, roots, counters, components)
+        launch(low, vertices, count, indptr, indices, roots, worklist, counters, tally)
         warps = gpu.blocks(count * WARP, THREADS), THREADS
-        launch(mid, warps, indptr, indices, roots, listed, ends, tally)
+        launch(mid, warps, indptr, indices, roots, worklist, counters, tally)
         blocks = gpu.blocks(count * THREADS, THREADS), THREADS
-        launch(high, blocks, count, indptr, indices, roots, listed, ends, tally)
-    launch(end, vertices, count, roots, components)
+        launch(high, blocks, count, indptr, indices, roots, worklist, counters, tally)
+    launch(flatten, vertices, count, roots, components)
     return components
 
 

@@ -23,12 +23,12 @@ __global__ void __launch_bounds__(kEdgePropagationThreads, resident_blocks(kEdge
   bool changed = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
     const Vertex u = src[edge], v = dst[edge];
-    const Index at_u = Shared::load(labels + u), at_v = Shared::load(labels + v);
-    if (at_u == at_v) continue;
-    if (at_u < at_v)
-      Shared::fetch_min(labels + v, at_u);
+    const Index label_of_u = Shared::load(labels + u), label_of_v = Shared::load(labels + v);
+    if (label_of_u == label_of_v) continue;
+    if (label_of_u < label_of_v)
+      Shared::fetch_min(labels + v, label_of_u);
     else
-      Shared::fetch_min(labels + u, at_v);
+      Shared::fetch_min(labels + u, label_of_v);
     changed = true;
   }
   report_changes(last_change, sweep, changed);

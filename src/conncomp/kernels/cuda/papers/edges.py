@@ -67,8 +67,8 @@ def rows_from_both_ends(gpu: Gpu, graph: Any) -> tuple[Any, Any]:
     src, dst = list_edges(gpu, graph, src, dst, edges)
     count = first_entry(edges)
     src, dst = src[:count], dst[:count]
-    both = xp.concatenate((src, dst)), xp.concatenate((dst, src))
-    return rows_of_arcs(xp, *both, graph.num_vertices)
+    arcs = xp.concatenate((src, dst)), xp.concatenate((dst, src))
+    return rows_of_arcs(xp, *arcs, graph.num_vertices)
 
 
 def rows_of_arcs(xp: Any, src: Any, dst: Any, num_vertices: int) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@
 // (equivalence_analyse); each cell takes what its label refers to (equivalence_relabel). Labels in use are
 // indices of cells that carry them, so that only those cells follow chains. With several cells a thread,
 // one below the other, the scan finds more of its neighbours in the cache.
-// Cost: a round reads the values and labels of all neighbours, and labels four times; rounds grow as the
+// Cost: a sweep reads the values and labels of all neighbours, and labels four times; sweeps grow as the
 // logarithm of the longest path through a component, about. One label-sized array beside the labels.
 // Source: Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by
 // `ref`; the shapes of blocks and the cells a thread are those of Maddix 2014.
@@ -29,14 +29,15 @@ __global__ void __launch_bounds__(1024)
     labels[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
     reference[cell.index] = cell.index;
   });
-  if (grid_thread() == 0) *last_change = 0;
+  if (grid_thread() == 0) start_sweeps(last_change);
 }
 
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     equivalence_scan(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
                      const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
-                     Index* reference, int64_t round, int64_t* last_change) {
+                     Index* reference, int64_t* last_change, int64_t sweep) {
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     const Index label = labels[cell.index];
@@ -50,19 +51,23 @@ __global__ void __launch_bounds__(1024)
     changed = true;
     if (lowest < Shared::load(reference + label)) Shared::fetch_min(reference + label, lowest);
   });
-  report_change(changed, round, last_change);
+  report_changes(last_change, sweep, changed);
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kEquivalenceThreads)
-    equivalence_analyse(int64_t cells, const Index* __restrict__ labels, Index* reference) {
+    equivalence_analyse(int64_t cells, const Index* __restrict__ labels, Index* reference,
+                        const int64_t* last_change, int64_t sweep) {
+  if (!has_changed(last_change, sweep)) return;
   for (int64_t i = grid_thread(); i < cells; i += grid_threads())
     if (labels[i] == Index(i)) find<Shared, Jump::kSingle>(reference, Index(i));
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kEquivalenceThreads)
-    equivalence_relabel(int64_t cells, Index* __restrict__ labels, const Index* __restrict__ reference) {
+    equivalence_relabel(int64_t cells, Index* __restrict__ labels, const Index* __restrict__ reference,
+                        const int64_t* last_change, int64_t sweep) {
+  if (!has_changed(last_change, sweep)) return;
   for (int64_t i = grid_thread(); i < cells; i += grid_threads()) {
     const Index label = labels[i];
     if (label < 0) continue;

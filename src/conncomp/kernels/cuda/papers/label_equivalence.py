@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import count
 from typing import Any
 
 import numpy as np
 
 from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, block_of_cells, rule_kinds
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/papers/label_equivalence.cuh"
 THREADS = 256
@@ -28,7 +28,7 @@ def fill_roots(
 ) -> None:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
-    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+    It waits for the GPU, so it cannot be captured in a CUDA graph.
 
     Parameters
     ----------
@@ -44,17 +44,19 @@ def fill_roots(
     width, height, threads = block_of_cells(block, cells)
     names = _names(image.rule_name, image.rank, roots.dtype)
     start, scan, analyse, relabel = gpu.load(FILE, names)
-    references, last_change = workspace.take(gpu, (image.size, roots.dtype), (1, COUNT))
+    references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
     by_block = image.blocks(gpu, width, height, threads)
     by_cell = gpu.blocks(image.size, THREADS), THREADS
     shape = image.grid, image.rule, np.int32(width), np.int32(height)
     launch(start, by_block, *shape, image.values, roots, references, last_change)
-    for number in count(1):
-        launch(scan, by_block, *shape, image.values, roots, references, number, last_change)
-        if first_entry(last_change) != number:
-            break
-        launch(analyse, by_cell, image.size, roots, references)
-        launch(relabel, by_cell, image.size, roots, references)
+
+    def sweep(number: int) -> None:
+        launch(scan, by_block, *shape, image.values, roots, references, last_change, number)
+        cells = image.size, roots, references, last_change, number
+        launch(analyse, by_cell, *cells)
+        launch(relabel, by_cell, *cells)
+
+    sweep_until_settled(sweep, last_change, SMALL_BATCH)
 
 
 @cache

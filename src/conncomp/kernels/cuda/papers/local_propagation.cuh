@@ -1,12 +1,12 @@
 // Connected components of an array by propagation within blocks: Kernel B.
 //
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
-// How: every cell starts with its index (start_labels). A round takes the lowest label among the neighbours
+// How: every cell starts with its index (start_labels). A sweep takes the lowest label among the neighbours
 // that a cell is linked to, as Kernel A does, and then lets these labels propagate within a block of cells,
-// in shared memory, until none there changes (propagate_in_blocks). Rounds go on until none changes at all.
+// in shared memory, until none there changes (propagate_in_blocks). Sweeps go on until none changes at all.
 // Blocks extend along the last two axes; which neighbours in the block a cell is linked to is found once a
-// round and kept beside the labels, a bit each.
-// Cost: a label goes about one block a round; each round reads the values and labels of all neighbours. No
+// sweep and kept beside the labels, a bit each.
+// Cost: a label goes about one block a sweep; each sweep reads the values and labels of all neighbours. No
 // memory beyond the labels.
 // Source: Hawick, Leist and Playne 2010, section 5.2.2 and Algorithm 6; the shapes of blocks and several
 // cells a thread are after Maddix 2014.
@@ -49,10 +49,11 @@ __device__ inline uint16_t links_in_block(const Grid<rank>& grid, const Rule& ru
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     propagate_in_blocks(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
-                        const typename Rule::Value* __restrict__ values, Index* labels, int64_t round,
-                        int64_t* last_change) {
+                        const typename Rule::Value* __restrict__ values, Index* labels, int64_t* last_change,
+                        int64_t sweep) {
   CONNCOMP_DYNAMIC_SHARED(Index, block_labels);
   uint16_t* links = reinterpret_cast<uint16_t*>(block_labels + width * height);
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_block<Index>(grid, width, height, [&](const BlockOfCells<rank, Index>& block) {
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int x, int y) {
@@ -70,9 +71,8 @@ __global__ void __launch_bounds__(1024)
       links[y * width + x] = label < 0 ? uint16_t(0) : links_in_block(grid, rule, block, cell, x, y, values);
     });
     __syncthreads();
-    bool lowered;
-    do {
-      lowered = false;
+    sweep_in_block([&] {
+      bool lowered = false;
       block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>&, int x, int y) {
         Index* place = block_labels + y * width + x;
         const Index label = InBlock::load(place);
@@ -86,13 +86,14 @@ __global__ void __launch_bounds__(1024)
         InBlock::store(place, lowest);
         lowered = true;
       });
-    } while (__syncthreads_or(lowered));
+      return lowered;
+    });
     block.for_each_of_thread(grid, width, [&](const Cell<rank, Index>& cell, int x, int y) {
       const Index lowest = InBlock::load(block_labels + y * width + x);
       if (lowest < Shared::load(labels + cell.index)) Shared::store(labels + cell.index, lowest);
     });
   });
-  report_change(changed, round, last_change);
+  report_changes(last_change, sweep, changed);
 }
 
 }  // namespace conncomp

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import (
     Image,
     block_of_cells,
     rule_kinds,
-    until_unchanged,
 )
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/papers/local_propagation.cuh"
 LINK_BYTES = 2
@@ -32,7 +32,7 @@ def fill_roots(
 ) -> None:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
-    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+    It waits for the GPU, so it cannot be captured in a CUDA graph.
 
     Parameters
     ----------
@@ -47,17 +47,16 @@ def fill_roots(
     """
     width, height, threads = block_of_cells(block, cells)
     start, propagate = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
-    (last_change,) = workspace.take(gpu, (1, COUNT))
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
     by_block = image.blocks(gpu, width, height, threads)
     shape = image.grid, image.rule, np.int32(width), np.int32(height), image.values
     shared = width * height * (roots.dtype.itemsize + LINK_BYTES)
     launch(start, by_block, *shape, roots, last_change)
-    until_unchanged(
-        last_change,
-        lambda number: launch(
-            propagate, by_block, *shape, roots, number, last_change, shared=shared
-        ),
-    )
+
+    def sweep(number: int) -> None:
+        launch(propagate, by_block, *shape, roots, last_change, number, shared=shared)
+
+    sweep_until_settled(sweep, last_change)
 
 
 @cache

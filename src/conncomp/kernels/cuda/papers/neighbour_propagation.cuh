@@ -3,8 +3,8 @@
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
 // How: every cell starts with its index (start_labels) and takes the lowest label among the neighbours that
 // it is linked to, again and again until none changes (propagate).
-// Cost: a round reads the values and labels of all neighbours. A label goes about one cell a round, so
-// there are as many rounds as the longest shortest path through a component is long. No memory beyond the
+// Cost: a sweep reads the values and labels of all neighbours. A label goes about one cell a sweep, so
+// there are as many sweeps as the longest shortest path through a component is long. No memory beyond the
 // labels.
 // Source: Hawick, Leist and Playne 2010, section 5.2.1; shapes of blocks after Maddix 2014.
 #pragma once
@@ -17,7 +17,8 @@ namespace conncomp {
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
                                                   const typename Rule::Value* __restrict__ values,
-                                                  Index* labels, int64_t round, int64_t* last_change) {
+                                                  Index* labels, int64_t* last_change, int64_t sweep) {
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
     const Index label = Shared::load(labels + cell.index);
@@ -32,7 +33,7 @@ __global__ void __launch_bounds__(1024) propagate(Grid<rank> grid, Rule rule, in
     Shared::store(labels + cell.index, lowest);
     changed = true;
   });
-  report_change(changed, round, last_change);
+  report_changes(last_change, sweep, changed);
 }
 
 }  // namespace conncomp

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import (
     Image,
     block_of_cells,
     rule_kinds,
-    until_unchanged,
 )
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/papers/neighbour_propagation.cuh"
 
@@ -30,7 +30,7 @@ def fill_roots(
 ) -> None:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
-    Waits for the GPU after each round, so it cannot be captured in a CUDA graph.
+    It waits for the GPU, so it cannot be captured in a CUDA graph.
 
     Parameters
     ----------
@@ -43,14 +43,15 @@ def fill_roots(
     """
     width, height, threads = block_of_cells(block, 1)
     start, propagate = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
-    (last_change,) = workspace.take(gpu, (1, COUNT))
+    (last_change,) = workspace.take(gpu, LAST_CHANGE)
     by_block = image.blocks(gpu, width, height, threads)
     cells = image.grid, image.rule, np.int32(width), np.int32(height), image.values
     launch(start, by_block, *cells, roots, last_change)
-    until_unchanged(
-        last_change,
-        lambda number: launch(propagate, by_block, *cells, roots, number, last_change),
-    )
+
+    def sweep(number: int) -> None:
+        launch(propagate, by_block, *cells, roots, last_change, number)
+
+    sweep_until_settled(sweep, last_change)
 
 
 @cache

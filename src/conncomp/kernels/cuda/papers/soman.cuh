@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
                const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent,
                int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
-  const bool larger_is_hooked = sweep % 2 == 0;
+  const bool larger_is_child = sweep % 2 == 0;
   bool unmarked = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
     if (marked[edge]) continue;
@@ -45,9 +45,9 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
       marked[edge] = 1;
       continue;
     }
-    const Index hooked = (a > b) == larger_is_hooked ? a : b, above = hooked == a ? b : a;
+    const Index child = (a > b) == larger_is_child ? a : b, target = child == a ? b : a;
     // Most edges of a hub come too late: they need not queue for its entry.
-    if (Shared::load(parent + hooked) == hooked) Shared::store(parent + hooked, above);
+    if (Shared::load(parent + child) == child) Shared::store(parent + child, target);
     unmarked = true;
   }
   report_changes(last_change, sweep, unmarked);
@@ -59,9 +59,10 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_jump(int64_t vertices, Index* parent, int64_t* last_change, int64_t sweep) {
   if (!has_changed(last_change, sweep)) return;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    Index above = Shared::load(parent + v);
-    for (Index next; (next = Shared::load(parent + above)) != above; above = next)
-      Shared::store(parent + v, next);
+    Index ancestor = Shared::load(parent + v);
+    for (Index parent_of_ancestor; (parent_of_ancestor = Shared::load(parent + ancestor)) != ancestor;
+         ancestor = parent_of_ancestor)
+      Shared::store(parent + v, parent_of_ancestor);
   }
 }
 
@@ -85,14 +86,14 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
 template <class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_finish(int64_t vertices, Index* parent, int64_t* components) {
-  int mine = 0;
+  int roots_of_thread = 0;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    const Index above = Shared::load(parent + v), further = Shared::load(parent + above);
-    const Index smallest = further < above ? further : above;
-    if (smallest != above) Shared::store(parent + v, smallest);
-    mine += smallest == Index(v);
+    const Index root = Shared::load(parent + v), lowest = Shared::load(parent + root);
+    const Index smallest = lowest < root ? lowest : root;
+    if (smallest != root) Shared::store(parent + v, smallest);
+    roots_of_thread += smallest == Index(v);
   }
-  add_for_block(mine, components);
+  add_for_block(roots_of_thread, components);
 }
 
 }  // namespace conncomp

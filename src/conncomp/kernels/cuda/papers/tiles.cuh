@@ -15,7 +15,7 @@
 // one; so whole seams are sewn at once, a thread a site.
 // Cost: with C bonds a side of a tile, relaxation stores 2 C indices for each, sewing nothing beyond the
 // labels. Local work: B^2 steps of one thread (bfs, union-find) or about B passes of all (self-labelling).
-// Relaxation takes about as many rounds as tiles lie on a path through a component.
+// Relaxation takes about as many sweeps as tiles lie on a path through a component.
 // Source: Weigel 2011, section II.B and C.
 #pragma once
 
@@ -225,9 +225,8 @@ __global__ void __launch_bounds__(1024)
     for (int site = thread; site < sites; site += threads) InBlock::store(first + site, site);
     find_links(grid, rule, tile, values, labels, links);
     __syncthreads();
-    bool changed;
-    do {
-      changed = false;
+    sweep_in_block([&] {
+      bool changed = false;
       for (int i = 0; i < sites / threads; ++i) {
         const int site = square ? corner + (i >> 1 << log) + (i & 1) : thread + i * threads;
         for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
@@ -241,7 +240,8 @@ __global__ void __launch_bounds__(1024)
           changed = true;
         }
       }
-    } while (__syncthreads_or(changed));
+      return changed;
+    });
     write_tile(grid, tile, labels, [&](int site) { return InBlock::load(first + site); });
   });
 }
@@ -309,8 +309,9 @@ __global__ void __launch_bounds__(kTileThreads)
 
 template <class Index>
 __global__ void __launch_bounds__(kTileThreads)
-    relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t round,
-          int64_t* last_change) {
+    relax(int64_t count, const RootPair<Index>* __restrict__ pairs, Index* labels, int64_t* last_change,
+          int64_t sweep) {
+  if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const RootPair<Index> pair = pairs[i];
@@ -323,7 +324,7 @@ __global__ void __launch_bounds__(kTileThreads)
       Shared::fetch_min(labels + pair.a, b);
     changed = true;
   }
-  report_change(changed, round, last_change);
+  report_changes(last_change, sweep, changed);
 }
 
 template <class Rule, int rank, class Index>

@@ -11,8 +11,9 @@ import numpy as np
 
 from conncomp._arguments import as_integer, check_choice
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.image import Image, rule_kinds, until_unchanged
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
+from conncomp.kernels.cuda.grid.image import Image, rule_kinds
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
 
 FILE = "cuda/papers/tiles.cuh"
 THREADS, START_BLOCK = 256, (32, 8)
@@ -51,7 +52,7 @@ def fill_roots(
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
     With ``merge="sewing"`` it never waits for the GPU and can be captured in a CUDA graph; with
-    "relaxation" it waits after each round.
+    "relaxation" it waits.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def fill_roots(
     neighbours = _crossing_neighbours(image)
     total = _seam_sites(image, planes)
     count = total * neighbours if merge == "relaxation" else 0
-    parts = ((1, COUNT), (2 * count, roots.dtype))
+    parts = (LAST_CHANGE, (2 * count, roots.dtype))
     last_change, *pairs = workspace.take(gpu, *parts[: 2 if count else 1])
 
     width, height = START_BLOCK
@@ -110,10 +111,11 @@ def fill_roots(
         seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
         launch(prepare, by_site, *described, *seams, image.values, roots, *pairs)
         by_pair = gpu.blocks(count, THREADS), THREADS
-        until_unchanged(
-            last_change,
-            lambda number: launch(relax, by_pair, count, *pairs, roots, number, last_change),
-        )
+
+        def sweep(number: int) -> None:
+            launch(relax, by_pair, count, *pairs, roots, last_change, number)
+
+        sweep_until_settled(sweep, last_change)
     launch(flatten, (gpu.blocks(image.size, THREADS), THREADS), image.size, roots)
 
 

@@ -34,17 +34,17 @@ __global__ void __launch_bounds__(kVertexPropagationThreads, resident_blocks(kVe
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     if (!frontier[v]) continue;
     frontier[v] = 0;
-    const Index before = Shared::load(labels + v);
-    Index label = before;
+    const Index label_before = Shared::load(labels + v);
+    Index label = label_before;
     for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end; ++arc) {
       const Vertex w = indices[arc];
-      const Index other = Shared::load(labels + w);
-      if (label < other)
+      const Index label_of_w = Shared::load(labels + w);
+      if (label < label_of_w)
         lower(w, label);
-      else if (other < label)
-        label = other;
+      else if (label_of_w < label)
+        label = label_of_w;
     }
-    if (label < before) lower(v, label);
+    if (label < label_before) lower(v, label);
   }
   report_changes(last_change, sweep, changed);
 }
