@@ -7,6 +7,7 @@ import pytest
 
 from conncomp import _arrays, label
 from conncomp.grid import labelling
+from conncomp.grid.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
@@ -59,7 +60,7 @@ def test_dtypes(cupy, dtype, numbering):
 @host
 @pytest.mark.parametrize(
     ("algorithm", "options"),
-    [(name, {}) for name in labelling.ON_GPU if name not in labelling.CAPTURABLE]
+    [(name, {}) for name, record in ALGORITHMS["cuda"].items() if not record.capturable]
     + [("tiles", {"merge": "relaxation"})],
 )
 def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, algorithm, options):
