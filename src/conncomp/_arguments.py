@@ -38,8 +38,10 @@ def as_batch_axes(value: Any, ndim: int, name: str) -> int:
         raise TypeError(f"batch_axes={value} must be an integer, the number of batch axes")
     axes, most = as_integer("batch_axes", value), max(ndim - 1, 0)
     if not 0 <= axes <= most:
-        allowed = f"0 to {most}, so that items keep an axis" if most else "0"
-        raise ValueError(f"batch_axes={shown(value)}, but {name} has ndim={ndim}; use {allowed}")
+        raise ValueError(
+            f"batch_axes={shown(value)} must be from 0 to {most}: {name} has {ndim} axes, and an "
+            "item must have one"
+        )
     return axes
 
 

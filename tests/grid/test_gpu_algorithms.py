@@ -328,7 +328,7 @@ def test_numbering_and_count(algorithm, name):
             task = numbering, algorithm, True, workspace
             num = label_on_gpu(HostGpu(), describe(image), labels, *task)
             np.testing.assert_array_equal(labels, right)
-            assert num.shape == ()
+            assert num.shape == (1,)
             assert num == len(np.unique(roots[roots >= 0]))
 
 

@@ -92,7 +92,9 @@ def test_mistakes_are_seen(statement, message):
 
 def test_every_kernel_file_has_a_driver():
     shared = {f"cuda/core/{name}.cuh" for name in ("launch", "root_bits", "scan", "sweeps", "warp")}
-    shared |= {f"cuda/grid/{name}.cuh" for name in ("bricks", "cells", "tiling")}
+    stages = ("link_bricks", "label_tiles", "join_tiles", "number_tiles", "write_labels")
+    parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")
+    shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts, "worklist")}
     shared |= {"cuda/graph/roots.cuh", "cuda/components/rows.cuh"}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}
     assert files - shared == set(NAMES)

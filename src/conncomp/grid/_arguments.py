@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, shown
+from conncomp._arguments import as_batch_axes, as_integer, shown
 from conncomp._arrays import as_numpy, as_numpy_and_mask, check_kind
 from conncomp.grid.neighbourhood import Neighbourhood
 
@@ -22,13 +22,7 @@ def check_batch_axes(batch_axes: int, ndim: int, name: str) -> int:
     """Return how many of the axes of the array called `name` are batch axes."""
     if ndim == 0:
         raise ValueError(f"{name} is a scalar; it must have one dimension or more")
-    count = as_integer("batch_axes", batch_axes)
-    if not 0 <= count < ndim:
-        raise ValueError(
-            f"batch_axes={shown(count)} must be from 0 to {ndim - 1}: {name} has {ndim} axes, and "
-            "an item must have one"
-        )
-    return count
+    return as_batch_axes(batch_axes, ndim, name)
 
 
 def check_periodic(periodic: bool | Sequence[bool], ndim: int, item: str) -> tuple[bool, ...]:

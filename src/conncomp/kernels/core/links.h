@@ -6,6 +6,7 @@
 //   Site           what is read of an element, once, to be held against others;
 //   kTransitive    whether two elements that are linked to a third one are linked wherever they are
 //                  neighbours. A shortcut which leaves a link out for that reason asks for it;
+//   kDense         whether a link is likely where others connect its ends, too;
 //   site(values, offset)            reads an element;
 //   is_background(site)             whether it is in no component;
 //   linked(values, from, to, axis, forward)   whether two sites are linked, `to` being one step from `from`
@@ -37,7 +38,7 @@ template <class T>
 struct Equal {
   using Value = T;
   using Site = T;
-  static constexpr bool kTransitive = true;
+  static constexpr bool kTransitive = true, kDense = true;
   Background<T> background;
 
   CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
@@ -81,7 +82,7 @@ template <class T>
 struct Within {
   using Value = T;
   using Site = T;
-  static constexpr bool kTransitive = false;
+  static constexpr bool kTransitive = false, kDense = true;
   Background<T> background;
   Distance<T> distance;
 
@@ -99,7 +100,7 @@ struct Within {
 struct Bonds {
   using Value = uint8_t;
   using Site = int64_t;  // the offset
-  static constexpr bool kTransitive = false;
+  static constexpr bool kTransitive = false, kDense = false;
   static constexpr int kMostAxes = 6;
   int64_t plane[kMostAxes];  // where the bytes of each axis begin; axes are counted from the last one
   uint8_t mask[kMostAxes];   // the bits of a byte that are of an axis

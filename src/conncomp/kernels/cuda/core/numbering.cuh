@@ -31,14 +31,15 @@ __global__ void __launch_bounds__(kWordThreads)
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int roots = 0;
     for (int64_t word = begin + threadIdx.x / kWarp * kLabelsAtOnce; word < end; word += kWordsOfBlock) {
-      const int64_t index = word * kWord + lane();
+      const int64_t index = word * kRootWord + lane();
       Index label[kLabelsAtOnce];
 #pragma unroll
       for (int k = 0; k < kLabelsAtOnce; ++k)
-        label[k] = word + k < end && index + k * kWord < count ? labels[index + k * kWord] : Index(-1);
+        label[k] =
+            word + k < end && index + k * kRootWord < count ? labels[index + k * kRootWord] : Index(-1);
 #pragma unroll
       for (int k = 0; k < kLabelsAtOnce; ++k) {
-        const uint32_t bits = __ballot_sync(kAllLanes, label[k] == Index(index + k * kWord));
+        const uint32_t bits = __ballot_sync(kAllLanes, label[k] == Index(index + k * kRootWord));
         if (lane() != k || word + k >= end) continue;
         roots_of_word[word + k] = bits;
         roots += __popc(bits);
@@ -57,14 +58,14 @@ struct RootBits {
   const Index* number_of_word;
 
   __device__ Index label_of(Index root) const {
-    return label_of_bit(roots_of_word, number_of_word, root / kWord, int(root % kWord));
+    return label_of_bit(roots_of_word, number_of_word, root / kRootWord, int(root % kRootWord));
   }
   // How many roots there are below an index, or below the end of the array.
   __device__ int64_t below(int64_t index) const {
     if (index == 0) return 0;
-    const int64_t word = (index - 1) / kWord;
-    const int bits = int(index - word * kWord);  // of that word are below: from 1 to 32
-    return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kWord - bits)));
+    const int64_t word = (index - 1) / kRootWord;
+    const int bits = int(index - word * kRootWord);  // of that word are below: from 1 to 32
+    return number_of_word[word] - 1 + __popc(roots_of_word[word] & (kAllLanes >> (kRootWord - bits)));
   }
   // Lets components[n] be the number of roots in item n. All threads of the grid call it.
   __device__ void count_in_items(int64_t* components) const {

@@ -13,7 +13,7 @@
 
 namespace conncomp {
 
-constexpr int kWord = 32;
+constexpr int kRootWord = 32;  // bits of a word of roots
 constexpr int kWordThreads = 256;
 
 // The label of the first root of each word.
@@ -53,7 +53,8 @@ struct LabelOfRoot {
   __device__ Index operator()(Index root) const {
     if constexpr (consecutive) {
       const Index row = root / Index(length), x = root - row * Index(length);
-      return label_of_bit(roots_of_word, number_of_word, int64_t(row) * columns + x / kWord, int(x % kWord));
+      return label_of_bit(roots_of_word, number_of_word, int64_t(row) * columns + x / kRootWord,
+                          int(x % kRootWord));
     } else {
       return root;
     }

@@ -18,14 +18,18 @@ struct BrickLinks {
   bool one_by_one;
   Bits back[B::kNoStep];  // if so: the elements that are linked to the one at each step before, in this brick
 
-  // Some elements and those that they are linked to.
+  // Some elements, and those that they are linked to; where links are given one by one and steps are few,
+  // also those that these are linked to, as to ask whether there are more takes as long as to find them.
   __device__ Bits grown(Bits bits) const {
     if (!one_by_one) return B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
-    Bits more = bits;
+    const Bits more = with_linked(bits);
+    return axes < 3 ? with_linked(more) : more;
+  }
+  __device__ Bits with_linked(Bits bits) const {
 #pragma unroll
     for (int step = 0; step < B::kNoStep; ++step)
-      more |= (bits & back[step]) >> B::distance_back(step) | (bits << B::distance_back(step) & back[step]);
-    return more;
+      bits |= (bits & back[step]) >> B::distance_back(step) | (bits << B::distance_back(step) & back[step]);
+    return bits;
   }
   // The elements that are linked to another one; or those near foreground, if it is of one value.
   __device__ Bits with_neighbour() const {

@@ -159,7 +159,6 @@ template <int most_moves>
 struct GivenLinks {
   using Value = uint8_t;
   static constexpr bool kTransitive = false;
-  static constexpr int kMostMoves = most_moves;
 
   // Calls body(step, elements linked to the one there) for the backward steps to neighbours.
   template <class Tiles, class Body>
@@ -174,12 +173,6 @@ struct GivenLinks {
     }
   }
 };
-
-// Whether links are given that lead diagonally to other bricks.
-template <class Rule>
-constexpr bool kGivenDiagonals = false;
-template <int most_moves>
-constexpr bool kGivenDiagonals<GivenLinks<most_moves>> = (most_moves > 1);
 
 template <int most_moves, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given,

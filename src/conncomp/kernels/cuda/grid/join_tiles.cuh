@@ -4,7 +4,7 @@
 // looks at the part of its halo that is in other tiles. Of each component it knows the entry, which is at its
 // first element; what it touches are any elements of others, whose entries are found later, when the pairs
 // of a block are known (entry_of). Where links are given (join_links), each of those that leave a tile is a
-// pair.
+// pair of two elements, of which both entries are looked for.
 //
 // The axes of an array of more than three that bricks do not have lead to other tiles always; bricks beside
 // each other along them are compared layer by layer (join_outside).
@@ -48,7 +48,7 @@ struct TileBeside {
 
 template <class Index>
 struct ElementPair {
-  Index entry, neighbour;  // the entry of a component, and any element of another one
+  Index entry, neighbour;  // the entry of a component, or one of its elements, and any element of another one
 };
 
 // Finds the entries of elements, and unites them. Cells here count from the first item.
@@ -391,7 +391,8 @@ __global__ void __launch_bounds__(kJoinThreads)
   __shared__ PairList<ElementPair<Index>, kJoinThreads, kPairsOfJoin> pairs;
   const Entries<Rule, Tiles, Index> entries{tiles, values, label, table};
   const auto unite_pair = [&](const ElementPair<Index>& pair) {
-    entries.unite_with(pair.entry, pair.neighbour);
+    Index first_of_item;
+    entries.unite_with(entries.entry_of(pair.entry, first_of_item), pair.neighbour);
   };
   if (threadIdx.x == 0) pairs.count = 0;
   __syncthreads();
@@ -403,17 +404,14 @@ __global__ void __launch_bounds__(kJoinThreads)
     Cell<rank, Index> first = tiles.first_of(corner, brick);
     if (tiles.has_items()) first.move_to_item(tiles.grid, tiles.item_of(tile));
     const int64_t number = (int64_t(tile) << tiles.log_parts()) + brick;
-    const auto links = links_of_brick(Rule{}, tiles, table, values, first, number, tiles.inside(first),
-                                      table.foreground[number], true);
     Rule{}.for_each_step(tiles, table, number, [&](int step, Bits linked) {
       for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
         const int bit = lowest(linked);
         const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
         const Index neighbour =
             first.index + entries.distance(first, along, [](auto& axis) { return Index(axis.index_stride); });
-        const int first_of_component = lowest(links.component_of(lowest_bit(linked)));
-        const Index entry = first.index + tiles.template distance<Index>(first_of_component);
-        const ElementPair<Index> pair{entry, neighbour};
+        const Index element = first.index + tiles.template distance<Index>(bit);
+        const ElementPair<Index> pair{element, neighbour};
         if (!pairs.add(pair)) unite_pair(pair);
       }
     });

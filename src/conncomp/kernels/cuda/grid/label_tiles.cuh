@@ -3,8 +3,9 @@
 // A block takes a tile, and each thread a brick of it.
 //   read_foreground    bits of the foreground; is it of one value in the whole tile?
 //   find_isolated      elements without neighbours, which are components and need no more than a bit
-//   unite_components   the components of bricks are listed, and each is put under one that it is linked to
-//                      and that begins before it by a plain store; other links are put off as pairs
+//   unite_components   the components of bricks are listed, and each is put under one that it touches and
+//                      that begins before it by a plain store; the others that it touches are put off as
+//                      pairs. unite_links: the same where links are given one by one, as unions at once
 //   flatten            all are pointed to their roots, and of each pair one root under the other, in turn,
 //                      until no pair has two roots
 //   mark_reaching      which roots have elements at the border of the tile?
@@ -63,7 +64,7 @@ struct TileMemory {
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
   Value value[kWarps];
   bool has_value[kWarps];
-  PairList<NodePair, kThreads, kPairsOfBrick> pairs;
+  PairList<NodePair, Rule::kTransitive ? kThreads : 1, kPairsOfBrick> pairs;
 };
 
 // One thread's part in a tile, and the brick that it has.
@@ -86,8 +87,6 @@ struct TileLabelling {
   Bits foreground;
   bool mixed;   // whether the foreground of the tile is of several values
   Value value;  // of it, otherwise
-  // Where links are given, and for each step: the elements that are linked to another brick of the tile.
-  Bits across[Rule::kTransitive ? 1 : B::kNoStep];
 
   __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
   __device__ WarpList& list() const { return memory.list[brick / kWarp]; }
@@ -99,11 +98,6 @@ struct TileLabelling {
     if constexpr (!Rule::kTransitive) {
       memory.foreground[brick] = foreground = table.foreground[number()];
       mixed = true;
-      const Bits inside = tiles.inside(first);
-      rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
-        across[step] = linked & foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
-      });
-      __syncthreads();
     } else {
       ValuesMet<Value> met{};
       foreground =
@@ -210,11 +204,11 @@ struct TileLabelling {
 
   // Calls body(distance in the tile) for the elements of a component by which other bricks know of it: those
   // in the last layers, or in two dimensions, if all foreground is of one value, where its runs along these
-  // layers start. Given links may lead diagonally to the first layers, too.
+  // layers start.
   template <class Body>
   __device__ void for_each_in_halos(Bits component, Body&& body) const {
     constexpr int kLast = B::kSide - 1;
-    if constexpr (kAxes == 2 && !kGivenDiagonals<Rule>) {
+    if constexpr (kAxes == 2) {
       uint32_t row = uint32_t(component >> 7 * 8), column = Halo<2>::layer(0, component >> 7);
       if (!mixed) {
         row &= ~(row << 1) | 1u << kLast;  // all may be asked for the last one
@@ -228,7 +222,6 @@ struct TileLabelling {
       Bits last = 0;
 #pragma unroll
       for (int a = 0; a < kAxes; ++a) last |= B::layer(a, kLast);
-      if (kGivenDiagonals<Rule>) last = ~B::interior();
       for (Bits elements = component & last; elements != 0; elements &= elements - 1)
         body(tiles.distance_in_tile(lowest(elements)));
     }
@@ -244,68 +237,39 @@ struct TileLabelling {
     }
   };
 
-  // Calls body(node) for elements of other bricks in the tile that a component of any lane's brick is linked
-  // to, so that all of their components are among these; what others make up for may be left out. All lanes
-  // call together.
-  template <class Body>
-  __device__ void for_each_contact(Bits component, int lane_of_brick, Body&& body) const {
+  // Puts a component of any lane's brick under one that it touches and that begins before it; what else it
+  // touches is put off, or united `at_once`, now that all components are known.
+  __device__ void unite_component(Bits component, int lane_of_brick, bool at_once) const {
     const int brick_of_component = brick - lane() + lane_of_brick;
     const int origin = tiles.node_of(brick_of_component, 0);
-    if constexpr (Rule::kTransitive) {
-      const Halo<kAxes>& halo = memory.halo[brick_of_component];
-      const auto touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
-        if (!mixed) return elements;
-        const Value* of_brick = values + tiles.first_of(corner, brick_of_component).offset;
-        return equal_in_halo(of_brick, component, word, elements);
-      });
+    const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
+    const Halo<kAxes>& halo = memory.halo[brick_of_component];
+    const auto touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
+      if (!mixed) return elements;
+      const Value* of_brick = values + tiles.first_of(corner, brick_of_component).offset;
+      return equal_in_halo(of_brick, component, word, elements);
+    });
+    uint16_t under = uint16_t(node);
 #pragma unroll
-      for (int word = 0; word < Halo<kAxes>::kWords; ++word) {
-        auto contacts = Halo<kAxes>::without_next(word, touched.word[word], connectivity());
-        for (; __any_sync(kAllLanes, contacts != 0); contacts &= contacts - 1) {
-          if (contacts != 0) {
-            int bit = lowest(contacts), neighbour = origin;
-            if (kAxes == 2 && !mixed) bit = halo.start_of_run(bit);
+    for (int word = 0; word < Halo<kAxes>::kWords; ++word) {
+      auto contacts = Halo<kAxes>::without_next(word, touched.word[word], connectivity());
+      for (; __any_sync(kAllLanes, contacts != 0); contacts &= contacts - 1) {
+        if (contacts != 0) {
+          int bit = lowest(contacts), neighbour = origin;
+          if (kAxes == 2 && !mixed) bit = halo.start_of_run(bit);
 #pragma unroll
-            for (int a = 0; a < kAxes; ++a)
-              neighbour += Halo<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a));
-            body(neighbour);
-          }
-          __syncwarp();
+          for (int a = 0; a < kAxes; ++a)
+            neighbour += Halo<kAxes>::distance(word, bit, a) * (1 << tiles.shift(a));
+          if (at_once)
+            unite<InBlock>(parent, uint16_t(node), uint16_t(neighbour));
+          else if (under == node && neighbour < node)
+            under = uint16_t(neighbour);
+          else
+            memory.pairs.add({uint16_t(node), uint16_t(neighbour)});
         }
-      }
-    } else {
-#pragma unroll
-      for (int step = 0; step < B::kNoStep; ++step) {
-        if (B::moves(step) > Rule::kMostMoves || !tiles.has_step(step)) continue;
-        Bits contacts = component & __shfl_sync(kAllLanes, across[step], lane_of_brick);
-        for (; __any_sync(kAllLanes, contacts != 0); contacts &= contacts - 1) {
-          if (contacts != 0) {
-            const int neighbour =
-                origin + tiles.distance_in_tile(lowest(contacts)) - tiles.distance_back_in_tile(step);
-            // Values may have changed since the masks were made of them, and then it may have no entry.
-            if (memory.foreground[tiles.brick_of_node(neighbour)] >> tiles.bit_of_node(neighbour) & 1)
-              body(neighbour);
-          }
-          __syncwarp();
-        }
+        __syncwarp();
       }
     }
-  }
-
-  // Puts a component of any lane's brick under one that it is linked to and that begins before it; the other
-  // links are put off, or united `at_once`, now that all components are known.
-  __device__ void unite_component(Bits component, int lane_of_brick, bool at_once) const {
-    const int origin = tiles.node_of(brick - lane() + lane_of_brick, 0);
-    const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
-    uint16_t under = uint16_t(node);
-    for_each_contact(component, lane_of_brick, [&](int neighbour) {
-      if (at_once)
-        unite<InBlock>(parent, uint16_t(node), uint16_t(neighbour));
-      else if (under == node && neighbour < node)
-        under = uint16_t(neighbour);
-      else
-        memory.pairs.add({uint16_t(node), uint16_t(neighbour)});
-    });
     if (at_once) return;
     for_each_in_halos(component, [&](int distance) { parent[origin + distance] = uint16_t(node); });
     __syncwarp();
@@ -323,6 +287,73 @@ struct TileLabelling {
       __syncthreads();
       if (at_once || memory.pairs.count <= memory.pairs.capacity()) return at_once;
     }
+  }
+
+  // Calls body(distance in the tile) for the elements of a component that are not in the interior of its
+  // brick.
+  template <class Body>
+  __device__ void for_each_outer(Bits component, Body&& body) const {
+    constexpr int kLast = B::kSide - 1;
+    if constexpr (kAxes == 2) {  // words of 32 bits are quicker: the first and the last row, then columns
+      const uint32_t rows = uint32_t(component & 0xffu) | uint32_t(component >> 7 * 8) << 8;
+      const uint32_t columns = Halo<2>::layer(0, component) | Halo<2>::layer(0, component >> kLast) << 8;
+      for (uint32_t outer = rows | columns << 16; outer != 0; outer &= outer - 1) {
+        const int k = lowest(outer), across = k & 8 ? kLast : 0, along = k & 7;
+        body(k < 16 ? (across << tiles.shift(1)) + along : (along << tiles.shift(1)) + across);
+      }
+    } else {
+      for (Bits outer = component & ~B::interior(); outer != 0; outer &= outer - 1)
+        body(tiles.distance_in_tile(lowest(outer)));
+    }
+  }
+
+  // The elements of the brick that are linked to another brick of the tile at a step, as far as the masks
+  // know of both: values may have changed since they were made, and what is background has no entry.
+  __device__ Bits linked_in_tile(int step, Bits linked, Bits inside) const {
+    linked &= foreground & ~B::stays(step, inside) & ~tiles.leaving(first, brick, step);
+    if (B::moves(step) == 1) {
+#pragma unroll
+      for (int a = 0; a < kAxes; ++a)
+        if (B::step(step, a) != 0 && linked != 0)
+          linked &= memory.foreground[brick - (1 << tiles.log_before(a))] >> B::stride(a) * (B::kSide - 1);
+      return linked;
+    }
+    const int origin = tiles.node_of(brick, 0);
+    for (Bits untested = linked; untested != 0; untested &= untested - 1) {
+      const int neighbour =
+          origin + tiles.distance_in_tile(lowest(untested)) - tiles.distance_back_in_tile(step);
+      if (!(memory.foreground[tiles.brick_of_node(neighbour)] >> tiles.bit_of_node(neighbour) & 1))
+        linked &= ~lowest_bit(untested);
+    }
+    return linked;
+  }
+
+  // The same where links are given: components are made known by all elements that are not in the interior of
+  // their brick, and then each link to another brick of the tile is a union. There are so few of them for
+  // each component that it does not pay to put any off.
+  __device__ bool unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+    list().for_each_component(
+        links, elements, kBits, [&](Bits component, int) { firsts.add(component, border); },
+        [&](Bits component, int lane_of_brick, int) {
+          const int origin = tiles.node_of(brick - lane() + lane_of_brick, 0);
+          const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
+          for_each_outer(component, [&](int distance) { parent[origin + distance] = uint16_t(node); });
+          if (component != 0) parent[node] = uint16_t(node);
+        });
+    __syncthreads();
+    const int origin = tiles.node_of(brick, 0);
+    const Bits inside = tiles.inside(first);
+    rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
+      linked = linked_in_tile(step, linked, inside);
+      for (; __any_sync(kAllLanes, linked != 0); linked &= linked - 1) {
+        const int node = origin + (linked != 0 ? tiles.distance_in_tile(lowest(linked)) : 0);
+        if (linked != 0)
+          unite<InBlock>(parent, uint16_t(node), uint16_t(node - tiles.distance_back_in_tile(step)));
+        __syncwarp();
+      }
+    });
+    __syncthreads();
+    return true;
   }
 
   // ------------------------------------------------------------------------------------------- roots
@@ -365,23 +396,25 @@ struct TileLabelling {
       });
       __syncthreads();
       changed = false;
-      memory.pairs.for_each([&](const NodePair& pair) {
-        // The neighbour may not be the first element of its component.
-        const uint16_t a = InBlock::load(parent + pair.node),
-                       b = InBlock::load(parent + InBlock::load(parent + pair.neighbour));
-        if (pairs_done || a == b) return;
-        InBlock::store(parent + (a < b ? b : a), a < b ? a : b);
-        changed = true;
-      });
-      changed = __syncthreads_or(changed);
+      if constexpr (Rule::kTransitive) {
+        memory.pairs.for_each([&](const NodePair& pair) {
+          // The neighbour may not be the first element of its component.
+          const uint16_t a = InBlock::load(parent + pair.node),
+                         b = InBlock::load(parent + InBlock::load(parent + pair.neighbour));
+          if (pairs_done || a == b) return;
+          InBlock::store(parent + (a < b ? b : a), a < b ? a : b);
+          changed = true;
+        });
+        changed = __syncthreads_or(changed);
+      }
     }
   }
 
   // The word of `reaching` and `settled` that speaks of a node, and its bit there.
   __device__ int word_of(int node) const {
-    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kWord;
+    return 2 * tiles.brick_of_node(node) + tiles.bit_of_node(node) / kRootWord;
   }
-  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kWord; }
+  __device__ uint32_t bit_of(int node) const { return 1u << tiles.bit_of_node(node) % kRootWord; }
 
   __device__ void mark_reaching(const ListedNodes& nodes) const {
     nodes.for_each([&](int node, bool at_border) {
@@ -408,7 +441,7 @@ struct TileLabelling {
     __syncwarp();
   }
 
-  __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kWord; }
+  __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kRootWord; }
 
   __device__ void write_table(Bits isolated) const {
     table.foreground[number()] = foreground;
@@ -439,8 +472,8 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
 
   const Cell<Tiles::kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
   const auto first = tiles.first_of(corner, brick);
-  TileLabelling<Rule, Tiles, Index> tile{tiles,  rule,  values, table, memory, parent, brick,
-                                         corner, first, 0,      false, {},     {}};
+  TileLabelling<Rule, Tiles, Index> tile{tiles, rule,   values, table, memory, parent,
+                                         brick, corner, first,  0,     false,  {}};
   tile.read_foreground();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
                                     tiles.inside(tile.first), tile.foreground, tile.mixed);
@@ -449,7 +482,11 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   __syncwarp();
 
   typename TileLabelling<Rule, Tiles, Index>::FirstElements firsts{};
-  const bool pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, firsts);
+  bool pairs_done;
+  if constexpr (Rule::kTransitive)
+    pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, firsts);
+  else
+    pairs_done = tile.unite_links(links, tile.foreground & ~isolated, border, firsts);
   const auto nodes = tile.list_nodes(firsts);
   tile.flatten(nodes, pairs_done);
   tile.mark_reaching(nodes);

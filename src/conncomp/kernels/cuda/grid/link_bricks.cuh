@@ -13,7 +13,8 @@
 //      e' - e     a diagonal link e - t', if e - e' is a link within the brick.
 //
 // Links within bricks are never left out, and the link that is relied on comes before in its row, or moves
-// along fewer axes; so what is left connects the same elements.
+// along fewer axes; so what is left connects the same elements. Of bonds, so few are made up for that it does
+// not pay to look (kDense).
 // Cost: values are read once, those beside bricks once for each step to them; a word is written for each
 // brick and step.
 #pragma once
@@ -169,8 +170,9 @@ __global__ void __launch_bounds__(kLinkThreads)
 #pragma unroll
     for (int step = 0; step < B::kNoStep; ++step) {
       if (!tiles.has_step(step)) continue;
-      const Bits needed = B::moves(step) == 1 ? across.needed_straight(step, linked[step])
-                                              : across.needed_diagonally(step, linked);
+      const Bits needed = !Rule::kDense         ? linked[step]
+                          : B::moves(step) == 1 ? across.needed_straight(step, linked[step])
+                                                : across.needed_diagonally(step, linked);
       *words = within.back[step] | needed;
       words += table.bricks;
     }

@@ -56,14 +56,14 @@ __global__ void __launch_bounds__(kWordThreads)
                  uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
-  constexpr int kSide = B::kSide < kWord ? B::kSide : kWord;
+  constexpr int kSide = B::kSide < kRootWord ? B::kSide : kRootWord;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
     int count = 0;
     for (int64_t word = begin + threadIdx.x; word < end; word += kWordThreads) {
       Cell<rank, Index> cell{};
       const Index item = move_to_row(tiles.grid, rank - 1, word / columns, cell);
-      cell.move(tiles.grid, rank - 1, Index(word % columns) * kWord);
+      cell.move(tiles.grid, rank - 1, Index(word % columns) * kRootWord);
       int bit = 0;  // of the first element, in its brick
 #pragma unroll
       for (int a = 0; a < Tiles::kAxes; ++a)
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kWordThreads)
       int64_t brick = tiles.number_of(cell);
       if (item > 0) brick += int64_t(item) * tiles.tiles_of_item() << tiles.log_parts();
 #pragma unroll
-      for (int x = 0; x < kWord; x += kSide) {
+      for (int x = 0; x < kRootWord; x += kSide) {
         if (cell.at[rank - 1] >= tiles.axis(0).length) break;
         roots |= uint32_t(table.roots[brick] >> bit & B::ones(kSide)) << x;
         cell.move(tiles.grid, rank - 1, kSide);

@@ -209,12 +209,12 @@ __global__ void __launch_bounds__(kElementsOfTile, Tiles::kRank == 3 ? 3 : 1)
 
 // A thread an element. `roots_of_word`, if it is not null, gets the bits of the roots, and `roots_in_chunk`
 // how many there are in those of a block. `components` has a count for each item.
-template <class Index>
+template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     settle_elements(int64_t count, int64_t item_size, Index* label, uint32_t* __restrict__ roots_of_word,
                     int64_t* __restrict__ roots_in_chunk, int64_t* components) {
   const int64_t i = grid_thread();
-  const int64_t item = count == item_size ? 0 : i / item_size, first_of_item = item * item_size;
+  const int64_t item = items ? i / item_size : 0, first_of_item = item * item_size;
   Index* const parent = label + first_of_item;
   const Index element = Index(i - first_of_item);
   const Index above = i < count ? Shared::load(label + i) : Index(-1);
@@ -224,23 +224,23 @@ __global__ void __launch_bounds__(kWordThreads)
   const uint32_t roots = __ballot_sync(kAllLanes, is_root);
   const int in_block = block_sum<kWordThreads>(int(is_root));
   if (roots_of_word != nullptr) {
-    if (lane() == 0 && i < count) roots_of_word[i / kWord] = roots;
+    if (lane() == 0 && i < count) roots_of_word[i / kRootWord] = roots;
     if (threadIdx.x == 0) roots_in_chunk[blockIdx.x] = in_block;
   }
-  if (count == item_size) {
+  if (!items) {
     if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(in_block));
   } else if (is_root) {
     Shared::fetch_add(components + item, int64_t(1));
   }
 }
 
-template <class Index>
+template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     number_elements(int64_t count, int64_t item_size, Index* label,
                     const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
   const int64_t i = grid_thread();
   if (i >= count) return;
-  const Index first_of_item = Index(count == item_size ? 0 : i / item_size * item_size);
+  const Index first_of_item = Index(items ? i / item_size * item_size : 0);
   const LabelOfRoot<true, Index> label_of{count, 0, roots_of_word, number_of_word};
   const Index root = Shared::load(label + i);  // once; it may be any number by now
   Index number = 0;

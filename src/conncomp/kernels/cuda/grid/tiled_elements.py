@@ -110,9 +110,15 @@ def _names(rule: str, rank: int, items: bool, index: Any, consecutive: bool) -> 
     names = (
         f"label_elements<{kinds}>",
         f"join_elements<{kinds}>",
-        f"settle_elements<{label}>",
+        f"settle_elements<{label}, {str(items).lower()}>",
     )
-    return (*names, f"number_words<{label}>", f"number_elements<{label}>") if consecutive else names
+    if not consecutive:
+        return names
+    return (
+        *names,
+        f"number_words<{label}>",
+        f"number_elements<{label}, {str(items).lower()}>",
+    )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
