@@ -35,7 +35,7 @@ from conncomp.bench.machine import commit
 from conncomp.bench.runner import LONGEST, repeat
 from conncomp.bench.units import format_rate, format_ratio, format_seconds
 from conncomp.generate.random import integers
-from conncomp.grid.labelling import ON_GPU
+from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.links import equal_values, joined_by_bonds
 from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.io import atomic_path
@@ -46,6 +46,7 @@ from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 Row = dict[str, Any]
 Describe = Callable[[Any], Image]
 
+ON_GPU = ALGORITHMS["cuda"]
 KERNELS = {
     "label-equivalence": "D",
     "directional-propagation": "C",
@@ -77,9 +78,11 @@ def measure(
     gpu, workspace = current_gpu(), Workspace()
     roots = gpu.xp.full(values.size, -7, np.int32)  # not the right answer of the call before
     # A corner first, which compiles the kernels.
-    ON_GPU[name](gpu, describe(values[:8, :8]), roots[:64], workspace, **options)
+    fill = ON_GPU[name].fill
+    task = workspace, False, False
+    fill(gpu, describe(values[:8, :8]), roots[:64], *task, **options)
     roots.fill(-7)
-    call = partial(ON_GPU[name], gpu, describe(values), roots, workspace, **options)
+    call = partial(fill, gpu, describe(values), roots, *task, **options)
     try:
         with time_limit(limit):
             seconds = [device.seconds(call)]

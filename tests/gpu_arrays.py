@@ -3,7 +3,7 @@
 import numpy as np
 
 from conncomp.grid._values import describe_values
-from conncomp.grid.labelling import _label_on_gpu
+from conncomp.grid.labelling import Request
 from conncomp.grid.links import joined_by_bonds
 from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid.image import Image
@@ -39,8 +39,14 @@ def describe_bonds(bonds, periodic=False, packed=False, batch_axes=0):
     return Image(sites, joined_by_bonds(planes), neighbourhood, batch_axes)
 
 
+def label_on_gpu(gpu, image, labels, numbering, algorithm, return_num, workspace, **options):
+    """Fill `labels`; return how many components each item has, if `return_num`."""
+    task = "cuda", numbering, algorithm, return_num, None, None, workspace, options
+    return Request(*task).fill_on_gpu(gpu, image, labels)
+
+
 def fill(gpu, algorithm, image, index=np.int32, **options):
     """Return the roots within items, which begin as something else."""
     roots = np.full(image.values.shape, -7, index)
-    _label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
+    label_on_gpu(gpu, image, roots, "roots", algorithm, False, None, **options)
     return roots

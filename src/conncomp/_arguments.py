@@ -63,13 +63,16 @@ def check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
         raise ValueError(f"{name}={shown(value)} is not one of {', '.join(map(repr, choices))}")
 
 
-def check_options(algorithm: str, function: Any, options: dict[str, Any]) -> None:
-    """Raise unless `function`, which is the algorithm of that name, takes all `options`."""
-    known = getattr(function, "__kwdefaults__", None) or {}
-    for name in options:
-        if name not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
-            raise TypeError(f"algorithm={algorithm!r} has no option {name!r}; {has}")
+def check_option(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """Return the one of `choices` that equals `value`; integers must be integers."""
+    if value is None and None in choices:
+        return None
+    if all(choice is None or isinstance(choice, int) for choice in choices):
+        value = as_integer(name, value)
+    elif isinstance(value, (list, np.ndarray)):
+        value = tuple(value)
+    check_choice(name, value, choices)
+    return choices[choices.index(value)]
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -264,10 +264,11 @@ def extremes(values: Any) -> tuple[int, int]:
 class Output:
     """Where labels go: what a kernel fills, and what the user gets.
 
-    They are one array, but for two cases, in which what the kernel fills is copied at the end: the
-    user wants another dtype than int32 or int64, and it must be known first that the labels fit; or
-    the kernel is led by what it has written there, and `out` is the user's, who may change it
-    meanwhile.
+    They are one array, but for three cases, in which what the kernel fills is copied at the end:
+    the user wants another dtype than int32 or int64, and it must be known first that the labels
+    fit; or the kernel is led by what it has written there, and `out` is the user's, who may change
+    it meanwhile; or labels of small items are int32, and the kernel needs int64 for indices in the
+    array of all items.
 
     Parameters
     ----------
@@ -286,6 +287,8 @@ class Output:
         Whether what the kernel fills must not be `out`.
     xp : module
         NumPy or CuPy, the library of `inputs`.
+    largest_index : int
+        No index that the kernel keeps in the labels meanwhile is larger.
 
     Attributes
     ----------
@@ -303,6 +306,7 @@ class Output:
         lowest: int = 0,
         private: bool = False,
         xp: Any = np,
+        largest_index: int = 0,
     ) -> None:
         self._smallest = isinstance(dtype, str) and dtype == "smallest"
         self._lowest = lowest
@@ -317,18 +321,22 @@ class Output:
         if wanted is not None:
             _check_label_type(wanted, "dtype" if out is None else "out", largest, lowest)
         self._wanted = wanted
-        if wanted in INDEX_TYPES and placed is not None and not private:
+        by_size = wanted is None or wanted not in INDEX_TYPES
+        native = INDEX_TYPES[largest > INT32_MAX] if by_size else wanted
+        filled = INDEX_TYPES[1] if largest_index > INT32_MAX else native
+        if placed is not None and not private and placed.dtype == filled:
             self.labels = placed
         else:
-            native = wanted if wanted in INDEX_TYPES else INDEX_TYPES[largest > INT32_MAX]
-            self.labels = xp.empty(shape, native)
+            self.labels = xp.empty(shape, filled)
+        self._native = native
         self._copy = placed
 
     def finish(self) -> Any:
         """Return the labels as the user wants them, once `labels` is filled."""
         if not self._smallest and (self._wanted is None or self._wanted in INDEX_TYPES):
             if self._copy is None:
-                return self.labels
+                narrow = self.labels.dtype != self._native
+                return self._fill_new(self._native) if narrow else self.labels
             if self._copy is not self.labels:
                 self._fill(self._copy)
             return self._out
@@ -341,9 +349,13 @@ class Output:
                 f"{name} is {wanted}, too small for labels up to {largest}; use {smallest}"
             )
         if self._copy is None:
-            return self._fill(self._xp.empty(self.labels.shape, wanted))
+            return self._fill_new(wanted)
         self._fill(self._copy)
         return self._out
+
+    def _fill_new(self, dtype: Any) -> Any:
+        """Return the labels as a new array."""
+        return self._fill(self._xp.empty(self.labels.shape, dtype))
 
     def _fill(self, out: Any) -> Any:
         """Copy the labels to `out`, and return that."""

@@ -1,6 +1,5 @@
 import json
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,10 +8,9 @@ import pytest
 
 import conncomp
 from conncomp.bench import devices, machine
+from conncomp.bench.peers import TABLES
 from conncomp.bench.results import GraphResult, GraphRow, GridResult, GridRow, Machine, Run
 from conncomp.cli._command import command
-from conncomp.graph import labelling as graph_labelling
-from conncomp.grid import labelling as grid_labelling
 from fake_gpu import FakeGpu
 
 
@@ -147,13 +145,9 @@ def gpu(monkeypatch):
     def move(graph, device):
         return fake.move_graph(graph, device)
 
-    def algorithms(known, device):
-        return ("auto", "plain") if device == "cuda" else known(device)
-
     monkeypatch.setattr(conncomp.Graph, "to", move)
     monkeypatch.setattr(conncomp, "connected_components", fake.connected_components)
     monkeypatch.setattr(conncomp, "label", fake.label)
-    for labelling in (graph_labelling, grid_labelling):
-        monkeypatch.setattr(labelling, "algorithms", partial(algorithms, labelling.algorithms))
-        monkeypatch.setattr(labelling, "CAPTURABLE", frozenset({"auto", "plain"}))
+    for table in TABLES.values():
+        monkeypatch.setitem(table, "cuda", dict.fromkeys(("auto", "plain"), table["cuda"]["auto"]))
     return fake

@@ -16,12 +16,10 @@ from scipy import ndimage, sparse
 import fake_gpu
 from conncomp import generate
 from conncomp.bench import devices, runner
-from conncomp.bench.peers import algorithms
+from conncomp.bench.peers import TABLES, algorithms
 from conncomp.bench.results import load
 from conncomp.bench.suites import SUITES
 from conncomp.graph import Graph
-from conncomp.graph import labelling as graph_labelling
-from conncomp.grid import labelling as grid_labelling
 from conncomp.kernels.cuda import launcher
 from stand_in import Array
 
@@ -29,7 +27,6 @@ GRID = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs", "--de
 GRAPH = ("graph", "--size", "tiny", "--suite", "hard", "--input", "star-last", "--device", "cuda")
 NAMES = [(kind, suite) for kind in SUITES for suite in SUITES[kind]]
 
-CAPTURABLE = {"graph": graph_labelling.CAPTURABLE, "grid": grid_labelling.CAPTURABLE}
 BENCHMARKS = sorted((Path(__file__).parents[2] / "benchmarks").glob("cpu-*.json"))
 
 
@@ -320,7 +317,7 @@ def test_bad_names(run, gpu):
 
 
 def test_no_algorithm(run, gpu, monkeypatch):
-    monkeypatch.setattr("conncomp.grid.labelling.algorithms", lambda device: ())
+    monkeypatch.setitem(TABLES["grid"], "cuda", {})
     check_failure(run(*GRID), "there is no algorithm for cuda")
 
 
@@ -448,7 +445,7 @@ def test_on_a_gpu(run, kind):
         assert {run_.name for run_ in row.runs} >= set(algorithms(kind, "cuda"))
         for run_ in row.runs:
             assert (run_.status, run_.reason) == ("ok", None), (row.input, run_.name, run_.reason)
-            if run_.name in CAPTURABLE[kind]:
+            if getattr(TABLES[kind]["cuda"].get(run_.name), "capturable", False):
                 assert 0 < run_.captured_median < 1
             else:
                 assert run_.captured_median is None

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 
 from conncomp import Graph, connected_components, generate, label
-from conncomp.graph.labelling import ON_GPU as ON_GRAPHS
-from conncomp.grid.labelling import ON_GPU as ON_ARRAYS
+from conncomp.graph import algorithms as graph_algorithms
+from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
@@ -42,7 +42,9 @@ ARRAY_VARIANTS = {
 
 
 def label_graphs(cupy):
-    for algorithm, (name, (src, dst, n)) in product(ON_GRAPHS, (GRAPHS | LONG_GRAPHS).items()):
+    for algorithm, (name, (src, dst, n)) in product(
+        graph_algorithms.ALGORITHMS["cuda"], (GRAPHS | LONG_GRAPHS).items()
+    ):
         if name in LONG_GRAPHS and algorithm not in FAST:
             continue
         right = connected_components(Graph.from_edges(src, dst, n), numbering="roots")[1]
@@ -64,7 +66,7 @@ def label_graphs(cupy):
 
 
 def label_arrays(cupy):
-    label_images(cupy, ON_ARRAYS)
+    label_images(cupy, grid_algorithms.ALGORITHMS["cuda"])
     # The default for large arrays, in tiles as large as theirs.
     tiled_elements.MOST, launcher.current_gpu().multiprocessors = 0, 1
     label_images(cupy, ["auto"])

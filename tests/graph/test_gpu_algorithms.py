@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import Graph, Workspace, connected_components, path_lengths
-from conncomp.graph.labelling import CAPTURABLE, ON_GPU
+from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.check import check_rows
 from conncomp.kernels.cuda.papers import ecl
@@ -16,6 +16,7 @@ from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import components_by_search, consecutive
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+ON_GPU = ALGORITHMS["cuda"]
 ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
 ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
 CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
@@ -51,7 +52,8 @@ def roots_of(name):
 
 def fill(gpu, algorithm, graph, index=np.int32, **options):
     roots = np.full(graph.num_vertices, -7, index)
-    components = ON_GPU[algorithm](gpu, graph, roots, Workspace(), **options)
+    task = roots, Workspace(), False, True
+    components = ON_GPU[algorithm].fill(gpu, graph, *task, **options)
     return roots, int(components[0])
 
 
@@ -267,7 +269,7 @@ def test_path_lengths():
 
 
 @host
-@pytest.mark.parametrize("jump", ecl.JUMP)
+@pytest.mark.parametrize("jump", ecl.OPTIONS["jump"])
 def test_path_lengths_of_a_star(jump):
     """Every leaf starts under the hub, or else alone, and then the threads of the hub look, too."""
     graph = make("star", "both ends")
@@ -342,7 +344,7 @@ class TestOnGpu:
         for graph in (matrix, matrix.tocsr(), matrix.toarray()):
             np.testing.assert_array_equal(connected_components(graph)[1].get(), expected)
 
-    @pytest.mark.parametrize("algorithm", sorted(CAPTURABLE))
+    @pytest.mark.parametrize("algorithm", [name for name in ON_GPU if ON_GPU[name].capturable])
     def test_captured_in_a_cuda_graph(self, algorithm):
         import cupy
 

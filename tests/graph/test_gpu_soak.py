@@ -7,10 +7,10 @@ import pytest
 from scipy.sparse import coo_array, csgraph
 
 from conncomp import Graph, Workspace, connected_components
-from conncomp.graph.labelling import ON_GPU
-from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.graph.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
+ON_GPU = ALGORITHMS["cuda"]
 FAST = ("auto", "ecl", "soman")
 
 
@@ -79,9 +79,8 @@ def test_a_few_random_graphs():
     gpu, workspace = HostGpu(), Workspace()
 
     def fill(algorithm, graph, labels, numbering):
-        ON_GPU[algorithm](gpu, graph, labels, workspace)
-        if numbering == "consecutive":
-            number_roots(gpu, labels, 0, workspace)
+        consecutive = numbering == "consecutive"
+        ON_GPU[algorithm].fill(gpu, graph, labels, workspace, consecutive, counted=False)
 
     soak(np, fill, FAST, 60, 50, 2)
 

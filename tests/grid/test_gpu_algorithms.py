@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from changing_memory import ChangingGpu
 from conncomp import Workspace, generate, label
-from conncomp.grid.labelling import CAPTURABLE, ON_GPU, _label_on_gpu
+from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.links import equal_values
 from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid import tiled_elements
@@ -26,7 +26,7 @@ from conncomp.kernels.cuda.papers import (
     local_propagation,
     tiles,
 )
-from gpu_arrays import describe, describe_bonds, fill
+from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from link_reference import label_bonds_by_links, label_by_links
 from reference import (
@@ -37,6 +37,7 @@ from reference import (
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
+ON_GPU = ALGORITHMS["cuda"]
 VARIANTS = {
     "label-equivalence": [
         {"block": (16, 16)},
@@ -325,7 +326,7 @@ def test_numbering_and_count(algorithm, name):
         for numbering, right in (("roots", roots), ("consecutive", consecutive(roots, 1))):
             labels = np.full(image.shape, -7, index)
             task = numbering, algorithm, True, workspace
-            num = _label_on_gpu(HostGpu(), describe(image), labels, *task)
+            num = label_on_gpu(HostGpu(), describe(image), labels, *task)
             np.testing.assert_array_equal(labels, right)
             assert num.shape == (1,)
             assert num == len(np.unique(roots[roots >= 0]))
@@ -336,7 +337,7 @@ def test_numbering_and_count(algorithm, name):
 @pytest.mark.parametrize("algorithm", ON_GPU)
 def test_no_elements(algorithm, shape):
     image = describe(np.zeros(shape))
-    num = _label_on_gpu(HostGpu(), image, np.zeros(shape, np.int32), "roots", algorithm, True, None)
+    num = label_on_gpu(HostGpu(), image, np.zeros(shape, np.int32), "roots", algorithm, True, None)
     assert num == 0
 
 
@@ -458,8 +459,8 @@ def test_sanitized(sanitizer):
         ("label-equivalence", {"cells": 2}, ValueError, "cells=2"),
         ("label-equivalence", {"cells": 4}, ValueError, r"cells=4 .* block=\(32, 6\)"),
         ("label-equivalence", {"cells": "4"}, TypeError, "cells='4'"),
-        ("tiles", {"local": "dfs"}, ValueError, "local='dfs' is not one of 'bfs'"),
-        ("tiles", {"merge": "none"}, ValueError, "merge='none' is not one of 'relaxation'"),
+        ("tiles", {"local": "dfs"}, ValueError, "local='dfs' is not one of 'self-lab"),
+        ("tiles", {"merge": "none"}, ValueError, "merge='none' is not one of 'sewing'"),
         ("tiles", {"tile": 12}, ValueError, "tile=12"),
         ("tiles", {"tile": 16.0}, TypeError, r"tile=16\.0"),
         ("tiles", {"sites": 2}, ValueError, "sites=2"),
@@ -586,7 +587,7 @@ class TestOnGpu:
         np.testing.assert_array_equal(fresh.cpu().numpy(), right)
         assert int(num) == right_num
 
-    @pytest.mark.parametrize("algorithm", sorted(CAPTURABLE))
+    @pytest.mark.parametrize("algorithm", [name for name in ON_GPU if ON_GPU[name].capturable])
     def test_captured_in_a_cuda_graph(self, algorithm):
         import cupy
 

@@ -17,15 +17,16 @@ from changing_memory import (
     labels,
     written_by_another_thread,
 )
-from conncomp.grid.labelling import ON_GPU, _label_on_gpu
+from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.tiling import tiling
 from conncomp.kernels.cuda.launcher import launch
-from gpu_arrays import describe
+from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
+ON_GPU = ALGORITHMS["cuda"]
 # Algorithms with their options, and numberings: those of the same kernels once.
 CASES: list[tuple[str, dict[str, Any], str]] = [
     *((name, {}, "consecutive") for name in ("bricks", "elements", "tiles")),
@@ -57,7 +58,7 @@ def run(monkeypatch, request):
         described = describe(image, connectivity=2, periodic=(True, False))
         assert described.values is image
         task = numbering, name, True, SeparateWorkspace()
-        _label_on_gpu(gpu, described, out, *task, **options)
+        label_on_gpu(gpu, described, out, *task, **options)
 
     yield run_algorithm
     for default in tiled_bricks, tiled_elements:

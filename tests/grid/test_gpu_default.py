@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from conncomp import Workspace, generate
-from conncomp.grid.labelling import _label_on_gpu
 from conncomp.grid.links import Links
 from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.image import Geometry
-from gpu_arrays import describe
+from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
 
@@ -64,7 +63,7 @@ def check(image, connectivity, periodic, seed=0, background=0):
     gpu = HostGpu(seed=seed, multiprocessors=1)
     for numbering, index in (("roots", np.int32), ("consecutive", np.int64)):
         labels = np.full(image.shape, -7, index)
-        num = _label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
+        num = label_on_gpu(gpu, described, labels, numbering, "auto", True, Workspace())
         wanted = expected if numbering == "roots" else consecutive(expected, 1)
         np.testing.assert_array_equal(labels, wanted)
         assert num == len(np.unique(expected[expected >= 0]))
@@ -167,7 +166,7 @@ def test_alignment(offset):
     memory = np.full(image.size + 1, -7, np.int32)
     for start in (0, 1):
         roots = memory[start : start + image.size].reshape(image.shape)
-        _label_on_gpu(gpu, describe(image), roots, "roots", "auto", False, None)
+        label_on_gpu(gpu, describe(image), roots, "roots", "auto", False, None)
         np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
 
 

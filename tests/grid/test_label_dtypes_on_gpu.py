@@ -7,6 +7,7 @@ import pytest
 
 from conncomp import _arrays, label
 from conncomp.grid import labelling
+from conncomp.grid.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 
@@ -59,7 +60,7 @@ def test_dtypes(cupy, dtype, numbering):
 @host
 @pytest.mark.parametrize(
     ("algorithm", "options"),
-    [(name, {}) for name in labelling.ON_GPU if name not in labelling.CAPTURABLE]
+    [(name, {}) for name, record in ALGORITHMS["cuda"].items() if not record.capturable]
     + [("tiles", {"merge": "relaxation"})],
 )
 def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, algorithm, options):
@@ -81,6 +82,40 @@ def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, al
 @host
 def test_dtypes_that_are_too_small(cupy):
     check_too_small(cupy)
+
+
+@host
+@pytest.mark.parametrize("algorithm", [*ALGORITHMS["cuda"]])
+def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
+    """Kernels keep indices in the whole array, which may not fit into the labels of its items."""
+    monkeypatch.setattr(_arrays, "INT32_MAX", 200)
+    filled = []
+
+    def fill_on_gpu(request, gpu, image, labels):
+        filled.append(labels.dtype)
+        return fill(request, gpu, image, labels)
+
+    fill = labelling.Request.fill_on_gpu
+    monkeypatch.setattr(labelling.Request, "fill_on_gpu", fill_on_gpu)
+    for items, kernel_dtype in ((4, np.int32), (5, np.int64)):
+        batch = np.random.default_rng(items).integers(0, 3, (items, 10, 5))
+        for numbering in ("consecutive", "roots"):
+            task = {"batch_axes": 1, "numbering": numbering, "algorithm": algorithm}
+            right = label(batch, batch_axes=1, numbering=numbering)
+            assert right.dtype == np.int32
+            out = cupy.asarray(np.full_like(right, 77))
+            placed = cupy.asarray(batch)
+            assert label(placed, out=out, **task) is out
+            answers = [out, label(placed, **task), label(placed, dtype=np.int32, **task)]
+            for labels in (
+                *(answer.get() for answer in answers),
+                label(batch, device="cuda", **task),
+            ):
+                np.testing.assert_array_equal(labels, right, strict=True)
+            wide = label(placed, dtype=np.int64, **task)
+            np.testing.assert_array_equal(wide.get(), right.astype(np.int64), strict=True)
+            assert filled == [kernel_dtype] * 4 + [np.int64]
+            filled.clear()
 
 
 @pytest.mark.gpu

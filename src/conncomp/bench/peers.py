@@ -12,17 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._algorithms import Table
 from conncomp._arguments import INT32_MAX
 from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import MOST_OBJECTS
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
-from conncomp.graph import labelling as graph_labelling
-from conncomp.grid import labelling as grid_labelling
+from conncomp.graph import algorithms as graph_algorithms
+from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 
 Labels = NDArray[Any]
 Numbering = Literal["any", "consecutive", "roots"]
+
+TABLES: dict[Kind, Table] = {
+    "graph": graph_algorithms.ALGORITHMS,
+    "grid": grid_algorithms.ALGORITHMS,
+}
 
 
 class Contender:
@@ -90,8 +96,7 @@ class OursOnGpu(Contender):
         self.numbering = numbering
         self._algorithm = algorithm
         self._is_graph = measured == "graph"
-        labelling = graph_labelling if self._is_graph else grid_labelling
-        self.captures = numbering == "roots" and algorithm in labelling.CAPTURABLE
+        self.captures = numbering == "roots" and TABLES[measured]["cuda"][algorithm].capturable
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return the call and the array that it writes to."""
@@ -375,13 +380,11 @@ def peers(kind: Kind, device: DeviceName) -> dict[str, type[Peer]]:
 
 def algorithms(kind: Kind, device: DeviceName) -> dict[str, Contender]:
     """Return the contenders that are ours, by name."""
-    labelling: Any = graph_labelling if kind == "graph" else grid_labelling
+    names = TABLES[kind][device]
     if device == "cpu":
-        names = sorted(labelling.algorithms("cpu"), key=lambda name: name != "auto")
         return {name: Ours(kind, name) for name in names}
-    on_gpu = tuple(labelling.algorithms("cuda"))
-    made = [OursOnGpu(kind, name) for name in on_gpu]
-    if "auto" in on_gpu:
+    made = [OursOnGpu(kind, name) for name in names]
+    if "auto" in names:
         made.append(OursOnGpu(kind, "auto", "consecutive"))
     return {contender.name: contender for contender in made}
 

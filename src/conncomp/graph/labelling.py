@@ -1,14 +1,15 @@
-"""`connected_components`: conversions, and the table of algorithms."""
+"""`connected_components`, and the kinds of graphs that it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from conncomp._arguments import also_named, as_bool, check_choice, check_options, shown
+from conncomp._algorithms import Algorithm, choose_algorithm
+from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._arrays import (
     Output,
     as_cupy,
@@ -23,33 +24,13 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp.gpu import Workspace
+from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.graph import Graph, _check_square
-from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
-from conncomp.kernels.cuda.papers import bfs, ecl, edge_propagation, soman, vertex_propagation
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
-
-# Each fills the roots and returns the number of components, on the GPU as an array of one.
-ON_CPU = ("auto", "afforest")
-ON_GPU: dict[str, Callable[..., Any]] = {
-    "auto": blocked_afforest.fill_roots,
-    "ecl": ecl.fill_roots,
-    "soman": soman.fill_roots,
-    "edge-propagation": edge_propagation.fill_roots,
-    "vertex-propagation": vertex_propagation.fill_roots,
-    "bfs": bfs.fill_roots,
-}
-# Those that do not wait for the GPU, so that calls can be captured in a CUDA graph.
-CAPTURABLE = frozenset({"auto", "ecl"})
-
-
-def algorithms(device: str) -> tuple[str, ...]:
-    """Return the names of the algorithms on a device, "cpu" or "cuda"."""
-    return tuple(ON_GPU) if device == "cuda" else ON_CPU
 
 
 @overload
@@ -240,8 +221,9 @@ def connected_components(
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
     check_choice("numbering", numbering, ("consecutive", "roots"))
     where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
-    check_choice("algorithm", algorithm, algorithms(where))
-    check_options(algorithm, ON_GPU[algorithm] if where == "cuda" else None, options)
+    record = choose_algorithm(ALGORITHMS, where, algorithm)
+    choices = record.check_options(options)
+    consecutive = numbering == "consecutive"
     arcs = as_graph(csgraph)
     strong = as_bool("directed", directed) and connection.lower() == "strong"
     return_labels = as_bool("return_labels", return_labels)
@@ -252,9 +234,7 @@ def connected_components(
                 "example by Graph.to('cpu')"
             )
         if arcs.device == "cuda":
-            count, labels = _label_on_gpu(
-                arcs, numbering, algorithm, dtype, out, workspace, **options
-            )
+            count, labels = _label_on_gpu(arcs, record, choices, consecutive, dtype, out, workspace)
             return (count, labels) if return_labels else int(count)
     inputs = (*arcs._kept(), *_arrays_of(csgraph))
     largest = max(arcs.num_vertices - 1, 0)
@@ -262,50 +242,49 @@ def connected_components(
     output = Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         moved = arcs.to("cuda")
-        count, placed = _label_on_gpu(
-            moved, numbering, algorithm, output.labels.dtype, None, workspace, **options
-        )
+        wanted = output.labels.dtype, None
+        count, placed = _label_on_gpu(moved, record, choices, consecutive, *wanted, workspace)
         move_from_gpu(placed, output.labels)
         count = int(count)
     elif strong:
         count = _fill_strong(arcs, output.labels, numbering)
     else:
-        count = arcs._fill_labels(output.labels, numbering == "consecutive")
+        (count,) = record.fill(None, arcs, output.labels, None, consecutive, True, **choices)
     labels = output.finish()
     return (count, labels) if return_labels else count
 
 
 def _label_on_gpu(
     graph: Graph,
-    numbering: Numbering,
-    algorithm: str,
+    record: Algorithm,
+    options: Mapping[str, Any],
+    consecutive: bool,
     dtype: DTypeLike | None,
     out: Any,
     workspace: Workspace | None,
-    **options: Any,
 ) -> tuple[Any, Any]:
     """Label a graph that lies on a GPU; return the number of components and the labels."""
     some_array: Any = graph._kept()[0]
     with caller_stream(graph._library, some_array.device.id):
         gpu = current_gpu()
         largest = max(graph.num_vertices - 1, 0)
-        # Algorithms that go on until nothing changes would go on for ever while the caller changes
-        # `out`; the others check what they read back of it.
-        private = algorithm not in CAPTURABLE
+        # What goes on until nothing changes would go on for ever while the caller changes `out`;
+        # other algorithms check what they read back of it.
+        private = record.waits(options)
         parts = graph._kept()
         output = Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
+        record.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
-            count = ON_GPU[algorithm](gpu, graph, output.labels, memory, **options)
-            if numbering == "consecutive":
-                numbered = number_roots(gpu, output.labels, 0, memory)
-                count = first_entry(numbered) if private else int(numbered[0])
+            counts = record.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
+            if consecutive:
+                count = first_entry(counts) if private else int(counts[0])
         labels = output.finish()
         result = from_cupy(labels, graph._library) if out is None else out
-        if numbering == "consecutive":
+        if consecutive:
             return count, result
-        return from_cupy(count.reshape(()), graph._library), result
+        return from_cupy(counts.reshape(()), graph._library), result
 
 
 def _lies_on_gpu(graph: Any) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import also_named, as_bool, check_choice, check_options
+from conncomp._algorithms import Algorithm, choose_algorithm
+from conncomp._arguments import also_named, as_bool, check_choice
 from conncomp._arrays import (
     Output,
     as_cupy,
@@ -25,29 +25,18 @@ from conncomp._arrays import (
     move_to_gpu,
     on_gpu,
 )
-from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid._values import describe_values
+from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.grid.links import Links
 from conncomp.grid.neighbourhood import Neighbourhood
-from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
-from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
+from conncomp.grid.runs import Array
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
-from conncomp.kernels.cuda.papers import (
-    directional_propagation,
-    label_equivalence,
-    local_propagation,
-    neighbour_propagation,
-    tiles,
-)
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
-
-# Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
-SHORT_ROW = 64
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {
@@ -63,58 +52,6 @@ ELSEWHERE = {
 }
 
 
-def _fill_by_runs(
-    values: Labels,
-    links: Links,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
-    consecutive: bool,
-    labels: Labels,
-    counts: Labels,
-) -> None:
-    axes, backward, batch, order = _describe_axes(
-        values.shape, values.strides, values.itemsize, neighbourhood, batch_axes
-    )
-    if links.bonds:
-        links = links._replace(bonds=tuple(links.bonds[k] for k in reversed(order)))
-    data = values.__array_interface__["data"][0]
-    flat = labels.reshape(-1)
-    native.label_runs(data, *links, axes, backward, batch, consecutive, flat, counts.reshape(-1))
-
-
-# Each takes (values, links, neighbourhood, batch_axes, consecutive, labels, counts), and fills the
-# labels and the number of components of each item.
-ON_CPU: dict[str, Callable[..., None]] = {"auto": _fill_by_runs, "runs": _fill_by_runs}
-
-
-def _fill_by_default(
-    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
-) -> Any:
-    small = image.size <= tiled_elements.MOST * gpu.multiprocessors
-    default = tiled_elements if small or not tiled_bricks.takes(image) else tiled_bricks
-    return default.fill_labels(gpu, image, labels, workspace, consecutive)
-
-
-# Each takes (gpu, image, roots, workspace, **options), and fills the roots; the default is told
-# whether to number components, too, and returns how many there are.
-ON_GPU: dict[str, Callable[..., Any]] = {
-    "auto": _fill_by_default,
-    "label-equivalence": label_equivalence.fill_roots,
-    "neighbour-propagation": neighbour_propagation.fill_roots,
-    "local-propagation": local_propagation.fill_roots,
-    "directional-propagation": directional_propagation.fill_roots,
-    "tiles": tiles.fill_roots,
-}
-
-# Those of them that, without options, never wait for the GPU: CUDA graphs can capture their calls.
-CAPTURABLE = frozenset({"auto", "tiles"})
-
-
-def algorithms(device: str) -> tuple[str, ...]:
-    """Return the names of the algorithms on a device, "cpu" or "cuda"."""
-    return tuple(ON_GPU) if device == "cuda" else tuple(ON_CPU)
-
-
 @dataclass(slots=True)
 class Request:
     """How labels are wanted: arguments of `label`, and the device to work on."""
@@ -126,38 +63,41 @@ class Request:
     dtype: DTypeLike | None
     out: Any
     workspace: Workspace | None
-    options: dict[str, Any]
+    options: Mapping[str, Any]
+    record: Algorithm = field(init=False)
 
     def __post_init__(self) -> None:
         check_choice("numbering", self.numbering, ("consecutive", "roots"))
-        check_choice("algorithm", self.algorithm, algorithms(self.device))
-        algorithm = ON_GPU[self.algorithm] if self.device == "cuda" else None
-        check_options(self.algorithm, algorithm, self.options)
+        self.record = choose_algorithm(ALGORITHMS, self.device, self.algorithm)
+        self.options = self.record.check_options(self.options)
 
     @property
     def consecutive(self) -> bool:
         """Whether components are numbered, rather than called by their roots."""
         return self.numbering == "consecutive"
 
-    @property
-    def task(self) -> tuple[Numbering, str, bool, Workspace | None]:
-        """What `_label_on_gpu` takes of it, but the options."""
-        return self.numbering, self.algorithm, self.return_num, self.workspace
-
-    @property
-    def keeps_labels_private(self) -> bool:
-        """Whether an algorithm on a GPU must not work in memory of the caller's.
-
-        Those that go on until nothing changes would go on for ever while the caller changes it; the
-        others check what they read back of it.
-        """
-        return self.algorithm not in CAPTURABLE or self.options.get("merge") == "relaxation"
-
     def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, **options: Any) -> Output:
         """Return where the labels of an array go that was given as `given`."""
         largest = prod(shape[batch_axes:])
         lowest = 0 if self.consecutive else -1
+        if self.device == "cuda":  # where labels are indices in the whole array meanwhile
+            options["largest_index"] = prod(shape)
         return Output(shape, largest, self.dtype, self.out, (given,), lowest, **options)
+
+    def fill_on_cpu(self, array: Array, labels: Labels) -> Labels:
+        """Fill `labels`; return how many components each item has."""
+        fill = self.record.fill
+        counts: Labels = fill(None, array, labels, None, self.consecutive, self.return_num)
+        return counts
+
+    def fill_on_gpu(self, gpu: Gpu, image: Image, labels: Any) -> Any:
+        """Fill `labels`; return how many components each item has, if wanted, on the GPU."""
+        if image.size == 0:
+            return gpu.xp.zeros(image.items, np.int64)
+        self.record.check(image, **self.options)
+        task = self.consecutive, self.return_num
+        with Workspace() if self.workspace is None else self.workspace as memory:
+            return self.record.fill(gpu, image, labels, memory, *task, **self.options)
 
 
 class Source:
@@ -189,27 +129,16 @@ def label_source(
     if request.device == "cuda":
         counts = _fill_from_gpu(source, neighbourhood, batch_axes, request, output.labels)
     else:
-        task = values, links, neighbourhood, batch_axes
-        counts = _fill_on_cpu(*task, request, output.labels)
+        array = Array(values, links, neighbourhood, batch_axes)
+        counts = request.fill_on_cpu(array, output.labels)
     labels: Labels = output.finish()
     if not request.return_num:
         return labels
-    return (labels, counts) if batch_axes else (labels, int(counts))
-
-
-def _fill_on_cpu(
-    values: Labels,
-    links: Links,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
-    request: Request,
-    labels: Labels,
-) -> Labels:
-    counts = np.zeros(values.shape[:batch_axes], np.int64)
-    if values.size:
-        fill = ON_CPU[request.algorithm]
-        fill(values, links, neighbourhood, batch_axes, request.consecutive, labels, counts)
-    return counts
+    return (
+        (labels, counts.reshape(values.shape[:batch_axes]))
+        if batch_axes
+        else (labels, int(counts[0]))
+    )
 
 
 def _fill_from_gpu(
@@ -219,15 +148,14 @@ def _fill_from_gpu(
     request: Request,
     labels: Labels,
 ) -> Labels:
-    """Label what lies in main memory on the GPU; return the counts, or zeros if not wanted."""
+    """Label what lies in main memory on the GPU; return how many components each item has."""
     gpu = current_gpu()
     values, links = source.describe(move_to_gpu(gpu.xp, source.read))
     placed = gpu.xp.empty(labels.shape, labels.dtype)
     image = Image(values, links, neighbourhood, batch_axes)
-    counts = _label_on_gpu(gpu, image, placed, *request.task, **request.options)
+    counts = request.fill_on_gpu(gpu, image, placed)
     move_from_gpu(placed, labels)
-    shape = labels.shape[:batch_axes]
-    return move_from_gpu(counts).reshape(shape) if request.return_num else np.zeros(shape, np.int64)
+    return move_from_gpu(counts) if request.return_num else np.zeros(image.items, np.int64)
 
 
 def _label_in_gpu_memory(
@@ -240,11 +168,13 @@ def _label_in_gpu_memory(
             values.shape,
             batch_axes,
             source.given,
-            private=request.keeps_labels_private,
+            # What goes on until nothing changes would go on for ever while the caller changes
+            # `out`; other algorithms check what they read back of it.
+            private=request.record.waits(request.options),
             xp=gpu.xp,
         )
         image = Image(values, links, neighbourhood, batch_axes)
-        counts = _label_on_gpu(gpu, image, output.labels, *request.task, **request.options)
+        counts = request.fill_on_gpu(gpu, image, output.labels)
         labels = output.finish()
         result: Labels = from_cupy(labels, library) if request.out is None else request.out
         if not request.return_num:
@@ -253,77 +183,6 @@ def _label_in_gpu_memory(
         if request.consecutive and not batch_axes:
             return result, int(counts)
         return result, from_cupy(counts, library)
-
-
-def _label_on_gpu(
-    gpu: Gpu,
-    image: Image,
-    labels: Any,
-    numbering: Numbering,
-    algorithm: str,
-    return_num: bool,
-    workspace: Workspace | None,
-    **options: Any,
-) -> Any:
-    """Fill `labels`; return how many components each item has, if it is wanted, on the GPU."""
-    if image.size == 0:
-        return gpu.xp.zeros(image.items, np.int64)
-    with Workspace() if workspace is None else workspace as memory:
-        if algorithm == "auto":
-            consecutive = numbering == "consecutive"
-            counts = _fill_by_default(gpu, image, labels, memory, consecutive)
-            return counts if return_num else None
-        flat = labels.reshape(-1)
-        ON_GPU[algorithm](gpu, image, flat, memory, **options)
-        if numbering == "consecutive":
-            return number_roots(gpu, flat, 1, memory, image.items)
-        counts = count_roots(gpu, flat, memory, image.items) if return_num else None
-        place_roots_within_items(gpu, flat, image.items)
-        return counts
-
-
-@lru_cache(maxsize=1024)
-def _describe_axes(
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    itemsize: int,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int8], int, tuple[int, ...]]:
-    """Return what kernels on the CPU are told of an array's axes, that of the rows last.
-
-    Axes of length 1 connect nothing and are left out.
-
-    Returns
-    -------
-    axes : array of int64, shape (axes, 4)
-        Length, whether it is periodic, and the strides of labels, in elements, and of values.
-    backward : array of int8, shape (steps, axes of an item)
-    batch : int
-        How many of the axes are batch axes; they come first.
-    order : tuple of int
-        The others, as axes of an item.
-    """
-    batch = [k for k in range(batch_axes) if shape[k] > 1]
-    item, item_strides = shape[batch_axes:], strides[batch_axes:]
-    axes = [k for k in range(len(item)) if item[k] > 1] or [len(item) - 1]
-    straight = dict(zip(axes, neighbourhood.steps(tuple(axes)).straight, strict=True))
-
-    # Runs should be long. Values are read several times and labels are written once: rows should be
-    # contiguous in the image rather than among the labels.
-    def cost(k: int) -> tuple[bool, int, int, int]:
-        return not straight[k], -min(item[k], SHORT_ROW), max(abs(item_strides[k]), itemsize), -k
-
-    rows = min(axes, key=cost)
-    order = (*(k for k in axes if k != rows), rows)
-    steps = neighbourhood.steps(order)
-    periodic = [False] * len(batch) + list(steps.periodic)
-    kept = batch + [batch_axes + k for k in order]
-    table = [
-        (shape[k], closed, prod(shape[k + 1 :]), strides[k])
-        for k, closed in zip(kept, periodic, strict=True)
-    ]
-    return np.array(table, np.int64), steps.packed, len(batch), order
 
 
 @overload

@@ -10,16 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp._arguments import as_integer, check_choice
 from conncomp.grid.links import Links
 from conncomp.grid.neighbourhood import Neighbourhood, Steps
 from conncomp.kernels.cuda.launcher import Gpu
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
-
-# The sizes of blocks that Maddix 2014 compares.
-BLOCKS = ((32, 6), (16, 16), (32, 32))
 
 # How values are compared, by the names of `conncomp.grid.links`: integers as unsigned ones.
 VALUE_CTYPES = {
@@ -276,16 +272,6 @@ class Image:
         *planes, rows, columns = self.shape
         blocks = self.items * prod(planes) * -(-rows // height) * -(-columns // width)
         return gpu.blocks(blocks * threads, threads), threads
-
-
-def block_of_cells(block: tuple[int, int], cells: int) -> tuple[int, int, int]:
-    """Check two options; return the width and the height of a block in cells, and its threads."""
-    check_choice("block", tuple(block), BLOCKS)
-    check_choice("cells", as_integer("cells", cells), (1, 4))
-    width, height = block
-    if height % cells:
-        raise ValueError(f"cells={cells} does not divide the height of block={block!r}")
-    return width, height, width * height // cells
 
 
 def rules() -> Iterator[Links]:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, as_integer, check_choice
+from conncomp._arguments import INT32_MAX, check_option
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
 
 FILE = "cuda/papers/ecl.cuh"
 THREADS = 256
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
-INIT, JUMP, FINISH = (1, 2, 3), (1, 2, 3, 4), (1, 2, 3)
+OPTIONS = {"init": (3, 1, 2), "jump": (4, 1, 2, 3), "finish": (3, 1, 2)}
 
 
 def fill_roots(
@@ -51,9 +51,6 @@ def fill_roots(
     array of int64, shape (1,)
         The number of components, in `workspace`.
     """
-    init = _choose("init", init, INIT)
-    jump = _choose("jump", jump, JUMP)
-    finish = _choose("finish", finish, FINISH)
     count = graph.num_vertices
     vertices = gpu.blocks(count, THREADS), THREADS
     if graph._csr is None:
@@ -97,16 +94,13 @@ def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> tuple[int
     init, jump : int
         As of `fill_roots`.
     """
+    init = check_option("init", init, OPTIONS["init"])
+    jump = check_option("jump", jump, OPTIONS["jump"])
     tally = gpu.xp.zeros(3, COUNT)
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
     fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)
     paths, steps, longest = tally.tolist()
     return paths, steps, longest
-
-
-def _choose(name: str, value: int, choices: tuple[int, ...]) -> int:
-    check_choice(name, as_integer(name, value), choices)
-    return int(value)
 
 
 @cache
@@ -153,7 +147,7 @@ def _names_for_arcs(
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    variants = list(product(INIT, JUMP, FINISH, (False, True)))
+    variants = list(product(*OPTIONS.values(), (False, True)))
     for vertex, index in product(INDEX_TYPES, repeat=2):
         for variant in variants:
             yield FILE, _names_for_arcs(vertex, index, *variant)

@@ -10,11 +10,13 @@ import numpy as np
 
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
-from conncomp.kernels.cuda.grid.image import Image, block_of_cells, rule_kinds
+from conncomp.kernels.cuda.grid.image import Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.blocks import CELLS, FLAT, LARGE, SQUARE, block_of_cells
 
 FILE = "cuda/papers/label_equivalence.cuh"
 THREADS = 256
+OPTIONS = {"block": (FLAT, SQUARE, LARGE), "cells": CELLS}
 
 
 def fill_roots(

@@ -12,13 +12,14 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import (
     Image,
-    block_of_cells,
     rule_kinds,
 )
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.blocks import CELLS, FLAT, LARGE, SQUARE, block_of_cells
 
 FILE = "cuda/papers/local_propagation.cuh"
 LINK_BYTES = 2
+OPTIONS = {"block": (SQUARE, FLAT, LARGE), "cells": CELLS}
 
 
 def fill_roots(

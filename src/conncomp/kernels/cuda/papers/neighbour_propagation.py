@@ -12,12 +12,13 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import (
     Image,
-    block_of_cells,
     rule_kinds,
 )
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.blocks import FLAT, LARGE, SQUARE, block_of_cells
 
 FILE = "cuda/papers/neighbour_propagation.cuh"
+OPTIONS = {"block": (FLAT, SQUARE, LARGE)}
 
 
 def fill_roots(

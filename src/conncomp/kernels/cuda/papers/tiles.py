@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import as_integer, check_choice
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, rule_kinds
@@ -20,12 +19,18 @@ THREADS, START_BLOCK = 256, (32, 8)
 
 RANKS = (2, 3)
 LOCAL = {
+    "self-labelling": "local_self_label",
     "bfs": "local_bfs",
     "union-find": "local_union_find",
-    "self-labelling": "local_self_label",
 }
-MERGE = {"relaxation": ("prepare_relax", "relax"), "sewing": ("sew",)}
-TILES, SITES = (4, 8, 16, 32, 64), (1, 4, "column")
+MERGE = {"sewing": ("sew",), "relaxation": ("prepare_relax", "relax")}
+TILES = (4, 8, 16, 32, 64)
+OPTIONS = {
+    "local": tuple(LOCAL),
+    "merge": tuple(MERGE),
+    "tile": (None, *TILES),
+    "sites": (None, 4, 1, "column"),
+}
 DEFAULT_TILE = {2: 16, 3: 8}
 
 # What shared memory has room for, 48 KiB in each of the three ways; and its bytes a site.
@@ -71,9 +76,8 @@ def fill_roots(
     sites : {4, 1, "column"}, optional
         How many sites are a thread's, for "self-labelling"; with 1, a tile has up to 1024.
     """
-    check_choice("local", local, tuple(LOCAL))
-    check_choice("merge", merge, tuple(MERGE))
-    side, threads = _check_tile(image, local, tile, sites)
+    side = tile or DEFAULT_TILE[image.rank]
+    threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
     names = _names(image.rule_name, image.rank, roots.dtype, local, merge)
     start, label, *across, flatten = gpu.load(FILE, names)
@@ -119,37 +123,42 @@ def fill_roots(
     launch(flatten, (gpu.blocks(image.size, THREADS), THREADS), image.size, roots)
 
 
-def _check_tile(
-    image: Image, local: str, tile: int | None, sites: int | str | None
-) -> tuple[int, int]:
-    """Return the side of a tile, and the threads of a block."""
+def waits(options: Mapping[str, Any]) -> bool:
+    """Whether `fill_roots` waits for the GPU."""
+    return bool(options["merge"] == "relaxation")
+
+
+def check(
+    image: Image, *, local: str, merge: str, tile: int | None, sites: int | str | None
+) -> None:
+    """Raise ValueError unless an array and its tiles fit."""
     if image.rank not in RANKS:
         raise ValueError(
             "algorithm='tiles' labels arrays of up to three axes that are longer than 1; image "
-            f"has shape {image.values.shape}"
+            f"has shape {image.values.shape}; use algorithm='auto'"
         )
-    side = DEFAULT_TILE[image.rank] if tile is None else as_integer("tile", tile)
-    check_choice("tile", side, TILES)
+    side = tile or DEFAULT_TILE[image.rank]
     total = side**image.rank
     if total > MAX_SITES:
         raise ValueError(
             f"tile={side} makes {total} sites in {image.rank} dimensions; shared memory has room "
             f"for {MAX_SITES}"
         )
-    if local != "self-labelling":
-        if sites is not None:
-            raise ValueError(f"sites={sites!r} is for local='self-labelling', not {local!r}")
-        return side, WARP
-    check_choice("sites", sites, (None, *SITES))
-    if sites == "column":
-        return side, total // side
-    threads = total // (sites or 4)
-    if threads > MAX_THREADS:
+    if local != "self-labelling" and sites is not None:
+        raise ValueError(f"sites={sites!r} is for local='self-labelling', not {local!r}")
+    threads = _threads(side, image.rank, sites)
+    if local == "self-labelling" and threads > MAX_THREADS:
         raise ValueError(
             f"sites={sites} and tile={side} make {threads} threads a block; there may be "
             f"{MAX_THREADS}"
         )
-    return side, threads
+
+
+def _threads(side: int, rank: int, sites: int | str | None) -> int:
+    """Return the threads of a block that labels a tile by self-labelling."""
+    of_thread = side if sites == "column" else int(sites or 4)
+    total: int = side**rank
+    return total // of_thread
 
 
 def _crossing_neighbours(image: Image) -> int:

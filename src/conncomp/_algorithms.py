@@ -1,0 +1,117 @@
+"""The record of an algorithm: how it is called, and all that is checked and said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from conncomp._arguments import check_option, shown
+
+# (file, names of kernels), for all kernels that a driver can load.
+Specialisations = Iterator[tuple[str, tuple[str, ...]]]
+
+
+def never_waits(options: Mapping[str, Any]) -> bool:
+    """Say of an algorithm that it does not wait for the GPU, whatever its options."""
+    return False
+
+
+def always_waits(options: Mapping[str, Any]) -> bool:
+    """Say of an algorithm that it waits for the GPU, whatever its options."""
+    return True
+
+
+def accepts_all(problem: Any, **options: Any) -> None:
+    """Accept any problem."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm on a device.
+
+    Attributes
+    ----------
+    name : str
+        What the user calls it.
+    device : {"cpu", "cuda"}
+    fill : callable
+        ``fill(gpu, problem, labels, workspace, consecutive, counted, **options)`` fills `labels`,
+        by roots or `consecutive` numbers, and returns the number of components of each item; where
+        they are neither numbered nor `counted` it may return None. On a GPU these are an array of
+        int64 in `workspace`. On a CPU `gpu` and `workspace` are None.
+    source : str
+        The papers that it is from, as in the references of the function that has it; or "".
+    options : dict
+        The choices that the user has for each option, the default first.
+    waits : callable
+        ``waits(options)``, given a choice for each option, is whether it waits for the GPU: because
+        it goes on until nothing changes, so that labels must be memory of its own, and a CUDA graph
+        cannot capture it.
+    check : callable
+        ``check(problem, **options)``, given a choice for each, raises ValueError where it does not
+        take a problem, or options that exclude each other.
+    specialisations : tuple of callable
+        Each yields the kernels that a driver loads.
+    """
+
+    name: str
+    device: str
+    fill: Callable[..., Any]
+    source: str = ""
+    options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    waits: Callable[[Mapping[str, Any]], bool] = never_waits
+    check: Callable[..., None] = accepts_all
+    specialisations: tuple[Callable[[], Specialisations], ...] = ()
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """The default choice for each option."""
+        return {name: choices[0] for name, choices in self.options.items()}
+
+    @property
+    def capturable(self) -> bool:
+        """Whether a CUDA graph can capture it, with the default options."""
+        return self.device == "cuda" and not self.waits(self.defaults)
+
+    def check_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the choice for each option: of `options`, or the default.
+
+        Raises
+        ------
+        TypeError
+            If the algorithm does not have an option, or it is to be an integer and is none.
+        ValueError
+            If an option is none of the choices.
+        """
+        if not options:
+            return self.defaults
+        for name in options:
+            if name not in self.options:
+                has = f"it has {', '.join(self.options)}" if self.options else "it has none"
+                raise TypeError(f"algorithm={self.name!r} has no option {name!r}; {has}")
+        return {
+            name: check_option(name, options[name], choices) if name in options else choices[0]
+            for name, choices in self.options.items()
+        }
+
+
+Table = dict[str, dict[str, Algorithm]]
+
+
+def table_of(*records: Algorithm) -> Table:
+    """Return records by device and by name."""
+    return {
+        device: {record.name: record for record in records if record.device == device}
+        for device in ("cpu", "cuda")
+    }
+
+
+def choose_algorithm(table: Table, device: str, name: str) -> Algorithm:
+    """Return the record of the algorithm that the user calls `name`."""
+    try:
+        return table[device][name]
+    except (KeyError, TypeError):
+        known = ", ".join(map(repr, table[device]))
+        raise ValueError(f"algorithm={shown(name)} is not one of {known}") from None

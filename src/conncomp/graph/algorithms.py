@@ -1,0 +1,109 @@
+"""The algorithms for graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core import numbering
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph import blocked_afforest
+from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.papers import (
+    bfs,
+    ecl,
+    edge_propagation,
+    edges,
+    soman,
+    vertex_propagation,
+)
+
+if TYPE_CHECKING:
+    from conncomp.graph.graph import Graph
+
+JAIGANESH = "Jaiganesh, Burtscher 2018"
+HAWICK = "Hawick, Leist, Playne 2010"
+
+
+def _fill_by_afforest(
+    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+) -> tuple[int]:
+    return (graph._fill_labels(labels, consecutive),)
+
+
+def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `fill` of what fills roots, and counts components meanwhile."""
+
+    def fill(
+        gpu: Gpu,
+        graph: Graph,
+        labels: Any,
+        workspace: Workspace,
+        consecutive: bool,
+        counted: bool,
+        **options: Any,
+    ) -> Any:
+        counts = fill_roots(gpu, graph, labels, workspace, **options)
+        return number_roots(gpu, labels, 0, workspace) if consecutive else counts
+
+    return fill
+
+
+def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
+    return tuple(driver.specialisations for driver in (*drivers, numbering))
+
+
+# A problem is a `Graph`, which is one item, on the device of the algorithm.
+ALGORITHMS = table_of(
+    Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
+    Algorithm("afforest", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
+    Algorithm(
+        "auto",
+        "cuda",
+        _numbering(blocked_afforest.fill_roots),
+        source=f"Sutton, Ben-Nun, Barak 2018; {JAIGANESH}",
+        specialisations=_kernels(blocked_afforest, ecl),
+    ),
+    Algorithm(
+        "ecl",
+        "cuda",
+        _numbering(ecl.fill_roots),
+        source=JAIGANESH,
+        options=ecl.OPTIONS,
+        specialisations=_kernels(ecl),
+    ),
+    Algorithm(
+        "soman",
+        "cuda",
+        _numbering(soman.fill_roots),
+        source="Soman, Kothapalli, Narayanan 2010; Wang 2013",
+        waits=always_waits,
+        specialisations=_kernels(soman, edges),
+    ),
+    Algorithm(
+        "edge-propagation",
+        "cuda",
+        _numbering(edge_propagation.fill_roots),
+        source=HAWICK,
+        waits=always_waits,
+        specialisations=_kernels(edge_propagation, edges),
+    ),
+    Algorithm(
+        "vertex-propagation",
+        "cuda",
+        _numbering(vertex_propagation.fill_roots),
+        source=HAWICK,
+        waits=always_waits,
+        specialisations=_kernels(vertex_propagation, edges),
+    ),
+    Algorithm(
+        "bfs",
+        "cuda",
+        _numbering(bfs.fill_roots),
+        source=HAWICK,
+        waits=always_waits,
+        specialisations=_kernels(bfs, edges),
+    ),
+)

@@ -1,0 +1,122 @@
+"""Labels arrays on the CPU by runs: drives ``runs.h``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.grid.links import Links
+from conncomp.grid.neighbourhood import Neighbourhood
+
+# Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
+SHORT_ROW = 64
+
+
+class Array(NamedTuple):
+    """An array in main memory, and which of its elements are connected.
+
+    Attributes
+    ----------
+    values : ndarray
+        Of the shape of the labels. For bonds, which have their own array, bytes.
+    links : Links
+    neighbourhood : Neighbourhood
+        Along the axes after the batch axes.
+    batch_axes : int
+        How many axes ahead hold separate arrays, the items.
+    """
+
+    values: NDArray[Any]
+    links: Links
+    neighbourhood: Neighbourhood
+    batch_axes: int
+
+
+def fill_labels(
+    gpu: None,
+    array: Array,
+    labels: NDArray[Any],
+    workspace: None,
+    consecutive: bool,
+    counted: bool,
+) -> NDArray[np.int64]:
+    """Fill `labels` with roots, or with consecutive labels.
+
+    Parameters
+    ----------
+    gpu, workspace : None
+    array : Array
+    labels : ndarray
+        C-contiguous, of the shape of the array.
+    consecutive : bool
+        Whether to number the components of each item from 1, background 0, or to give each element
+        the smallest index of its component in the item, background -1.
+    counted : bool
+        Components are counted anyway.
+
+    Returns
+    -------
+    ndarray of int64
+        The number of components of each item.
+    """
+    values, links, neighbourhood, batch_axes = array
+    counts = np.zeros(prod(values.shape[:batch_axes]), np.int64)
+    if values.size:
+        axes, backward, batch, order = _describe_axes(
+            values.shape, values.strides, values.itemsize, neighbourhood, batch_axes
+        )
+        if links.bonds:
+            links = links._replace(bonds=tuple(links.bonds[k] for k in reversed(order)))
+        data = values.__array_interface__["data"][0]
+        flat = labels.reshape(-1)
+        native.label_runs(data, *links, axes, backward, batch, consecutive, flat, counts)
+    return counts
+
+
+@lru_cache(maxsize=1024)
+def _describe_axes(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    itemsize: int,
+    neighbourhood: Neighbourhood,
+    batch_axes: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int8], int, tuple[int, ...]]:
+    """Return what kernels on the CPU are told of an array's axes, that of the rows last.
+
+    Axes of length 1 connect nothing and are left out.
+
+    Returns
+    -------
+    axes : array of int64, shape (axes, 4)
+        Length, whether it is periodic, and the strides of labels, in elements, and of values.
+    backward : array of int8, shape (steps, axes of an item)
+    batch : int
+        How many of the axes are batch axes; they come first.
+    order : tuple of int
+        The others, as axes of an item.
+    """
+    batch = [k for k in range(batch_axes) if shape[k] > 1]
+    item, item_strides = shape[batch_axes:], strides[batch_axes:]
+    axes = [k for k in range(len(item)) if item[k] > 1] or [len(item) - 1]
+    straight = dict(zip(axes, neighbourhood.steps(tuple(axes)).straight, strict=True))
+
+    # Runs should be long. Values are read several times and labels are written once: rows should be
+    # contiguous in the image rather than among the labels.
+    def cost(k: int) -> tuple[bool, int, int, int]:
+        return not straight[k], -min(item[k], SHORT_ROW), max(abs(item_strides[k]), itemsize), -k
+
+    rows = min(axes, key=cost)
+    order = (*(k for k in axes if k != rows), rows)
+    steps = neighbourhood.steps(order)
+    periodic = [False] * len(batch) + list(steps.periodic)
+    kept = batch + [batch_axes + k for k in order]
+    table = [
+        (shape[k], closed, prod(shape[k + 1 :]), strides[k])
+        for k, closed in zip(kept, periodic, strict=True)
+    ]
+    return np.array(table, np.int64), steps.packed, len(batch), order

@@ -1,0 +1,170 @@
+"""The records of algorithms, against drivers, kernels and what the documentation says."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+
+import numpy as np
+import pytest
+
+import conncomp.kernels.cuda
+from conncomp import connected_components, label
+from conncomp._algorithms import choose_algorithm
+from conncomp.graph import algorithms as graph_algorithms
+from conncomp.grid import algorithms as grid_algorithms
+from conncomp.kernels.cuda.launcher import SOURCES
+
+FUNCTIONS = {
+    label: grid_algorithms.ALGORITHMS,
+    connected_components: graph_algorithms.ALGORITHMS,
+}
+RECORDS = [
+    pytest.param(function, record, id=f"{function.__name__}-{device}-{name}")
+    for function, table in FUNCTIONS.items()
+    for device, records in table.items()
+    for name, record in records.items()
+]
+OPTIONS = [
+    pytest.param(record, option, id=f"{record.name}-{option}")
+    for table in FUNCTIONS.values()
+    for record in table["cuda"].values()
+    for option in record.options
+]
+FOR_TESTS = {"tally"}  # arguments of drivers that are no options
+
+
+def section(function, begin, end):
+    """Return what lies between two pieces of a docstring, on one line."""
+    text = inspect.getdoc(function).split(begin, 1)[1]
+    return " ".join(text.split(end, 1)[0].split())
+
+
+def is_listed(choice, option, text):
+    """Whether a text that lists the choices of an option has this one."""
+    about = text.split(f"{option}=", 1)[1]
+    spans = re.match(r"(\d+)\.\.(\d+)", about)
+    if spans:
+        return int(spans[1]) <= choice <= int(spans[2])
+    return re.search(rf"(?<!\w){re.escape(str(choice))}(?!\w)", about) is not None
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_a_record_is_where_it_is_looked_for(function, record):
+    assert choose_algorithm(FUNCTIONS[function], record.device, record.name) is record
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_one_signature(function, record):
+    gpu, _, *task = list(inspect.signature(record.fill).parameters.values())[:6]
+    names = ["gpu", "labels", "workspace", "consecutive", "counted"]
+    assert [parameter.name for parameter in (gpu, *task)] == names
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_options_are_those_of_the_driver(function, record):
+    if record.device == "cpu" or record.name == "auto":
+        assert record.options == {}
+        return
+    name = f"conncomp.kernels.cuda.papers.{record.name.replace('-', '_')}"
+    defaults = importlib.import_module(name).fill_roots.__kwdefaults__ or {}
+    assert record.defaults == {k: v for k, v in defaults.items() if k not in FOR_TESTS}
+
+
+@pytest.mark.parametrize(("record", "option"), OPTIONS)
+def test_choices_of_options(record, option):
+    for choice in record.options[option]:
+        choices = record.check_options({option: choice})
+        assert choices == {**record.defaults, option: choice}
+        if isinstance(choice, int):
+            assert type(record.check_options({option: np.int64(choice)})[option]) is int
+        if isinstance(choice, tuple):
+            assert record.check_options({option: list(choice)})[option] == choice
+    wrongs = [77, "77", (7, 7), np.arange(3), object()]
+    # Where choices are words, too, they are only compared.
+    wrongs += [4.0] if option != "sites" else []
+    for wrong in wrongs:
+        with pytest.raises((TypeError, ValueError), match=f"^{option}="):
+            record.check_options({option: wrong})
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_unknown_options(function, record):
+    with pytest.raises(TypeError, match=f"algorithm='{record.name}' has no option 'tally'; it has"):
+        record.check_options({"tally": None})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", ["", "fast", None, ["auto"], np.zeros(2)])
+def test_unknown_algorithms(function, device, name):
+    known = ", ".join(map(repr, FUNCTIONS[function][device]))
+    with pytest.raises(ValueError, match=rf"^algorithm=.* is not one of {known}$"):
+        choose_algorithm(FUNCTIONS[function], device, name)
+
+
+def test_names_in_the_docstring_of_label():
+    listed = section(label, "algorithm : str", "dtype :")
+    on_cpu, on_gpu = listed.split("on a GPU")
+    for text, device in (on_cpu, "cpu"), (on_gpu, "cuda"):
+        assert set(re.findall('"([^"]*)"', text)) == {*grid_algorithms.ALGORITHMS[device]}
+
+
+def test_names_in_the_docstring_of_connected_components():
+    listed = section(connected_components, "algorithm : str", "dtype :")
+    on_cpu = set(re.findall('"([^"]*)"', listed.split("on a GPU")[0]))
+    assert on_cpu == {*graph_algorithms.ALGORITHMS["cpu"]}
+    notes = inspect.getdoc(connected_components).split("The algorithms on a GPU:")[1]
+    headings = re.findall(r"^([a-z][a-z, -]*)\n    ", notes.split("References")[0], re.MULTILINE)
+    names = [name for heading in headings for name in heading.split(", ")]
+    assert sorted(names) == sorted(graph_algorithms.ALGORITHMS["cuda"])
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_options_in_the_docstring(function, record):
+    text = section(function, "**options", "Returns\n")
+    for option, choices in record.options.items():
+        assert f'"{record.name}"' in text
+        for choice in choices:
+            assert choice is None or is_listed(choice, option, text)
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_what_can_be_captured_in_the_docstring(function, record):
+    if record.device == "cuda":
+        notes = section(function, "Notes\n", "References\n")
+        sentence = next(part for part in re.split(r"\. (?=[A-Z])", notes) if "captured" in part)
+        assert (f'"{record.name}"' in sentence) == record.capturable
+    else:
+        assert not record.capturable
+
+
+@pytest.mark.parametrize(("function", "record"), RECORDS)
+def test_sources(function, record):
+    """They are in the references of the function, and in the header of the kernel or its driver."""
+    references = section(function, "References\n", "Examples\n")
+    words = re.findall(r"[^\W\d_]{2,}|\d{4}", record.source)
+    assert all(word in references for word in words)
+    if record.specialisations:
+        file = next(record.specialisations[0]())[0]
+        header = (SOURCES / file).read_text().split("#pragma once")[0]
+        assert all(word in header for word in words)
+
+
+def test_every_driver_of_an_algorithm_is_in_a_record():
+    held = {
+        kernels.__module__
+        for table in FUNCTIONS.values()
+        for record in table["cuda"].values()
+        for kernels in record.specialisations
+    }
+    for module in pkgutil.walk_packages(conncomp.kernels.cuda.__path__, "conncomp.kernels.cuda."):
+        driver = importlib.import_module(module.name)
+        if hasattr(driver, "fill_roots") or hasattr(driver, "fill_labels"):
+            assert driver.__name__ in held
+
+
+def test_tiles_that_wait():
+    tiles = grid_algorithms.ALGORITHMS["cuda"]["tiles"]
+    assert not tiles.waits(tiles.check_options({"merge": "sewing"}))
+    assert tiles.waits(tiles.check_options({"merge": "relaxation"}))
