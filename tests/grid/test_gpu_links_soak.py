@@ -5,12 +5,18 @@ import pytest
 
 from conncomp import Workspace, label, label_bonds
 from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.launcher import import_cupy
 
 pytestmark = pytest.mark.gpu
 
 # Lengths of an item by its number of axes: from less than a brick to several tiles.
 LONGEST = {1: 20000, 2: 400, 3: 90, 4: 20}
 TYPES = ("?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return import_cupy()
 
 
 @pytest.fixture(params=["as it is", "bricks", "elements"])

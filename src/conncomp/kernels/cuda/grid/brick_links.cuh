@@ -18,12 +18,9 @@ struct BrickLinks {
   bool one_by_one;
   Bits back[B::kNoStep];  // if so: the elements that are linked to the one at each step before, in this brick
 
-  // Some elements, and those that they are linked to; where links are given one by one and steps are few,
-  // also those that these are linked to, as to ask whether there are more takes as long as to find them.
+  // Some elements, and those that they are linked to.
   __device__ Bits grown(Bits bits) const {
-    if (!one_by_one) return B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
-    const Bits more = with_linked(bits);
-    return axes < 3 ? with_linked(more) : more;
+    return one_by_one ? with_linked(bits) : B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
   }
   __device__ Bits with_linked(Bits bits) const {
 #pragma unroll
@@ -40,13 +37,25 @@ struct BrickLinks {
       elements |= back[step] | back[step] >> B::distance_back(step);
     return elements;
   }
-  __device__ Bits component_of(Bits bit) const {
-    for (Bits component = bit;;) {
-      const Bits more = grown(component);
-      if (more == component) return component;
-      component = more;
-    }
+};
+
+// Links that are given one by one. Where steps are few, it takes as long to ask whether a component has grown
+// as to let it grow, so it grows twice.
+template <int axes>
+struct GivenBrickLinks : BrickLinks<axes> {
+  __device__ Bits grown(Bits bits) const {
+    const Bits more = this->with_linked(bits);
+    return axes < 3 ? this->with_linked(more) : more;
   }
 };
+
+template <class Links>
+__device__ inline Bits component_of(const Links& links, Bits bit) {
+  for (Bits component = bit;;) {
+    const Bits more = links.grown(component);
+    if (more == component) return component;
+    component = more;
+  }
+}
 
 }  // namespace conncomp

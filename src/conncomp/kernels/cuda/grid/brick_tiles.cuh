@@ -175,13 +175,11 @@ struct GivenLinks {
 };
 
 template <int most_moves, class Tiles, class Index>
-__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const GivenLinks<most_moves>& given,
-                                                          const Tiles& tiles, const BrickTable& table,
-                                                          const uint8_t*, const Cell<Tiles::kRank, Index>&,
-                                                          int64_t number, Bits inside, Bits foreground,
-                                                          bool) {
+__device__ inline GivenBrickLinks<Tiles::kAxes> links_of_brick(
+    const GivenLinks<most_moves>& given, const Tiles& tiles, const BrickTable& table, const uint8_t*,
+    const Cell<Tiles::kRank, Index>&, int64_t number, Bits inside, Bits foreground, bool) {
   using B = typename Tiles::B;
-  BrickLinks<Tiles::kAxes> brick{foreground, 0, true, {}};
+  GivenBrickLinks<Tiles::kAxes> brick{{foreground, 0, true, {}}};
   given.for_each_step(tiles, table, number, [&](int step, Bits linked) {
     // Values may have changed since the masks were made of them: both ends are foreground of the masks.
     brick.back[step] = linked & B::stays(step, inside) & foreground & foreground << B::distance_back(step);

@@ -98,11 +98,11 @@ struct Entries {
         foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
       }
       const BrickLinks<kAxes> links{foreground, int(tiles.grid.connectivity), false, {}};
-      component = links.component_of(Bits(1) << bit);
+      component = component_of(links, Bits(1) << bit);
     } else {
       const auto links =
           links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, true);
-      component = links.component_of(Bits(1) << bit);
+      component = component_of(links, Bits(1) << bit);
     }
     return cell.index + tiles.template distance<Index>(lowest(component));
   }

@@ -73,7 +73,6 @@ struct TileLabelling {
   static constexpr int kRank = Tiles::kRank, kAxes = Tiles::kAxes;
   using B = Brick<kAxes>;
   using Value = typename Rule::Value;
-  using Links = BrickLinks<kAxes>;
 
   const Tiles& tiles;
   const Rule& rule;
@@ -156,6 +155,7 @@ struct TileLabelling {
 
   // It pays to find them first if there are many; in a tile of several values, only those that this takes no
   // more values for.
+  template <class Links>
   __device__ Bits find_isolated(const Links& links, Bits border) const {
     if (mixed) return foreground & ~links.with_neighbour() & B::interior() & ~border;
     if (kRank > kAxes) return 0;
@@ -277,6 +277,7 @@ struct TileLabelling {
   }
 
   // Returns whether there was no room for all pairs: then all are united at once, and no pair is left to do.
+  template <class Links>
   __device__ bool unite_components(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
     for (bool at_once = false;; at_once = true) {
       list().for_each_component(
@@ -331,6 +332,7 @@ struct TileLabelling {
   // The same where links are given: components are made known by all elements that are not in the interior of
   // their brick, and then each link to another brick of the tile is a union. There are so few of them for
   // each component that it does not pay to put any off.
+  template <class Links>
   __device__ bool unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
     list().for_each_component(
         links, elements, kBits, [&](Bits component, int) { firsts.add(component, border); },

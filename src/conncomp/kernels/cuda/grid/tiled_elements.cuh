@@ -208,31 +208,33 @@ __global__ void __launch_bounds__(kElementsOfTile,
   }
 }
 
-// A thread an element. `roots_of_word`, if it is not null, gets the bits of the roots, and `roots_in_chunk`
-// how many there are in those of a block. `components` has a count for each item.
+// A block a chunk of elements, which is a multiple of its threads. `roots_of_word`, if it is not null, gets
+// the bits of the roots, and `roots_in_chunk` how many there are in the block's. `components` has a count for
+// each item.
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
-    settle_elements(int64_t count, int64_t item_size, Index* label, uint32_t* __restrict__ roots_of_word,
-                    int64_t* __restrict__ roots_in_chunk, int64_t* components) {
-  const int64_t i = grid_thread();
-  const int64_t item = items ? i / item_size : 0, first_of_item = item * item_size;
-  Index* const parent = label + first_of_item;
-  const Index element = Index(i - first_of_item);
-  const Index above = i < count ? Shared::load(label + i) : Index(-1);
-  const Index root = above < 0 ? above : find_from<Shared, Jump::kNone>(parent, element, above);
-  if (root != above) Shared::store(label + i, root);
-  const bool is_root = i < count && root == element;
-  const uint32_t roots = __ballot_sync(kAllLanes, is_root);
-  const int in_block = block_sum<kWordThreads>(int(is_root));
-  if (roots_of_word != nullptr) {
-    if (lane() == 0 && i < count) roots_of_word[i / kRootWord] = roots;
-    if (threadIdx.x == 0) roots_in_chunk[blockIdx.x] = in_block;
+    settle_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
+                    uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk,
+                    int64_t* components) {
+  int64_t in_chunk = 0;
+  const int64_t begin = blockIdx.x * chunk;
+  for (int64_t row = begin; row < begin + chunk; row += kWordThreads) {
+    const int64_t i = row + threadIdx.x;
+    const int64_t item = items ? i / item_size : 0, first_of_item = item * item_size;
+    Index* const parent = label + first_of_item;
+    const Index element = Index(i - first_of_item);
+    const Index above = i < count ? Shared::load(label + i) : Index(-1);
+    const Index root = above < 0 ? above : find_from<Shared, Jump::kNone>(parent, element, above);
+    if (root != above) Shared::store(label + i, root);
+    const bool is_root = i < count && root == element;
+    const uint32_t roots = __ballot_sync(kAllLanes, is_root);
+    in_chunk += is_root;
+    if (roots_of_word != nullptr && lane() == 0 && i < count) roots_of_word[i / kRootWord] = roots;
+    if (items && is_root) Shared::fetch_add(components + item, int64_t(1));
   }
-  if (!items) {
-    if (threadIdx.x == 0) Shared::fetch_add(components, int64_t(in_block));
-  } else if (is_root) {
-    Shared::fetch_add(components + item, int64_t(1));
-  }
+  const int64_t of_block = block_sum<kWordThreads>(in_chunk);
+  if (threadIdx.x == 0 && roots_in_chunk != nullptr) roots_in_chunk[blockIdx.x] = of_block;
+  if (threadIdx.x == 0 && !items) Shared::fetch_add(components, of_block);
 }
 
 template <class Index, bool items>

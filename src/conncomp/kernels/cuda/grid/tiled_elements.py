@@ -16,7 +16,7 @@ from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launc
 
 FILE = "cuda/grid/tiled_elements.cuh"
 THREADS, WORD = 256, 32
-CHUNK = THREADS // WORD
+MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
 WORDS = np.dtype("u4")
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
@@ -35,11 +35,11 @@ def fill_labels(
     launch(label, plan.by_tile, plan.tiles, rule, values, labels, components)
     if plan.joins:
         launch(join, plan.by_tile, plan.tiles, rule, values, labels)
-    launch(settle, plan.by_chunk, *size, labels, roots, in_chunk, components)
+    launch(settle, plan.by_chunk, *size, plan.chunk * WORD, labels, roots, in_chunk, components)
     if consecutive:
         number_words, number_elements = number
-        launch(number_words, plan.by_chunk, plan.words, CHUNK, roots, in_chunk, numbers)
-        launch(number_elements, plan.by_chunk, *size, labels, roots, numbers)
+        launch(number_words, plan.by_chunk, plan.words, plan.chunk, roots, in_chunk, numbers)
+        launch(number_elements, plan.by_element, *size, labels, roots, numbers)
     return components
 
 
@@ -52,11 +52,12 @@ class _Plan(NamedTuple):
         Of kernels.
     tiles : numpy.void
         ``Tiling<rank, 0, GivenLogs>``.
-    size, item_size, words : int
-        How many elements there are, of an item too, and words of bits for them.
+    size, item_size, words, chunk : int
+        How many elements there are, of an item too, words of bits for them, and words whose roots
+        are counted together.
     joins : bool
         Whether elements of different tiles, or at the ends of an axis, may be neighbours.
-    by_tile, by_chunk : tuple of int
+    by_tile, by_chunk, by_element : tuple of int
         Blocks, and their threads.
     parts : tuple
         Of the workspace.
@@ -67,9 +68,11 @@ class _Plan(NamedTuple):
     size: int
     item_size: int
     words: int
+    chunk: int
     joins: bool
     by_tile: tuple[int, int]
     by_chunk: tuple[int, int]
+    by_element: tuple[int, int]
     parts: tuple[tuple[int, Any], ...]
 
 
@@ -87,7 +90,9 @@ def _plan(
     tiles = count_tiles(shape, 0, logs)
     item_size = geometry.item_size
     size = items * item_size
-    words, chunks = -(-size // WORD), -(-size // THREADS)
+    words, blocks = -(-size // WORD), -(-size // THREADS)
+    rounds = -(-blocks // MOST_CHUNKS)
+    chunk, chunks = rounds * THREADS // WORD, -(-blocks // rounds)
     parts: tuple[tuple[int, Any], ...] = ((items, COUNT),)
     if consecutive:
         parts += (words, WORDS), (chunks, COUNT), (words, index)
@@ -97,9 +102,11 @@ def _plan(
         size,
         item_size,
         words,
+        chunk,
         tiles > 1 or any(geometry.steps.periodic),
         (items * tiles, 1 << sum(logs)),
         (chunks, THREADS),
+        (blocks, THREADS),
         parts,
     )
 

@@ -21,9 +21,8 @@ struct WarpList {
   // for no more than `most`, and body(component, lane of its brick, number) for the same in any lane. All
   // lanes call together, body too, with 0 where there is no component left. Returns the elements of the
   // components beyond `most`.
-  template <int axes, class Each, class Body>
-  __device__ Bits for_each_component(const BrickLinks<axes>& links, Bits elements, int most, Each&& each,
-                                     Body&& body) {
+  template <class Links, class Each, class Body>
+  __device__ Bits for_each_component(const Links& links, Bits elements, int most, Each&& each, Body&& body) {
     // A brick that is full of one value is a component: if all of a warp are, one step does instead of eight.
     Bits grown = ~elements == 0 && !links.one_by_one ? elements : lowest_bit(elements), beyond = 0;
     int number = 0;
