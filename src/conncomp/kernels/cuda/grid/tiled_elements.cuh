@@ -150,7 +150,8 @@ __global__ void __launch_bounds__(kElementsOfTile)
 
 // The same grid.
 template <class Rule, class Tiles, class Index>
-__global__ void __launch_bounds__(kElementsOfTile, Tiles::kRank == 3 ? 3 : 1)
+__global__ void __launch_bounds__(kElementsOfTile,
+                                  Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
     join_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, Index* label) {
   using S = typename Tiles::Step;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
