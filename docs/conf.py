@@ -1,6 +1,10 @@
 """Sphinx configuration: `sphinx-build -W docs build/docs`."""
 
 import importlib.metadata
+from pathlib import Path
+
+from conncomp.graph import algorithms as graph_algorithms
+from conncomp.grid import algorithms as grid_algorithms
 
 project = "conncomp"
 author = "The conncomp developers"
@@ -16,3 +20,36 @@ html_theme_options = {
     "description": "Connected components of arrays and graphs",
     "page_width": "70em",
 }
+
+
+def _rows_of(table, function):
+    """Yield the rows about the algorithms of a table, which a function has."""
+    for device, records in table.items():
+        for name, record in records.items():
+            options = "; ".join(
+                f"``{option}=`` {', '.join(f'``{choice!r}``' for choice in choices)}"
+                for option, choices in record.options.items()
+            )
+            waits = "" if device == "cpu" else "no" if record.capturable else "yes"
+            yield function, device, f"``{name}``", options, waits, record.source
+
+
+def _write_algorithms(app):
+    """Write the page's table of algorithms."""
+    rows = [
+        ("function", "device", "name", "options", "waits for the GPU, by default", "source"),
+        *_rows_of(grid_algorithms.ALGORITHMS, "`~conncomp.label`"),
+        *_rows_of(graph_algorithms.ALGORITHMS, "`~conncomp.connected_components`"),
+    ]
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in rows:
+        first, *others = (f"- {cell}".rstrip() for cell in row)
+        lines += [f"   * {first}", *(f"     {cell}" for cell in others)]
+    page = Path(app.srcdir) / "generated" / "algorithms.inc"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("\n".join(lines) + "\n")
+
+
+def setup(app):
+    """Let Sphinx write what is generated from the package."""
+    app.connect("builder-inited", _write_algorithms)

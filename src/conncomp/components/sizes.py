@@ -46,7 +46,7 @@ def component_sizes(
 
     Returns
     -------
-    ndarray of int64, shape (*batch, labels.max() + 1)
+    ndarray of int64, shape ``(*batch, labels.max() + 1)``
         Indexed by label, for each item by the item first; 0 for the background and for numbers that
         do not occur. Where `labels` lies, and of its library.
 
@@ -112,7 +112,7 @@ def size_histogram(
     -------
     sizes : ndarray of int64
         The sizes that occur, in whichever item, ascending.
-    counts : ndarray of int64, shape (*batch, len(sizes))
+    counts : ndarray of int64, shape ``(*batch, len(sizes))``
         How many components have each size.
 
     Examples
@@ -168,7 +168,7 @@ def component_members(
 
     Returns
     -------
-    indptr : ndarray of int64, shape (*batch, labels.max() + 2)
+    indptr : ndarray of int64, shape ``(*batch, labels.max() + 2)``
     indices : ndarray of int32 or int64
         ``indices[indptr[k]:indptr[k + 1]]`` are the flat C-order indices of label k, ascending. For
         label k of an item, they are those between ``indptr[item][k]`` and ``indptr[item][k + 1]``,

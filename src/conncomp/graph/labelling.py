@@ -171,11 +171,10 @@ def connected_components(
     Notes
     -----
     On the CPU, subgraph sampling [1]_ over the union-find of [2]_, without memory beyond the
-    labels, but for as much again with `out`; on a GPU [2]_, with as much again. Calls on a GPU run
-    on the stream that is current in the library of the graph's arrays. With ``numbering="roots"``,
-    `out` and a `workspace` that was used for as large a graph before, "auto" and "ecl" neither
-    allocate nor wait, and can be captured in a CUDA graph. The other algorithms wait for the GPU
-    now and then.
+    labels, but for as much again with `out`. Calls on a GPU run on the stream that is current in
+    the library of the graph's arrays. With ``numbering="roots"``, `out` and a `workspace` that was
+    used for as large a graph before, "auto" and "ecl" neither allocate nor wait, and can be
+    captured in a CUDA graph. The other algorithms wait for the GPU now and then.
 
     Other threads may write to the arrays of `csgraph` and to `out` meanwhile: the labels may then
     be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends the call; what is in
@@ -183,8 +182,14 @@ def connected_components(
 
     The algorithms on a GPU:
 
-    auto, ecl
-        Union-find with intermediate pointer jumping [2]_.
+    auto
+        Blocks of vertices are united in shared memory; then subgraph sampling [1]_ over the
+        union-find of [2]_, so that most arcs inside a giant component need not be visited. Beyond
+        the labels it needs a bit for each vertex, and numbers for long rows. Lists of arcs are left
+        to "ecl".
+    ecl
+        Union-find with intermediate pointer jumping [2]_. Rows need as much memory again as the
+        labels.
     soman
         Trees are hooked along edges, in alternating directions, and flattened, until there are no
         edges between them [3]_ [4]_.

@@ -410,7 +410,8 @@ def label(
     Notes
     -----
     Needs at most one label-sized array beyond the result, and on the CPU far less where all
-    foreground is of one value.
+    foreground is of one value. On a GPU, labels of a batch of 2**31 elements or more are int64
+    until all are found, and are copied where they are to be int32.
 
     Other threads may write to `label_image` and `out` meanwhile: the labels may then be wrong, no
     more. A signal whose handler raises, such as Ctrl-C, ends the call; what is in `out` is then

@@ -142,15 +142,17 @@ def check(
     if total > MAX_SITES:
         raise ValueError(
             f"tile={side} makes {total} sites in {image.rank} dimensions; shared memory has room "
-            f"for {MAX_SITES}"
+            f"for {MAX_SITES}; use a shorter one"
         )
     if local != "self-labelling" and sites is not None:
-        raise ValueError(f"sites={sites!r} is for local='self-labelling', not {local!r}")
+        raise ValueError(
+            f"sites={sites!r} is for local='self-labelling', not {local!r}; leave it out"
+        )
     threads = _threads(side, image.rank, sites)
     if local == "self-labelling" and threads > MAX_THREADS:
         raise ValueError(
             f"sites={sites} and tile={side} make {threads} threads a block; there may be "
-            f"{MAX_THREADS}"
+            f"{MAX_THREADS}; use more sites for each, or a shorter tile"
         )
 
 
