@@ -84,7 +84,7 @@ class Runs {
     rank_ = Buffer<Index>(words);
     runs_ = rank_words(masks_.start.data(), words, rank_.data());
     parent_ = Buffer<Index>(runs_);
-    shift_ = Buffer<Index>(bundles_.items);
+    before_item_ = Buffer<Index>(bundles_.items);
   }
 
   // Unites the runs that touch; Finder is one of contacts.h.
@@ -109,8 +109,8 @@ class Runs {
     const Index background = consecutive ? 0 : -1;
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       std::vector<int64_t> rows;
-      bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
-        bundles_.members(at, rows);
+      bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+        bundles_.members(place, rows);
         write_bundle(bundle, rows, labels, background);
       });
     });
@@ -124,16 +124,16 @@ class Runs {
   void link_part(Finder finder, int64_t part, bool inside) {
     const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
     const int64_t last = bundles_.along.length - 1;
-    Coordinates there(bundles_.outer.size());
-    bundles_.for_each(part, [&](int64_t g, const Coordinates& at) {
+    Coordinates neighbour_place(bundles_.outer.size());
+    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
       if (inside && bundles_.along.periodic && bundles_.around.connected) {
-        finder.face(g, g, at, at, bundles_.no_step);
+        finder.face(g, g, place, place, bundles_.no_step);
         if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
       }
       for (const Offset& offset : bundles_.around.offsets) {
-        const int64_t h = bundles_.neighbour(at, offset, there);
+        const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
         if (h < 0 || inside != (begin <= h && h < end)) continue;
-        finder.face(g, h, at, there, offset);
+        finder.face(g, h, place, neighbour_place, offset);
         link_bundles<Access>(finder, g, h);
         if (!bundles_.along.periodic) continue;
         if (offset.next && finder.touch(last, 0))
@@ -146,28 +146,29 @@ class Runs {
 
   template <class Access, class Finder>
   void link_bundles(const Finder& finder, int64_t g, int64_t h) {
-    uint64_t g_on = masks_.continued(g, 0), h_on = masks_.continued(h, 0);
+    uint64_t g_continued = masks_.continued(g, 0), h_continued = masks_.continued(h, 0);
     int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
     for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
       bundles_.checkpoint_at(w);
       const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
-      const Continued on{g_on, h_on, g_on >> 1 | g_after << (kWord - 1), h_on >> 1 | h_after << (kWord - 1)};
-      Contacts found = finder.contacts(w, on);
-      while (found.here) {
-        const int p = std::countr_zero(found.here);
+      const Continuations continued{g_continued, h_continued, g_continued >> 1 | g_after << (kWord - 1),
+                                    h_continued >> 1 | h_after << (kWord - 1)};
+      Contacts contacts = finder.contacts(w, continued);
+      while (contacts.aligned) {
+        const int p = std::countr_zero(contacts.aligned);
         unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
         // The pair stays the same up to the next place where either run breaks.
-        const uint64_t breaks = ~(on.g & on.h) & ~up_to(p), first = breaks & (0 - breaks);
-        found.here &= 0 - first;
+        const uint64_t breaks = ~(continued.g & continued.h) & ~up_to(p), first = breaks & (0 - breaks);
+        contacts.aligned &= 0 - first;
       }
-      for_each_bit(found.next, [&](int p) {
+      for_each_bit(contacts.next, [&](int p) {
         unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
       });
-      for_each_bit(found.previous, [&](int p) {
+      for_each_bit(contacts.previous, [&](int p) {
         unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
       });
-      g_on = g_after;
-      h_on = h_after;
+      g_continued = g_after;
+      h_continued = h_after;
     }
   }
 
@@ -187,7 +188,7 @@ class Runs {
   // ---- numbering ------------------------------------------------------------------------------------
 
   // Numbering leaves in every root's entry the complement of its component's number, or index, among all of
-  // the array, and in shift_ how much less that is among those of an item.
+  // the array, and in before_item_ how many numbers, or indices, are those of the items before.
 
   // Where runs are in the order of indices, so are roots.
   void number_in_order(const Roots& roots, int64_t* counts) {
@@ -216,7 +217,7 @@ class Runs {
     if (consecutive)
       roots.for_each([&](int64_t i) { parent_[i] = ~Index(ranks.before_member(~parent_[i]) + 1); });
     else
-      for_each_index(bundles_.items, [&](int64_t item) { shift_[item] = Index(item * elements); });
+      for_each_index(bundles_.items, [&](int64_t item) { before_item_[item] = Index(item * elements); });
   }
 
   // Counts the components of items; first_of(item) is the first number that may be ranked of its components.
@@ -224,7 +225,7 @@ class Runs {
   void count_components(const Ranks<Index>& ranks, FirstOf&& first_of, int64_t* counts) {
     for_each_index(bundles_.items, [&](int64_t item) {
       const int64_t before = ranks.before(first_of(item));
-      shift_[item] = Index(before);
+      before_item_[item] = Index(before);
       counts[item] = ranks.before(first_of(item + 1)) - before;
     });
   }
@@ -236,8 +237,8 @@ class Runs {
   void claim_indices(int64_t part) {
     const int64_t layer_words = bundles_.layer * bundles_.words;
     std::vector<int64_t> rows, origins;
-    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
-      bundles_.members(at, rows);
+    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      bundles_.members(place, rows);
       std::sort(rows.begin(), rows.end());
       origins.clear();
       for (int64_t row : rows) origins.push_back(bundles_.origin(row, &Axis::index_stride));
@@ -254,7 +255,7 @@ class Runs {
   template <class Access>
   void claim_word(int64_t bundle, int64_t w, Index layer, const std::vector<int64_t>& rows,
                   const std::vector<int64_t>& origins) {
-    const uint64_t on = masks_.continued(bundle, w);
+    const uint64_t continued = masks_.continued(bundle, w);
     const int64_t word = bundle * bundles_.words + w;
     Index run = rank_[word] - 1;
     for_each_bit(masks_.start[word], [&](int bit) {
@@ -262,7 +263,7 @@ class Runs {
       if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
       int64_t smallest = bundles_.elements;
       for (size_t i = 0; i < rows.size(); ++i) {
-        const int64_t p = first_in_run(rows[i], bundle, w, bit, on);
+        const int64_t p = first_in_run(rows[i], bundle, w, bit, continued);
         if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
         if (p >= 0 && bundles_.in_order) break;
       }
@@ -271,17 +272,17 @@ class Runs {
   }
 
   // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
-  // on at `on`; or -1.
-  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t on) const {
+  // on at the bits `continued`; or -1.
+  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t continued) const {
     const uint64_t* foreground = masks_.row(row);
-    uint64_t found = foreground[w] & ~below(bit), breaks = ~on & ~up_to(bit);
-    while (!breaks && !found && ++w < bundles_.words) {
-      found = foreground[w];
+    uint64_t candidates = foreground[w] & ~below(bit), breaks = ~continued & ~up_to(bit);
+    while (!breaks && !candidates && ++w < bundles_.words) {
+      candidates = foreground[w];
       breaks = ~masks_.continued(bundle, w);
     }
-    // The lowest bit found counts, unless the run breaks before it.
-    const uint64_t first = found & (0 - found), end = breaks & (0 - breaks);
-    return found && (!breaks || first < end) ? w * kWord + std::countr_zero(found) : -1;
+    // The lowest candidate counts, unless the run breaks before it.
+    const uint64_t first = candidates & (0 - candidates), end = breaks & (0 - breaks);
+    return candidates && (!breaks || first < end) ? w * kWord + std::countr_zero(candidates) : -1;
   }
 
   // ---- labels ---------------------------------------------------------------------------------------
@@ -291,46 +292,46 @@ class Runs {
   template <class Label>
   void write_bundle(int64_t bundle, const std::vector<int64_t>& rows, Label* labels, Index background) const {
     constexpr int64_t kBlock = 32;
-    Index of_runs[kBlock * kWord + 1 + kSlack];
+    Index run_labels[kBlock * kWord + 1 + kSlack];
     const int64_t first_word = bundle * bundles_.words;
-    const Index shift = shift_[bundles_.item(bundle)];
+    const Index before_item = before_item_[bundles_.item(bundle)];
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
       checkpoint((end - begin) * kWord * int64_t(rows.size()));
       const Index before = rank_[first_word + begin] - 1, after = runs_before(first_word + end);
-      of_runs[0] = 0;
+      run_labels[0] = 0;
       for (Index run = std::max<Index>(before, 0); run < after; ++run) {
         const Index root = parent_[run];
-        of_runs[run - before] = parent_[root < 0 ? run : root] + shift;
+        run_labels[run - before] = parent_[root < 0 ? run : root] + before_item;
       }
-      std::fill_n(of_runs + (after - before), kSlack, Index(0));
+      std::fill_n(run_labels + (after - before), kSlack, Index(0));
       for (int64_t row : rows) {
         Label* out = labels + bundles_.origin(row, &Axis::index_stride);
         for (int64_t w = begin; w < end; ++w)
-          write_word(row, w, masks_.start[first_word + w], of_runs + rank_[first_word + w] - 1 - before,
+          write_word(row, w, masks_.start[first_word + w], run_labels + rank_[first_word + w] - 1 - before,
                      background, out + w * kWord * bundles_.along.index_stride);
       }
     }
   }
 
   template <class Label>
-  void write_word(int64_t row, int64_t w, uint64_t start, const Index* of_runs, Index background,
+  void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Index background,
                   Label* out) const {
     const uint64_t foreground = masks_.row(row)[w];
     const int64_t stride = bundles_.along.index_stride;
     const int count = masks_.covered(w);
     if constexpr (std::is_same_v<Label, Index>)
-      if (count == kWord && stride == 1) return expand(foreground, start, of_runs, background, out);
+      if (count == kWord && stride == 1) return expand(foreground, start, run_labels, background, out);
     Index word[kWord];
-    expand(foreground, start, of_runs, background, word);
+    expand(foreground, start, run_labels, background, word);
     for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
   }
 
   const Masks& masks_;
   const Bundles& bundles_;
-  Buffer<Index> rank_;    // by bundle and word: the number of runs before
-  Buffer<Index> parent_;  // by run
-  Buffer<Index> shift_;   // by item
+  Buffer<Index> rank_;         // by bundle and word: the number of runs before
+  Buffer<Index> parent_;       // by run
+  Buffer<Index> before_item_;  // by item: the numbers, or indices, of the items before
   int64_t runs_;
 };
 
