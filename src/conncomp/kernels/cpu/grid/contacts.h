@@ -15,14 +15,22 @@
 
 namespace conncomp {
 
-// The bundles g and h around word w: where their runs go on from the element before, and, moved by one,
-// where they will go on to the next.
+// Where the runs of the bundles g and h go on, around word w. Bit p of `g` and `h`: element p is in the run
+// of element p - 1. Bit p of `g_right` and `h_right`: element p + 1 is in the run of element p.
 struct Continuations {
   uint64_t g, h, g_right, h_right;
 };
 
-// Positions p at which the run of g at p meets the run of h at p, the one of h that starts at p + 1, or the
-// one that ends at p - 1.
+// Which runs touch, as the places p of elements of g in a word. The run of g at p meets
+//
+//              p - 1     p    p + 1
+//     g                  o                    previous: the run of h that ends at p - 1,
+//                     /  |  \                  aligned: the run of h at p,
+//     h            o     o     o                 next: the run of h that starts at p + 1.
+//            previous aligned  next
+//
+// Where h goes on from p to p + 1, a link to p + 1 is a contact with the run at p, which is `aligned`; so a
+// bit of `next` or `previous` always means a run of h that is not at p.
 struct Contacts {
   uint64_t aligned, next, previous;
 };
@@ -55,10 +63,16 @@ class OneValue {
     const uint64_t detour = detour_ ? detour_g_[w] & detour_h_[w] : 0;
     if (!diagonal_) return {g_[w] & h_[w] & ~detour, 0, 0};
     const ShiftedWord g(g_, w, bundles_.words), h(h_, w, bundles_.words);
+    // Diagonal links between element p of g and element p + 1 or p - 1 of h.
     const uint64_t next = g.word & h.right & next_, previous = g.word & h.left & previous_;
-    return {(g.word & h.word & aligned_ & ~detour) | (next & continued.h_right) | (previous & continued.h) |
-                (g.left & h.word & next_ & continued.g) | (g.right & h.word & previous_ & continued.g_right),
-            next & ~continued.h_right & ~continued.g_right, previous & ~continued.h & ~continued.g};
+    // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
+    const uint64_t next_to_h = g.left & h.word & next_, previous_to_h = g.right & h.word & previous_;
+    // Where the run of one end goes on to the place of the other, both runs are at this place.
+    const uint64_t aligned = (g.word & h.word & aligned_ & ~detour) | (next & continued.h_right) |
+                             (previous & continued.h) | (next_to_h & continued.g) |
+                             (previous_to_h & continued.g_right);
+    // What is left are corners: both runs break between the places.
+    return {aligned, next & ~continued.h_right & ~continued.g_right, previous & ~continued.h & ~continued.g};
   }
 
   bool touch(int64_t p, int64_t q) const { return bit_at(g_, p) && bit_at(h_, q); }
@@ -93,7 +107,8 @@ const T* read_row(RowReader<T>& reader, const Bundles& bundles, const Coordinate
 
 // Contacts where Rule links values; bundles are rows. The values may have changed since the masks were made
 // of them (contract 5), so a contact is only ever between elements that both are foreground in the masks:
-// such elements are in runs, whatever their values are now.
+// such elements are in runs, whatever their values are now. In word w, x points to the values of g and y to
+// those of h.
 template <class Rule>
 class LinkedValues {
   using T = typename Rule::Value;
@@ -132,7 +147,12 @@ class LinkedValues {
     const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
     const uint64_t mask = g_mask_[w];
     uint64_t aligned = mask & h_mask_[w] & aligned_;
-    // Where both runs go on, transitive links make what held for the elements before hold for these too.
+    // Where both runs go on, transitive links make what held for the elements before hold for these too, so
+    // only the first place of a stretch is compared:
+    //
+    //     g   1 - 1 - 1 - 1 - 1
+    //         |           |           two contacts for five places
+    //     h   1 - 1 - 1   1 - 1
     if constexpr (Rule::kTransitive) aligned &= ~(continued.g & continued.h);
     aligned = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
     if constexpr (Rule::kTransitive)

@@ -144,6 +144,8 @@ class Runs {
     });
   }
 
+  // Links two neighbouring bundles, word by word. g_after and h_after are where runs go on in the next word,
+  // whose bit 0 tells whether they leave this one.
   template <class Access, class Finder>
   void link_bundles(const Finder& finder, int64_t g, int64_t h) {
     uint64_t g_continued = masks_.continued(g, 0), h_continued = masks_.continued(h, 0);
@@ -153,23 +155,34 @@ class Runs {
       const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
       const Continuations continued{g_continued, h_continued, g_continued >> 1 | g_after << (kWord - 1),
                                     h_continued >> 1 | h_after << (kWord - 1)};
-      Contacts contacts = finder.contacts(w, continued);
-      while (contacts.aligned) {
-        const int p = std::countr_zero(contacts.aligned);
-        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
-        // The pair stays the same up to the next place where either run breaks.
-        const uint64_t breaks = ~(continued.g & continued.h) & ~up_to(p), first = breaks & (0 - breaks);
-        contacts.aligned &= 0 - first;
-      }
-      for_each_bit(contacts.next, [&](int p) {
-        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
-      });
-      for_each_bit(contacts.previous, [&](int p) {
-        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
-      });
+      unite_contacts<Access>(finder.contacts(w, continued), continued.g & continued.h, g_word, h_word);
       g_continued = g_after;
       h_continued = h_after;
     }
+  }
+
+  // Unites the runs that touch in a word of each of two bundles; at the bits `both_continued` both runs go on
+  // from the element before.
+  //
+  //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
+  //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
+  //                                 unions               x . . . . x
+  template <class Access>
+  [[gnu::always_inline]] void unite_contacts(const Contacts& contacts, uint64_t both_continued,
+                                             int64_t g_word, int64_t h_word) {
+    for (uint64_t aligned = contacts.aligned; aligned;) {
+      const int p = std::countr_zero(aligned);
+      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
+      // The pair stays the same up to the next place where either run breaks.
+      const uint64_t breaks = ~both_continued & ~up_to(p), first_break = breaks & (0 - breaks);
+      aligned &= 0 - first_break;
+    }
+    for_each_bit(contacts.next, [&](int p) {
+      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
+    });
+    for_each_bit(contacts.previous, [&](int p) {
+      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
+    });
   }
 
   // The number of runs before a word, of the words of all bundles; the word after the last has all before it.
@@ -230,45 +243,68 @@ class Runs {
     });
   }
 
-  // Lets every run of a part lower the index that its root claims, which is kept complemented. Where runs
-  // are in the order of indices, the root's own is the smallest; where bundles are, only runs in the root's
-  // own layer can have a smaller one.
+  // The rows of a bundle, in ascending order, and the index of the first element of each.
+  struct MemberRows {
+    std::vector<int64_t> rows, origins;
+
+    void read(const Bundles& bundles, const Coordinates& place) {
+      bundles.members(place, rows);
+      std::sort(rows.begin(), rows.end());
+      origins.clear();
+      for (int64_t row : rows) origins.push_back(bundles.origin(row, &Axis::index_stride));
+    }
+  };
+
+  // Lets every run of a part lower the index that its root claims: the smallest of the component when all
+  // parts are done. Claims are kept complemented, so that an entry says by its sign whether it is a root's,
+  // and the smallest index is the largest claim.
+  //
+  // Most runs need not claim. A root is the first run of its component, so where runs are in the order of
+  // indices, its own first element is the smallest. Where bundles are in that order, an element of smaller
+  // index can only be in the root's own layer, for layers follow each other whole:
+  //
+  //     row 0   . . . 1     Two runs of one bundle, which rows below connect. The left one is the first, and
+  //     row 1   1 . . .     the root; but the right one has the smallest index, 3.
   template <class Access>
   void claim_indices(int64_t part) {
     const int64_t layer_words = bundles_.layer * bundles_.words;
-    std::vector<int64_t> rows, origins;
+    MemberRows members;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
-      bundles_.members(place, rows);
-      std::sort(rows.begin(), rows.end());
-      origins.clear();
-      for (int64_t row : rows) origins.push_back(bundles_.origin(row, &Axis::index_stride));
+      members.read(bundles_, place);
       const int64_t first_word = bundle * bundles_.words;
-      const Index layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
+      const Index first_of_layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
       for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
         const int64_t end = std::min(begin + kStretchWords, bundles_.words);
         checkpoint((end - begin) * kWord);
-        for (int64_t w = begin; w < end; ++w) claim_word<Access>(bundle, w, layer, rows, origins);
+        for (int64_t w = begin; w < end; ++w) claim_word<Access>(bundle, w, first_of_layer, members);
       }
     });
   }
 
+  // Claims for the runs that start in a word, if their roots are not before the layer.
   template <class Access>
-  void claim_word(int64_t bundle, int64_t w, Index layer, const std::vector<int64_t>& rows,
-                  const std::vector<int64_t>& origins) {
+  void claim_word(int64_t bundle, int64_t w, Index first_of_layer, const MemberRows& members) {
     const uint64_t continued = masks_.continued(bundle, w);
     const int64_t word = bundle * bundles_.words + w;
     Index run = rank_[word] - 1;
     for_each_bit(masks_.start[word], [&](int bit) {
       const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
-      if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
-      int64_t smallest = bundles_.elements;
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const int64_t p = first_in_run(rows[i], bundle, w, bit, continued);
-        if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
-        if (p >= 0 && bundles_.in_order) break;
-      }
-      Access::fetch_max(&parent_[root], Index(~smallest));
+      if (root < (bundles_.in_order && !bundles_.folded ? run : first_of_layer)) return;
+      Access::fetch_max(&parent_[root], Index(~smallest_index(bundle, w, bit, continued, members)));
     });
+  }
+
+  // The smallest index in the run that starts at `bit` of word w. Where rows are in the order of indices, it
+  // is in the first row that has an element of the run.
+  [[gnu::always_inline]] int64_t smallest_index(int64_t bundle, int64_t w, int bit, uint64_t continued,
+                                                const MemberRows& members) const {
+    int64_t smallest = bundles_.elements;
+    for (size_t i = 0; i < members.rows.size(); ++i) {
+      const int64_t p = first_in_run(members.rows[i], bundle, w, bit, continued);
+      if (p >= 0) smallest = std::min(smallest, members.origins[i] + p * bundles_.along.index_stride);
+      if (p >= 0 && bundles_.in_order) break;
+    }
+    return smallest;
   }
 
   // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
