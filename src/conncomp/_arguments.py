@@ -80,17 +80,17 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def also_named(**names: str) -> Callable[[_Function], _Function]:
     """Let a function take its first argument by another keyword, too: ``also_named(new="old")``."""
-    ((name, other),) = names.items()
+    ((name, alias),) = names.items()
 
     def decorate(function: _Function) -> _Function:
         @wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
-            if other in options:
+            if alias in options:
                 if arguments or name in options:
                     raise TypeError(
-                        f"{function.__name__}() got {other!r} besides {name!r}, which it stands for"
+                        f"{function.__name__}() got {alias!r} besides {name!r}, which it stands for"
                     )
-                options[name] = options.pop(other)
+                options[name] = options.pop(alias)
             return function(*arguments, **options)
 
         return cast(_Function, call)

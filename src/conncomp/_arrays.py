@@ -188,8 +188,8 @@ def check_kind(array: Any, kinds: str, given: object, name: str, wanted: str) ->
         return
     what = f"of dtype {array.dtype}"
     if array.dtype.kind == "O":
-        here = isinstance(given, np.ndarray)
-        what = "an array of Python objects" if here else f"a {type(given).__name__}"
+        in_numpy = isinstance(given, np.ndarray)
+        what = "an array of Python objects" if in_numpy else f"a {type(given).__name__}"
         if hasattr(given, "astype"):
             wanted += ", which its .astype() makes"
     raise TypeError(f"{name} is {what}; it must be {wanted}")

@@ -77,7 +77,7 @@ def config() -> dict[str, object]:
     """Return what `show_config` prints."""
     import importlib.metadata  # slow, and seldom needed
 
-    found: dict[str, object] = {
+    facts: dict[str, object] = {
         "conncomp": importlib.metadata.version("conncomp"),
         "python": platform.python_version(),
         "machine": platform.machine(),
@@ -88,10 +88,10 @@ def config() -> dict[str, object]:
     }
     for package in ("numpy", "scipy", *(p for group in OPTIONAL.values() for p in group)):
         try:
-            found[package] = importlib.metadata.version(package)
+            facts[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            found[package] = None
-    return found
+            facts[package] = None
+    return facts
 
 
 def gpu_name() -> str:

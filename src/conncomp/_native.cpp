@@ -69,10 +69,10 @@ void with_rule(const std::string& name, const std::string& value_type, std::opti
   }
   with_value_type(value_type, [&](auto zero) {
     using Value = decltype(zero);
-    Background<Value> ground{Value(), background.has_value()};
-    if (background) std::memcpy(&ground.value, background->c_str(), sizeof(Value));
-    if (name == "within") return body(Within<Value>{ground, distance_of<Value>(limit, is_signed)});
-    if (name == "equal") return body(Equal<Value>{ground});
+    Background<Value> background_value{Value(), background.has_value()};
+    if (background) std::memcpy(&background_value.value, background->c_str(), sizeof(Value));
+    if (name == "within") return body(Within<Value>{background_value, distance_of<Value>(limit, is_signed)});
+    if (name == "equal") return body(Equal<Value>{background_value});
     throw nb::value_error(("no link rule " + name).c_str());
   });
 }

@@ -91,13 +91,13 @@ def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:
     """
     free = available_memory()
     for entry in inputs:
-        for needed, there, where in (
+        for needed, available, where in (
             (entry.num_bytes, free, ""),
             (entry.gpu_bytes, gpu_free, " on the GPU"),
         ):
-            if there is not None and needed > there:
+            if available is not None and needed > available:
                 raise MemoryError(
-                    f"{entry.name} needs some {in_bytes(needed)}{where}, and {in_bytes(there)} "
+                    f"{entry.name} needs some {in_bytes(needed)}{where}, and {in_bytes(available)} "
                     "are available; choose others with --input, or a smaller --size"
                 )
 

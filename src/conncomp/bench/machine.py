@@ -43,10 +43,10 @@ def commit() -> tuple[str | None, bool | None]:
     folder = Path(conncomp.__file__).parent
 
     def git(*arguments: str) -> str:
-        found = subprocess.run(
+        done = subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
         )
-        return found.stdout.strip()
+        return done.stdout.strip()
 
     try:
         git("ls-files", "--error-unmatch", "__init__.py")  # not just inside someone's repository

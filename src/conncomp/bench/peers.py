@@ -358,9 +358,9 @@ class _CuGraph(Peer):
         return prepared[0], self.library.weakly_connected_components(prepared[1])
 
     def labels(self, result: Any) -> Any:
-        num_vertices, found = result
+        num_vertices, table = result
         labels = ~launcher.import_cupy().arange(num_vertices)  # of vertices that are left out
-        labels[found["vertex"].values] = found["labels"].values
+        labels[table["vertex"].values] = table["labels"].values
         return labels
 
 

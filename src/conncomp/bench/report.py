@@ -139,7 +139,7 @@ def find_curves(rows: Iterable[Row]) -> list[Curves]:
         for number in NUMBER.finditer(row.input):
             key = row.input[: number.start()], row.input[number.end() :]
             families.setdefault(key, []).append((float(number[0]), row))
-    found = []
+    curves = []
     for (before, after), members in families.items():
         ordered = [row for _, row in sorted(members, key=lambda member: member[0])]
         if len(ordered) < 3:
@@ -147,9 +147,9 @@ def find_curves(rows: Iterable[Row]) -> list[Curves]:
         for axis, sizes in _sizes(ordered):
             grows = all(0 < a < b for a, b in pairwise(sizes))
             if grows and sizes[-1] >= 2 * sizes[0]:
-                found.append(Curves(f"{before}…{after}", axis, sizes, ordered))
+                curves.append(Curves(f"{before}…{after}", axis, sizes, ordered))
                 break
-    return found
+    return curves
 
 
 def _sizes(rows: list[Row]) -> Iterable[tuple[str, list[int]]]:
@@ -217,22 +217,22 @@ def _draw_bars(
     base: str | None,
 ) -> Markup | None:
     """Draw times relative to ours: bars up are slower, bars down faster."""
-    others = [name for name in columns if name != base]
-    shown = [cells for cells in table if any(cells["ratios"].get(name) for name in others)]
+    compared = [name for name in columns if name != base]
+    shown = [cells for cells in table if any(cells["ratios"].get(name) for name in compared)]
     if not shown:
         return None
-    each = max(1, MOST_BARS // len(others))
+    each = max(1, MOST_BARS // len(compared))
     # Of equal length, rather than a last one with a single input.
     parts = -(-len(shown) // each)
     each = -(-len(shown) // parts)
-    width = 0.84 / len(others)
+    width = 0.84 / len(compared)
     with _style():
         figure = Figure(figsize=(11, 2.9 * parts + 0.5), layout="constrained")
         panels = figure.subplots(parts, 1, squeeze=False, sharey=True).ravel()
         for part, axes in enumerate(panels):
             inputs = shown[part * each : (part + 1) * each]
-            for i, name in enumerate(others):
-                offset = (i - (len(others) - 1) / 2) * width
+            for i, name in enumerate(compared):
+                offset = (i - (len(compared) - 1) / 2) * width
                 bars = [(k, cells["ratios"].get(name)) for k, cells in enumerate(inputs)]
                 timed = [(k + offset, ratio) for k, ratio in bars if ratio]
                 axes.bar(

@@ -274,21 +274,21 @@ def _time(
     if seconds[0] < LONGEST:
         device.warm_up(call)
         seconds = repeat(partial(device.seconds, call))
-    found: dict[str, Any] = {"status": "ok", "reason": None, "seconds": seconds}
+    outcome: dict[str, Any] = {"status": "ok", "reason": None, "seconds": seconds}
     small = size < SMALL_SIZE or statistics.median(seconds) < SMALL_SECONDS
     if not (isinstance(device, Cuda) and contender.captures and small):
-        return found
+        return outcome
     labels = contender.labels(call())
     try:
         replay = device.capture(call)
     except Exception as error:
-        return found | {"reason": f"not captured: {_in_one_line(error)}", "captured": []}
+        return outcome | {"reason": f"not captured: {_in_one_line(error)}", "captured": []}
     labels.fill(UNWRITTEN)
     replay()
     if reason := right.disagreement(device.fetch(labels), contender.numbering):
         return {"status": "wrong", "reason": f"as a CUDA graph: {reason}", "seconds": []}
     device.warm_up(replay)
-    return found | {"captured": repeat(partial(device.seconds, replay))}
+    return outcome | {"captured": repeat(partial(device.seconds, replay))}
 
 
 def _in_one_line(error: Exception) -> str:

@@ -56,10 +56,10 @@ def check_distinct(paths: Iterable[Path | None]) -> None:
     for path in paths:
         if path is None:
             continue
-        for other in seen:
-            same = path.exists() and other.exists() and path.samefile(other)
-            if same or os.path.realpath(path) == os.path.realpath(other):
-                raise click.UsageError(f"{str(other)!r} and {str(path)!r} are the same file.")
+        for earlier in seen:
+            same = path.exists() and earlier.exists() and path.samefile(earlier)
+            if same or os.path.realpath(path) == os.path.realpath(earlier):
+                raise click.UsageError(f"{str(earlier)!r} and {str(path)!r} are the same file.")
         seen.append(path)
 
 

@@ -66,10 +66,10 @@ def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    found, counts = np.unique(sizes, return_counts=True)
-    axes.loglog(found, counts, "o", markersize=5, alpha=0.7)
+    distinct, counts = np.unique(sizes, return_counts=True)
+    axes.loglog(distinct, counts, "o", markersize=5, alpha=0.7)
     # Up to a power of ten, so that a single point has a scale too.
-    axes.set_xlim(0.8, 10 ** len(str(found.max(initial=1))))
+    axes.set_xlim(0.8, 10 ** len(str(distinct.max(initial=1))))
     axes.set_ylim(0.8, 10 ** len(str(counts.max(initial=1))))
     axes.set_xlabel("size of a component (vertices)")
     axes.set_ylabel("number of components")

@@ -209,17 +209,17 @@ def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
     return [{"label": int(label), "size": int(sizes[label])} for label in labels]
 
 
-def largest_row(found: list[dict[str, int]], whole: int, things: str, of: str) -> Row:
+def largest_row(largest: list[dict[str, int]], whole: int, things: str, of: str) -> Row:
     """Return the row on the very largest."""
-    if not found:
+    if not largest:
         return "largest", "none"
-    label, size = found[0]["label"], found[0]["size"]
+    label, size = largest[0]["label"], largest[0]["size"]
     return "largest", f"label {label}: {size:,} {things}, {percent(size, whole)} of {of}"
 
 
-def largest_table(found: list[dict[str, int]], whole: int, things: str) -> list[Row]:
+def largest_table(largest: list[dict[str, int]], whole: int, things: str) -> list[Row]:
     """Return the largest components as rows, if there are several."""
-    rows = [(f"{c['label']}", f"{c['size']:,}", percent(c["size"], whole)) for c in found]
+    rows = [(f"{c['label']}", f"{c['size']:,}", percent(c["size"], whole)) for c in largest]
     return [("label", things, "share"), *rows] if len(rows) > 1 else []
 
 

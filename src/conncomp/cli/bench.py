@@ -217,11 +217,11 @@ def _choose_contenders(
     kind: Kind, device: DeviceName, names: Sequence[str], with_peers: bool
 ) -> list[Contender]:
     """Return the algorithms and libraries asked for; say which libraries are not installed."""
-    ours, others = algorithms(kind, device), peers(kind, device)
-    _check_names("--algorithm", names, (*ours, *others))
-    chosen = [ours[name] for name in ours if name in names or not names]
+    own, libraries = algorithms(kind, device), peers(kind, device)
+    _check_names("--algorithm", names, (*own, *libraries))
+    chosen = [own[name] for name in own if name in names or not names]
     missing = []
-    for name, peer in others.items():
+    for name, peer in libraries.items():
         if not with_peers and name not in names:
             continue
         try:
@@ -282,15 +282,15 @@ def _table(result: dict[str, Any]) -> list[Row]:
     """
     things = "elements" if result["kind"] == "grid" else "arcs"
     runs = [(row, run) for row in result["rows"] for run in row["runs"]]
-    others = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
+    libraries = list(dict.fromkeys(run["name"] for _, run in runs if run["kind"] == "peer"))
     shown = [(row, run) for row, run in runs if run["kind"] == "ours"] or runs
     captured = any("captured" in run for _, run in runs)
     header = ("input", "algorithm", "ms", "quartiles", f"M{things}/s", "/ floor")
     as_graph = ("graph ms", "/ floor") if captured else ()
     return [
-        (*header, *as_graph, *(f"{name} /" for name in others)),
+        (*header, *as_graph, *(f"{name} /" for name in libraries)),
         *(
-            _line(row, run, row[things], others, captured, result["copy_bytes_per_second"])
+            _line(row, run, row[things], libraries, captured, result["copy_bytes_per_second"])
             for row, run in shown
         ),
     ]
@@ -300,7 +300,7 @@ def _line(
     row: dict[str, Any],
     run: dict[str, Any],
     count: int,
-    others: Sequence[str],
+    libraries: Sequence[str],
     captured: bool,
     copy_rate: float,
 ) -> Row:
@@ -327,7 +327,7 @@ def _line(
         f"{count / median / 1e6:,.3g}",
         f"{median * copies:.3g}",
         *as_graph,
-        *(_ratio(row, name, median) for name in others),
+        *(_ratio(row, name, median) for name in libraries),
     )
 
 

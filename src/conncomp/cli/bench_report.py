@@ -36,7 +36,7 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     from conncomp.bench.compare import compare as compare_results
     from conncomp.bench.results import load
 
-    found = compare_results(load(before), load(after))
+    comparison = compare_results(load(before), load(after))
 
     def change_row(change: Change) -> Row:
         return (
@@ -63,14 +63,14 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     header = ("suite", "input", "run", "A", "B", "B / A", "by copy", "")
     means = ("mean of", "inputs", "faster", "slower", "B / A", "by copy")
     facts: list[Row] = [("A", str(before)), ("B", str(after))]
-    facts += [("differs", note) for note in found.notes]
-    facts += [("only in A", name) for name in found.only_before]
-    facts += [("only in B", name) for name in found.only_after]
+    facts += [("differs", note) for note in comparison.notes]
+    facts += [("only in A", name) for name in comparison.only_before]
+    facts += [("only in B", name) for name in comparison.only_after]
     show(
-        {"before": before, "after": after, **asdict(found)},
+        {"before": before, "after": after, **asdict(comparison)},
         facts,
-        [header, *map(change_row, found.changes)] if found.changes else [],
-        [means, *map(mean_row, found.means)] if found.means else [],
+        [header, *map(change_row, comparison.changes)] if comparison.changes else [],
+        [means, *map(mean_row, comparison.means)] if comparison.means else [],
         as_json=as_json,
     )
 

@@ -115,13 +115,13 @@ def graph(
             launcher.import_cupy()
         with on_device("moving there"):
             placed = arcs.to("cuda")
-    found: Any
+    labels_on_device: Any
     with on_device("labelling"):
-        count, found = conncomp.connected_components(placed, connection=connection)
+        count, labels_on_device = conncomp.connected_components(placed, connection=connection)
     if device == "cuda":
         with on_device("moving back"):
-            found = move_from_gpu(found)
-    labels: NDArray[Any] = found
+            labels_on_device = move_from_gpu(labels_on_device)
+    labels: NDArray[Any] = labels_on_device
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)
         without_arcs = count_without_arcs(arcs) if (sizes == 1).any() else 0

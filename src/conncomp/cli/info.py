@@ -12,6 +12,6 @@ from conncomp.cli._report import show
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(as_json: bool) -> None:
     """Print what was built, and which optional packages were found."""
-    found = config()
-    rows = [(key, "not installed" if value is None else str(value)) for key, value in found.items()]
-    show(found, rows, as_json=as_json)
+    facts = config()
+    rows = [(key, "not installed" if value is None else str(value)) for key, value in facts.items()]
+    show(facts, rows, as_json=as_json)

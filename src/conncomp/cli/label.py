@@ -228,9 +228,9 @@ def label(
         if image.dtype.itemsize <= 8:
             with on_device("moving there"):
                 placed = move_to_gpu(cupy, native_layout(image))
-    found: Any
+    labels_on_device: Any
     with on_device("labelling"):
-        found, count = conncomp.label(
+        labels_on_device, count = conncomp.label(
             placed,
             background,
             return_num=True,
@@ -238,11 +238,11 @@ def label(
             periodic=axes,
             device=device,
         )
-    if not isinstance(found, np.ndarray):
+    if not isinstance(labels_on_device, np.ndarray):
         with on_device("moving back"):
-            found = move_from_gpu(found)
-    labels: Image = found
-    del image, placed, found
+            labels_on_device = move_from_gpu(labels_on_device)
+    labels: Image = labels_on_device
+    del image, placed, labels_on_device
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=0)
         kept = sizes
@@ -390,26 +390,28 @@ def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _write_statistics(path: Path, labels: Image) -> None:
-    found = conncomp.component_statistics(labels, background=0)
-    columns: dict[str, NDArray[Any]] = {"label": found.labels, "size": found.sizes}
+    statistics = conncomp.component_statistics(labels, background=0)
+    columns: dict[str, NDArray[Any]] = {"label": statistics.labels, "size": statistics.sizes}
     axes = range(labels.ndim)
     for side, name in enumerate(("begin", "end")):
-        columns |= {f"{name}_{k}": found.bounding_boxes[:, k, side] for k in axes}
-    columns |= {f"centroid_{k}": found.centroids[:, k] for k in axes}
-    columns |= {f"moment_{j}_{k}": found.moments[:, j, k] for j in axes for k in axes if j <= k}
+        columns |= {f"{name}_{k}": statistics.bounding_boxes[:, k, side] for k in axes}
+    columns |= {f"centroid_{k}": statistics.centroids[:, k] for k in axes}
+    columns |= {
+        f"moment_{j}_{k}": statistics.moments[:, j, k] for j in axes for k in axes if j <= k
+    }
     write_rows(path, list(columns), list(columns.values()))
 
 
 def _summary(report: dict[str, Any]) -> list[Row]:
-    source, reach, kept = report["input"], report["connectivity"], report["kept"]
+    source, connectivity, kept = report["input"], report["connectivity"], report["kept"]
     ndim, total = len(source["shape"]), math.prod(source["shape"])
-    ground = report["foreground"]
-    neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, reach + 1))
+    foreground = report["foreground"]
+    neighbours = sum(math.comb(ndim, k) * 2**k for k in range(1, connectivity + 1))
     closed = [str(k) for k, is_closed in enumerate(report["periodic"]) if is_closed]
     rows: list[Row] = [
         ("input", str(source["path"])),
         ("shape", f"{' x '.join(map(str, source['shape']))}, {source['dtype']}"),
-        ("connectivity", f"{reach} ({neighbours} neighbours)"),
+        ("connectivity", f"{connectivity} ({neighbours} neighbours)"),
     ]
     if report["threshold"] is not None:
         rows.append(("threshold", f"above {report['threshold']}"))
@@ -417,8 +419,8 @@ def _summary(report: dict[str, Any]) -> list[Row]:
         rows.append(("periodic axes", ", ".join(closed)))
     rows += [
         ("components", f"{report['components']:,}"),
-        ("foreground", f"{ground:,} elements, {percent(ground, total)} of all"),
-        largest_row(report["largest"], ground, "elements", "the foreground"),
+        ("foreground", f"{foreground:,} elements, {percent(foreground, total)} of all"),
+        largest_row(report["largest"], foreground, "elements", "the foreground"),
     ]
     if kept["components"] < report["components"]:
         rows.append(("kept", f"{kept['components']:,} with {kept['elements']:,} elements"))

@@ -33,20 +33,20 @@ def describe_values(
         Elements where it holds are of the background's value in what is returned.
     tolerance : number, optional
     """
-    ground = _check_background(background, image.dtype)
+    value = _check_background(background, image.dtype)
     limit = _check_tolerance(tolerance, image.dtype)
     if image.dtype.itemsize > 8:  # long double has no kernel
-        image, ground = (_rounded if limit else _numbered)(image, ground)
+        image, value = (_rounded if limit else _numbered)(image, value)
     if mask is not None:
-        if ground is None:
-            image, ground = _with_spare_value(image)
+        if value is None:
+            image, value = _with_spare_value(image)
         else:
             image = image.copy(order="K")
-        image[mask] = ground
+        image[mask] = value
     if isinstance(image, np.ndarray):
         image = native_layout(image)
     value_type = f"{'f' if image.dtype.kind == 'f' else 'u'}{image.dtype.itemsize}"
-    bits = None if ground is None else ground.tobytes()
+    bits = None if value is None else value.tobytes()
     if not limit:
         return image, equal_values(value_type, bits)
     return image, values_within(value_type, bits, limit, image.dtype)
@@ -104,35 +104,35 @@ def _as_value(number: float, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     return np.asarray(int(number)).astype(dtype.newbyteorder("="))
 
 
-def _is(image: NDArray[Any], ground: NDArray[Any]) -> NDArray[np.bool_]:
+def _where_equal(image: NDArray[Any], value: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where elements are of the background's value; NaN stands for all NaNs."""
-    where: NDArray[np.bool_] = np.isnan(image) if np.isnan(ground) else image == ground
+    where: NDArray[np.bool_] = np.isnan(image) if np.isnan(value) else image == value
     return where
 
 
 def _numbered(
-    image: NDArray[Any], ground: NDArray[Any] | None
+    image: NDArray[Any], value: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return a number for each value instead of it, and that of the background."""
     numbers = np.unique(image, return_inverse=True, equal_nan=False)[1] + 1
     numbers = numbers.reshape(image.shape)
-    if ground is None:
+    if value is None:
         return numbers, None
-    numbers[_is(image, ground)] = 0
+    numbers[_where_equal(image, value)] = 0
     return numbers, np.zeros((), numbers.dtype)
 
 
 def _rounded(
-    image: NDArray[Any], ground: NDArray[Any] | None
+    image: NDArray[Any], value: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return an array as one of float64, and the background there."""
     with np.errstate(over="ignore"):
         values = converted(image, np.dtype(np.float64))
-    if ground is None:
+    if value is None:
         return values, None
     # What differs from the background may be rounded to the same number.
     values, spare = _with_spare_value(values)
-    values[_is(image, ground)] = spare
+    values[_where_equal(image, value)] = spare
     return values, spare
 
 

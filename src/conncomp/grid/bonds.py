@@ -153,9 +153,9 @@ def label_bonds(
            [ 0,  1,  1,  1],
            [ 8,  9, 10, 11]], dtype=int32)
     """
-    there = on_gpu(bonds)
+    given_on_gpu = on_gpu(bonds)
     request = Request(
-        choose_device(device, there, "bonds"),
+        choose_device(device, given_on_gpu, "bonds"),
         numbering,
         algorithm,
         as_bool("return_num", return_num),
@@ -164,7 +164,7 @@ def label_bonds(
         workspace,
         options,
     )
-    given: Any = as_cupy(bonds) if there else as_numpy(bonds, "bonds")
+    given: Any = as_cupy(bonds) if given_on_gpu else as_numpy(bonds, "bonds")
     wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
     check_kind(given, "bu", bonds, "bonds", wanted)
     if given.dtype.itemsize > 1:

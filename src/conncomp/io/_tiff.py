@@ -137,7 +137,7 @@ def check_directories(file: IO[bytes], size: int) -> None:
                 places = read(PLACES[kind], int(tags["count"][k]))
             else:
                 places = struct.unpack(f"{order}{tags['count'][k]}{PLACES[kind]}", value[:length])
-            pending += [(there, False) for there in places]
+            pending += [(place, False) for place in places]
 
 
 def _in_ome_order(description: str, axes: str, array: NDArray[Any]) -> tuple[str, NDArray[Any]]:

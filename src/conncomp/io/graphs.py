@@ -244,13 +244,13 @@ def _read_metis(source: Source) -> Graph:
 
 def _read_ecl(source: Source) -> Graph:
     def read(count: int) -> NDArray[np.int32]:
-        found = source.read_bytes(4 * count)
-        if len(found) < 4 * count:
+        data = source.read_bytes(4 * count)
+        if len(data) < 4 * count:
             raise source.error(
-                f"cut short: {len(found)} bytes where {4 * count} should be (number of vertices "
+                f"cut short: {len(data)} bytes where {4 * count} should be (number of vertices "
                 "and of arcs, where arcs begin, where they lead, perhaps weights, all of int32)"
             )
-        return np.frombuffer(found, "<i4").astype(np.int32, copy=False)
+        return np.frombuffer(data, "<i4").astype(np.int32, copy=False)
 
     vertices, arcs = (int(count) for count in read(2))
     if vertices < 0 or arcs < 0:
@@ -260,10 +260,10 @@ def _read_ecl(source: Source) -> Graph:
         Graph.from_csr(indptr, indices)
     except ValueError as error:
         raise source.error(str(error)) from None
-    rest = source.read_bytes(4 * arcs + 1)
-    if len(rest) not in (0, 4 * arcs):
+    weights = source.read_bytes(4 * arcs + 1)
+    if len(weights) not in (0, 4 * arcs):
         raise source.error(
-            f"{len(rest)} bytes or more follow the arcs; weights would be {4 * arcs}"
+            f"{len(weights)} bytes or more follow the arcs; weights would be {4 * arcs}"
         )
     return _mirrored(indptr, indices)
 
@@ -486,9 +486,9 @@ def _shown(word: bytes) -> str:
     return ascii(word[:40].decode("latin-1"))
 
 
-def _check_count(source: Source, things: str, promised: int, found: int) -> None:
-    if promised != found:
-        raise source.error(f"the header promises {promised} {things}, but there are {found}")
+def _check_count(source: Source, things: str, promised: int, actual: int) -> None:
+    if promised != actual:
+        raise source.error(f"the header promises {promised} {things}, but there are {actual}")
 
 
 def _read_text(source: Source, reader: Any) -> tuple[Indices, Indices]:
@@ -502,8 +502,8 @@ def _read_text(source: Source, reader: Any) -> tuple[Indices, Indices]:
     def consume(chunk: NDArray[np.uint8], last: bool) -> int:
         used, *counts = reader.read(chunk, last, *blocks)
         dtype = np.int32 if reader.largest <= INT32_MAX else np.int64
-        for block, count, found in zip(blocks, counts, pieces, strict=True):
-            found.append(block[:count].astype(dtype))
+        for block, count, parts in zip(blocks, counts, pieces, strict=True):
+            parts.append(block[:count].astype(dtype))
         return int(used)
 
     source.feed(consume, CHUNK, LONGEST_WORD)

@@ -116,7 +116,9 @@ def read_channels(path: StrPath, *, key: str | None = None, mmap: bool = False) 
         if mmap and kind.name != ".npy":
             raise ValueError("mmap=True maps a .npy file, which this is not")
         suffix = PurePath(path).suffix.lower()
-        named = next((other.name for other in KINDS if suffix in other.suffixes), kind.name)
+        named = next(
+            (candidate.name for candidate in KINDS if suffix in candidate.suffixes), kind.name
+        )
         if named != kind.name:
             raise ValueError(f"is named as {named}, but its content is {kind.name}; rename it")
         options = {"key": key} if kind.name == ".npz" else {}

@@ -28,8 +28,8 @@ struct Background {
   T value;
   bool present;
 
-  CONNCOMP_ANYWHERE bool is(T other) const {
-    return present && (value == value ? other == value : !(other == other));
+  CONNCOMP_ANYWHERE bool is(T element) const {
+    return present && (value == value ? element == value : !(element == element));
   }
 };
 

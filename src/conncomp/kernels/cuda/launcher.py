@@ -22,7 +22,7 @@ import numpy as np
 SOURCES = Path(__file__).parent.parent
 
 WARP = 32
-SURELY_THERE = 16 << 10  # of shared memory: for more a kernel may have to ask, if it has other, too
+GRANTED_SHARED = 16 << 10  # bytes of shared memory; a kernel with some of its own may have to ask
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 
@@ -73,7 +73,7 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     """
     if _deadline is not None and perf_counter() > _deadline:
         raise TimeoutError("the time limit is over")
-    if shared > SURELY_THERE and kernel.function.max_dynamic_shared_size_bytes < shared:
+    if shared > GRANTED_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
     if _recorded is None:
         kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
@@ -127,13 +127,13 @@ def source(file: str) -> str:
 @cache
 def includes(file: str) -> frozenset[str]:
     """Return a kernel file and all that it includes, directly or not, of this package."""
-    found, waiting = {file}, [file]
+    files, waiting = {file}, [file]
     while waiting:
         for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text()):
-            if name not in found and (SOURCES / name).exists():
-                found.add(name)
+            if name not in files and (SOURCES / name).exists():
+                files.add(name)
                 waiting.append(name)
-    return frozenset(found)
+    return frozenset(files)
 
 
 _INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)

@@ -140,7 +140,25 @@ struct Moments {
   }
 };
 
-// Measures `count` labels: items of this shape, one after another, with coordinates within each.
+// Adds the labels of lines [begin, end) to a table; a line goes along the last axis of items of this shape.
+template <class Label>
+void add_lines(const Label* labels, int64_t begin, int64_t end, const std::vector<int64_t>& shape,
+               Label background, Moments& table) {
+  const int ndim = int(shape.size());
+  const int64_t length = shape.back();
+  std::vector<int64_t> place(ndim);  // of the line in the item, along all axes but the last
+  for (int64_t line = begin; line < end; ++line) {
+    for (int64_t k = ndim - 2, quotient = line; k >= 0; quotient /= shape[k--])
+      place[k] = quotient % shape[k];
+    const int64_t first = line * length;
+    for_each_stretch(
+        labels, first, first + length, background, table.rows,
+        [&](Label label, int64_t from, int64_t to) { table.add(label, place, from - first, to - first); });
+  }
+}
+
+// Measures `count` labels: items of this shape, one after another, with coordinates within each. Each thread
+// measures some lines in a table of its own; the sum of the tables is returned.
 template <class Label>
 Moments measure_labels(const Label* labels, int64_t count, const std::vector<int64_t>& shape,
                        Label background, int64_t rows) {
@@ -151,17 +169,7 @@ Moments measure_labels(const Label* labels, int64_t count, const std::vector<int
   share_out(lines, Moments::bytes(ndim, rows), lines * length * 8,
             std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
               tables[t] = Moments(ndim, rows);
-              Moments& table = tables[t];
-              std::vector<int64_t> place(ndim);
-              for (int64_t line = begin; line < end; ++line) {
-                for (int64_t k = ndim - 2, quotient = line; k >= 0; quotient /= shape[k--])
-                  place[k] = quotient % shape[k];
-                const int64_t first = line * length;
-                for_each_stretch(labels, first, first + length, background, rows,
-                                 [&](Label label, int64_t from, int64_t to) {
-                                   table.add(label, place, from - first, to - first);
-                                 });
-              }
+              add_lines(labels, begin, end, shape, background, tables[t]);
             });
   for (int64_t t = 1; t < most; ++t)
     if (tables[t].rows > 0) tables[0].add(tables[t]);

@@ -53,12 +53,12 @@ template <class Predicate>
 
 inline bool bit_at(const uint64_t* mask, int64_t p) { return mask[p / kWord] >> p % kWord & 1; }
 
-// A word of a mask, and the same moved by one element: bit p of `left` is that of element p - 1, bit p of
+// A word of a mask, and the same shifted by one element: bit p of `left` is that of element p - 1, bit p of
 // `right` that of element p + 1.
-struct Moved {
+struct ShiftedWord {
   uint64_t word, left, right;
 
-  Moved(const uint64_t* mask, int64_t w, int64_t words)
+  ShiftedWord(const uint64_t* mask, int64_t w, int64_t words)
       : word(mask[w]),
         left(word << 1 | (w > 0 ? mask[w - 1] >> (kWord - 1) : 0)),
         right(word >> 1 | (w + 1 < words ? mask[w + 1] << (kWord - 1) : 0)) {}

@@ -13,7 +13,7 @@ namespace conncomp {
 template <class T>
 std::pair<T, T> extremes(const T* values, int64_t count) {
   const Parts parts(count, kGrain);
-  std::vector<std::pair<T, T>> of_parts(parts.parts);
+  std::vector<std::pair<T, T>> part_extremes(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     T low = values[parts.begin(part)], high = low;
     for_each_in(parts.begin(part), parts.end(part), [&, values](int64_t i) {
@@ -21,10 +21,10 @@ std::pair<T, T> extremes(const T* values, int64_t count) {
       low = std::min(low, value);
       high = std::max(high, value);
     });
-    of_parts[part] = {low, high};
+    part_extremes[part] = {low, high};
   });
-  std::pair<T, T> all = of_parts[0];
-  for (const auto& [low, high] : of_parts) all = {std::min(all.first, low), std::max(all.second, high)};
+  std::pair<T, T> all = part_extremes[0];
+  for (const auto& [low, high] : part_extremes) all = {std::min(all.first, low), std::max(all.second, high)};
   return all;
 }
 

@@ -38,9 +38,9 @@ int64_t scan(int64_t count, Value&& value, Assign&& assign) {
   parallel_for(parts.parts, [&](int64_t part) {
     int64_t before = sums[part];
     for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) {
-      const int64_t here = value(i);
+      const int64_t addend = value(i);
       assign(i, before);
-      before += here;
+      before += addend;
     });
   });
   return total;

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cpu/core/interrupt.h"
-#include "cpu/core/team.h"
+#include "cpu/core/thread_pool.h"
 
 namespace conncomp {
 
@@ -53,7 +53,7 @@ void parallel_for(int64_t count, Body&& body) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   };
-  Team::get().run(threads - 1, work, [call] {
+  ThreadPool::get().run(threads - 1, work, [call] {
     if (call && watch.caller) call->poll();
   });
   if (failure) std::rethrow_exception(failure);

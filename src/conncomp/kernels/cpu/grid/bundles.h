@@ -83,32 +83,32 @@ struct Bundles {
   // Calls body(bundle, coordinates) for the bundles of a part.
   template <class Body>
   void for_each(int64_t part, Body&& body) const {
-    int64_t bundle = parts.begin(part), rest = bundle;
-    Coordinates at(outer.size());
-    for (size_t k = at.size(); k-- > 0; rest /= shape[k]) at[k] = rest % shape[k];
+    int64_t bundle = parts.begin(part), quotient = bundle;
+    Coordinates place(outer.size());
+    for (size_t k = place.size(); k-- > 0; quotient /= shape[k]) place[k] = quotient % shape[k];
     for (; bundle < parts.end(part); ++bundle) {
-      body(bundle, at);
-      for (size_t k = at.size(); k-- > 0 && ++at[k] == shape[k];) at[k] = 0;
+      body(bundle, place);
+      for (size_t k = place.size(); k-- > 0 && ++place[k] == shape[k];) place[k] = 0;
     }
   }
 
-  int64_t number(const Coordinates& at) const {
+  int64_t number(const Coordinates& place) const {
     int64_t bundle = 0;
-    for (size_t k = 0; k < at.size(); ++k) bundle = bundle * shape[k] + at[k];
+    for (size_t k = 0; k < place.size(); ++k) bundle = bundle * shape[k] + place[k];
     return bundle;
   }
 
-  // The bundle one offset away, or -1 beyond an edge.
-  int64_t neighbour(const Coordinates& at, const Offset& offset, Coordinates& there) const {
-    for (size_t k = 0; k < at.size(); ++k) {
-      int64_t c = at[k] + offset.step[k];
+  // The bundle one offset away, whose coordinates are written; or -1 beyond an edge.
+  int64_t neighbour(const Coordinates& place, const Offset& offset, Coordinates& neighbour_place) const {
+    for (size_t k = 0; k < place.size(); ++k) {
+      int64_t c = place[k] + offset.step[k];
       if (c < 0 || c >= shape[k]) {
         if (!outer[k].periodic) return -1;
         c = c < 0 ? shape[k] - 1 : 0;
       }
-      there[k] = c;
+      neighbour_place[k] = c;
     }
-    return number(there);
+    return number(neighbour_place);
   }
 
   // Two rows that make most contacts of two neighbouring rows superfluous: where all of them have the same
@@ -116,39 +116,42 @@ struct Bundles {
   // and a pair of rows one step before or one move nearer, of which the same can be said. False if there
   // is no such detour. Both rows may be the same. Equal values must be linked, and all these steps lead to
   // neighbours, which Offset::detour says.
-  bool detour(const Coordinates& at, const Coordinates& there, const Offset& offset, Coordinates& from_g,
-              Coordinates& from_h) const {
+  bool detour(const Coordinates& place_g, const Coordinates& place_h, const Offset& offset,
+              Coordinates& detour_g, Coordinates& detour_h) const {
     const size_t last = outer.size() - 1;
-    from_g = at;
-    from_h = there;
+    detour_g = place_g;
+    detour_h = place_h;
     if (offset.step[last]) {
-      from_g = there;
-      from_g[last] = from_h[last] = at[last];
+      detour_g = place_h;
+      detour_g[last] = detour_h[last] = place_g[last];
       return true;
     }
-    --from_g[last];
-    --from_h[last];
-    return at[last] > 0;
+    --detour_g[last];
+    --detour_h[last];
+    return place_g[last] > 0;
   }
 
   // The rows of a bundle that face the neighbour one offset away, where towards is 1, or the one that the
   // offset comes from, where it is -1.
-  void facing(const Coordinates& at, const Offset& offset, int towards, std::vector<int64_t>& found) const {
-    found.assign(1, 0);
-    for (size_t k = 0; k < at.size(); ++k) {
+  void facing(const Coordinates& place, const Offset& offset, int towards,
+              std::vector<int64_t>& facing_rows) const {
+    facing_rows.assign(1, 0);
+    for (size_t k = 0; k < place.size(); ++k) {
       const int side = offset.step[k] * towards;
-      int64_t first = thickness[k] * at[k], last = std::min(first + thickness[k], outer[k].length) - 1;
+      int64_t first = thickness[k] * place[k], last = std::min(first + thickness[k], outer[k].length) - 1;
       if (side < 0) last = first;
       if (side > 0) first = last;
-      for (size_t i = found.size(); i-- > 0;) {
-        found[i] = found[i] * outer[k].length + first;
-        if (last > first) found.push_back(found[i] + 1);
+      for (size_t i = facing_rows.size(); i-- > 0;) {
+        facing_rows[i] = facing_rows[i] * outer[k].length + first;
+        if (last > first) facing_rows.push_back(facing_rows[i] + 1);
       }
     }
   }
 
   // All rows of a bundle.
-  void members(const Coordinates& at, std::vector<int64_t>& found) const { facing(at, no_step, 0, found); }
+  void members(const Coordinates& place, std::vector<int64_t>& member_rows) const {
+    facing(place, no_step, 0, member_rows);
+  }
 
   // Where a row begins: `stride` is &Axis::index_stride or &Axis::byte_stride.
   int64_t origin(int64_t row, int64_t Axis::* stride) const {

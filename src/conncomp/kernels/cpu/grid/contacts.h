@@ -15,16 +15,24 @@
 
 namespace conncomp {
 
-// The bundles g and h around word w: where their runs go on from the element before, and, moved by one,
-// where they will go on to the next.
-struct Continued {
+// Where the runs of the bundles g and h go on, around word w. Bit p of `g` and `h`: element p is in the run
+// of element p - 1. Bit p of `g_right` and `h_right`: element p + 1 is in the run of element p.
+struct Continuations {
   uint64_t g, h, g_right, h_right;
 };
 
-// Positions p at which the run of g at p meets the run of h at p, the one of h that starts at p + 1, or the
-// one that ends at p - 1.
+// Which runs touch, as the places p of elements of g in a word. The run of g at p meets
+//
+//              p - 1     p    p + 1
+//     g                  o                    previous: the run of h that ends at p - 1,
+//                     /  |  \                  aligned: the run of h at p,
+//     h            o     o     o                 next: the run of h that starts at p + 1.
+//            previous aligned  next
+//
+// Where h goes on from p to p + 1, a link to p + 1 is a contact with the run at p, which is `aligned`; so a
+// bit of `next` or `previous` always means a run of h that is not at p.
 struct Contacts {
-  uint64_t here, next, previous;
+  uint64_t aligned, next, previous;
 };
 
 // A word of ones where a condition holds.
@@ -36,36 +44,43 @@ class OneValue {
  public:
   explicit OneValue(const Masks& masks) : masks_(masks), bundles_(masks.bundles) {}
 
-  // Turns to the bundles at `at` and `there`, one offset away.
-  void face(int64_t, int64_t, const Coordinates& at, const Coordinates& there, const Offset& offset) {
-    g_ = side(at, offset, 1, g_folded_);
-    h_ = side(there, offset, -1, h_folded_);
+  // Turns to the bundles at `place_g` and `place_h`, one offset away.
+  void face(int64_t, int64_t, const Coordinates& place_g, const Coordinates& place_h, const Offset& offset) {
+    g_ = side(place_g, offset, 1, g_folded_);
+    h_ = side(place_h, offset, -1, h_folded_);
     diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
-    here_ = all_if(offset.here);
+    aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
-    detour_ = !bundles_.folded && offset.detour && bundles_.detour(at, there, offset, from_g_, from_h_);
+    detour_ = !bundles_.folded && offset.detour &&
+              bundles_.detour(place_g, place_h, offset, detour_place_g_, detour_place_h_);
     if (!detour_) return;
-    detour_g_ = masks_.row(bundles_.number(from_g_));
-    detour_h_ = masks_.row(bundles_.number(from_h_));
+    detour_g_ = masks_.row(bundles_.number(detour_place_g_));
+    detour_h_ = masks_.row(bundles_.number(detour_place_h_));
   }
 
-  [[gnu::always_inline]] Contacts contacts(int64_t w, const Continued& on) const {
+  [[gnu::always_inline]] Contacts contacts(int64_t w, const Continuations& continued) const {
     const uint64_t detour = detour_ ? detour_g_[w] & detour_h_[w] : 0;
     if (!diagonal_) return {g_[w] & h_[w] & ~detour, 0, 0};
-    const Moved g(g_, w, bundles_.words), h(h_, w, bundles_.words);
+    const ShiftedWord g(g_, w, bundles_.words), h(h_, w, bundles_.words);
+    // Diagonal links between element p of g and element p + 1 or p - 1 of h.
     const uint64_t next = g.word & h.right & next_, previous = g.word & h.left & previous_;
-    return {(g.word & h.word & here_ & ~detour) | (next & on.h_right) | (previous & on.h) |
-                (g.left & h.word & next_ & on.g) | (g.right & h.word & previous_ & on.g_right),
-            next & ~on.h_right & ~on.g_right, previous & ~on.h & ~on.g};
+    // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
+    const uint64_t next_to_h = g.left & h.word & next_, previous_to_h = g.right & h.word & previous_;
+    // Where the run of one end goes on to the place of the other, both runs are at this place.
+    const uint64_t aligned = (g.word & h.word & aligned_ & ~detour) | (next & continued.h_right) |
+                             (previous & continued.h) | (next_to_h & continued.g) |
+                             (previous_to_h & continued.g_right);
+    // What is left are corners: both runs break between the places.
+    return {aligned, next & ~continued.h_right & ~continued.g_right, previous & ~continued.h & ~continued.g};
   }
 
   bool touch(int64_t p, int64_t q) const { return bit_at(g_, p) && bit_at(h_, q); }
 
  private:
-  const uint64_t* side(const Coordinates& at, const Offset& offset, int towards,
+  const uint64_t* side(const Coordinates& place, const Offset& offset, int towards,
                        std::vector<uint64_t>& folded) {
-    bundles_.facing(at, offset, towards, rows_);
+    bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
     folded.resize(bundles_.words);
     masks_.fold(rows_, folded.data());
@@ -77,22 +92,23 @@ class OneValue {
   std::vector<int64_t> rows_;
   std::vector<uint64_t> g_folded_, h_folded_;
   const uint64_t *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
-  uint64_t previous_ = 0, here_ = 0, next_ = 0;
+  uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   bool diagonal_ = false, detour_ = false;
-  Coordinates from_g_, from_h_;
+  Coordinates detour_place_g_, detour_place_h_;
 };
 
-// A row of the array, as it lies there.
+// The row of the array at a place, as contiguous values.
 template <class T>
-const T* read_row(RowReader<T>& reader, const Bundles& bundles, const Coordinates& at, int64_t plane = 0) {
+const T* read_row(RowReader<T>& reader, const Bundles& bundles, const Coordinates& place, int64_t plane = 0) {
   int64_t origin = plane;
-  for (size_t k = 0; k < at.size(); ++k) origin += at[k] * bundles.outer[k].byte_stride;
+  for (size_t k = 0; k < place.size(); ++k) origin += place[k] * bundles.outer[k].byte_stride;
   return reader(origin);
 }
 
 // Contacts where Rule links values; bundles are rows. The values may have changed since the masks were made
 // of them (contract 5), so a contact is only ever between elements that both are foreground in the masks:
-// such elements are in runs, whatever their values are now.
+// such elements are in runs, whatever their values are now. In word w, x points to the values of g and y to
+// those of h.
 template <class Rule>
 class LinkedValues {
   using T = typename Rule::Value;
@@ -107,52 +123,60 @@ class LinkedValues {
         read_detour_g_(data, bundles_.along),
         read_detour_h_(data, bundles_.along) {}
 
-  void face(int64_t row_g, int64_t row_h, const Coordinates& at, const Coordinates& there,
+  void face(int64_t row_g, int64_t row_h, const Coordinates& place_g, const Coordinates& place_h,
             const Offset& offset) {
     diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
-    here_ = all_if(offset.here);
+    aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
-    g_ = read_row(read_g_, bundles_, at);
-    h_ = read_row(read_h_, bundles_, there);
+    g_ = read_row(read_g_, bundles_, place_g);
+    h_ = read_row(read_h_, bundles_, place_h);
     g_mask_ = masks_.row(row_g);
     h_mask_ = masks_.row(row_h);
     // A detour links x, a, b and y in this order; that x is linked to a and to b, and to y, is enough only
     // where links are transitive.
-    detour_ = Rule::kTransitive && offset.detour && bundles_.detour(at, there, offset, from_g_, from_h_);
+    detour_ = Rule::kTransitive && offset.detour &&
+              bundles_.detour(place_g, place_h, offset, detour_place_g_, detour_place_h_);
     if (!detour_) return;
-    detour_g_ = read_row(read_detour_g_, bundles_, from_g_);
-    detour_h_ = read_row(read_detour_h_, bundles_, from_h_);
+    detour_g_ = read_row(read_detour_g_, bundles_, detour_place_g_);
+    detour_h_ = read_row(read_detour_h_, bundles_, detour_place_h_);
   }
 
-  Contacts contacts(int64_t w, const Continued& on) const {
+  Contacts contacts(int64_t w, const Continuations& continued) const {
     const T *x = g_ + w * kWord, *y = h_ + w * kWord;
     const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
     const uint64_t mask = g_mask_[w];
-    uint64_t here = mask & h_mask_[w] & here_;
-    // Where both runs go on, transitive links make what held for the elements before hold for these too.
-    if constexpr (Rule::kTransitive) here &= ~(on.g & on.h);
-    here = where(here, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
+    uint64_t aligned = mask & h_mask_[w] & aligned_;
+    // Where both runs go on, transitive links make what held for the elements before hold for these too, so
+    // only the first place of a stretch is compared:
+    //
+    //     g   1 - 1 - 1 - 1 - 1
+    //         |           |           two contacts for five places
+    //     h   1 - 1 - 1   1 - 1
+    if constexpr (Rule::kTransitive) aligned &= ~(continued.g & continued.h);
+    aligned = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
     if constexpr (Rule::kTransitive)
-      if (detour_ && here) {
+      if (detour_ && aligned) {
         const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
-        here &= ~where(here, 0, end,
-                       [&](int p) { return int(rule_.linked(x[p], a[p])) & int(rule_.linked(x[p], b[p])); });
+        aligned &= ~where(aligned, 0, end, [&](int p) {
+          return int(rule_.linked(x[p], a[p])) & int(rule_.linked(x[p], b[p]));
+        });
       }
-    if (!diagonal_) return {here, 0, 0};
-    const Moved h(h_mask_, w, bundles_.words);
+    if (!diagonal_) return {aligned, 0, 0};
+    const ShiftedWord h(h_mask_, w, bundles_.words);
     uint64_t next = mask & h.right & next_, previous = mask & h.left & previous_;
     if constexpr (Rule::kTransitive) {
-      // If either run goes on, its other element is linked as this one is, at the same place. Without such
+      // If either run goes on, its element beside this one is linked to the same element. Without such
       // neighbours, if both go on, so does what links them.
-      next &= ~(here_ ? on.g_right | on.h_right : on.g & on.h_right);
-      previous &= ~(here_ ? on.g | on.h : on.g_right & on.h);
+      next &= ~(aligned_ ? continued.g_right | continued.h_right : continued.g & continued.h_right);
+      previous &= ~(aligned_ ? continued.g | continued.h : continued.g_right & continued.h);
     }
     next = where(next, 0, right, [&](int p) { return rule_.linked(x[p], y[p + 1]); });
     previous = where(previous, left, end, [&](int p) { return rule_.linked(x[p], y[p - 1]); });
     if constexpr (Rule::kTransitive)
-      if (here_) return {here, next, previous};
-    return {here | (next & on.h_right) | (previous & on.h), next & ~on.h_right, previous & ~on.h};
+      if (aligned_) return {aligned, next, previous};
+    return {aligned | (next & continued.h_right) | (previous & continued.h), next & ~continued.h_right,
+            previous & ~continued.h};
   }
 
   bool touch(int64_t p, int64_t q) const {
@@ -173,9 +197,9 @@ class LinkedValues {
   RowReader<T> read_g_, read_h_, read_detour_g_, read_detour_h_;
   const T *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
   const uint64_t *g_mask_ = nullptr, *h_mask_ = nullptr;
-  uint64_t previous_ = 0, here_ = 0, next_ = 0;
+  uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   bool diagonal_ = false, detour_ = false;
-  Coordinates from_g_, from_h_;
+  Coordinates detour_place_g_, detour_place_h_;
 };
 
 // Contacts of sites that bonds join; bundles are rows, and everything is foreground. The bonds are those of
@@ -185,14 +209,14 @@ class JoinedSites {
   JoinedSites(const Masks& masks, const void* data, const Bonds& rule)
       : masks_(masks), bundles_(masks.bundles), rule_(rule), read_(data, bundles_.along) {}
 
-  void face(int64_t, int64_t, const Coordinates&, const Coordinates& there, const Offset& offset) {
+  void face(int64_t, int64_t, const Coordinates&, const Coordinates& place_h, const Offset& offset) {
     const size_t moves = std::find(offset.step.begin(), offset.step.end(), -1) - offset.step.begin();
     const size_t axis = offset.step.size() - moves;  // from the last one; 0 for a row and itself
-    bonds_ = read_row(read_, bundles_, there, rule_.plane[axis]);
+    bonds_ = read_row(read_, bundles_, place_h, rule_.plane[axis]);
     mask_ = rule_.mask[axis];
   }
 
-  Contacts contacts(int64_t w, const Continued&) const {
+  Contacts contacts(int64_t w, const Continuations&) const {
     return {mask_where(masks_.covered(w), [&](int p) { return touch(w * kWord + p, 0); }), 0, 0};
   }
 

@@ -30,10 +30,10 @@ inline void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* l
   for (int p = 0; p < kWord; p += 8) {
     const int starts = start >> p & 255, set = foreground >> p & 255;
     const __m256i ahead = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(label + (starts & 1)));
-    const __m256i turn = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(int64_t(kStartsBefore[starts])));
-    const __m256i found = _mm256_xor_si256(_mm256_permutevar8x32_epi32(ahead, turn), complement);
+    const __m256i permutation = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(int64_t(kStartsBefore[starts])));
+    const __m256i run_label = _mm256_xor_si256(_mm256_permutevar8x32_epi32(ahead, permutation), complement);
     const __m256i mask = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(set), bit), bit);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + p), _mm256_blendv_epi8(empty, found, mask));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + p), _mm256_blendv_epi8(empty, run_label, mask));
     label += std::popcount(unsigned(starts));
   }
 }

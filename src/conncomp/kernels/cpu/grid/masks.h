@@ -72,30 +72,31 @@ struct Masks {
   // Reads an input in which all foreground is of one value; false as soon as two values differ.
   template <class T>
   bool read_one_value(const void* data, T background) {
-    std::vector<std::optional<T>> found(bundles.parts.parts);
+    std::vector<std::optional<T>> part_values(bundles.parts.parts);
     std::atomic<bool> one_value{true};
     parallel_for(bundles.parts.parts, [&](int64_t part) {
       RowReader<T> read(data, bundles.along);
       std::vector<int64_t> rows;
       std::optional<T> value;
-      bundles.for_each(part, [&](int64_t bundle, const Coordinates& at) {
+      bundles.for_each(part, [&](int64_t bundle, const Coordinates& place) {
         if (!one_value.load(std::memory_order_relaxed)) return;
-        bundles.members(at, rows);
+        bundles.members(place, rows);
         for (int64_t r : rows)
           if (!read_row(read(bundles.origin(r, &Axis::byte_stride)), r, background, value))
             one_value.store(false, std::memory_order_relaxed);
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
         for (int64_t w = 0; w < bundles.words; ++w) {
-          const uint64_t before = bundles.around.connected ? Moved(body(bundle), w, bundles.words).left : 0;
-          start[bundle * bundles.words + w] = body(bundle)[w] & ~before;
+          const uint64_t left =
+              bundles.around.connected ? ShiftedWord(body(bundle), w, bundles.words).left : 0;
+          start[bundle * bundles.words + w] = body(bundle)[w] & ~left;
         }
       });
-      found[part] = value;
+      part_values[part] = value;
     });
     std::optional<T> value;
-    for (const std::optional<T>& other : found) {
-      if (value && other && *value != *other) return false;
-      if (other) value = other;
+    for (const std::optional<T>& part_value : part_values) {
+      if (value && part_value && *value != *part_value) return false;
+      if (part_value) value = part_value;
     }
     return one_value;
   }
@@ -104,17 +105,17 @@ struct Masks {
   template <class Rule>
   void read_values(const void* data, const Rule& rule) {
     using T = typename Rule::Value;
-    const T ground = rule.background.value;
-    const bool any = rule.background.present, nan = any && !(ground == ground);
+    const T background = rule.background.value;
+    const bool present = rule.background.present, nan = present && !(background == background);
     read_rows<T>(data, 0, [&, rule](const T* x, int64_t w) {
       const int count = covered(w), left = w == 0;
-      const uint64_t inside = !any  ? up_to(count - 1)
-                              : nan ? mask_where(count, [&](int p) { return x[p] == x[p]; })
-                                    : mask_where(count, [&](int p) { return x[p] != ground; });
-      if (!bundles.around.connected) return Linked{inside, 0};
+      const uint64_t inside = !present ? up_to(count - 1)
+                              : nan    ? mask_where(count, [&](int p) { return x[p] == x[p]; })
+                                       : mask_where(count, [&](int p) { return x[p] != background; });
+      if (!bundles.around.connected) return RowWord{inside, 0};
       const uint64_t linked =
           mask_where(count - left, [&](int p) { return rule.linked(x[p + left], x[p + left - 1]); });
-      return Linked{inside, linked << left};
+      return RowWord{inside, linked << left};
     });
   }
 
@@ -123,16 +124,16 @@ struct Masks {
     const int mask = rule.mask[0];
     read_rows<uint8_t>(data, rule.plane[0], [&](const uint8_t* x, int64_t w) {
       const int count = covered(w), left = w == 0;
-      if (!bundles.around.connected) return Linked{up_to(count - 1), 0};
+      if (!bundles.around.connected) return RowWord{up_to(count - 1), 0};
       const uint64_t linked = mask_where(count - left, [&](int p) { return (x[p + left - 1] & mask) != 0; });
-      return Linked{up_to(count - 1), linked << left};
+      return RowWord{up_to(count - 1), linked << left};
     });
   }
 
  private:
   // The elements that a word covers: which are foreground, and which are linked to the element before.
-  struct Linked {
-    uint64_t inside, before;
+  struct RowWord {
+    uint64_t foreground, linked;
   };
 
   // Calls read_word(values, w) for each word of each row, bundles being rows.
@@ -145,12 +146,12 @@ struct Masks {
         uint64_t before = 0;  // bit 0: whether the element before this word is foreground
         for (int64_t w = 0, word = r * bundles.words; w < bundles.words; ++w, ++word, x += kWord) {
           bundles.checkpoint_at(w);
-          const Linked linked = read_word(x, w);
+          const RowWord bits = read_word(x, w);
           // Foreground after background starts a run, even where values have changed since they were compared
           // with the background: whatever is foreground is in a run (contract 5).
-          start[word] = linked.inside & (~linked.before | ~(linked.inside << 1 | before));
-          foreground[word] = linked.inside;
-          before = linked.inside >> (kWord - 1);
+          start[word] = bits.foreground & (~bits.linked | ~(bits.foreground << 1 | before));
+          foreground[word] = bits.foreground;
+          before = bits.foreground >> (kWord - 1);
         }
       });
     });

@@ -39,7 +39,7 @@ struct Grid {
 // the one at the place before, at the same place, at the next.
 struct Offset {
   Step step;
-  bool previous, here, next;
+  bool previous, aligned, next;
   bool detour;  // whether the steps of Bundles::detour lead to neighbours, too
 
   bool diagonal() const { return previous || next; }
@@ -62,7 +62,7 @@ struct RowNeighbours {
         offsets.push_back({std::move(outer), false, false, false, false});
       (step.back() < 0 ? offsets.back().previous
        : step.back()   ? offsets.back().next
-                       : offsets.back().here) = true;
+                       : offsets.back().aligned) = true;
     }
     find_detours();
   }
@@ -75,20 +75,20 @@ struct RowNeighbours {
              std::count(offset.step.begin(), offset.step.end(), 0) + 1 == int64_t(offset.step.size());
     };
     const auto along_last = std::find_if(offsets.begin(), offsets.end(), straight);
-    if (along_last == offsets.end() || !along_last->here) return;
+    if (along_last == offsets.end() || !along_last->aligned) return;
     for (Offset& offset : offsets) {
-      if (!offset.here) continue;
+      if (!offset.aligned) continue;
       Step nearer(offset.step.begin(), offset.step.end() - 1);
       nearer.push_back(0);
-      offset.detour = offset.step == nearer || has_here(nearer);
+      offset.detour = offset.step == nearer || has_aligned(nearer);
     }
   }
 
-  bool has_here(const Step& step) const {
-    const auto at =
+  bool has_aligned(const Step& step) const {
+    const auto position =
         std::lower_bound(offsets.begin(), offsets.end(), step,
                          [](const Offset& offset, const Step& wanted) { return offset.step < wanted; });
-    return at != offsets.end() && at->step == step && at->here;
+    return position != offsets.end() && position->step == step && position->aligned;
   }
 };
 

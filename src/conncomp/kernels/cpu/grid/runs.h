@@ -84,7 +84,7 @@ class Runs {
     rank_ = Buffer<Index>(words);
     runs_ = rank_words(masks_.start.data(), words, rank_.data());
     parent_ = Buffer<Index>(runs_);
-    shift_ = Buffer<Index>(bundles_.items);
+    before_item_ = Buffer<Index>(bundles_.items);
   }
 
   // Unites the runs that touch; Finder is one of contacts.h.
@@ -109,8 +109,8 @@ class Runs {
     const Index background = consecutive ? 0 : -1;
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
       std::vector<int64_t> rows;
-      bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
-        bundles_.members(at, rows);
+      bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+        bundles_.members(place, rows);
         write_bundle(bundle, rows, labels, background);
       });
     });
@@ -124,16 +124,16 @@ class Runs {
   void link_part(Finder finder, int64_t part, bool inside) {
     const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
     const int64_t last = bundles_.along.length - 1;
-    Coordinates there(bundles_.outer.size());
-    bundles_.for_each(part, [&](int64_t g, const Coordinates& at) {
+    Coordinates neighbour_place(bundles_.outer.size());
+    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
       if (inside && bundles_.along.periodic && bundles_.around.connected) {
-        finder.face(g, g, at, at, bundles_.no_step);
+        finder.face(g, g, place, place, bundles_.no_step);
         if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
       }
       for (const Offset& offset : bundles_.around.offsets) {
-        const int64_t h = bundles_.neighbour(at, offset, there);
+        const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
         if (h < 0 || inside != (begin <= h && h < end)) continue;
-        finder.face(g, h, at, there, offset);
+        finder.face(g, h, place, neighbour_place, offset);
         link_bundles<Access>(finder, g, h);
         if (!bundles_.along.periodic) continue;
         if (offset.next && finder.touch(last, 0))
@@ -144,31 +144,45 @@ class Runs {
     });
   }
 
+  // Links two neighbouring bundles, word by word. g_after and h_after are where runs go on in the next word,
+  // whose bit 0 tells whether they leave this one.
   template <class Access, class Finder>
   void link_bundles(const Finder& finder, int64_t g, int64_t h) {
-    uint64_t g_on = masks_.continued(g, 0), h_on = masks_.continued(h, 0);
+    uint64_t g_continued = masks_.continued(g, 0), h_continued = masks_.continued(h, 0);
     int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
     for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
       bundles_.checkpoint_at(w);
       const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
-      const Continued on{g_on, h_on, g_on >> 1 | g_after << (kWord - 1), h_on >> 1 | h_after << (kWord - 1)};
-      Contacts found = finder.contacts(w, on);
-      while (found.here) {
-        const int p = std::countr_zero(found.here);
-        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
-        // The pair stays the same up to the next place where either run breaks.
-        const uint64_t breaks = ~(on.g & on.h) & ~up_to(p), first = breaks & (0 - breaks);
-        found.here &= 0 - first;
-      }
-      for_each_bit(found.next, [&](int p) {
-        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
-      });
-      for_each_bit(found.previous, [&](int p) {
-        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
-      });
-      g_on = g_after;
-      h_on = h_after;
+      const Continuations continued{g_continued, h_continued, g_continued >> 1 | g_after << (kWord - 1),
+                                    h_continued >> 1 | h_after << (kWord - 1)};
+      unite_contacts<Access>(finder.contacts(w, continued), continued.g & continued.h, g_word, h_word);
+      g_continued = g_after;
+      h_continued = h_after;
     }
+  }
+
+  // Unites the runs that touch in a word of each of two bundles; at the bits `both_continued` both runs go on
+  // from the element before.
+  //
+  //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
+  //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
+  //                                 unions               x . . . . x
+  template <class Access>
+  [[gnu::always_inline]] void unite_contacts(const Contacts& contacts, uint64_t both_continued,
+                                             int64_t g_word, int64_t h_word) {
+    for (uint64_t aligned = contacts.aligned; aligned;) {
+      const int p = std::countr_zero(aligned);
+      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
+      // The pair stays the same up to the next place where either run breaks.
+      const uint64_t breaks = ~both_continued & ~up_to(p), first_break = breaks & (0 - breaks);
+      aligned &= 0 - first_break;
+    }
+    for_each_bit(contacts.next, [&](int p) {
+      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
+    });
+    for_each_bit(contacts.previous, [&](int p) {
+      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
+    });
   }
 
   // The number of runs before a word, of the words of all bundles; the word after the last has all before it.
@@ -187,7 +201,7 @@ class Runs {
   // ---- numbering ------------------------------------------------------------------------------------
 
   // Numbering leaves in every root's entry the complement of its component's number, or index, among all of
-  // the array, and in shift_ how much less that is among those of an item.
+  // the array, and in before_item_ how many numbers, or indices, are those of the items before.
 
   // Where runs are in the order of indices, so are roots.
   void number_in_order(const Roots& roots, int64_t* counts) {
@@ -216,7 +230,7 @@ class Runs {
     if (consecutive)
       roots.for_each([&](int64_t i) { parent_[i] = ~Index(ranks.before_member(~parent_[i]) + 1); });
     else
-      for_each_index(bundles_.items, [&](int64_t item) { shift_[item] = Index(item * elements); });
+      for_each_index(bundles_.items, [&](int64_t item) { before_item_[item] = Index(item * elements); });
   }
 
   // Counts the components of items; first_of(item) is the first number that may be ranked of its components.
@@ -224,64 +238,87 @@ class Runs {
   void count_components(const Ranks<Index>& ranks, FirstOf&& first_of, int64_t* counts) {
     for_each_index(bundles_.items, [&](int64_t item) {
       const int64_t before = ranks.before(first_of(item));
-      shift_[item] = Index(before);
+      before_item_[item] = Index(before);
       counts[item] = ranks.before(first_of(item + 1)) - before;
     });
   }
 
-  // Lets every run of a part lower the index that its root claims, which is kept complemented. Where runs
-  // are in the order of indices, the root's own is the smallest; where bundles are, only runs in the root's
-  // own layer can have a smaller one.
+  // The rows of a bundle, in ascending order, and the index of the first element of each.
+  struct MemberRows {
+    std::vector<int64_t> rows, origins;
+
+    void read(const Bundles& bundles, const Coordinates& place) {
+      bundles.members(place, rows);
+      std::sort(rows.begin(), rows.end());
+      origins.clear();
+      for (int64_t row : rows) origins.push_back(bundles.origin(row, &Axis::index_stride));
+    }
+  };
+
+  // Lets every run of a part lower the index that its root claims: the smallest of the component when all
+  // parts are done. Claims are kept complemented, so that an entry says by its sign whether it is a root's,
+  // and the smallest index is the largest claim.
+  //
+  // Most runs need not claim. A root is the first run of its component, so where runs are in the order of
+  // indices, its own first element is the smallest. Where bundles are in that order, an element of smaller
+  // index can only be in the root's own layer, for layers follow each other whole:
+  //
+  //     row 0   . . . 1     Two runs of one bundle, which rows below connect. The left one is the first, and
+  //     row 1   1 . . .     the root; but the right one has the smallest index, 3.
   template <class Access>
   void claim_indices(int64_t part) {
     const int64_t layer_words = bundles_.layer * bundles_.words;
-    std::vector<int64_t> rows, origins;
-    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& at) {
-      bundles_.members(at, rows);
-      std::sort(rows.begin(), rows.end());
-      origins.clear();
-      for (int64_t row : rows) origins.push_back(bundles_.origin(row, &Axis::index_stride));
+    MemberRows members;
+    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      members.read(bundles_, place);
       const int64_t first_word = bundle * bundles_.words;
-      const Index layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
+      const Index first_of_layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
       for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
         const int64_t end = std::min(begin + kStretchWords, bundles_.words);
         checkpoint((end - begin) * kWord);
-        for (int64_t w = begin; w < end; ++w) claim_word<Access>(bundle, w, layer, rows, origins);
+        for (int64_t w = begin; w < end; ++w) claim_word<Access>(bundle, w, first_of_layer, members);
       }
     });
   }
 
+  // Claims for the runs that start in a word, if their roots are not before the layer.
   template <class Access>
-  void claim_word(int64_t bundle, int64_t w, Index layer, const std::vector<int64_t>& rows,
-                  const std::vector<int64_t>& origins) {
-    const uint64_t on = masks_.continued(bundle, w);
+  void claim_word(int64_t bundle, int64_t w, Index first_of_layer, const MemberRows& members) {
+    const uint64_t continued = masks_.continued(bundle, w);
     const int64_t word = bundle * bundles_.words + w;
     Index run = rank_[word] - 1;
     for_each_bit(masks_.start[word], [&](int bit) {
       const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
-      if (root < (bundles_.in_order && !bundles_.folded ? run : layer)) return;
-      int64_t smallest = bundles_.elements;
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const int64_t p = first_in_run(rows[i], bundle, w, bit, on);
-        if (p >= 0) smallest = std::min(smallest, origins[i] + p * bundles_.along.index_stride);
-        if (p >= 0 && bundles_.in_order) break;
-      }
-      Access::fetch_max(&parent_[root], Index(~smallest));
+      if (root < (bundles_.in_order && !bundles_.folded ? run : first_of_layer)) return;
+      Access::fetch_max(&parent_[root], Index(~smallest_index(bundle, w, bit, continued, members)));
     });
   }
 
+  // The smallest index in the run that starts at `bit` of word w. Where rows are in the order of indices, it
+  // is in the first row that has an element of the run.
+  [[gnu::always_inline]] int64_t smallest_index(int64_t bundle, int64_t w, int bit, uint64_t continued,
+                                                const MemberRows& members) const {
+    int64_t smallest = bundles_.elements;
+    for (size_t i = 0; i < members.rows.size(); ++i) {
+      const int64_t p = first_in_run(members.rows[i], bundle, w, bit, continued);
+      if (p >= 0) smallest = std::min(smallest, members.origins[i] + p * bundles_.along.index_stride);
+      if (p >= 0 && bundles_.in_order) break;
+    }
+    return smallest;
+  }
+
   // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
-  // on at `on`; or -1.
-  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t on) const {
+  // on at the bits `continued`; or -1.
+  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t continued) const {
     const uint64_t* foreground = masks_.row(row);
-    uint64_t found = foreground[w] & ~below(bit), breaks = ~on & ~up_to(bit);
-    while (!breaks && !found && ++w < bundles_.words) {
-      found = foreground[w];
+    uint64_t candidates = foreground[w] & ~below(bit), breaks = ~continued & ~up_to(bit);
+    while (!breaks && !candidates && ++w < bundles_.words) {
+      candidates = foreground[w];
       breaks = ~masks_.continued(bundle, w);
     }
-    // The lowest bit found counts, unless the run breaks before it.
-    const uint64_t first = found & (0 - found), end = breaks & (0 - breaks);
-    return found && (!breaks || first < end) ? w * kWord + std::countr_zero(found) : -1;
+    // The lowest candidate counts, unless the run breaks before it.
+    const uint64_t first = candidates & (0 - candidates), end = breaks & (0 - breaks);
+    return candidates && (!breaks || first < end) ? w * kWord + std::countr_zero(candidates) : -1;
   }
 
   // ---- labels ---------------------------------------------------------------------------------------
@@ -291,46 +328,46 @@ class Runs {
   template <class Label>
   void write_bundle(int64_t bundle, const std::vector<int64_t>& rows, Label* labels, Index background) const {
     constexpr int64_t kBlock = 32;
-    Index of_runs[kBlock * kWord + 1 + kSlack];
+    Index run_labels[kBlock * kWord + 1 + kSlack];
     const int64_t first_word = bundle * bundles_.words;
-    const Index shift = shift_[bundles_.item(bundle)];
+    const Index before_item = before_item_[bundles_.item(bundle)];
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
       checkpoint((end - begin) * kWord * int64_t(rows.size()));
       const Index before = rank_[first_word + begin] - 1, after = runs_before(first_word + end);
-      of_runs[0] = 0;
+      run_labels[0] = 0;
       for (Index run = std::max<Index>(before, 0); run < after; ++run) {
         const Index root = parent_[run];
-        of_runs[run - before] = parent_[root < 0 ? run : root] + shift;
+        run_labels[run - before] = parent_[root < 0 ? run : root] + before_item;
       }
-      std::fill_n(of_runs + (after - before), kSlack, Index(0));
+      std::fill_n(run_labels + (after - before), kSlack, Index(0));
       for (int64_t row : rows) {
         Label* out = labels + bundles_.origin(row, &Axis::index_stride);
         for (int64_t w = begin; w < end; ++w)
-          write_word(row, w, masks_.start[first_word + w], of_runs + rank_[first_word + w] - 1 - before,
+          write_word(row, w, masks_.start[first_word + w], run_labels + rank_[first_word + w] - 1 - before,
                      background, out + w * kWord * bundles_.along.index_stride);
       }
     }
   }
 
   template <class Label>
-  void write_word(int64_t row, int64_t w, uint64_t start, const Index* of_runs, Index background,
+  void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Index background,
                   Label* out) const {
     const uint64_t foreground = masks_.row(row)[w];
     const int64_t stride = bundles_.along.index_stride;
     const int count = masks_.covered(w);
     if constexpr (std::is_same_v<Label, Index>)
-      if (count == kWord && stride == 1) return expand(foreground, start, of_runs, background, out);
+      if (count == kWord && stride == 1) return expand(foreground, start, run_labels, background, out);
     Index word[kWord];
-    expand(foreground, start, of_runs, background, word);
+    expand(foreground, start, run_labels, background, word);
     for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
   }
 
   const Masks& masks_;
   const Bundles& bundles_;
-  Buffer<Index> rank_;    // by bundle and word: the number of runs before
-  Buffer<Index> parent_;  // by run
-  Buffer<Index> shift_;   // by item
+  Buffer<Index> rank_;         // by bundle and word: the number of runs before
+  Buffer<Index> parent_;       // by run
+  Buffer<Index> before_item_;  // by item: the numbers, or indices, of the items before
   int64_t runs_;
 };
 

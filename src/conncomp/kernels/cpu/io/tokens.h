@@ -20,7 +20,7 @@ namespace conncomp {
 
 class Tokens {
  public:
-  enum Kind { kNumber, kWord, kLineEnd, kMore };
+  enum Kind { kNumber, kText, kLineEnd, kMore };
 
   // Words are shorter, so that what is left unused of a chunk is, too: no number is that long, and without
   // a limit, a file without blanks would have to fit a chunk.
@@ -117,7 +117,7 @@ class Tokens {
     fresh_ = false;
     if (p - begin >= kLongest)
       fail("expected a word of fewer than " + std::to_string(kLongest) + " characters");
-    return fits && p == digits_end ? kNumber : kWord;
+    return fits && p == digits_end ? kNumber : kText;
   }
 
   std::string comments_;

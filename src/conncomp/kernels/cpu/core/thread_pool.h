@@ -2,11 +2,11 @@
 //
 // Why not OpenMP: its loops end when every thread has come, so on a machine that is busy with something
 // else each of them waits, spinning, for a thread that is not running. (Labelling 1024 x 1024 elements with
-// two threads, beside two busy processes on two cores, takes GNU OpenMP 40 ms, this team 2.1 ms; with the
+// two threads, beside two busy processes on two cores, takes GNU OpenMP 40 ms, this pool 2.1 ms; with the
 // cores free 1.2 and 1.3 ms.) Its threads do not survive a fork, and a child that uses them hangs. And not
 // every compiler has it.
 // Here the caller works too, and waits only for helpers that have begun. One that comes late finds nothing
-// left. If the team is busy with another caller, the caller works alone.
+// left. If the pool is busy with another caller, the caller works alone.
 #pragma once
 
 #include <cxxabi.h>
@@ -24,14 +24,14 @@
 
 namespace conncomp {
 
-class Team {
+class ThreadPool {
  public:
-  // The one team of this process; a forked child, which has lost its threads, gets a new one. Its threads
+  // The one pool of this process; a forked child, which has lost its threads, gets a new one. Its threads
   // wait until the process ends, so it is never destroyed.
-  static Team& get() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { team() = new Team; });
+  static ThreadPool& get() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] { pool() = new ThreadPool; });
     (void)registered;
-    return *team();
+    return *pool();
   }
 
   // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
@@ -64,9 +64,9 @@ class Team {
   }
 
  private:
-  static Team*& team() {
-    static Team* team = new Team;
-    return team;
+  static ThreadPool*& pool() {
+    static ThreadPool* pool = new ThreadPool;
+    return pool;
   }
 
   // What a helper may throw and catch is kept in memory that each thread gets when it first does so. If there
