@@ -55,9 +55,9 @@ Distance<T> distance_of(nb::handle limit, bool is_signed) {
 // Calls body(rule) with a rule of core/links.h; the other arguments are those of Links in links.py, but that
 // the axes of bonds are counted from the last one of the grid.
 template <class Body>
-void with_rule(const std::string& name, const std::string& value_type, std::optional<nb::bytes> background,
-               nb::handle limit, bool is_signed, const std::vector<std::pair<int64_t, int>>& bonds,
-               Body&& body) {
+void with_rule(const std::string& name, const std::string& value_type,
+               std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
+               const std::vector<std::pair<int64_t, int>>& bonds, Body&& body) {
   if (name == "bonds") {
     Bonds rule{};
     if (bonds.size() > Bonds::kMostAxes) throw nb::value_error("bonds are along too many axes");
@@ -69,10 +69,10 @@ void with_rule(const std::string& name, const std::string& value_type, std::opti
   }
   with_value_type(value_type, [&](auto zero) {
     using Value = decltype(zero);
-    Background<Value> background_value{Value(), background.has_value()};
-    if (background) std::memcpy(&background_value.value, background->c_str(), sizeof(Value));
-    if (name == "within") return body(Within<Value>{background_value, distance_of<Value>(limit, is_signed)});
-    if (name == "equal") return body(Equal<Value>{background_value});
+    Background<Value> background{Value(), background_bytes.has_value()};
+    if (background_bytes) std::memcpy(&background.value, background_bytes->c_str(), sizeof(Value));
+    if (name == "within") return body(Within<Value>{background, distance_of<Value>(limit, is_signed)});
+    if (name == "equal") return body(Equal<Value>{background});
     throw nb::value_error(("no link rule " + name).c_str());
   });
 }
@@ -84,7 +84,7 @@ using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // as in Axis; `backward` one for each step.
 template <class Index>
 void label_array(uintptr_t data, const std::string& rule, const std::string& value_type,
-                 std::optional<nb::bytes> background, nb::handle limit, bool is_signed,
+                 std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
                  const std::vector<std::pair<int64_t, int>>& bonds, Table<int64_t> axes,
                  Table<int8_t> backward, int batch_axes, bool consecutive, Vector<Index> out,
                  Vector<int64_t> counts) {
@@ -95,7 +95,7 @@ void label_array(uintptr_t data, const std::string& rule, const std::string& val
     const int8_t* step = backward.data() + i * backward.shape(1);
     grid.backward.emplace_back(step, step + backward.shape(1));
   }
-  with_rule(rule, value_type, background, limit, is_signed, bonds, [&](const auto& links) {
+  with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
     without_gil([&] {
       label_runs(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data());
     });

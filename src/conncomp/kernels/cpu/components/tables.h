@@ -114,18 +114,18 @@ struct Moments {
 
   // Adds the elements at `place`, but at begin ... end - 1 along the last axis.
   void add(int64_t row, const std::vector<int64_t>& place, int64_t begin, int64_t end) {
-    const Wide n = end - begin, last = n * (begin + end - 1) / 2;
+    const Wide n = end - begin, line_sum = n * (begin + end - 1) / 2;
     const auto squares = [](Wide m) { return m * (m + 1) * (2 * m + 1) / 6; };  // 1 + 4 + ... + m * m
     int64_t *lows = &low[row * ndim], *highs = &high[row * ndim], *sums = &sum[row * ndim];
     Wide* next_product = &product[row * products(ndim)];
     size[row] += int64_t(n);
     for (int k = 0; k < ndim; ++k) {
-      const bool along = k == ndim - 1;
-      lows[k] = std::min(lows[k], along ? begin : place[k]);
-      highs[k] = std::max(highs[k], along ? end - 1 : place[k]);
-      sums[k] += int64_t(along ? last : n * place[k]);
+      const bool last_axis = k == ndim - 1;
+      lows[k] = std::min(lows[k], last_axis ? begin : place[k]);
+      highs[k] = std::max(highs[k], last_axis ? end - 1 : place[k]);
+      sums[k] += int64_t(last_axis ? line_sum : n * place[k]);
       for (int l = k; l < ndim - 1; ++l) *next_product++ += n * place[k] * place[l];
-      *next_product++ += along ? squares(end - 1) - squares(begin - 1) : last * place[k];
+      *next_product++ += last_axis ? squares(end - 1) - squares(begin - 1) : line_sum * place[k];
     }
   }
 

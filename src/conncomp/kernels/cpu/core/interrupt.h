@@ -44,10 +44,10 @@ class WatchedCall {
   // `poll` says whether to give up. It is asked at no more than one checkpoint at a time, and never again
   // after it has said so.
   explicit WatchedCall(std::function<bool()> poll)
-      : poll_(std::move(poll)), next_poll_(Clock::now() + kPause), before_(watch) {
+      : poll_(std::move(poll)), next_poll_(Clock::now() + kPause), outer_(watch) {
     watch = {this, true, kBudget};
   }
-  ~WatchedCall() { watch = before_; }
+  ~WatchedCall() { watch = outer_; }
   WatchedCall(const WatchedCall&) = delete;
   WatchedCall& operator=(const WatchedCall&) = delete;
 
@@ -66,21 +66,21 @@ class WatchedCall {
   const std::function<bool()> poll_;
   Clock::time_point next_poll_;
   std::atomic<bool> given_up_{false};
-  const Watch before_;  // calls nest: a poll may run code of the user, which may call again
+  const Watch outer_;  // calls nest: a poll may run code of the user, which may call again
 };
 
 // Lets this thread work for a call of another one, while it exists.
 class Assistance {
  public:
-  explicit Assistance(WatchedCall* call) : before_(watch) {
+  explicit Assistance(WatchedCall* call) : outer_(watch) {
     if (watch.call != call) watch = {call, false, kBudget};
   }
-  ~Assistance() { watch = before_; }
+  ~Assistance() { watch = outer_; }
   Assistance(const Assistance&) = delete;
   Assistance& operator=(const Assistance&) = delete;
 
  private:
-  const Watch before_;
+  const Watch outer_;
 };
 
 [[gnu::noinline, gnu::cold]] inline void look_up_from_work() {

@@ -23,7 +23,7 @@ constexpr int64_t kStretchWords = kStretch / kWord;
 using Coordinates = std::vector<int64_t>;  // of a row or a bundle, along the outer axes
 
 struct Bundles {
-  Axis along;                     // of the elements of a row
+  Axis row_axis;                  // of the elements of a row
   std::vector<Axis> outer;        // of the rows
   int64_t elements, rows, words;  // words: of a row's mask
   bool in_order;                  // rows one after the other are in the order of indices
@@ -32,23 +32,23 @@ struct Bundles {
   int64_t count, items;
   std::vector<int64_t> shape, thickness;  // thickness: of a bundle, in rows along each axis
   int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
-  RowNeighbours around;
+  RowNeighbours neighbours;
   Offset no_step;     // from a row to itself
   Parts parts{1, 1};  // of the bundles, for threads
   bool layers_whole;  // in_order, and no layer is in two parts
 
   // Rows run along the last axis.
   Bundles(const Grid& grid, bool folded)
-      : along(grid.axes.back()),
+      : row_axis(grid.axes.back()),
         outer(grid.axes.begin(), grid.axes.end() - 1),
         rows(1),
-        words((along.length + kWord - 1) / kWord),
-        in_order(along.index_stride == 1),
+        words((row_axis.length + kWord - 1) / kWord),
+        in_order(row_axis.index_stride == 1),
         folded(folded),
         count(1),
         items(1),
         layer(1),
-        around(grid),
+        neighbours(grid),
         no_step{Step(outer.size(), 0), false, true, false, false} {
     for (size_t k = 0; k < outer.size(); ++k) {
       const bool batch = int(k) < grid.batch_axes;
@@ -59,12 +59,12 @@ struct Bundles {
       if (batch) items *= shape[k];
       if (int(k) > grid.batch_axes) layer *= shape[k];
     }
-    elements = rows * along.length;
-    int64_t stride = along.length;
+    elements = rows * row_axis.length;
+    int64_t stride = row_axis.length;
     for (size_t k = outer.size(); k-- > 0; stride *= outer[k].length)
       in_order &= outer[k].index_stride == stride;
     // Folded bundles that are the only ones along an axis have no neighbours along it but themselves.
-    std::erase_if(around.offsets, [&](const Offset& offset) {
+    std::erase_if(neighbours.offsets, [&](const Offset& offset) {
       for (size_t k = 0; k < shape.size(); ++k)
         if (offset.step[k] && shape[k] == 1) return true;
       return false;

@@ -118,10 +118,10 @@ class LinkedValues {
       : masks_(masks),
         bundles_(masks.bundles),
         rule_(rule),
-        read_g_(data, bundles_.along),
-        read_h_(data, bundles_.along),
-        read_detour_g_(data, bundles_.along),
-        read_detour_h_(data, bundles_.along) {}
+        read_g_(data, bundles_.row_axis),
+        read_h_(data, bundles_.row_axis),
+        read_detour_g_(data, bundles_.row_axis),
+        read_detour_h_(data, bundles_.row_axis) {}
 
   void face(int64_t row_g, int64_t row_h, const Coordinates& place_g, const Coordinates& place_h,
             const Offset& offset) {
@@ -207,7 +207,7 @@ class LinkedValues {
 class JoinedSites {
  public:
   JoinedSites(const Masks& masks, const void* data, const Bonds& rule)
-      : masks_(masks), bundles_(masks.bundles), rule_(rule), read_(data, bundles_.along) {}
+      : masks_(masks), bundles_(masks.bundles), rule_(rule), read_(data, bundles_.row_axis) {}
 
   void face(int64_t, int64_t, const Coordinates&, const Coordinates& place_h, const Offset& offset) {
     const size_t moves = std::find(offset.step.begin(), offset.step.end(), -1) - offset.step.begin();

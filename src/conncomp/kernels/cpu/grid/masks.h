@@ -19,8 +19,8 @@ namespace conncomp {
 template <class T>
 class RowReader {
  public:
-  RowReader(const void* data, const Axis& along)
-      : data_(static_cast<const char*>(data)), length_(along.length), stride_(along.byte_stride) {
+  RowReader(const void* data, const Axis& row_axis)
+      : data_(static_cast<const char*>(data)), length_(row_axis.length), stride_(row_axis.byte_stride) {
     if (stride_ != sizeof(T)) gathered_.resize(length_);
   }
   const T* operator()(int64_t byte_offset) {
@@ -67,7 +67,7 @@ struct Masks {
   }
 
   // How many elements of a row word w covers.
-  int covered(int64_t w) const { return int(std::min<int64_t>(kWord, bundles.along.length - w * kWord)); }
+  int covered(int64_t w) const { return int(std::min<int64_t>(kWord, bundles.row_axis.length - w * kWord)); }
 
   // Reads an input in which all foreground is of one value; false as soon as two values differ.
   template <class T>
@@ -75,7 +75,7 @@ struct Masks {
     std::vector<std::optional<T>> part_values(bundles.parts.parts);
     std::atomic<bool> one_value{true};
     parallel_for(bundles.parts.parts, [&](int64_t part) {
-      RowReader<T> read(data, bundles.along);
+      RowReader<T> read(data, bundles.row_axis);
       std::vector<int64_t> rows;
       std::optional<T> value;
       bundles.for_each(part, [&](int64_t bundle, const Coordinates& place) {
@@ -87,7 +87,7 @@ struct Masks {
         if (bundles.folded) fold(rows, &folded[bundle * bundles.words]);
         for (int64_t w = 0; w < bundles.words; ++w) {
           const uint64_t left =
-              bundles.around.connected ? ShiftedWord(body(bundle), w, bundles.words).left : 0;
+              bundles.neighbours.connected ? ShiftedWord(body(bundle), w, bundles.words).left : 0;
           start[bundle * bundles.words + w] = body(bundle)[w] & ~left;
         }
       });
@@ -109,13 +109,13 @@ struct Masks {
     const bool present = rule.background.present, nan = present && !(background == background);
     read_rows<T>(data, 0, [&, rule](const T* x, int64_t w) {
       const int count = covered(w), left = w == 0;
-      const uint64_t inside = !present ? up_to(count - 1)
-                              : nan    ? mask_where(count, [&](int p) { return x[p] == x[p]; })
-                                       : mask_where(count, [&](int p) { return x[p] != background; });
-      if (!bundles.around.connected) return RowWord{inside, 0};
+      const uint64_t foreground_bits = !present ? up_to(count - 1)
+                                       : nan ? mask_where(count, [&](int p) { return x[p] == x[p]; })
+                                             : mask_where(count, [&](int p) { return x[p] != background; });
+      if (!bundles.neighbours.connected) return RowWord{foreground_bits, 0};
       const uint64_t linked =
           mask_where(count - left, [&](int p) { return rule.linked(x[p + left], x[p + left - 1]); });
-      return RowWord{inside, linked << left};
+      return RowWord{foreground_bits, linked << left};
     });
   }
 
@@ -124,7 +124,7 @@ struct Masks {
     const int mask = rule.mask[0];
     read_rows<uint8_t>(data, rule.plane[0], [&](const uint8_t* x, int64_t w) {
       const int count = covered(w), left = w == 0;
-      if (!bundles.around.connected) return RowWord{up_to(count - 1), 0};
+      if (!bundles.neighbours.connected) return RowWord{up_to(count - 1), 0};
       const uint64_t linked = mask_where(count - left, [&](int p) { return (x[p + left - 1] & mask) != 0; });
       return RowWord{up_to(count - 1), linked << left};
     });
@@ -140,7 +140,7 @@ struct Masks {
   template <class T, class ReadWord>
   void read_rows(const void* data, int64_t plane, ReadWord&& read_word) {
     parallel_for(bundles.parts.parts, [&](int64_t part) {
-      RowReader<T> read(data, bundles.along);
+      RowReader<T> read(data, bundles.row_axis);
       bundles.for_each(part, [&](int64_t r, const Coordinates&) {
         const T* x = read(bundles.origin(r, &Axis::byte_stride) + plane);
         uint64_t before = 0;  // bit 0: whether the element before this word is foreground

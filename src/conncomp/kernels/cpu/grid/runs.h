@@ -121,21 +121,21 @@ class Runs {
 
   // Links the bundles of a part with their neighbours inside the same part, or outside it.
   template <class Access, class Finder>
-  void link_part(Finder finder, int64_t part, bool inside) {
+  void link_part(Finder finder, int64_t part, bool within_part) {
     const int64_t begin = bundles_.parts.begin(part), end = bundles_.parts.end(part);
-    const int64_t last = bundles_.along.length - 1;
+    const int64_t last = bundles_.row_axis.length - 1;
     Coordinates neighbour_place(bundles_.outer.size());
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      if (inside && bundles_.along.periodic && bundles_.around.connected) {
+      if (within_part && bundles_.row_axis.periodic && bundles_.neighbours.connected) {
         finder.face(g, g, place, place, bundles_.no_step);
         if (finder.touch(last, 0)) unite<Access>(parent_.data(), run_at(g, last), run_at(g, 0));
       }
-      for (const Offset& offset : bundles_.around.offsets) {
+      for (const Offset& offset : bundles_.neighbours.offsets) {
         const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
-        if (h < 0 || inside != (begin <= h && h < end)) continue;
+        if (h < 0 || within_part != (begin <= h && h < end)) continue;
         finder.face(g, h, place, neighbour_place, offset);
         link_bundles<Access>(finder, g, h);
-        if (!bundles_.along.periodic) continue;
+        if (!bundles_.row_axis.periodic) continue;
         if (offset.next && finder.touch(last, 0))
           unite<Access>(parent_.data(), run_at(g, last), run_at(h, 0));
         if (offset.previous && finder.touch(0, last))
@@ -301,7 +301,7 @@ class Runs {
     int64_t smallest = bundles_.elements;
     for (size_t i = 0; i < members.rows.size(); ++i) {
       const int64_t p = first_in_run(members.rows[i], bundle, w, bit, continued);
-      if (p >= 0) smallest = std::min(smallest, members.origins[i] + p * bundles_.along.index_stride);
+      if (p >= 0) smallest = std::min(smallest, members.origins[i] + p * bundles_.row_axis.index_stride);
       if (p >= 0 && bundles_.in_order) break;
     }
     return smallest;
@@ -345,7 +345,7 @@ class Runs {
         Label* out = labels + bundles_.origin(row, &Axis::index_stride);
         for (int64_t w = begin; w < end; ++w)
           write_word(row, w, masks_.start[first_word + w], run_labels + rank_[first_word + w] - 1 - before,
-                     background, out + w * kWord * bundles_.along.index_stride);
+                     background, out + w * kWord * bundles_.row_axis.index_stride);
       }
     }
   }
@@ -354,7 +354,7 @@ class Runs {
   void write_word(int64_t row, int64_t w, uint64_t start, const Index* run_labels, Index background,
                   Label* out) const {
     const uint64_t foreground = masks_.row(row)[w];
-    const int64_t stride = bundles_.along.index_stride;
+    const int64_t stride = bundles_.row_axis.index_stride;
     const int count = masks_.covered(w);
     if constexpr (std::is_same_v<Label, Index>)
       if (count == kWord && stride == 1) return expand(foreground, start, run_labels, background, out);

@@ -20,9 +20,10 @@ struct Progress {
 // Lines "u v" or, where a mark is given, "mark u v"; what follows in the line is not looked at.
 class ArcReader {
  public:
-  // Vertices are numbered from `first` to `last` in the file, and from 0 in the arrays.
-  ArcReader(const std::string& comments, const std::string& mark, int64_t first, int64_t last, int64_t line)
-      : tokens_(comments, line), mark_(mark), first_(first), last_(last), column_(begin()) {}
+  // Vertices are numbered from `lowest` to `highest` in the file, and from 0 in the arrays.
+  ArcReader(const std::string& comments, const std::string& mark, int64_t lowest, int64_t highest,
+            int64_t line)
+      : tokens_(comments, line), mark_(mark), lowest_(lowest), highest_(highest), column_(begin()) {}
 
   Progress read(const char* text, size_t size, bool last, int64_t* src, int64_t* dst) {
     tokens_.feed(text, size, last);
@@ -36,7 +37,7 @@ class ArcReader {
         if (!tokens_.is(mark_[0])) tokens_.fail("expected '" + mark_ + "'");
         column_ = 0;
       } else {
-        const int64_t vertex = tokens_.vertex(kind, first_, last_) - first_;
+        const int64_t vertex = tokens_.vertex(kind, lowest_, highest_) - lowest_;
         largest_ = std::max(largest_, vertex);
         if (++column_ == 1) {
           source_ = vertex;
@@ -58,7 +59,7 @@ class ArcReader {
 
   Tokens tokens_;
   std::string mark_;
-  int64_t first_, last_;
+  int64_t lowest_, highest_;
   int column_;  // how many vertices of the line have been read; -1 before the mark
   int64_t source_ = 0, largest_ = -1;
 };

@@ -31,28 +31,28 @@ class Tokens {
 
   // Turns to the next chunk, which is the file's last where `last` is true.
   void feed(const char* text, size_t size, bool last) {
-    begin_ = at_ = text;
+    begin_ = cursor_ = text;
     end_ = text + size;
     last_ = last;
   }
 
   // How much of the chunk has been read; the rest belongs in front of the next one.
-  size_t used() const { return size_t(at_ - begin_); }
+  size_t used() const { return size_t(cursor_ - begin_); }
 
   // Reads on; kMore at the end of the chunk.
   Kind next() {
     for (;;) {
-      if (returned_ && at_ != end_) {
-        at_ += *at_ == '\n';
+      if (returned_ && cursor_ != end_) {
+        cursor_ += *cursor_ == '\n';
         returned_ = false;
       }
-      while (at_ != end_ && (skipping_ ? !is_line_end(*at_) : is_blank(*at_))) ++at_;
-      if (at_ == end_) return last_ && !fresh_ ? end_line() : kMore;
-      if (is_line_end(*at_)) {
-        returned_ = *at_++ == '\r';
+      while (cursor_ != end_ && (skipping_ ? !is_line_end(*cursor_) : is_blank(*cursor_))) ++cursor_;
+      if (cursor_ == end_) return last_ && !fresh_ ? end_line() : kMore;
+      if (is_line_end(*cursor_)) {
+        returned_ = *cursor_++ == '\r';
         if (!skipping_ || !fresh_) return end_line();
         end_line();
-      } else if (fresh_ && comments_.find(*at_) != std::string::npos) {
+      } else if (fresh_ && comments_.find(*cursor_) != std::string::npos) {
         skipping_ = true;
       } else {
         return read_word();
@@ -103,7 +103,7 @@ class Tokens {
   }
 
   Kind read_word() {
-    const char *const begin = at_, *p = begin;
+    const char *const begin = cursor_, *p = begin;
     int64_t value = 0;
     bool fits = true;
     for (; p != end_ && uint8_t(*p - '0') < 10; ++p)
@@ -113,7 +113,7 @@ class Tokens {
     if (p == end_ && !last_ && p - begin < kLongest) return kMore;
     word_ = {begin, size_t(p - begin)};
     value_ = value;
-    at_ = p;
+    cursor_ = p;
     fresh_ = false;
     if (p - begin >= kLongest)
       fail("expected a word of fewer than " + std::to_string(kLongest) + " characters");
@@ -126,7 +126,7 @@ class Tokens {
   bool skipping_ = false;  // the rest of the line is not wanted; with fresh_, the line is a comment
   bool returned_ = false;  // the line before ended with CR, to which an LF at once belongs
   bool last_ = false;
-  const char *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;
+  const char *begin_ = nullptr, *cursor_ = nullptr, *end_ = nullptr;
   std::string_view word_;
   int64_t value_ = 0;
 };
