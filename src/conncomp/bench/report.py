@@ -116,14 +116,15 @@ def base_name(rows: Sequence[Row]) -> str | None:
 
 def _cells(result: Result, row: Row, base: str | None) -> dict[str, Any]:
     runs = {run.name: run for run in row.runs}
-    ours = runs[base].median if base in runs else None
+    base_median = runs[base].median if base in runs else None
     return {
         "row": row,
         "runs": runs,
-        "ours": ours,
+        "ours": base_median,
         "floor": result.floor(row),
         "ratios": {
-            name: run.median / ours if ours and run.median else None for name, run in runs.items()
+            name: run.median / base_median if base_median and run.median else None
+            for name, run in runs.items()
         },
     }
 

@@ -209,17 +209,17 @@ def largest(sizes: NDArray[np.int64], count: int) -> list[dict[str, int]]:
     return [{"label": int(label), "size": int(sizes[label])} for label in labels]
 
 
-def largest_row(largest: list[dict[str, int]], whole: int, things: str, of: str) -> Row:
+def largest_row(components: list[dict[str, int]], whole: int, things: str, of: str) -> Row:
     """Return the row on the very largest."""
-    if not largest:
+    if not components:
         return "largest", "none"
-    label, size = largest[0]["label"], largest[0]["size"]
+    label, size = components[0]["label"], components[0]["size"]
     return "largest", f"label {label}: {size:,} {things}, {percent(size, whole)} of {of}"
 
 
-def largest_table(largest: list[dict[str, int]], whole: int, things: str) -> list[Row]:
+def largest_table(components: list[dict[str, int]], whole: int, things: str) -> list[Row]:
     """Return the largest components as rows, if there are several."""
-    rows = [(f"{c['label']}", f"{c['size']:,}", percent(c["size"], whole)) for c in largest]
+    rows = [(f"{c['label']}", f"{c['size']:,}", percent(c["size"], whole)) for c in components]
     return [("label", things, "share"), *rows] if len(rows) > 1 else []
 
 

@@ -263,12 +263,12 @@ def label(
     if picture is not None:
         with stage("picture"):
             shown = paint_labels(picture, labels)
-    reach = len(shape) if connectivity is None else connectivity
+    most_axes = len(shape) if connectivity is None else connectivity
     report: dict[str, Any] = {
         "input": {"path": input, "shape": shape, "dtype": str(dtype)},
         "threshold": threshold if threshold is None else _finite(threshold),
         "background": _finite(background),
-        "connectivity": reach,
+        "connectivity": most_axes,
         "periodic": axes,
         "components": count,
         "foreground": sizes.sum(),

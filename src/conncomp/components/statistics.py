@@ -84,20 +84,21 @@ def component_statistics(
     Examples
     --------
     >>> import conncomp
-    >>> found = conncomp.component_statistics([[1, 1, 0], [0, 0, 2], [0, 0, 2]])
-    >>> found.sizes
+    >>> statistics = conncomp.component_statistics([[1, 1, 0], [0, 0, 2], [0, 0, 2]])
+    >>> statistics.sizes
     array([2, 2])
-    >>> found.centroids
+    >>> statistics.centroids
     array([[0. , 0.5],
            [1.5, 2. ]])
-    >>> found.bounding_boxes[1]
+    >>> statistics.bounding_boxes[1]
     array([[1, 3],
            [2, 3]])
 
     The rows of a matrix as arrays of their own:
 
-    >>> found = conncomp.component_statistics([[1, 1, 0], [0, 1, 2]], background=0, batch_axes=1)
-    >>> found.batch[:, 0], found.labels
+    >>> items = [[1, 1, 0], [0, 1, 2]]
+    >>> statistics = conncomp.component_statistics(items, background=0, batch_axes=1)
+    >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
     return ComponentStatistics(*_measure(labels, background, batch_axes))
