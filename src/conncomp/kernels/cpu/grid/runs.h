@@ -145,7 +145,12 @@ class Runs {
   }
 
   // Links two neighbouring bundles, word by word. g_after and h_after are where runs go on in the next word,
-  // whose bit 0 tells whether they leave this one.
+  // whose bit 0 tells whether they leave this one. Of aligned contacts, a union is left out where both runs
+  // go on from the element before. (As a function of their own the three loops take 7 % longer on noise.)
+  //
+  //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
+  //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
+  //                                 unions               x . . . . x
   template <class Access, class Finder>
   void link_bundles(const Finder& finder, int64_t g, int64_t h) {
     uint64_t g_continued = masks_.continued(g, 0), h_continued = masks_.continued(h, 0);
@@ -155,34 +160,23 @@ class Runs {
       const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
       const Continuations continued{g_continued, h_continued, g_continued >> 1 | g_after << (kWord - 1),
                                     h_continued >> 1 | h_after << (kWord - 1)};
-      unite_contacts<Access>(finder.contacts(w, continued), continued.g & continued.h, g_word, h_word);
+      Contacts contacts = finder.contacts(w, continued);
+      while (contacts.aligned) {
+        const int p = std::countr_zero(contacts.aligned);
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
+        // The pair stays the same up to the next place where either run breaks.
+        const uint64_t breaks = ~(continued.g & continued.h) & ~up_to(p), first_break = breaks & (0 - breaks);
+        contacts.aligned &= 0 - first_break;
+      }
+      for_each_bit(contacts.next, [&](int p) {
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
+      });
+      for_each_bit(contacts.previous, [&](int p) {
+        unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
+      });
       g_continued = g_after;
       h_continued = h_after;
     }
-  }
-
-  // Unites the runs that touch in a word of each of two bundles; at the bits `both_continued` both runs go on
-  // from the element before.
-  //
-  //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
-  //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
-  //                                 unions               x . . . . x
-  template <class Access>
-  [[gnu::always_inline]] void unite_contacts(const Contacts& contacts, uint64_t both_continued,
-                                             int64_t g_word, int64_t h_word) {
-    for (uint64_t aligned = contacts.aligned; aligned;) {
-      const int p = std::countr_zero(aligned);
-      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)));
-      // The pair stays the same up to the next place where either run breaks.
-      const uint64_t breaks = ~both_continued & ~up_to(p), first_break = breaks & (0 - breaks);
-      aligned &= 0 - first_break;
-    }
-    for_each_bit(contacts.next, [&](int p) {
-      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, up_to(p)) + 1);
-    });
-    for_each_bit(contacts.previous, [&](int p) {
-      unite<Access>(parent_.data(), run_in(g_word, up_to(p)), run_in(h_word, below(p)));
-    });
   }
 
   // The number of runs before a word, of the words of all bundles; the word after the last has all before it.
