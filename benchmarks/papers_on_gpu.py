@@ -36,12 +36,12 @@ from conncomp.bench.runner import LONGEST, repeat
 from conncomp.bench.units import format_rate, format_ratio, format_seconds
 from conncomp.generate.random import integers
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.links import equal_values, joined_by_bonds
-from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.io import atomic_path
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu, time_limit
 from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
+from conncomp.kernels.links import equal_values, joined_by_bonds
+from conncomp.kernels.neighbourhood import Neighbourhood
 
 Row = dict[str, Any]
 Describe = Callable[[Any], Image]

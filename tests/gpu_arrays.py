@@ -4,9 +4,9 @@ import numpy as np
 
 from conncomp.grid._values import describe_values
 from conncomp.grid.labelling import Request
-from conncomp.grid.links import joined_by_bonds
-from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.links import joined_by_bonds
+from conncomp.kernels.neighbourhood import Neighbourhood
 from reference import wrapping_axes
 
 

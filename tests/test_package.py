@@ -2,10 +2,12 @@
 
 import importlib.metadata
 import os
+import re
 import resource
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -193,3 +195,10 @@ def test_show_config(capsys):
     assert shown["numpy"] == np.__version__
     assert shown["threads"] == str(conncomp.get_num_threads())
     assert shown["networkx"] != "not installed"
+
+
+def test_kernels_import_nothing_above_them():
+    folder = Path(conncomp.__file__).parent
+    above = r"^(?:from|import) conncomp\.(?:grid|graph|components|generate|io|bench|cli)\b"
+    for path in (folder / "kernels").rglob("*.py"):
+        assert not re.search(above, path.read_text(), re.MULTILINE), path

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from changing_memory import ChangingGpu
 from conncomp import Workspace, generate, label
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.links import equal_values
-from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import RANKS, VALUE_CTYPES, Image, rules
 from conncomp.kernels.cuda.launcher import launch
@@ -26,6 +24,8 @@ from conncomp.kernels.cuda.papers import (
     local_propagation,
     tiles,
 )
+from conncomp.kernels.links import equal_values
+from conncomp.kernels.neighbourhood import Neighbourhood
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from link_reference import label_bonds_by_links, label_by_links

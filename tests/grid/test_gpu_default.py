@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from conncomp import Workspace, generate
-from conncomp.grid.links import Links
-from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.image import Geometry
+from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Neighbourhood
 from gpu_arrays import describe, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs

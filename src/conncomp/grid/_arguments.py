@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_batch_axes, as_integer, shown
 from conncomp._arrays import as_numpy, as_numpy_and_mask, check_kind
-from conncomp.grid.neighbourhood import Neighbourhood
+from conncomp.kernels.neighbourhood import Neighbourhood
 
 # Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
 # 32 KB with 15 axes, each element with 14 million neighbours, would take minutes.

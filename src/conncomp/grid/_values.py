@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._arrays import converted, native_layout
-from conncomp.grid.links import Links, equal_values, values_within
+from conncomp.kernels.links import Links, equal_values, values_within
 
 
 def describe_values(

@@ -13,7 +13,7 @@ from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, libra
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.labelling import Labels, Numbering, Request, Source, label_source
-from conncomp.grid.links import Links, joined_by_bonds
+from conncomp.kernels.links import Links, joined_by_bonds
 
 MOST_AXES = 6  # longer than 1
 BITS = 8  # of a byte

@@ -29,11 +29,11 @@ from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid._values import describe_values
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.links import Links
-from conncomp.grid.neighbourhood import Neighbourhood
 from conncomp.grid.runs import Array
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Neighbourhood
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.grid.links import Links
-from conncomp.grid.neighbourhood import Neighbourhood
+from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Neighbourhood
 
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.grid.links import Links
-from conncomp.grid.neighbourhood import Neighbourhood, Steps
 from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Neighbourhood, Steps
 
 # The numbers of dimensions that kernels are compiled for; others are filled up by axes of length 1.
 RANKS = (2, 3, 6)
 
-# How values are compared, by the names of `conncomp.grid.links`: integers as unsigned ones.
+# How values are compared, by the names of `conncomp.kernels.links`: integers as unsigned ones.
 VALUE_CTYPES = {
     "u1": "uint8_t",
     "u2": "uint16_t",

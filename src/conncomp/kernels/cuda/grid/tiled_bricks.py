@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.gpu import Parts, Workspace
-from conncomp.grid.links import Links
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/tiled_bricks.cuh"
 WORD, WORD_THREADS, JOIN_THREADS, LINK_THREADS, BRICK = 32, 256, 128, 128, 64

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.grid.neighbourhood import Steps
 from conncomp.kernels.cuda.grid.image import GRIDS, Geometry, grid_of
+from conncomp.kernels.neighbourhood import Steps
 
 WARP_LOG = 5
 
