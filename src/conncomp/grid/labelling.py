@@ -482,9 +482,9 @@ def label(
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
-    there = on_gpu(label_image)
+    in_gpu_memory = on_gpu(label_image)
     request = Request(
-        choose_device(device, there, "label_image"),
+        choose_device(device, in_gpu_memory, "label_image"),
         numbering,
         algorithm,
         as_bool("return_num", return_num),
@@ -495,7 +495,9 @@ def label(
     )
     given: Any
     given, mask = (
-        (as_cupy(label_image), None) if there else as_numpy_and_mask(label_image, "label_image")
+        (as_cupy(label_image), None)
+        if in_gpu_memory
+        else as_numpy_and_mask(label_image, "label_image")
     )
     check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
     batch = check_batch_axes(batch_axes, given.ndim, "label_image")

@@ -154,8 +154,8 @@ def _along(
     """Return a structuring element without the other axes, which are of length 1."""
     ndim = len(periodic)
     present = np.frombuffer(structure, bool).reshape((3,) * ndim)
-    others = [k for k in range(ndim) if k not in axes]
-    for k in others:
+    left_out = [k for k in range(ndim) if k not in axes]
+    for k in left_out:
         # Each way along a periodic axis of length 1 leads to the same element.
         present = np.any(present if periodic[k] else present.take([1], k), k, keepdims=True)
-    return present.transpose(*axes, *others).reshape((3,) * len(axes))
+    return present.transpose(*axes, *left_out).reshape((3,) * len(axes))
