@@ -55,6 +55,18 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
     return tuple(driver.specialisations for driver in (*drivers, numbering))
 
 
+def _of_paper(name: str, driver: Any, source: str) -> Algorithm:
+    """Return the record of a paper's algorithm that goes on until nothing changes."""
+    return Algorithm(
+        name,
+        "cuda",
+        _numbering(driver.fill_roots),
+        source=source,
+        waits=always_waits,
+        specialisations=_kernels(driver, edges),
+    )
+
+
 # A problem is a `Graph`, which is one item, on the device of the algorithm.
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
@@ -74,36 +86,8 @@ ALGORITHMS = table_of(
         options=ecl.OPTIONS,
         specialisations=_kernels(ecl),
     ),
-    Algorithm(
-        "soman",
-        "cuda",
-        _numbering(soman.fill_roots),
-        source="Soman, Kothapalli, Narayanan 2010; Wang 2013",
-        waits=always_waits,
-        specialisations=_kernels(soman, edges),
-    ),
-    Algorithm(
-        "edge-propagation",
-        "cuda",
-        _numbering(edge_propagation.fill_roots),
-        source=HAWICK,
-        waits=always_waits,
-        specialisations=_kernels(edge_propagation, edges),
-    ),
-    Algorithm(
-        "vertex-propagation",
-        "cuda",
-        _numbering(vertex_propagation.fill_roots),
-        source=HAWICK,
-        waits=always_waits,
-        specialisations=_kernels(vertex_propagation, edges),
-    ),
-    Algorithm(
-        "bfs",
-        "cuda",
-        _numbering(bfs.fill_roots),
-        source=HAWICK,
-        waits=always_waits,
-        specialisations=_kernels(bfs, edges),
-    ),
+    _of_paper("soman", soman, "Soman, Kothapalli, Narayanan 2010; Wang 2013"),
+    _of_paper("edge-propagation", edge_propagation, HAWICK),
+    _of_paper("vertex-propagation", vertex_propagation, HAWICK),
+    _of_paper("bfs", bfs, HAWICK),
 )

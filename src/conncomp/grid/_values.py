@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._arrays import converted, native_layout
-from conncomp.kernels.links import Links, equal_values, values_within
+from conncomp.kernels.links import Links, values_within
 
 
 def describe_values(
@@ -47,8 +47,6 @@ def describe_values(
         image = native_layout(image)
     value_type = f"{'f' if image.dtype.kind == 'f' else 'u'}{image.dtype.itemsize}"
     bits = None if value is None else value.tobytes()
-    if not limit:
-        return image, equal_values(value_type, bits)
     return image, values_within(value_type, bits, limit, image.dtype)
 
 

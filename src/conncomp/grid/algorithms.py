@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
+from conncomp._algorithms import Algorithm, always_waits, table_of
 from conncomp.gpu import Workspace
 from conncomp.grid import runs
 from conncomp.kernels.cuda.core import numbering
@@ -30,7 +30,8 @@ def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
     small = image.size <= tiled_elements.MOST * gpu.multiprocessors
-    default = tiled_elements if small or not tiled_bricks.takes(image) else tiled_bricks
+    by_bricks = not small and tiled_bricks.takes(image.geometry, image.links)
+    default = tiled_bricks if by_bricks else tiled_elements
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 
@@ -57,8 +58,16 @@ def _numbering(fill_roots: Callable[..., None]) -> Callable[..., Any]:
     return fill
 
 
-def _kernels(driver: Any) -> tuple[Callable[[], Specialisations], ...]:
-    return driver.specialisations, numbering.specialisations
+def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
+    """Return the record of a paper's algorithm, which `driver` has; it waits unless told else."""
+    return Algorithm(
+        name,
+        "cuda",
+        _numbering(driver.fill_roots),
+        source=source,
+        specialisations=(driver.specialisations, numbering.specialisations),
+        **{"waits": always_waits, **traits},
+    )
 
 
 # A problem is an `Array` on the CPU, and an `Image` on a GPU.
@@ -71,51 +80,33 @@ ALGORITHMS = table_of(
         _fill_by_default,
         specialisations=(tiled_bricks.specialisations, tiled_elements.specialisations),
     ),
-    Algorithm(
+    _of_paper(
         "label-equivalence",
-        "cuda",
-        _numbering(label_equivalence.fill_roots),
-        source=f"{HAWICK}; {MADDIX}",
+        label_equivalence,
+        f"{HAWICK}; {MADDIX}",
         options=label_equivalence.OPTIONS,
-        waits=always_waits,
         check=blocks.check,
-        specialisations=_kernels(label_equivalence),
     ),
-    Algorithm(
+    _of_paper(
         "neighbour-propagation",
-        "cuda",
-        _numbering(neighbour_propagation.fill_roots),
-        source=f"{HAWICK}; {MADDIX}",
+        neighbour_propagation,
+        f"{HAWICK}; {MADDIX}",
         options=neighbour_propagation.OPTIONS,
-        waits=always_waits,
-        specialisations=_kernels(neighbour_propagation),
     ),
-    Algorithm(
+    _of_paper(
         "local-propagation",
-        "cuda",
-        _numbering(local_propagation.fill_roots),
-        source=f"{HAWICK}; {MADDIX}",
+        local_propagation,
+        f"{HAWICK}; {MADDIX}",
         options=local_propagation.OPTIONS,
-        waits=always_waits,
         check=blocks.check,
-        specialisations=_kernels(local_propagation),
     ),
-    Algorithm(
-        "directional-propagation",
-        "cuda",
-        _numbering(directional_propagation.fill_roots),
-        source=HAWICK,
-        waits=always_waits,
-        specialisations=_kernels(directional_propagation),
-    ),
-    Algorithm(
+    _of_paper("directional-propagation", directional_propagation, HAWICK),
+    _of_paper(
         "tiles",
-        "cuda",
-        _numbering(tiles.fill_roots),
-        source="Weigel 2011",
+        tiles,
+        "Weigel 2011",
         options=tiles.OPTIONS,
         waits=tiles.waits,
         check=tiles.check,
-        specialisations=_kernels(tiles),
     ),
 )

@@ -13,6 +13,7 @@ from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, libra
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.labelling import Labels, Numbering, Request, Source, label_source
+from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, joined_by_bonds
 
 MOST_AXES = 6  # longer than 1
@@ -172,7 +173,7 @@ def label_bonds(
     shape, batch = _check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
-    read = _copied_for_batches(given, batch) if batch > 1 else given
+    read = _with_even_items(given, batch) if request.device == "cuda" else given
     source = Source(given, read, partial(_describe_bonds, batch_axes=batch))
     return label_source(source, library_of(bonds), neighbourhood, batch, request)
 
@@ -207,11 +208,10 @@ def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
     return shape, batch
 
 
-def _copied_for_batches(bonds: Any, batch: int) -> Any:
-    """Return bonds whose items are at equal distances in memory."""
+def _with_even_items(bonds: Any, batch: int) -> Any:
+    """Return bonds whose items are at equal distances in memory, as `Image` wants them."""
     ahead = slice(1, 1 + batch) if bonds.dtype == bool else slice(batch)
-    lengths, strides = bonds.shape[ahead], bonds.strides[ahead]
-    even = all(strides[k] == strides[k + 1] * lengths[k + 1] for k in range(batch - 1))
+    even = steps_evenly(bonds.shape[ahead], bonds.strides[ahead])
     return bonds if even else bonds.copy(order="C")
 
 

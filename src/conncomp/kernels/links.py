@@ -56,21 +56,15 @@ def values_within(
     value_type, background
         As of `Links`.
     limit : float or int
-        Not negative. One of less than 1 links only equal integers.
+        Not negative; for integers a whole number, or infinite.
     dtype : dtype
         Of the values.
     """
-    if dtype.kind == "f":
-        return (
-            Links("within", value_type, background, float(limit))
-            if limit
-            else equal_values(value_type, background)
-        )
-    largest = 2 ** (8 * dtype.itemsize) - 1
-    whole = largest if limit >= largest else int(limit)
-    if whole == 0:
+    if limit == 0:
         return equal_values(value_type, background)
-    return Links("within", value_type, background, whole, dtype.kind == "i")
+    if dtype.kind != "f":
+        limit = min(limit, 2 ** (8 * dtype.itemsize) - 1)
+    return Links("within", value_type, background, limit, dtype.kind == "i")
 
 
 def joined_by_bonds(bonds: tuple[tuple[int, int], ...]) -> Links:

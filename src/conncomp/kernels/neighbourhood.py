@@ -117,14 +117,16 @@ def _steps(neighbourhood: Neighbourhood, axes: tuple[int, ...], ahead: int) -> S
     if structure is None:
         assert connectivity is not None
         kept = _within_connectivity(len(axes), connectivity)
+        known: int | None = min(connectivity, len(axes)) or None
     else:
         kept = _of_structure(structure, periodic, axes)
-    most_moves = max((sum(map(abs, step)) for step in kept), default=0)
+        most_moves = max((sum(map(abs, step)) for step in kept), default=0)
+        known = most_moves if kept and kept == _within_connectivity(len(axes), most_moves) else None
     none = (0,) * ahead
     return Steps(
         tuple(sorted((*none, *step) for step in kept)),
         (*(False,) * ahead, *(periodic[k] for k in axes)),
-        most_moves if kept and kept == _within_connectivity(len(axes), most_moves) else None,
+        known,
     )
 
 

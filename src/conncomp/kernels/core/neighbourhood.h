@@ -30,6 +30,13 @@ struct Steps {
     const int digits = code / unit(axis);
     return (axis == axes - 1 ? digits : digits % 3) - 1;
   }
+  // The highest axis that a step moves along: the axis of a step across a face.
+  CONNCOMP_ANYWHERE static constexpr int highest_axis(int code) {
+    int axis = 0;
+    for (int a = 1; a < axes; ++a)
+      if (step(code, a) != 0) axis = a;
+    return axis;
+  }
   CONNCOMP_ANYWHERE static constexpr int moves(int code) {
     int count = 0;
     for (int a = 0; a < axes; ++a) count += step(code, a) != 0;

@@ -12,12 +12,15 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/core/numbering.cuh"
+# Of what makes and numbers words of roots, here and in the defaults for arrays.
 THREADS, WORD = 256, 32
+WORDS = np.dtype(np.uint32)
+# Chunks of words whose roots the defaults count together; each adds up the counts of those before.
+MOST_CHUNKS = 4096
 LABELS_AT_ONCE = 4
 # Chunks are whole rounds of a block's words, and no more than run at once: each adds up the counts
 # of those before it.
 ROUND = THREADS // WORD * LABELS_AT_ONCE
-WORDS = np.dtype(np.uint32)
 
 
 def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items: int = 1) -> Any:

@@ -85,6 +85,21 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     for (int a = 1; a < kAxes; ++a) index += Index(B::coordinate(bit, a)) * Index(axis(a).index_stride);
     return index;
   }
+  // How far an element is from the first one of a brick, in units of a stride, if it is along(a) elements
+  // from it along each axis; axes close on themselves.
+  template <class Index, class Along, class Stride>
+  __device__ auto distance_across(const Cell<rank, Index>& first, Along&& along, Stride&& stride) const {
+    decltype(stride(axis(0))) sum = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int64_t at = first.at[rank - 1 - a], length = axis(a).length;
+      int64_t to = at + along(a);
+      if (to < 0) to += length;
+      if (to >= length) to -= length;
+      sum += Index(to - at) * stride(axis(a));
+    }
+    return sum;
+  }
   // The length of a brick along an axis, and which of its elements are in the array.
   template <class Index>
   __device__ int length(const Cell<rank, Index>& first, int a) const {

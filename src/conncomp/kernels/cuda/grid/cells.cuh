@@ -170,14 +170,14 @@ __device__ inline void for_each_block(const Grid<rank>& grid, int width, int hei
   }
   for (int64_t number = blockIdx.x; number < blocks; number += gridDim.x) {
     BlockOfCells<rank, Index> block{};
-    int64_t rest = number;
+    int64_t quotient = number;
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
       const int side = k == rank - 1 ? width : k == rank - 2 ? height : 1;
-      block.first.move(grid, k, Index(rest % lengths[k] * side));
-      rest /= lengths[k];
+      block.first.move(grid, k, Index(quotient % lengths[k] * side));
+      quotient /= lengths[k];
     }
-    block.first.move_to_item(grid, rest);
+    block.first.move_to_item(grid, quotient);
     const int64_t columns = grid.axes[rank - 1].length - block.first.at[rank - 1];
     const int64_t rows = grid.axes[rank - 2].length - block.first.at[rank - 2];
     block.columns = int(columns < width ? columns : width);

@@ -142,14 +142,11 @@ class _Rule(NamedTuple):
     ----------
     name : str
         Of the struct in C++, with its template arguments.
-    value : str
-        Of ``Rule::Value``.
     struct : numpy.void
         What a kernel is given.
     """
 
     name: str
-    value: str
     struct: Any
 
 
@@ -165,7 +162,7 @@ def _background(links: Links) -> tuple[Any, Any]:
 def _equal(links: Links) -> _Rule:
     value = VALUE_CTYPES[links.value_type]
     kind, background = _background(links)
-    return _Rule(f"conncomp::Equal<{value}>", value, np.array(background, kind)[()])
+    return _Rule(f"conncomp::Equal<{value}>", np.array(background, kind)[()])
 
 
 def _within(links: Links) -> _Rule:
@@ -180,14 +177,14 @@ def _within(links: Links) -> _Rule:
         distance = np.dtype([("limit", bits), ("turn", bits)], align=True)
         limits = links.limit, links.signed << (8 * bits.itemsize - 1)
     struct = np.dtype([("background", kind), ("distance", distance)], align=True)
-    return _Rule(f"conncomp::Within<{value}>", value, np.array((background, limits), struct)[()])
+    return _Rule(f"conncomp::Within<{value}>", np.array((background, limits), struct)[()])
 
 
 def _bonds(links: Links) -> _Rule:
     struct = np.zeros((), _BONDS)
     for k, (plane, mask) in enumerate(reversed(links.bonds)):
         struct["plane"][k], struct["mask"][k] = plane, mask
-    return _Rule("conncomp::Bonds", "uint8_t", struct[()])
+    return _Rule("conncomp::Bonds", struct[()])
 
 
 RULES: dict[str, Callable[[Links], _Rule]] = {"equal": _equal, "within": _within, "bonds": _bonds}
@@ -197,11 +194,6 @@ RULES: dict[str, Callable[[Links], _Rule]] = {"equal": _equal, "within": _within
 def rule_of(links: Links) -> _Rule:
     """Return the link rule as kernels take it."""
     return RULES[links.rule](links)
-
-
-def _along(links: Links, axes: tuple[int, ...]) -> Links:
-    """Return a rule for an array of which only some axes are left."""
-    return links._replace(bonds=tuple(links.bonds[k] for k in axes)) if links.bonds else links
 
 
 class Image:
@@ -246,11 +238,13 @@ class Image:
         self.geometry = _geometry_of(
             values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes
         )
-        item = values.shape[batch_axes:]
-        self.links = _along(links, tuple(k for k in range(len(item)) if item[k] != 1))
+        if links.bonds:  # those along axes of length 1 are left out, as the axes are
+            along = zip(links.bonds, values.shape[batch_axes:], strict=True)
+            links = links._replace(bonds=tuple(bond for bond, length in along if length != 1))
+        self.links = links
         self.shape = self.geometry.shape
         self.rank = len(self.shape)
-        self.rule_name, self.value, self.rule = rule_of(self.links)
+        self.rule_name, self.rule = rule_of(links)
 
     @property
     def items(self) -> int:

@@ -84,27 +84,24 @@ struct Entries {
       }
       cell.move(tiles.grid, k, at);
     }
-    first_of_item = Index(quotient * tiles.grid.cells_of_item());
-    const int64_t tile =
-        tiles.tile_of(cell) + (quotient == 0 ? 0 : quotient * int64_t(tiles.tiles_of_item()));
+    int64_t tile = tiles.tile_of(cell);
+    first_of_item = 0;
+    if (tiles.has_items()) {
+      tile += quotient * int64_t(tiles.tiles_of_item());
+      first_of_item = Index(quotient * tiles.grid.cells_of_item());
+      cell.move_to_item(tiles.grid, quotient);
+    }
     const int64_t number = (tile << tiles.log_parts()) + tiles.brick_of(cell);
-    cell.move_to_item(tiles.grid, quotient);
     Bits foreground = table.foreground[number];
-    Bits component;
-    if constexpr (Rule::kTransitive) {
+    if constexpr (Rule::kTransitive)
       if (table.mixed[tile]) {
+        // What has the value of the element, and that itself, whatever the second reading gives.
         const auto brick = values_of(cell);
-        // With the element itself, whatever the second reading gives.
         foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
       }
-      const BrickLinks<kAxes> links{foreground, int(tiles.grid.connectivity), false, {}};
-      component = component_of(links, Bits(1) << bit);
-    } else {
-      const auto links =
-          links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, true);
-      component = component_of(links, Bits(1) << bit);
-    }
-    return cell.index + tiles.template distance<Index>(lowest(component));
+    const auto links =
+        links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, false);
+    return cell.index + tiles.template distance<Index>(lowest(component_of(links, Bits(1) << bit)));
   }
   __device__ void unite_with(Index entry, Index neighbour) const {
     Index first_of_item;
@@ -112,27 +109,12 @@ struct Entries {
     unite<Shared>(label + first_of_item, Index(entry - first_of_item),
                   Index(entry_of_neighbour - first_of_item));
   }
-  // How far an element at a distance from a brick's first one, along each axis, is from that, in units of a
-  // stride; axes close on themselves.
-  template <class DistanceAlong, class Stride>
-  __device__ auto distance(const Cell& first, DistanceAlong&& along, Stride&& stride) const {
-    decltype(stride(tiles.axis(0))) sum = 0;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
-      const int64_t at = first.at[kRank - 1 - a], length = tiles.axis(a).length;
-      int64_t to = at + along(a);
-      if (to < 0) to += length;
-      if (to >= length) to -= length;
-      sum += Index(to - at) * stride(tiles.axis(a));
-    }
-    return sum;
-  }
 };
 
 template <class Rule, class Tiles, class Index>
 struct TileJoin : Entries<Rule, Tiles, Index> {
   using Base = Entries<Rule, Tiles, Index>;
-  using Base::kRank, Base::kAxes, Base::tiles, Base::values, Base::table, Base::values_of, Base::distance;
+  using Base::kRank, Base::kAxes, Base::tiles, Base::values, Base::table, Base::values_of;
   using typename Base::B, typename Base::Cell, typename Base::Value;
   static constexpr int kOuter = kRank - kAxes;
   static constexpr int kSides = B::kSteps;  // of tiles, with itself
@@ -229,7 +211,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   __device__ void join(const Cell& first, const Halo& halo, bool mixed, Bits component) const {
     const Index entry = first.index + tiles.template distance<Index>(lowest(component));
     const auto distance_to = [&](int word, int bit, auto&& stride) {
-      return this->distance(first, [&](int a) { return Halo::distance(word, bit, a); }, stride);
+      return tiles.distance_across(first, [&](int a) { return Halo::distance(word, bit, a); }, stride);
     };
     const Halo touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
       if (!mixed) return elements;
@@ -408,8 +390,9 @@ __global__ void __launch_bounds__(kJoinThreads)
       for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
         const int bit = lowest(linked);
         const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
-        const Index neighbour =
-            first.index + entries.distance(first, along, [](auto& axis) { return Index(axis.index_stride); });
+        const Index neighbour = first.index + tiles.distance_across(first, along, [](auto& axis) {
+          return Index(axis.index_stride);
+        });
         const Index element = first.index + tiles.template distance<Index>(bit);
         const ElementPair<Index> pair{element, neighbour};
         if (!pairs.add(pair)) unite_pair(pair);

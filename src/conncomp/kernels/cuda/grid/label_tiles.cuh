@@ -329,11 +329,11 @@ struct TileLabelling {
     return linked;
   }
 
-  // The same where links are given: components are made known by all elements that are not in the interior of
-  // their brick, and then each link to another brick of the tile is a union. There are so few of them for
-  // each component that it does not pay to put any off.
+  // What unite_components does, where links are given: components are made known by all elements that are not
+  // in the interior of their brick, and then each link to another brick of the tile is a union. There are so
+  // few of them for each component that it does not pay to put any off.
   template <class Links>
-  __device__ bool unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+  __device__ void unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
     list().for_each_component(
         links, elements, kBits, [&](Bits component, int) { firsts.add(component, border); },
         [&](Bits component, int lane_of_brick, int) {
@@ -355,7 +355,6 @@ struct TileLabelling {
       }
     });
     __syncthreads();
-    return true;
   }
 
   // ------------------------------------------------------------------------------------------- roots
@@ -467,8 +466,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   const int64_t item = tiles.item_of(blockIdx.x);
   values += item * tiles.grid.item_stride;
   label += item * tiles.grid.cells_of_item();
-  const bool begins_item = tiles.has_items() ? blockIdx.x == item * tiles.tiles_of_item() : blockIdx.x == 0;
-  if (brick == 0 && begins_item) table.components[item] = 0;
+  if (brick == 0 && tiles.begins_item(blockIdx.x)) table.components[item] = 0;
   if (brick == 0) memory.pairs.count = 0;
   for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
 
@@ -484,11 +482,11 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   __syncwarp();
 
   typename TileLabelling<Rule, Tiles, Index>::FirstElements firsts{};
-  bool pairs_done;
+  bool pairs_done = true;
   if constexpr (Rule::kTransitive)
     pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, firsts);
   else
-    pairs_done = tile.unite_links(links, tile.foreground & ~isolated, border, firsts);
+    tile.unite_links(links, tile.foreground & ~isolated, border, firsts);
   const auto nodes = tile.list_nodes(firsts);
   tile.flatten(nodes, pairs_done);
   tile.mark_reaching(nodes);

@@ -75,17 +75,8 @@ struct LinksAcross {
     return offset;
   }
   __device__ int64_t offset_at(int bit, int step) const {
-    int64_t offset = first.offset;
-#pragma unroll
-    for (int a = 0; a < kAxes; ++a) {
-      const GridAxis& axis = tiles.axis(a);
-      const int64_t at = first.at[kRank - 1 - a];
-      int64_t to = at + B::coordinate(bit, a) + B::step(step, a);
-      if (to < 0) to += axis.length;
-      if (to >= axis.length) to -= axis.length;
-      offset += (to - at) * axis.value_stride;
-    }
-    return offset;
+    const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };
+    return first.offset + tiles.distance_across(first, along, [](auto& axis) { return axis.value_stride; });
   }
   // The elements that have one at a step, but in another brick.
   __device__ Bits outgoing(int step) const {
@@ -102,16 +93,12 @@ struct LinksAcross {
     return elements;
   }
   __device__ Bits linked_at(int step) const {
-    int axis = 0;
-#pragma unroll
-    for (int a = 1; a < kAxes; ++a)
-      if (B::step(step, a) != 0) axis = a;
     Bits linked = 0;
     for (Bits elements = outgoing(step); elements != 0; elements &= elements - 1) {
       const int bit = lowest(elements);
       const Site site = rule.site(values, offset_of(bit)),
                  neighbour = rule.site(values, offset_at(bit, step));
-      if (rule.linked(values, site, neighbour, axis, false)) linked |= lowest_bit(elements);
+      if (rule.linked(values, site, neighbour, B::highest_axis(step), false)) linked |= lowest_bit(elements);
     }
     return linked;
   }

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.gpu import Parts, Workspace
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/tiled_bricks.cuh"
-WORD, WORD_THREADS, JOIN_THREADS, LINK_THREADS, BRICK = 32, 256, 128, 128, 64
-MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
+JOIN_THREADS, LINK_THREADS, BRICK = 128, 128, 64
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
@@ -26,7 +26,7 @@ FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they
 LINKED = (1, 2, 3)
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25
-BITS, WORDS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u4", "u2", "u1"))
+BITS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u2", "u1"))
 
 # ``BrickTable``: pointers, but for the last.
 TABLE = np.dtype(
@@ -38,10 +38,11 @@ TABLE = np.dtype(
 )
 
 
-def takes(image: Image) -> bool:
+@lru_cache(maxsize=1024)
+def takes(geometry: Geometry, links: Links) -> bool:
     """Whether `fill_labels` can label an array, and its items fill their tiles well enough."""
-    geometry = as_rows(image.geometry)
-    if not _by_value(geometry, image.links) and len(geometry.shape) not in LINKED:
+    geometry = as_rows(geometry)
+    if not _by_value(geometry, links) and len(geometry.shape) not in LINKED:
         return False
     if geometry.items == 1:
         return True
@@ -86,9 +87,9 @@ def fill_labels(
     words, columns = plan.words
     if consecutive:
         settle, gather, assign = number
-        settling = gpu.blocks(plan.bricks, WORD_THREADS), WORD_THREADS
+        settling = gpu.blocks(plan.bricks, THREADS), THREADS
         launch(settle, settling, tiles, labels, table)
-        by_chunk = min(plan.chunks, gpu.resident_threads), WORD_THREADS
+        by_chunk = min(plan.chunks, gpu.resident_threads), THREADS
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
@@ -102,8 +103,6 @@ class _Plan(NamedTuple):
     ----------
     names, last_names : tuple of str
         Of kernels: those that any labels need, and those that differ.
-    by_value : bool
-        Whether foreground is compared by value, or links are words.
     rule : numpy.generic
         ``Equal<T>`` or ``GivenLinks``.
     tiles : numpy.void
@@ -130,7 +129,6 @@ class _Plan(NamedTuple):
 
     names: tuple[str, ...]
     last_names: tuple[str, ...]
-    by_value: bool
     rule: Any
     tiles: Any
     bricks: int
@@ -165,7 +163,7 @@ def _plan(
     bricks = tiles * of_tile
     columns = -(-shape[-1] // WORD)
     words = items * prod(shape[:-1]) * columns
-    chunk = WORD_THREADS * -(-words // (WORD_THREADS * MOST_CHUNKS))
+    chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
     table: dict[str, tuple[int, Any]] = {
@@ -178,7 +176,7 @@ def _plan(
         table["value"] = tiles, np.dtype(links.value_type)
     else:
         table["links"] = bricks * len(geometry.steps.backward), BITS
-    given = None if by_value else min(geometry.steps.most_moves, 2)
+    given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     by_word: Parts = ()
     if consecutive:
         table["roots"] = bricks, BITS
@@ -186,7 +184,6 @@ def _plan(
     return _Plan(
         _names(links, given, kind, index),
         _last_names(links, given, kind, index, consecutive),
-        by_value,
         rule_of(links).struct if by_value else np.uint8(0),
         tiling(geometry, logs),
         bricks,
@@ -248,11 +245,11 @@ def _tiles(rank: int, logs: tuple[int, ...] | None, items: bool) -> str:
 
 
 def _names(links: Links, given: int | None, tiles: str, index: Any) -> tuple[str, ...]:
-    """Return the names of kernels; `given` links move along one axis, or as many (2); or None."""
+    """Return the names of kernels; links are `given` along 1 axis, or up to 3, or not (None)."""
     rule, kinds = rule_of(links).name, f"{tiles}, {ctype(index)}"
     if given is None:
         return f"label_tiles<{rule}, {kinds}>", f"join_tiles<{rule}, {kinds}>"
-    words = f"{_given_links(given)}, {kinds}"
+    words = f"conncomp::GivenLinks<{given}>, {kinds}"
     return f"label_tiles<{words}>", f"join_links<{words}>", f"link_bricks<{rule}, {kinds}>"
 
 
@@ -260,7 +257,7 @@ def _last_names(
     links: Links, given: int | None, tiles: str, index: Any, consecutive: bool
 ) -> tuple[str, ...]:
     kinds = f"{tiles}, {ctype(index)}"
-    rule = rule_of(links).name if given is None else _given_links(given)
+    rule = rule_of(links).name if given is None else f"conncomp::GivenLinks<{given}>"
     write = f"write_labels<{rule}, {str(consecutive).lower()}, {kinds}>"
     if not consecutive:
         return (write,)
@@ -268,15 +265,11 @@ def _last_names(
     return write, f"settle_roots<{kinds}>", f"gather_roots<{kinds}>", number
 
 
-def _given_links(given: int) -> str:
-    return f"conncomp::GivenLinks<{1 if given <= 1 else 3}>"
-
-
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for links, rank, index, given in product(rules(), (1, *RANKS), INDEX_TYPES, (None, 1, 2)):
+    for links, rank, index, given in product(rules(), (1, *RANKS), INDEX_TYPES, (None, 1, 3)):
         by_bonds = links.rule == "bonds"
-        if (given is None and not links.transitive) or (given == 2 and (by_bonds or rank == 1)):
+        if (given is None and not links.transitive) or (given == 3 and (by_bonds or rank == 1)):
             continue
         if given is not None and rank not in LINKED:
             continue

@@ -73,11 +73,7 @@ __device__ inline bool similar_at(const Rule& rule, const Tiles& tiles, const ty
                                   const typename Rule::Site& from, const typename Rule::Site& to, int code) {
   using S = typename Tiles::Step;
   if (!Rule::kTransitive && !tiles.has_step(code)) return false;
-  int axis = 0;
-#pragma unroll
-  for (int a = 1; a < Tiles::kAxes; ++a)
-    if (S::step(code, a) != 0) axis = a;
-  return rule.linked(values, from, to, axis, code > S::kNoStep);
+  return rule.linked(values, from, to, S::highest_axis(code), code > S::kNoStep);
 }
 
 // The tiles of arrays of elements.

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 
 FILE = "cuda/grid/tiled_elements.cuh"
-THREADS, WORD = 256, 32
-MOST_CHUNKS = 4096  # of words, whose roots are counted together; each adds up the counts before
-WORDS = np.dtype("u4")
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
 MOST = 4096  # elements a multiprocessor: with more, bricks are faster

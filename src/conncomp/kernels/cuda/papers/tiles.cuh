@@ -109,7 +109,6 @@ __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, cons
 #pragma unroll
       for (int direction = 0; direction < kDirections<rank>; ++direction) {
         const int code = code_of<rank>(direction);
-        int axis = 0;  // the first one that the step moves along, which is forward
         bool inside = true;
         int64_t neighbour_offset = offset;
 #pragma unroll
@@ -118,10 +117,10 @@ __device__ inline void find_links(const Grid<rank>& grid, const Rule& rule, cons
           if (step == 0) continue;
           inside &= x >= 0 && x < 1 << tile.log && tile.first.at[k] + x < grid.axes[k].length;
           neighbour_offset += step * grid.axes[k].value_stride;
-          axis = a;
         }
         if (inside && grid.neighbours.has(code) &&
-            rule.linked(values, from, rule.site(values, neighbour_offset), axis, true))
+            rule.linked(values, from, rule.site(values, neighbour_offset), Steps<rank>::highest_axis(code),
+                        true))
           directions |= uint16_t(1 << direction);
       }
     }
