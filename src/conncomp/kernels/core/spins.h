@@ -1,0 +1,174 @@
+// Spins of the Potts model as bits, the bonds of its clusters, and the random numbers of its updates. CPU and
+// CUDA share all of it: a trajectory is a function of (seed, parameters) alone (design contract 11).
+//
+// Layout. A lattice has four axes, of which those that a model lacks come first and have length 1. Site x of
+// a row, that is of a line along the last axis, is bit x % 64 of word x / 64 of the row; the bits of a row's
+// last word beyond the row are 0. The states 0 ... q - 1 are held in binary, a plane of words for each digit,
+// the lowest first: spins[plane * words + word] of a replica. A row of 70 sites, Ising:
+//
+//      word 0: sites 0 ... 63          word 1: sites 64 ... 69, then 58 bits of 0
+//
+// Bonds. Bond (site, axis) leads from a site to the next one along the axis; the last site of a periodic axis
+// has one to the first. So an axis of length 2 has two bonds between its two sites, one of length 1 a bond
+// from a site to itself, as a torus has them. Bonds of one axis are words as those of a plane.
+//
+// Random numbers. All are of philox(seed, index | replica << 40, step, draw), where `step` counts the updates
+// of a model from 1, and a draw is purpose | axis << 8 | block << 16:
+//
+//   purpose       index                                  what is drawn
+//   kStart        site                                   its first state, below(first 64 bits, q); step 0
+//   kBond         word, with the axis                    which bonds of the word are active: see bernoulli
+//   kCluster      the smallest site of a cluster         first 64 bits: its new state; last 64: whether it
+//   flips kSeed         tile                                   below(first 64 bits, sites of a tile): its
+//   seed kMetropolis   site                                   first 64 bits: accepted or not; last 64: the
+//   new state kExchange     the colder one of a pair               first 64 bits: whether two replicas
+//   exchange
+//
+// A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
+//
+// bernoulli() draws 64 such numbers digit by digit, all first digits in a word, then all second ones: of a
+// number that differs from p in a digit the others need not be drawn. Digits 2 k and 2 k + 1, from the
+// highest one, are the two halves of block k. For p = 0.101... in binary:
+//
+//      digit of p     1              0              1
+//      drawn          0 1 1 0        . 0 1 .        . 1 . .        a bond is active once a 0 is drawn
+//      active         1 . . 1        1 . . 1        1 . . 1        where p has 1, inactive once a 1 is
+//      undecided      . 1 1 .        . 1 . .        . 1 . .        drawn where p has 0
+//
+// so that 64 bonds take about seven digits, half a word of random bits a bond instead of two.
+#pragma once
+
+#include "core/philox.h"
+
+namespace conncomp {
+
+constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
+
+enum Purpose : Bits32 { kStart = 1, kBond, kCluster, kSeed, kMetropolis, kExchange };
+
+// Laid out as in models/lattice.py.
+struct Lattice {
+  int64_t length[kLatticeAxes];
+  int32_t periodic;  // a bit for each axis
+  int32_t states;    // q
+  int32_t planes;    // of words: as many as q - 1 has digits
+
+  CONNCOMP_ANYWHERE bool closes(int axis) const { return periodic >> axis & 1; }
+  // Of a row, and of a plane.
+  CONNCOMP_ANYWHERE int64_t columns() const { return (length[kRowAxis] + kWordSites - 1) / kWordSites; }
+  CONNCOMP_ANYWHERE int64_t rows() const { return length[0] * length[1] * length[2]; }
+  CONNCOMP_ANYWHERE int64_t words() const { return rows() * columns(); }
+  CONNCOMP_ANYWHERE int64_t sites() const { return rows() * length[kRowAxis]; }
+  // The sites of a word.
+  CONNCOMP_ANYWHERE Bits64 sites_of(int64_t column) const {
+    const int64_t behind = length[kRowAxis] - column * kWordSites;
+    return behind < kWordSites ? (Bits64(1) << behind) - 1 : ~Bits64(0);
+  }
+};
+
+// What names a random number besides its index and purpose. `replica` counts from the first one of all, not
+// of those that run together.
+struct Draws {
+  Bits64 seed, replica;
+  Bits32 step;
+
+  CONNCOMP_ANYWHERE PhiloxBlock operator()(Purpose purpose, Bits64 index, int axis = 0, int block = 0) const {
+    return philox(seed, index | replica << kReplicaShift, step,
+                  purpose | Bits32(axis) << 8 | Bits32(block) << 16);
+  }
+};
+
+CONNCOMP_ANYWHERE inline Bits64 half(const PhiloxBlock& block, int k) {
+  Bits64 bits;
+  unpack(block, k, bits);
+  return bits;
+}
+
+// Which of the `wanted` bits of a word are set, each with `probability`.
+CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability,
+                                          Bits64 wanted) {
+  Bits64 set = 0, undecided = wanted;
+  for (int block = 0; undecided != 0 && probability != 0; ++block) {
+    const PhiloxBlock bits = draws(kBond, word, axis, block);
+    for (int k = 0; k < 2; ++k, probability <<= 1) {
+      const Bits64 drawn = half(bits, k);
+      const bool digit = probability >> 63;
+      if (digit) set |= undecided & ~drawn;
+      undecided &= digit ? drawn : ~drawn;
+    }
+  }
+  return set;
+}
+
+// A word of a lattice: its row, as coordinates, and its place there.
+struct WordPlace {
+  int64_t word, at[kRowAxis], column;
+};
+CONNCOMP_ANYWHERE inline WordPlace place_of(const Lattice& lattice, int64_t word) {
+  WordPlace place{word, {}, word % lattice.columns()};
+  int64_t row = word / lattice.columns();
+  for (int k = kRowAxis - 1; k >= 0; --k) {
+    place.at[k] = row % lattice.length[k];
+    row /= lattice.length[k];
+  }
+  return place;
+}
+
+// The word of the next row along an axis that is not the last one; -1 if there is none.
+CONNCOMP_ANYWHERE inline int64_t next_along(const Lattice& lattice, const WordPlace& place, int axis) {
+  int64_t stride = lattice.columns();
+  for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
+  if (place.at[axis] + 1 < lattice.length[axis]) return place.word + stride;
+  return lattice.closes(axis) ? place.word - place.at[axis] * stride : -1;
+}
+
+// The bits of the next sites along an axis, each at the bit of its site; and the sites that have one.
+struct NextSites {
+  int64_t word;  // along an axis that is not the last one, or with the next site of the last bit
+  int last;      // along the last axis: that bit; else -1
+  Bits64 sites;
+
+  CONNCOMP_ANYWHERE Bits64 operator()(const Bits64* plane, Bits64 bits) const {
+    return last < 0 ? plane[word] : bits >> 1 | (plane[word] & 1) << last;
+  }
+};
+CONNCOMP_ANYWHERE inline NextSites next_sites(const Lattice& lattice, const WordPlace& place, int axis) {
+  const Bits64 sites = lattice.sites_of(place.column);
+  if (axis < kRowAxis) {
+    const int64_t next = next_along(lattice, place, axis);
+    return next < 0 ? NextSites{place.word, -1, 0} : NextSites{next, -1, sites};
+  }
+  if (place.column + 1 < lattice.columns()) return {place.word + 1, kWordSites - 1, sites};
+  const int last = int((lattice.length[kRowAxis] - 1) % kWordSites);
+  const Bits64 closing = lattice.closes(kRowAxis) ? 0 : Bits64(1) << last;
+  return {place.word - place.column, last, sites & ~closing};
+}
+
+// The sites of a word whose bond along an axis joins equal spins.
+CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bits64* spins,
+                                                const WordPlace& place, int axis) {
+  const NextSites next = next_sites(lattice, place, axis);
+  Bits64 equal = next.sites;
+  for (int k = 0; k < lattice.planes && equal != 0; ++k) {
+    const Bits64* const plane = spins + k * lattice.words();
+    equal &= ~(plane[place.word] ^ next(plane, plane[place.word]));
+  }
+  return equal;
+}
+
+// What happens to a cluster that consists of spins of one state.
+struct ClusterDraw {
+  Bits64 state, decision;
+
+  // The new state, any of q or any but the old one.
+  CONNCOMP_ANYWHERE int any_state(int states) const { return int(below(state, Bits64(states))); }
+  CONNCOMP_ANYWHERE int another_state(int states, int old) const {
+    return int((Bits64(old) + 1 + below(state, Bits64(states - 1))) % Bits64(states));
+  }
+};
+CONNCOMP_ANYWHERE inline ClusterDraw draw_cluster(const Draws& draws, int64_t root) {
+  const PhiloxBlock block = draws(kCluster, Bits64(root));
+  return {half(block, 0), half(block, 1)};
+}
+
+}  // namespace conncomp

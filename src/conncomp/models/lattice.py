@@ -1,0 +1,119 @@
+"""The lattice of a spin model, and its spins as words of bits: see ``kernels/core/spins.h``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WORD = 64
+MOST_AXES = 4
+BITS = np.dtype("u8")
+
+# ``Lattice`` of ``core/spins.h``.
+_STRUCT = np.dtype(
+    [("length", "i8", MOST_AXES), ("periodic", "i4"), ("states", "i4"), ("planes", "i4")],
+    align=True,
+)
+
+
+class _Geometry(NamedTuple):
+    shape: tuple[int, ...]
+    periodic: tuple[bool, ...]
+    states: int
+
+
+class Lattice(_Geometry):
+    """A lattice of spins.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The lengths of 1 to 4 axes.
+    periodic : tuple of bool
+        Which axes close on themselves.
+    states : int
+        How many states a spin has, q.
+    """
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def sites(self) -> int:
+        """The number of sites."""
+        return prod(self.shape)
+
+    @property
+    def bonds(self) -> int:
+        """The number of bonds: those of an axis of length 1 or 2 count as a torus has them."""
+        return sum(
+            self.sites // length * (length if closed else length - 1)
+            for length, closed in zip(self.shape, self.periodic, strict=True)
+        )
+
+    @property
+    def planes(self) -> int:
+        """How many binary digits a state has."""
+        return (self.states - 1).bit_length()
+
+    @property
+    def columns(self) -> int:
+        """How many words a row has."""
+        return -(-self.shape[-1] // WORD)
+
+    @property
+    def rows(self) -> int:
+        """How many rows, lines along the last axis, there are."""
+        return prod(self.shape[:-1])
+
+    @property
+    def words(self) -> int:
+        """How many words a plane has."""
+        return self.rows * self.columns
+
+    @cached_property
+    def struct(self) -> Any:
+        """``Lattice`` of ``core/spins.h``, a `numpy.void`."""
+        before = MOST_AXES - self.ndim
+        closed = sum(1 << (before + k) for k, closes in enumerate(self.periodic) if closes)
+        lengths = (*(1,) * before, *self.shape)
+        return np.array((lengths, closed, self.states, self.planes), _STRUCT)[()]
+
+
+def pack(xp: Any, lattice: Lattice, states: Any) -> Any:
+    """Return states of uint8 and shape ``(replicas, *shape)`` as words.
+
+    Returns
+    -------
+    array of uint64, shape (replicas, planes, rows, columns)
+    """
+    replicas, length = len(states), lattice.shape[-1]
+    rows = states.reshape(replicas, lattice.rows, length)
+    words = xp.zeros((replicas, lattice.planes, lattice.rows, lattice.columns), BITS)
+    width = -(-length // 8)
+    for plane in range(lattice.planes):
+        digits = (rows >> np.uint8(plane)) & np.uint8(1)
+        padded = xp.zeros((replicas * lattice.rows, 8 * width), "u1")
+        padded[:, :length] = digits.reshape(-1, length)
+        # CuPy packs the highest bit first, and flat arrays only.
+        reversed_bits = padded.reshape(-1, 8)[:, ::-1].reshape(-1)
+        packed = xp.packbits(reversed_bits).reshape(replicas, lattice.rows, width)
+        words.view("u1")[:, plane].reshape(replicas, lattice.rows, -1)[..., :width] = packed
+    return words
+
+
+def unpack(xp: Any, lattice: Lattice, words: Any) -> Any:
+    """Return what `pack` was given: states of uint8 and shape ``(replicas, *shape)``."""
+    replicas, length = len(words), lattice.shape[-1]
+    states = xp.zeros((replicas, lattice.rows, length), "u1")
+    for plane in range(lattice.planes):
+        of_plane = xp.ascontiguousarray(words[:, plane]).view("u1").reshape(-1)
+        bits = xp.unpackbits(of_plane).reshape(-1, 8)[:, ::-1]
+        rows = bits.reshape(replicas, lattice.rows, lattice.columns * WORD)
+        states |= rows[..., :length] << np.uint8(plane)
+    return states.reshape(replicas, *lattice.shape)

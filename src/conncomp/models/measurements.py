@@ -1,0 +1,130 @@
+"""What updates of a spin model measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.models.lattice import Lattice
+
+# The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32 bits, each
+# summed by itself, so that they are exact and do not depend on the order.
+SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS, COUNTS = 0, 1, 2, 3, 4, 7, 12
+LIMB = 32
+
+
+def record_length(lattice: Lattice) -> int:
+    """Return how many integers a record has."""
+    return COUNTS + lattice.states
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What was measured in each of several updates.
+
+    An update measures the spins that it finds, and the clusters that it draws among them; so all
+    observables of a row are of one configuration.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (updates, *replicas, fields)
+        What was counted.
+    lattice : Lattice
+    coupling : float
+    clusters_measured : bool
+        Whether clusters were counted; if not, what needs them raises ValueError.
+    """
+
+    records: NDArray[np.int64]
+    lattice: Lattice
+    coupling: float
+    clusters_measured: bool
+
+    @property
+    def satisfied_bonds(self) -> NDArray[np.int64]:
+        """The number of bonds between equal spins."""
+        return self.records[..., SATISFIED]
+
+    @property
+    def active_bonds(self) -> NDArray[np.int64]:
+        """The number of bonds that connect clusters; its mean is p times that of satisfied ones."""
+        return self.records[..., ACTIVE]
+
+    @property
+    def state_counts(self) -> NDArray[np.int64]:
+        """The number of sites in each state, along the last axis."""
+        return self.records[..., COUNTS:]
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, minus the coupling for each satisfied bond."""
+        return -self.coupling * self.satisfied_bonds
+
+    @property
+    def magnetisation(self) -> NDArray[np.float64]:
+        """The magnetisation a site.
+
+        For q = 2 that of the Ising model, from -1 to 1: state 0 is spin up. For more states
+        (q rho - 1)/(q - 1), where rho is the share of the most frequent state.
+        """
+        return order_parameter(self.lattice, self.state_counts)
+
+    @property
+    def squared_magnetisation(self) -> NDArray[np.float64]:
+        """m^2 = (q sum of rho^2 - 1)/(q - 1) over the shares rho of all states."""
+        shares = self.state_counts / self.lattice.sites
+        q = self.lattice.states
+        return (q * (shares**2).sum(axis=-1) - 1) / (q - 1)
+
+    @property
+    def fourth_magnetisation(self) -> NDArray[np.float64]:
+        """The square of `squared_magnetisation`."""
+        return self.squared_magnetisation**2
+
+    @property
+    def clusters(self) -> NDArray[np.int64]:
+        """The number of clusters."""
+        return self._of_clusters(CLUSTERS)
+
+    @property
+    def largest_cluster(self) -> NDArray[np.int64]:
+        """The sites of the largest cluster."""
+        return self._of_clusters(LARGEST)
+
+    @property
+    def improved_squared_magnetisation(self) -> NDArray[np.float64]:
+        """The mean of `squared_magnetisation` over all states that these clusters could take."""
+        return self._sizes(SQUARES, FOURTHS) / float(self.lattice.sites) ** 2
+
+    @property
+    def improved_fourth_magnetisation(self) -> NDArray[np.float64]:
+        """The same of `fourth_magnetisation`: [(q + 1) S_2^2 - 2 S_4]/(q - 1).
+
+        S_k is the sum of the k-th powers of the sizes of clusters, as shares of the sites.
+        """
+        q, sites = self.lattice.states, float(self.lattice.sites)
+        squares = self._sizes(SQUARES, FOURTHS) / sites**2
+        fourths = self._sizes(FOURTHS, COUNTS) / sites**4
+        return ((q + 1) * squares**2 - 2 * fourths) / (q - 1)
+
+    def _of_clusters(self, field: int) -> NDArray[np.int64]:
+        if not self.clusters_measured:
+            raise ValueError("clusters were not measured; update with clusters=True")
+        return self.records[..., field]
+
+    def _sizes(self, begin: int, end: int) -> NDArray[np.float64]:
+        """Return a sum of powers of sizes from its limbs."""
+        self._of_clusters(begin)
+        limbs = self.records[..., begin:end].astype(np.float64)
+        return limbs @ np.ldexp(1.0, LIMB * np.arange(end - begin))
+
+
+def order_parameter(lattice: Lattice, counts: Any) -> Any:
+    """Return the magnetisation a site of states that are so frequent."""
+    q, sites = lattice.states, lattice.sites
+    if q == 2:
+        return (counts[..., 0] - counts[..., 1]) / sites
+    return (q * counts.max(axis=-1) / sites - 1) / (q - 1)

@@ -1,0 +1,515 @@
+"""The Potts model, and the updates of its spins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ldexp, log, prod, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_bool, as_integer, check_choice, shown
+from conncomp._arrays import as_cupy, as_numpy, choose_device, on_gpu
+from conncomp.grid import label_bonds
+from conncomp.grid._arguments import check_periodic
+from conncomp.models.lattice import MOST_AXES, Lattice, pack, unpack
+from conncomp.models.measurements import (
+    COUNTS,
+    SATISFIED,
+    Measurements,
+    order_parameter,
+    record_length,
+)
+
+MOST_STATES = 255
+MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
+MOST_REPLICAS = 1 << 24
+MOST_STEPS = (1 << 32) - 1
+CERTAIN = 1 << 64  # as a probability
+
+# The inverse critical temperatures of cubic lattices that are known, by axes and states. Square:
+# R. B. Potts, Proc. Camb. Phil. Soc. 48, 106 (1952), ln(1 + sqrt(q)), exactly. Cubic, q = 2: twice
+# K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018), in the Ising convention.
+CUBIC_ISING_BETA = 2 * 0.221654626
+
+
+class Seeds(NamedTuple):
+    """Which clusters may flip: those of a seed in each tile.
+
+    Attributes
+    ----------
+    tile : tuple of int
+        The lengths of a tile.
+    p_flip : int
+        The probability that a cluster with seeds flips, times 2**64.
+    """
+
+    tile: tuple[int, ...]
+    p_flip: int
+
+
+class Potts:
+    """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
+
+    The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For q = 2
+    it is the Ising model: with spins of ±1 and ``H = -J_Ising sum of s_i s_j``, J is 2 J_Ising and H
+    differs by a constant, ``H_Ising = 2 H + J bonds`` for J_Ising = J = 1; so `beta` here is twice that of the Ising
+    convention, and the critical one of the square lattice ln(1 + sqrt(2)) = 0.8814.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one of
+        length 1 has a bond from each site to itself, as on a torus.
+    q : int, optional
+        The number of states, 2 to 255.
+    beta : float, "critical", or sequence of float
+        The inverse temperature 1/kT; "critical" is `critical_beta`; one for all or for each replica.
+    coupling : float, optional
+        J > 0.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis.
+    replicas : int, optional
+        How many independent lattices run side by side; None, the default, is one, without an axis for
+        replicas in what is returned.
+    seed : int, optional
+        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
+        device, labelling or number of threads are the same.
+    start : {"hot", "cold"} or array_like of int, optional
+        The first spins: random ones, all of state 0, or these, of the lattice's shape or with an axis
+        for the replicas before. An array on a GPU puts the model there.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    device : {None, "cpu", "cuda"}, optional
+        Where the spins are; None is where `start` is, the CPU otherwise.
+    labelling : {"auto", "serial", "tiles"}, optional
+        How clusters are found: "serial" is breadth-first search that flips as it grows (CPU), "tiles"
+        Weigel's algorithms (GPU, two or three axes). They only take longer.
+    **options
+        Of "tiles": `local`, `merge` and `tile`, as of `conncomp.label`.
+
+    Attributes
+    ----------
+    step : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If the lattice does not fit the GPU.
+
+    References
+    ----------
+    M. Weigel, "Connected-component identification and cluster update on graphics processing units",
+    Phys. Rev. E 84, 036709 (2011).
+
+    R. H. Swendsen, J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987). U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    Examples
+    --------
+    >>> from conncomp.models import Potts
+    >>> model = Potts((64, 64), q=2, beta="critical", seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> -1.9 < series.energy[100:].mean() / 64**2 < -1.5
+    True
+    >>> model.step
+    200
+    """
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        q: int = 2,
+        beta: float | str | Sequence[float] = "critical",
+        *,
+        coupling: float = 1.0,
+        periodic: bool | Sequence[bool] = True,
+        replicas: int | None = None,
+        seed: int = 0,
+        start: str | ArrayLike = "hot",
+        first_replica: int = 0,
+        device: str | None = None,
+        labelling: str = "auto",
+        **options: Any,
+    ) -> None:
+        lengths = _check_shape(shape)
+        closed = check_periodic(periodic, len(lengths), "the lattice")
+        self.lattice = Lattice(lengths, closed, _check_range("q", q, 2, MOST_STATES))
+        self.coupling = _check_coupling(coupling)
+        self.seed = _check_range("seed", seed, 0, CERTAIN - 1)
+        self._single = replicas is None
+        self.replicas = (
+            1 if replicas is None else _check_range("replicas", replicas, 1, MOST_REPLICAS)
+        )
+        self.first_replica = _check_range(
+            "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
+        )
+        check_choice("labelling", labelling, ("auto", "serial", "tiles"))
+        self.labelling = labelling
+        self.options = dict(options)
+        self.device = choose_device(device, on_gpu(start), "start")
+        self._betas = self._check_betas(beta)
+        self._engine = _engine(self)
+        self._words = self._first_spins(start)
+        self._new_words = self._engine.xp.empty_like(self._words)
+        self.step = 0
+
+    @staticmethod
+    def critical_beta(q: int, ndim: int = 2) -> float:
+        """Return the inverse critical temperature of the infinite lattice, for a coupling of 1.
+
+        Parameters
+        ----------
+        q : int
+            The number of states.
+        ndim : int, optional
+            2, the square lattice, where it is ln(1 + sqrt(q)) [1]_; or 3 with q = 2, the cubic one [2]_.
+
+        Raises
+        ------
+        ValueError
+            Where no value is known.
+
+        References
+        ----------
+        .. [1] R. B. Potts, Proc. Camb. Phil. Soc. 48, 106 (1952).
+        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018), arXiv 1806.03558.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> round(Potts.critical_beta(2), 6)
+        0.881374
+        """
+        states = _check_range("q", q, 2, MOST_STATES)
+        if ndim == 2:
+            return log(1 + sqrt(states))
+        if ndim == 3 and states == 2:
+            return CUBIC_ISING_BETA
+        raise ValueError(
+            f"no critical temperature is known for q={states} in {ndim} dimensions; give beta as a number"
+        )
+
+    # ------------------------------------------------------------------------------------ the state
+
+    @property
+    def beta(self) -> float | NDArray[np.float64]:
+        """The inverse temperature, of each replica if there are several."""
+        return float(self._betas[0]) if self._single else self._betas.copy()
+
+    @property
+    def spins(self) -> Any:
+        """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
+        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        return self._of_replicas(-self.coupling * self._count()[:, SATISFIED])[()]
+
+    def magnetisation(self) -> Any:
+        """Return the magnetisation a site, for each replica, as `Measurements.magnetisation`."""
+        return self._of_replicas(order_parameter(self.lattice, self._count()[:, COUNTS:]))[()]
+
+    def bonds(self) -> Any:
+        """Return the bonds that the next cluster update makes active.
+
+        Returns
+        -------
+        array of bool, shape (ndim, *replicas, *shape)
+            As `conncomp.label_bonds` takes them.
+        """
+        words = self._engine.bonds(self._words, self.step + 1, self._probabilities())
+        one_plane = self.lattice._replace(states=2)
+        planes = [
+            self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
+            for k in range(self.lattice.ndim)
+        ]
+        return self._engine.xp.stack(planes).astype(bool)
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the clusters that the next update draws.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label_bonds`.
+
+        Returns
+        -------
+        array of int32 or int64, shape (*replicas, *shape)
+        """
+        return label_bonds(
+            self.bonds(),
+            periodic=self.lattice.periodic,
+            batch_axes=0 if self._single else 1,
+            numbering=numbering,
+            return_num=return_num,
+        )
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def swendsen_wang(
+        self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
+    ) -> Measurements | None:
+        """Give each cluster of spins a new state, any of q.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+            How many times.
+        measure : bool, optional
+            Whether to measure each of them.
+        clusters : bool, optional
+            Whether to measure the sizes of clusters, too, which takes longer.
+
+        Returns
+        -------
+        Measurements or None
+            None if nothing is measured.
+        """
+        return self._cluster_updates("sweeps", sweeps, None, measure, clusters)
+
+    def wolff(
+        self, updates: int = 1, *, measure: bool = True, clusters: bool = False
+    ) -> Measurements | None:
+        """Flip the cluster of one site, which is drawn; the new state is any but its own.
+
+        Parameters
+        ----------
+        updates : int, optional
+            How many clusters, one after the other.
+        measure, clusters, returns
+            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
+        """
+        return self._cluster_updates(
+            "updates", updates, Seeds(self.lattice.shape, CERTAIN), measure, clusters
+        )
+
+    def few_cluster(
+        self,
+        updates: int = 1,
+        *,
+        tile: int | Sequence[int],
+        p_flip: float,
+        measure: bool = True,
+        clusters: bool = False,
+    ) -> Measurements | None:
+        """Flip some of the clusters of one drawn site in each tile: Weigel 2011, section III.
+
+        Parameters
+        ----------
+        updates : int, optional
+        tile : int or sequence of int
+            The lengths of a tile, which divide those of the lattice; one for all axes, or one for each.
+        p_flip : float
+            The probability that a cluster with seeds flips, above 0 and below 1. It is decided once, however
+            many seeds fell into the cluster; the new state is any but its own.
+        measure, clusters, returns
+            As of `swendsen_wang`.
+        """
+        seeds = Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
+        return self._cluster_updates("updates", updates, seeds, measure, clusters)
+
+    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
+        """Offer each site in turn another state, accepted with min(1, exp(-beta dE)).
+
+        Sites that are not neighbours are offered at once: those of even coordinate sums, then the others.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+        measure : bool, optional
+            Whether to measure each of them.
+
+        Returns
+        -------
+        Measurements or None
+        """
+        lost = np.arange(2 * self.lattice.ndim + 1)
+        weights = np.exp(-self.coupling * self._betas[:, None] * lost)
+        acceptance = self._on_device(np.vectorize(_as_capped, otypes=[np.uint64])(weights))
+
+        def update(step: int, record: Any) -> None:
+            self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
+
+        return self._updates("sweeps", sweeps, measure, False, update)
+
+    def _cluster_updates(
+        self, name: str, count: int, seeds: Seeds | None, measure: bool, clusters: bool
+    ) -> Measurements | None:
+        probabilities = self._probabilities()
+        with_clusters = as_bool("clusters", clusters) and as_bool("measure", measure)
+
+        def update(step: int, record: Any) -> None:
+            self._engine.update(
+                self._words, self._new_words, step, probabilities, seeds, record, with_clusters
+            )
+
+        return self._updates(name, count, measure, with_clusters, update)
+
+    def _updates(
+        self,
+        name: str,
+        count: int,
+        measure: bool,
+        clusters: bool,
+        update: Callable[[int, Any], None],
+    ) -> Measurements | None:
+        updates = _check_range(name, count, 0, MOST_STEPS - self.step)
+        records = None
+        if as_bool("measure", measure):
+            shape = updates, self.replicas, record_length(self.lattice)
+            records = self._engine.xp.zeros(shape, np.int64)
+        for number in range(updates):
+            # Whatever ends an update leaves the spins before it, and the step.
+            update(self.step + 1, None if records is None else records[number])
+            self._words, self._new_words, self.step = self._new_words, self._words, self.step + 1
+        if records is None:
+            return None
+        counted = self._engine.as_numpy(records)
+        return Measurements(
+            counted[:, 0] if self._single else counted, self.lattice, self.coupling, clusters
+        )
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _of_replicas(self, array: Any) -> Any:
+        return array[0] if self._single else array
+
+    def _on_device(self, array: NDArray[Any]) -> Any:
+        return self._engine.xp.asarray(array)
+
+    def _count(self) -> NDArray[np.int64]:
+        record = self._engine.xp.zeros((self.replicas, record_length(self.lattice)), np.int64)
+        self._engine.count(self._words, record)
+        counted: NDArray[np.int64] = self._engine.as_numpy(record)
+        return counted
+
+    def _probabilities(self) -> Any:
+        """Return with which probability a bond between equal spins is active, for each replica."""
+        active = [_as_capped(p) for p in -np.expm1(-self.coupling * self._betas)]
+        return self._on_device(np.array(active, np.uint64))
+
+    def _first_spins(self, start: str | ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+            words = xp.zeros(shape, np.uint64)
+            if start == "hot":
+                self._engine.start(words)
+            return words
+        states = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
+        shapes = (self.replicas, *lattice.shape), lattice.shape
+        if states.shape not in shapes:
+            raise ValueError(
+                f"start has shape {states.shape}; it must have {' or '.join(map(str, shapes))}"
+            )
+        if states.dtype.kind not in "biu":
+            raise TypeError(f"start is of dtype {states.dtype}; states must be integers")
+        if int(states.min()) < 0 or int(states.max()) >= lattice.states:
+            raise ValueError(
+                f"start has states from {int(states.min())} to {int(states.max())}; they must be "
+                f"from 0 to q - 1 = {lattice.states - 1}"
+            )
+        of_replicas = xp.broadcast_to(xp.asarray(states.astype("u1")), shapes[0])
+        return pack(xp, lattice, xp.ascontiguousarray(of_replicas))
+
+    def _check_betas(self, beta: Any) -> NDArray[np.float64]:
+        if isinstance(beta, str):
+            check_choice("beta", beta, ("critical",))
+            beta = self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
+        try:
+            betas = np.atleast_1d(np.asarray(beta, np.float64))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f'beta={shown(beta)} must be a number, "critical", or numbers'
+            ) from None
+        if betas.shape not in ((1,), (self.replicas,)):
+            raise ValueError(
+                f"beta has shape {betas.shape}; there must be one, or one for each of "
+                f"{self.replicas} replicas"
+            )
+        if not (betas >= 0).all() or np.isinf(betas).any():
+            raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
+        return np.broadcast_to(betas, self.replicas).copy()
+
+    def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
+        shape = self.lattice.shape
+        edges = tuple(
+            _check_range("tile", edge, 1, MOST_SITES)
+            for edge in (tile if isinstance(tile, Sequence) else (tile,) * len(shape))
+        )
+        if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
+            raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")
+        return edges
+
+
+def _engine(model: Potts) -> Any:
+    arguments = (
+        model.lattice,
+        model.seed,
+        model.first_replica,
+        model.replicas,
+        model.labelling,
+        model.options,
+    )
+    if model.device == "cuda":
+        from conncomp.kernels.cuda.models.engine import CudaEngine
+
+        return CudaEngine(*arguments)
+    from conncomp.models._cpu import CpuEngine
+
+    return CpuEngine(*arguments)
+
+
+def _as_fixed_point(p: float) -> int:
+    return int(ldexp(p, 64))
+
+
+def _as_capped(p: float) -> int:
+    """Return a probability as 64 bits: one that is certain as all but 2**-64."""
+    return min(_as_fixed_point(p), CERTAIN - 1)
+
+
+def _check_range(name: str, value: Any, low: int, high: int) -> int:
+    number = as_integer(name, value)
+    if not low <= number <= high:
+        raise ValueError(f"{name}={shown(value)} must be from {low} to {high}")
+    return number
+
+
+def _check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    given = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
+    lengths = tuple(as_integer("shape", length) for length in given)
+    if not 1 <= len(lengths) <= MOST_AXES:
+        raise ValueError(f"shape={shown(shape)} must have 1 to {MOST_AXES} axes")
+    if min(lengths) < 1 or prod(lengths) >= MOST_SITES:
+        raise ValueError(
+            f"shape={shown(shape)} must have lengths of 1 or more, and fewer than 2**40 sites"
+        )
+    return lengths
+
+
+def _check_coupling(coupling: Any) -> float:
+    try:
+        value = float(coupling)
+    except (TypeError, ValueError):
+        raise TypeError(f"coupling={shown(coupling)} must be a number") from None
+    if not 0 < value < float("inf"):
+        raise ValueError(f"coupling={shown(coupling)} must be above 0, and finite")
+    return value
+
+
+def _check_p_flip(p_flip: Any) -> float:
+    try:
+        value = float(p_flip)
+    except (TypeError, ValueError):
+        raise TypeError(f"p_flip={shown(p_flip)} must be a number") from None
+    if not 0 < value < 1:
+        raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
+    return value
