@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from conncomp.models.lattice import Lattice
 
-# The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32 bits, each
-# summed by itself, so that they are exact and do not depend on the order.
+# The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
+# bits, each summed by itself, so that they are exact and do not depend on the order.
 SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS, COUNTS = 0, 1, 2, 3, 4, 7, 12
 LIMB = 32
 

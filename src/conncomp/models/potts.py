@@ -28,9 +28,7 @@ MOST_REPLICAS = 1 << 24
 MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
 
-# The inverse critical temperatures of cubic lattices that are known, by axes and states. Square:
-# R. B. Potts, Proc. Camb. Phil. Soc. 48, 106 (1952), ln(1 + sqrt(q)), exactly. Cubic, q = 2: twice
-# K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018), in the Ising convention.
+# Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
 
 
@@ -52,41 +50,42 @@ class Seeds(NamedTuple):
 class Potts:
     """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
 
-    The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For q = 2
-    it is the Ising model: with spins of ±1 and ``H = -J_Ising sum of s_i s_j``, J is 2 J_Ising and H
-    differs by a constant, ``H_Ising = 2 H + J bonds`` for J_Ising = J = 1; so `beta` here is twice that of the Ising
-    convention, and the critical one of the square lattice ln(1 + sqrt(2)) = 0.8814.
+    The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
+    q = 2 this is the Ising model: as s_i s_j = 2 delta - 1 for spins of ±1, its
+    ``H_Ising = -J sum of s_i s_j`` is ``2 H + J * bonds``, so `beta` here is twice that of the
+    Ising convention. The critical one of the square lattice is ln(1 + sqrt(2)) = 0.8814.
 
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one of
-        length 1 has a bond from each site to itself, as on a torus.
+        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
+        of length 1 has a bond from each site to itself, as on a torus.
     q : int, optional
         The number of states, 2 to 255.
     beta : float, "critical", or sequence of float
-        The inverse temperature 1/kT; "critical" is `critical_beta`; one for all or for each replica.
+        The inverse temperature 1/kT; "critical" is `critical_beta`; one for all or for each
+        replica.
     coupling : float, optional
         J > 0.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves: one answer for all, or one for each axis.
     replicas : int, optional
-        How many independent lattices run side by side; None, the default, is one, without an axis for
-        replicas in what is returned.
+        How many independent lattices run side by side; None, the default, is one, without an axis
+        for replicas in what is returned.
     seed : int, optional
         0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
         device, labelling or number of threads are the same.
     start : {"hot", "cold"} or array_like of int, optional
-        The first spins: random ones, all of state 0, or these, of the lattice's shape or with an axis
-        for the replicas before. An array on a GPU puts the model there.
+        The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
+        axis for the replicas before. An array on a GPU puts the model there.
     first_replica : int, optional
         The number of the first replica: replica k of a model of many is the one of a model of one
         whose first replica is k.
     device : {None, "cpu", "cuda"}, optional
         Where the spins are; None is where `start` is, the CPU otherwise.
     labelling : {"auto", "serial", "tiles"}, optional
-        How clusters are found: "serial" is breadth-first search that flips as it grows (CPU), "tiles"
-        Weigel's algorithms (GPU, two or three axes). They only take longer.
+        How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
+        "tiles" Weigel's algorithms (GPU, two or three axes). They only take longer.
     **options
         Of "tiles": `local`, `merge` and `tile`, as of `conncomp.label`.
 
@@ -107,7 +106,9 @@ class Potts:
     M. Weigel, "Connected-component identification and cluster update on graphics processing units",
     Phys. Rev. E 84, 036709 (2011).
 
-    R. H. Swendsen, J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987). U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+    R. H. Swendsen, J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987).
+
+    U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
 
     Examples
     --------
@@ -167,7 +168,8 @@ class Potts:
         q : int
             The number of states.
         ndim : int, optional
-            2, the square lattice, where it is ln(1 + sqrt(q)) [1]_; or 3 with q = 2, the cubic one [2]_.
+            2, the square lattice, where it is ln(1 + sqrt(q)) [1]_; or 3 with q = 2, the cubic one
+            [2]_.
 
         Raises
         ------
@@ -177,7 +179,7 @@ class Potts:
         References
         ----------
         .. [1] R. B. Potts, Proc. Camb. Phil. Soc. 48, 106 (1952).
-        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018), arXiv 1806.03558.
+        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
 
         Examples
         --------
@@ -191,7 +193,8 @@ class Potts:
         if ndim == 3 and states == 2:
             return CUBIC_ISING_BETA
         raise ValueError(
-            f"no critical temperature is known for q={states} in {ndim} dimensions; give beta as a number"
+            f"no critical temperature is known for q={states} in {ndim} dimensions; give beta as "
+            "a number"
         )
 
     # ------------------------------------------------------------------------------------ the state
@@ -304,10 +307,11 @@ class Potts:
         ----------
         updates : int, optional
         tile : int or sequence of int
-            The lengths of a tile, which divide those of the lattice; one for all axes, or one for each.
+            The lengths of a tile, which divide those of the lattice; one for all axes, or one for
+            each.
         p_flip : float
-            The probability that a cluster with seeds flips, above 0 and below 1. It is decided once, however
-            many seeds fell into the cluster; the new state is any but its own.
+            The probability that a cluster with seeds flips, above 0 and below 1. It is decided
+            once, however many seeds fell into the cluster; the new state is any but its own.
         measure, clusters, returns
             As of `swendsen_wang`.
         """
@@ -317,7 +321,8 @@ class Potts:
     def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
         """Offer each site in turn another state, accepted with min(1, exp(-beta dE)).
 
-        Sites that are not neighbours are offered at once: those of even coordinate sums, then the others.
+        Sites that are not neighbours are offered at once: those of even coordinate sums, then the
+        others.
 
         Parameters
         ----------
