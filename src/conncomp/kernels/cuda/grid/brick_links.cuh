@@ -18,6 +18,8 @@ struct BrickLinks {
   bool one_by_one;
   Bits back[B::kNoStep];  // if so: the elements that are linked to the one at each step before, in this brick
 
+  // What the component of the first of some elements grows from.
+  __device__ static Bits start(Bits elements) { return lowest_bit(elements); }
   // Some elements, and those that they are linked to.
   __device__ Bits grown(Bits bits) const {
     return one_by_one ? with_linked(bits) : B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
@@ -57,5 +59,45 @@ __device__ inline Bits component_of(const Links& links, Bits bit) {
     component = more;
   }
 }
+
+// Which component each element of a brick is in: the number of the component's first element as six planes of
+// bits. Of a component {1, 2, 5} and one {3, 4}:
+//
+//   element    0 1 2 3 4 5
+//   first      0 1 1 3 3 1      digit[0]  0 1 1 1 1 1,  digit[1]  0 0 0 1 1 0,  the others 0
+constexpr int kFirstDigits = 6;
+
+struct FirstDigits {
+  Bits digit[kFirstDigits];
+
+  // The elements whose number has a digit.
+  CONNCOMP_ANYWHERE static constexpr Bits numbers_with(int k) {
+    return ~Bits(0) / ((Bits(1) << (1 << k)) + 1) << (1 << k);
+  }
+  // Elements that are components by themselves.
+  __device__ static FirstDigits of_each(Bits elements) {
+    FirstDigits digits;
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k) digits.digit[k] = elements & numbers_with(k);
+    return digits;
+  }
+  __device__ void add(Bits component, int first) {
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k) digit[k] |= first >> k & 1 ? component : 0;
+  }
+  __device__ uint32_t low(int k) const { return uint32_t(digit[k]); }
+  __device__ uint32_t high(int k) const { return uint32_t(digit[k] >> 32); }
+  // As of BrickLinks: components, which are known, do not grow.
+  static constexpr bool one_by_one = true;
+  __device__ Bits start(Bits elements) const { return component(lowest(elements)) & elements; }
+  __device__ static Bits grown(Bits component) { return component; }
+  // The elements of the component whose first one is given; if that is 0, background, too.
+  __device__ Bits component(int first) const {
+    Bits elements = ~Bits(0);
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k) elements &= first >> k & 1 ? digit[k] : ~digit[k];
+    return elements;
+  }
+};
 
 }  // namespace conncomp

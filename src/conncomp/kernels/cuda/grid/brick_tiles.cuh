@@ -153,8 +153,24 @@ struct BrickTable {
                      // components of the array. Null where they are not numbered
   uint8_t* mixed;    // of a tile: whether its foreground is of several values
   void* value;       // of a tile: the value otherwise
+  Bits* first_digit;    // of a brick and a digit: which component each element is in (FirstDigits); those of
+                        // one digit follow each other. Null where neighbours are compared by value
   int64_t* components;  // of an item: how many it has
   int64_t bricks;
+
+  __device__ FirstDigits first_digits(int64_t number) const {
+    FirstDigits digits;
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k) digits.digit[k] = __ldg(first_digit + k * bricks + number);
+    return digits;
+  }
+  __device__ int first_of_component(int64_t number, int bit) const {
+    int first = 0;
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k)
+      first |= int(__ldg(first_digit + k * bricks + number) >> bit & 1) << k;
+    return first;
+  }
 };
 
 // The links of a brick by a rule, of which bricks know two: Equal, for the steps of a connectivity, and

@@ -92,16 +92,23 @@ struct Entries {
       cell.move_to_item(tiles.grid, quotient);
     }
     const int64_t number = (tile << tiles.log_parts()) + tiles.brick_of(cell);
-    Bits foreground = table.foreground[number];
-    if constexpr (Rule::kTransitive)
+    return cell.index + tiles.template distance<Index>(first_of_component(cell, tile, number, bit));
+  }
+  // The first element of the component of a brick that an element is in.
+  __device__ int first_of_component(const Cell& cell, int64_t tile, int64_t number, int bit) const {
+    if constexpr (!Rule::kTransitive) {
+      return table.first_of_component(number, bit);
+    } else {
+      Bits foreground = table.foreground[number];
       if (table.mixed[tile]) {
         // What has the value of the element, and that itself, whatever the second reading gives.
         const auto brick = values_of(cell);
         foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
       }
-    const auto links =
-        links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, false);
-    return cell.index + tiles.template distance<Index>(lowest(component_of(links, Bits(1) << bit)));
+      const auto links =
+          links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, false);
+      return lowest(component_of(links, Bits(1) << bit));
+    }
   }
   __device__ void unite_with(Index entry, Index neighbour) const {
     Index first_of_item;

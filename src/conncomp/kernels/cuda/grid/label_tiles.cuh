@@ -47,6 +47,10 @@ struct Neighbours {
   }
 };
 
+struct HalfWords {
+  uint32_t word[2];
+};
+
 struct NodePair {
   uint16_t node, neighbour;  // the first element of a component, and any element of another one
 };
@@ -65,6 +69,7 @@ struct TileMemory {
   Value value[kWarps];
   bool has_value[kWarps];
   PairList<NodePair, Rule::kTransitive ? kThreads : 1, kPairsOfBrick> pairs;
+  HalfWords first_digit[Rule::kTransitive ? 1 : kFirstDigits][Rule::kTransitive ? 1 : kThreads];
 };
 
 // One thread's part in a tile, and the brick that it has.
@@ -290,24 +295,6 @@ struct TileLabelling {
     }
   }
 
-  // Calls body(distance in the tile) for the elements of a component that are not in the interior of its
-  // brick.
-  template <class Body>
-  __device__ void for_each_outer(Bits component, Body&& body) const {
-    constexpr int kLast = B::kSide - 1;
-    if constexpr (kAxes == 2) {  // words of 32 bits are quicker: the first and the last row, then columns
-      const uint32_t rows = uint32_t(component & 0xffu) | uint32_t(component >> 7 * 8) << 8;
-      const uint32_t columns = Halo<2>::layer(0, component) | Halo<2>::layer(0, component >> kLast) << 8;
-      for (uint32_t outer = rows | columns << 16; outer != 0; outer &= outer - 1) {
-        const int k = lowest(outer), across = k & 8 ? kLast : 0, along = k & 7;
-        body(k < 16 ? (across << tiles.shift(1)) + along : (along << tiles.shift(1)) + across);
-      }
-    } else {
-      for (Bits outer = component & ~B::interior(); outer != 0; outer &= outer - 1)
-        body(tiles.distance_in_tile(lowest(outer)));
-    }
-  }
-
   // The elements of the brick that are linked to another brick of the tile at a step, as far as the masks
   // know of both: values may have changed since they were made, and what is background has no entry.
   __device__ Bits linked_in_tile(int step, Bits linked, Bits inside) const {
@@ -329,32 +316,56 @@ struct TileLabelling {
     return linked;
   }
 
-  // What unite_components does, where links are given: components are made known by all elements that are not
-  // in the interior of their brick, and then each link to another brick of the tile is a union. There are so
-  // few of them for each component that it does not pay to put any off.
+  // The node of the component that an element is in, where links are given.
+  __device__ int node_of_component(int brick_of_element, int bit) const {
+    const int half = bit / 32;
+    int first_bit = 0;
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k)
+      first_bit |= int(memory.first_digit[k][brick_of_element].word[half] >> bit % 32 & 1) << k;
+    return tiles.node_of(brick_of_element, first_bit);
+  }
+
+  // What unite_components does, where links are given. Each thread finds the components of its brick, and
+  // lets others know which one an element is in by the number of its first element, bit by bit; the lanes of
+  // a warp then share out its links to other bricks of the tile, each of which is a union. Returns those
+  // bits.
   template <class Links>
-  __device__ void unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
-    list().for_each_component(
-        links, elements, kBits, [&](Bits component, int) { firsts.add(component, border); },
-        [&](Bits component, int lane_of_brick, int) {
-          const int origin = tiles.node_of(brick - lane() + lane_of_brick, 0);
-          const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
-          for_each_outer(component, [&](int distance) { parent[origin + distance] = uint16_t(node); });
-          if (component != 0) parent[node] = uint16_t(node);
-        });
-    __syncthreads();
+  __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+    FirstDigits digits = FirstDigits::of_each(foreground & ~elements);
     const int origin = tiles.node_of(brick, 0);
+    for (Bits component = lowest_bit(elements); __any_sync(kAllLanes, elements != 0);) {
+      const Bits more = links.grown(component);
+      if (more == component && elements != 0) {
+        const int bit = lowest(component);
+        firsts.add(component, border);
+        digits.add(component, bit);
+        const int node = origin + tiles.distance_in_tile(bit);
+        parent[node] = uint16_t(node);
+        elements &= ~component;
+        component = lowest_bit(elements);
+      } else {
+        component = more;
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k) memory.first_digit[k][brick] = {digits.low(k), digits.high(k)};
+    __syncthreads();
     const Bits inside = tiles.inside(first);
+    const int first_of_warp = brick - lane();
     rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
       linked = linked_in_tile(step, linked, inside);
-      for (; __any_sync(kAllLanes, linked != 0); linked &= linked - 1) {
-        const int node = origin + (linked != 0 ? tiles.distance_in_tile(lowest(linked)) : 0);
-        if (linked != 0)
-          unite<InBlock>(parent, uint16_t(node), uint16_t(node - tiles.distance_back_in_tile(step)));
-        __syncwarp();
-      }
+      const auto code = [&](int bit) { return lane() << 6 | bit; };
+      list().for_each_listed(list().list(linked, code), linked, code, [&](int of_element) {
+        const int brick_of_element = first_of_warp + (of_element >> 6), bit = of_element & (kBits - 1);
+        const int neighbour = tiles.node_of(brick_of_element, bit) - tiles.distance_back_in_tile(step);
+        unite<InBlock>(
+            parent, uint16_t(node_of_component(brick_of_element, bit)),
+            uint16_t(node_of_component(tiles.brick_of_node(neighbour), tiles.bit_of_node(neighbour))));
+      });
     });
     __syncthreads();
+    return digits;
   }
 
   // ------------------------------------------------------------------------------------------- roots
@@ -444,6 +455,11 @@ struct TileLabelling {
 
   __device__ static Bits two_words(const uint32_t* words) { return words[0] | Bits(words[1]) << kRootWord; }
 
+  __device__ void write_first_digits(const FirstDigits& digits) const {
+#pragma unroll
+    for (int k = 0; k < kFirstDigits; ++k) table.first_digit[k * table.bricks + number()] = digits.digit[k];
+  }
+
   __device__ void write_table(Bits isolated) const {
     table.foreground[number()] = foreground;
     table.settled[number()] = isolated | two_words(memory.settled + 2 * brick);
@@ -486,7 +502,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   if constexpr (Rule::kTransitive)
     pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, firsts);
   else
-    tile.unite_links(links, tile.foreground & ~isolated, border, firsts);
+    tile.write_first_digits(tile.unite_links(links, tile.foreground & ~isolated, border, firsts));
   const auto nodes = tile.list_nodes(firsts);
   tile.flatten(nodes, pairs_done);
   tile.mark_reaching(nodes);

@@ -19,6 +19,7 @@ from conncomp.kernels.links import Links
 
 FILE = "cuda/grid/tiled_bricks.cuh"
 JOIN_THREADS, LINK_THREADS, BRICK = 128, 128, 64
+FIRST_DIGITS = 6
 # The logarithms of the bricks of a tile along each axis, from the last one, by the axes of a brick.
 LOGS = {1: (7, 0, 0), 2: (4, 3, 0), 3: (4, 2, 2)}
 FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they are these
@@ -32,7 +33,16 @@ BITS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u2", "u1"))
 TABLE = np.dtype(
     [
         (name, "u8")
-        for name in ("foreground", "links", "settled", "roots", "mixed", "value", "components")
+        for name in (
+            "foreground",
+            "links",
+            "settled",
+            "roots",
+            "mixed",
+            "value",
+            "first_digit",
+            "components",
+        )
     ]
     + [("bricks", "i8")]
 )
@@ -177,6 +187,7 @@ def plan_of(
         table["value"] = tiles, np.dtype(links.value_type)
     else:
         table["links"] = bricks * len(geometry.steps.backward), BITS
+        table["first_digit"] = bricks * FIRST_DIGITS, BITS
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
     by_word: Parts = ()
     if consecutive:

@@ -24,7 +24,7 @@ struct WarpList {
   template <class Links, class Each, class Body>
   __device__ Bits for_each_component(const Links& links, Bits elements, int most, Each&& each, Body&& body) {
     // A brick that is full of one value is a component: if all of a warp are, one step does instead of eight.
-    Bits grown = ~elements == 0 && !links.one_by_one ? elements : lowest_bit(elements), beyond = 0;
+    Bits grown = ~elements == 0 && !links.one_by_one ? elements : links.start(elements), beyond = 0;
     int number = 0;
     while (__any_sync(kAllLanes, elements != 0)) {
       int count = 0;
@@ -43,7 +43,7 @@ struct WarpList {
             elements = 0;
           }
         }
-        grown = done ? lowest_bit(elements) : more;
+        grown = done ? links.start(elements) : more;
         count += __popc(lanes);
       } while (count <= kRoom - kWarp && __any_sync(kAllLanes, elements != 0));
       __syncwarp();

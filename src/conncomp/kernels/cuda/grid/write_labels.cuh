@@ -141,6 +141,12 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     singles = foreground & ~links.with_neighbour() & __ldg(table.settled + bricks_before + brick);
     unwritten &= ~singles;
   }
+  const auto components = [&] {
+    if constexpr (Rule::kTransitive)
+      return links;
+    else
+      return table.first_digits(bricks_before + brick);
+  }();
   bool more = true;
   for (bool begins = true; more; begins = false) {
     Bits digit[4] = {};  // of the number of each element's component
@@ -148,7 +154,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
       digit[0] = digit[1] = digit[2] = digit[3] = begins ? singles : 0;
     }
     unwritten = list_of_warp[brick / kWarp].for_each_component(
-        links, unwritten, kAtOnce,
+        components, unwritten, kAtOnce,
         [&](Bits component, int number) {
 #pragma unroll
           for (int k = 0; k < 4; ++k) digit[k] |= (number + 1) >> k & 1 ? component : 0;

@@ -2,8 +2,8 @@
 //
 //   link_words    bonds, which lie in rows of words, as the words of links that bricks take (link_bricks.cuh)
 //   label_tiles, join_links    as for arrays: of each component of a brick, an entry that leads to its root
-//   flip_bricks   each thread finds the components of its brick again, follows their entries to the roots,
-//                 and writes the new states of all its sites, which follow from a random number of the root
+//   flip_bricks   each thread follows the entries of its brick's components to the roots, and writes the new
+//   states of all its sites, which follow from a random number of the root
 //
 // Bytes a site, for Ising spins: bonds and links 2 bits each, written and read; spins 1 bit read and written;
 // entries 4 bytes, of which those at first elements of components are touched.
@@ -140,12 +140,10 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const auto corner = tiles.template corner_of<Index>(blockIdx.x);
   const auto first = tiles.first_of(corner, brick);
   const Bits inside = tiles.inside(first);
-  const auto links = links_of_brick(GivenLinks<1>{}, tiles, table, static_cast<const uint8_t*>(nullptr),
-                                    first, bricks_before + brick, inside, inside, true);
   for (int k = 0; k < 2 * planes; ++k) digits[2 * planes * brick + k] = 0;
   __syncwarp();
   list_of_warp[brick / kWarp].for_each_component(
-      links, inside, kBits, [](Bits, int) {},
+      table.first_digits(bricks_before + brick), inside, kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
