@@ -15,14 +15,14 @@
 // Random numbers. All are of philox(seed, index | replica << 40, step, draw), where `step` counts the updates
 // of a model from 1, and a draw is purpose | axis << 8 | block << 16:
 //
-//   purpose       index                                  what is drawn
-//   kStart        site                                   its first state, below(first 64 bits, q); step 0
-//   kBond         word, with the axis                    which bonds of the word are active: see bernoulli
-//   kCluster      the smallest site of a cluster         first 64 bits: its new state; last 64: whether it
-//   flips kSeed         tile                                   below(first 64 bits, sites of a tile): its
-//   seed kMetropolis   site                                   first 64 bits: accepted or not; last 64: the
-//   new state kExchange     the colder one of a pair               first 64 bits: whether two replicas
-//   exchange
+//   purpose       index                             what is drawn
+//   kStart        site                              below(first 64 bits, q): its first state; step 0
+//   kBond         word, with the axis               which bonds of the word are active: see bernoulli
+//   kCoin         smallest site of a cluster / 64   q = 2: bit site % 64: the new state, 0 or 1
+//   kCluster      smallest site of a cluster        first 64 bits: the new state; last: whether it flips
+//   kSeed         tile                              below(first 64 bits, sites of a tile): its seed
+//   kMetropolis   site                              first 64 bits: whether to accept; last: the new state
+//   kExchange     the colder one of a pair          first 64 bits: whether replicas exchange
 //
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 //
@@ -44,7 +44,7 @@ namespace conncomp {
 
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
-enum Purpose : Bits32 { kStart = 1, kBond, kCluster, kSeed, kMetropolis, kExchange };
+enum Purpose : Bits32 { kStart = 1, kBond, kCluster, kSeed, kMetropolis, kExchange, kCoin };
 
 // Laid out as in lattice.py.
 struct Lattice {
@@ -156,12 +156,21 @@ CONNCOMP_ANYWHERE inline Bits64 satisfied_bonds(const Lattice& lattice, const Bi
   return equal;
 }
 
-// What happens to a cluster that consists of spins of one state.
+// The coins of the sites from 64 * word on: for q = 2, the new states of clusters whose smallest sites they
+// are of, in a Swendsen-Wang update.
+CONNCOMP_ANYWHERE inline Bits64 draw_coins(const Draws& draws, int64_t word) {
+  return half(draws(kCoin, Bits64(word)), 0);
+}
+// The new state of a cluster in a Swendsen-Wang update, any of q.
+CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, int states) {
+  if (states == 2) return int(draw_coins(draws, root / kWordSites) >> root % kWordSites & 1);
+  return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
+}
+
+// What happens to a cluster that has a seed: whether it flips, and its new state, any but the old one.
 struct ClusterDraw {
   Bits64 state, decision;
 
-  // The new state, any of q or any but the old one.
-  CONNCOMP_ANYWHERE int any_state(int states) const { return int(below(state, Bits64(states))); }
   CONNCOMP_ANYWHERE int another_state(int states, int old) const {
     return int((Bits64(old) + 1 + below(state, Bits64(states - 1))) % Bits64(states));
   }

@@ -335,8 +335,8 @@ struct TileLabelling {
     FirstDigits digits = FirstDigits::of_each(foreground & ~elements);
     const int origin = tiles.node_of(brick, 0);
     for (Bits component = lowest_bit(elements); __any_sync(kAllLanes, elements != 0);) {
-      const Bits more = links.grown(component);
-      if (more == component && elements != 0) {
+      component = links.grown(component);
+      if (links.with_linked(component) == component && elements != 0) {
         const int bit = lowest(component);
         firsts.add(component, border);
         digits.add(component, bit);
@@ -344,8 +344,6 @@ struct TileLabelling {
         parent[node] = uint16_t(node);
         elements &= ~component;
         component = lowest_bit(elements);
-      } else {
-        component = more;
       }
     }
 #pragma unroll

@@ -122,28 +122,89 @@ __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits
   }
 }
 
-// A block a tile. Dynamic shared memory: a word for each brick and plane.
+CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
+  return (lattice.sites() + kWordSites - 1) / kWordSites;
+}
+
+// Tosses the coins of all sites, for q = 2.
+__global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
+  const int64_t words = coin_words(replicas.lattice);
+  coins = replicas.of_replica(coins, words);
+  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
+  for (int64_t word = part * blockDim.x + threadIdx.x; word < words; word += step)
+    coins[word] = draw_coins(replicas.draws(), word);
+}
+
+// New states of the clusters of a replica: by coins, which have been tossed, or drawn for each.
+struct NewStates {
+  const Bits64* coins;  // null if q > 2
+  Draws draws;
+  int states;
+
+  __device__ int of_cluster(int64_t root) const {
+    return coins == nullptr ? draw_any_state(draws, root, states)
+                            : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
+  }
+  // The coins of a brick's sites.
+  template <int axes>
+  __device__ Bits of_brick(const BrickRows<axes>& rows) const {
+    using Rows = BrickRows<axes>;
+    constexpr int kSide = Brick<axes>::kSide;
+    Bits bits = 0;
+#pragma unroll
+    for (int k = 0; k < Rows::kRows; ++k) {
+      if (!rows.has_row(k)) continue;
+      const int64_t row = rows.row_of(Rows::y_of(k), Rows::z_of(k));
+      const int64_t site = row * rows.lattice.length[kRowAxis] + rows.x;
+      const int shift = int(site % kWordSites);
+      const Bits64* const word = coins + site / kWordSites;
+      Bits of_row = __ldg(word) >> shift;
+      // The sites of the row go on in the next word, unless the lattice ends.
+      if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
+        of_row |= __ldg(word + 1) << (kWordSites - shift);
+      bits |= (of_row & Rows::kRow) << k * kSide % kBits;
+    }
+    return bits;
+  }
+};
+
+// A block a tile. Dynamic shared memory: a word for each brick and plane. Of clusters of one site there are
+// many; if there are coins, they take no more than bits.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
-    flip_bricks(Tiles tiles, Replicas replicas, Index* __restrict__ label, BrickTable table,
-                Bits64* __restrict__ new_spins) {
+    flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
+                BrickTable table, Bits64* __restrict__ new_spins) {
   constexpr int kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   CONNCOMP_DYNAMIC_SHARED(uint32_t, digits);  // of the new states: two words for each brick and plane
   __shared__ WarpList list_of_warp[kThreads / kWarp];
   const Lattice& lattice = replicas.lattice;
   const int brick = int(threadIdx.x), first_of_warp = brick - lane(), planes = lattice.planes;
   const int64_t item = tiles.item_of(blockIdx.x);
-  const Draws draws{replicas.seed, Bits64(replicas.first + item), replicas.step};
+  const bool has_coins = coins != nullptr;
+  const NewStates new_states{has_coins ? coins + item * coin_words(lattice) : nullptr,
+                             {replicas.seed, Bits64(replicas.first + item), replicas.step},
+                             lattice.states};
   label += item * lattice.sites();
   new_spins += item * replicas.words_of_states();
-  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts();
+  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts(), number = bricks_before + brick;
   const auto corner = tiles.template corner_of<Index>(blockIdx.x);
   const auto first = tiles.first_of(corner, brick);
   const Bits inside = tiles.inside(first);
-  for (int k = 0; k < 2 * planes; ++k) digits[2 * planes * brick + k] = 0;
+  const BrickRows<kAxes> rows(tiles, lattice, first);
+  Bits single = 0, of_single = 0;
+  if (has_coins && inside != 0) {
+    const auto links = links_of_brick(GivenLinks<1>{}, tiles, table, static_cast<const uint8_t*>(nullptr),
+                                      first, number, inside, inside, true);
+    single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
+    of_single = single & new_states.of_brick(rows);
+  }
+  for (int k = 0; k < planes; ++k) {
+    digits[2 * (planes * brick + k)] = uint32_t(of_single);
+    digits[2 * (planes * brick + k) + 1] = uint32_t(of_single >> 32);
+  }
   __syncwarp();
   list_of_warp[brick / kWarp].for_each_component(
-      table.first_digits(bricks_before + brick), inside, kBits, [](Bits, int) {},
+      table.first_digits(number), inside & ~single, kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -151,7 +212,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
         Index root = entry;
         if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1))
           root = follow_entry<false>(label, entry).root;
-        const int state = draw_cluster(draws, root).any_state(lattice.states);
+        const int state = new_states.of_cluster(root);
         for (int k = 0; k < planes; ++k)
           if (state >> k & 1) {
             uint32_t* const words = digits + 2 * (planes * owner + k);
@@ -160,7 +221,6 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
           }
       });
   __syncwarp();
-  const BrickRows<kAxes> rows(tiles, lattice, first);
   for (int k = 0; k < planes; ++k) {
     const uint32_t* const words = digits + 2 * (planes * brick + k);
     write_rows<kAxes>(rows, inside != 0, words[0] | Bits(words[1]) << 32, new_spins + k * lattice.words());

@@ -11,7 +11,7 @@ from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.models.replicas import Replicas
-from conncomp.kernels.lattice import Lattice
+from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
 
@@ -47,17 +47,23 @@ def flip(
     """
     gpu, lattice = replicas.gpu, replicas.lattice
     plan = _plan(lattice, replicas.count, index, gpu.multiprocessors)
-    link, label, join, flip_bricks = gpu.load(FILE, _names(plan.names))
+    link, label, join, flip_bricks, toss = gpu.load(FILE, _names(plan.names))
     sites = lattice.sites * replicas.count
-    (*_, entries), table = tiled_bricks.take_table(workspace, gpu, plan, (sites, index))
+    coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
+    (*_, entries, coins), table = tiled_bricks.take_table(
+        workspace, gpu, plan, (sites, index), (coin_words, BITS)
+    )
     tiles, struct = plan.tiles, replicas.struct(step)
     by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
     launch(link, by_brick, tiles, struct, bonds, table)
     launch(label, plan.by_tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
     if plan.joins:
         launch(join, plan.by_border, tiles, *plan.border, bonds, entries, table)
-    shared = 8 * lattice.planes * plan.by_tile[1]
-    launch(flip_bricks, plan.by_tile, tiles, struct, entries, table, new, shared=shared)
+    if coin_words:
+        launch(toss, replicas.grid, struct, coins)
+    shared = BITS.itemsize * lattice.planes * plan.by_tile[1]
+    by_coins = tiles, struct, coins if coin_words else None
+    launch(flip_bricks, plan.by_tile, *by_coins, entries, table, new, shared=shared)
 
 
 def memory(lattice: Lattice, replicas: int, index: Any) -> int:
@@ -88,7 +94,7 @@ def _names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of kernels, given those that label an array by bonds."""
     label, join, _ = names
     kinds = join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
-    return f"link_words<{kinds}>", label, join, f"flip_bricks<{kinds}>"
+    return f"link_words<{kinds}>", label, join, f"flip_bricks<{kinds}>", "toss_coins"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

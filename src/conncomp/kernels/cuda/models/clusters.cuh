@@ -19,8 +19,8 @@ struct Choice {
 
   // The new state of a cluster.
   __device__ int state_of(const Draws& draws, int64_t replica, int64_t root, int states, int old) const {
+    if (chosen == nullptr) return draw_any_state(draws, root, states);
     const ClusterDraw draw = draw_cluster(draws, root);
-    if (chosen == nullptr) return draw.any_state(states);
     const bool may_flip = chosen[replica * words + root / 32] >> root % 32 & 1;
     return may_flip && (always || draw.decision < p_flip) ? draw.another_state(states, old) : old;
   }
