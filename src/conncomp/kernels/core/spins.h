@@ -104,14 +104,21 @@ CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int a
 struct WordPlace {
   int64_t word, at[kRowAxis], column;
 };
-CONNCOMP_ANYWHERE inline WordPlace place_of(const Lattice& lattice, int64_t word) {
-  WordPlace place{word, {}, word % lattice.columns()};
-  int64_t row = word / lattice.columns();
+template <class Count>  // has room for the number of words
+CONNCOMP_ANYWHERE inline WordPlace place_as(const Lattice& lattice, Count word) {
+  Count row = word / Count(lattice.columns());
+  WordPlace place{int64_t(word), {}, int64_t(word - row * Count(lattice.columns()))};
   for (int k = kRowAxis - 1; k >= 0; --k) {
-    place.at[k] = row % lattice.length[k];
-    row /= lattice.length[k];
+    if (lattice.length[k] == 1) continue;
+    const Count lines = row / Count(lattice.length[k]);
+    place.at[k] = int64_t(row - lines * Count(lattice.length[k]));
+    row = lines;
   }
   return place;
+}
+CONNCOMP_ANYWHERE inline WordPlace place_of(const Lattice& lattice, int64_t word) {
+  // Divisions of 64 bits take several times as long.
+  return lattice.words() >> 32 == 0 ? place_as(lattice, Bits32(word)) : place_as(lattice, word);
 }
 
 // The word of the next row along an axis that is not the last one; -1 if there is none.

@@ -24,7 +24,9 @@
 
 namespace conncomp {
 
-constexpr int kPairsOfBrick = 8;        // that there is room for, on average
+constexpr int kPairsOfBrick = 8;   // that there is room for, on average
+constexpr int kNodesOfWarp = 640;  // listed components of its bricks, and links to others in one direction
+constexpr int kLinksOfWarp = 256;
 constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
 
 // At which places of a brick there is foreground, or near it, and at which there is more than one element of
@@ -64,7 +66,10 @@ struct TileMemory {
   // Of each brick, in two words: first elements of components that reach the border of the tile, and of such
   // as are settled.
   uint32_t reaching[2 * kThreads], settled[2 * kThreads];
-  WarpList list[kWarps];
+  // Of each warp: the components of its bricks, and later their nodes; where links are given, only these.
+  WarpList list[Rule::kTransitive ? kWarps : 1];
+  NumberList<kNodesOfWarp> nodes[Rule::kTransitive ? 1 : kWarps];
+  NumberList<kLinksOfWarp> links[Rule::kTransitive ? 1 : kWarps];
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
   Value value[kWarps];
   bool has_value[kWarps];
@@ -94,6 +99,12 @@ struct TileLabelling {
 
   __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
   __device__ WarpList& list() const { return memory.list[brick / kWarp]; }
+  __device__ auto& node_list() const {
+    if constexpr (Rule::kTransitive)
+      return list().numbers();
+    else
+      return memory.nodes[brick / kWarp];
+  }
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
 
   // ---------------------------------------------------------------------------------------- reading
@@ -236,12 +247,34 @@ struct TileLabelling {
   struct FirstElements {
     Bits all, at_border;
 
-    __device__ void add(Bits component, Bits border) {
+    // Returns whether the component reaches the border.
+    __device__ bool add(Bits component, Bits border) {
       all |= lowest_bit(component);
       if (component & border) at_border |= lowest_bit(component);
+      return (component & border) != 0;
     }
   };
 
+  static constexpr int kAtBorder = 1 << 15;  // a node is less
+
+  // The first elements of the bricks of a warp, listed as nodes, with kAtBorder for those that reach the
+  // border of the tile.
+  struct ListedNodes {
+    const TileLabelling& tile;
+    FirstElements firsts;
+    int count;
+
+    __device__ int code(int bit) const {
+      return tile.tiles.node_of(tile.brick, bit) | (firsts.at_border >> bit & 1 ? kAtBorder : 0);
+    }
+    // Calls body(node, whether it reaches the border) for those of the warp, in any lane.
+    template <class Body>
+    __device__ void for_each(Body&& body) const {
+      tile.node_list().for_each(
+          count, firsts.all, [&](int bit) { return code(bit); },
+          [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
+    }
+  };
   // Puts a component of any lane's brick under one that it touches and that begins before it; what else it
   // touches is put off, or united `at_once`, now that all components are known.
   __device__ void unite_component(Bits component, int lane_of_brick, bool at_once) const {
@@ -331,21 +364,25 @@ struct TileLabelling {
   // a warp then share out its links to other bricks of the tile, each of which is a union. Returns those
   // bits.
   template <class Links>
-  __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, FirstElements& firsts) {
+  __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, ListedNodes& nodes) {
     FirstDigits digits = FirstDigits::of_each(foreground & ~elements);
     const int origin = tiles.node_of(brick, 0);
     for (Bits component = lowest_bit(elements); __any_sync(kAllLanes, elements != 0);) {
       component = links.grown(component);
-      if (links.with_linked(component) == component && elements != 0) {
+      const bool whole = links.with_linked(component) == component && elements != 0;
+      int node = 0;
+      if (whole) {
         const int bit = lowest(component);
-        firsts.add(component, border);
         digits.add(component, bit);
-        const int node = origin + tiles.distance_in_tile(bit);
+        node = origin + tiles.distance_in_tile(bit);
         parent[node] = uint16_t(node);
+        node |= nodes.firsts.add(component, border) ? kAtBorder : 0;
         elements &= ~component;
         component = lowest_bit(elements);
       }
+      nodes.count = node_list().append(nodes.count, whole, node);
     }
+    if (nodes.count > kNodesOfWarp) nodes.count = kUnlisted;
 #pragma unroll
     for (int k = 0; k < kFirstDigits; ++k) memory.first_digit[k][brick] = {digits.low(k), digits.high(k)};
     __syncthreads();
@@ -354,7 +391,8 @@ struct TileLabelling {
     rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
       linked = linked_in_tile(step, linked, inside);
       const auto code = [&](int bit) { return lane() << 6 | bit; };
-      list().for_each_listed(list().list(linked, code), linked, code, [&](int of_element) {
+      auto& links_of_warp = memory.links[brick / kWarp];
+      links_of_warp.for_each(links_of_warp.list(linked, code), linked, code, [&](int of_element) {
         const int brick_of_element = first_of_warp + (of_element >> 6), bit = of_element & (kBits - 1);
         const int neighbour = tiles.node_of(brick_of_element, bit) - tiles.distance_back_in_tile(step);
         unite<InBlock>(
@@ -368,30 +406,8 @@ struct TileLabelling {
 
   // ------------------------------------------------------------------------------------------- roots
 
-  static constexpr int kAtBorder = 1 << 15;  // a node is less
-
-  // The first elements of the bricks of a warp, listed as nodes, with kAtBorder for those that reach the
-  // border of the tile.
-  struct ListedNodes {
-    const TileLabelling& tile;
-    FirstElements firsts;
-    int count;
-
-    __device__ int code(int bit) const {
-      return tile.tiles.node_of(tile.brick, bit) | (firsts.at_border >> bit & 1 ? kAtBorder : 0);
-    }
-    // Calls body(node, whether it reaches the border) for those of the warp, in any lane.
-    template <class Body>
-    __device__ void for_each(Body&& body) const {
-      tile.list().for_each_listed(
-          count, firsts.all, [&](int bit) { return code(bit); },
-          [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
-    }
-  };
-  __device__ ListedNodes list_nodes(const FirstElements& firsts) const {
-    ListedNodes nodes{*this, firsts, 0};
-    nodes.count = list().list(firsts.all, [&](int bit) { return nodes.code(bit); });
-    return nodes;
+  __device__ void list_nodes(ListedNodes& nodes) const {
+    nodes.count = node_list().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
   // Points all components to their roots, and of each pair of different roots one to the other, until there
@@ -495,13 +511,14 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   const Bits border = tile.border_of_tile(), isolated = tile.find_isolated(links, border);
   __syncwarp();
 
-  typename TileLabelling<Rule, Tiles, Index>::FirstElements firsts{};
+  typename TileLabelling<Rule, Tiles, Index>::ListedNodes nodes{tile, {}, 0};
   bool pairs_done = true;
-  if constexpr (Rule::kTransitive)
-    pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, firsts);
-  else
-    tile.write_first_digits(tile.unite_links(links, tile.foreground & ~isolated, border, firsts));
-  const auto nodes = tile.list_nodes(firsts);
+  if constexpr (Rule::kTransitive) {
+    pairs_done = tile.unite_components(links, tile.foreground & ~isolated, border, nodes.firsts);
+    tile.list_nodes(nodes);
+  } else {
+    tile.write_first_digits(tile.unite_links(links, tile.foreground & ~isolated, border, nodes));
+  }
   tile.flatten(nodes, pairs_done);
   tile.mark_reaching(nodes);
   tile.write_entries(nodes, label);

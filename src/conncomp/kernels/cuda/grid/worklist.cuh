@@ -10,10 +10,51 @@
 
 namespace conncomp {
 
-// What there is to do for a warp: components of the bricks of its lanes, or numbers of 16 bits.
+constexpr int kUnlisted = -1;
+
+// Numbers of 16 bits that the lanes of a warp share out. All lanes call together.
+template <int room>
+struct NumberList {
+  uint16_t listed[room];
+
+  // Lists number(bit), below 2^16, for all bits of all lanes; returns how many there are, or kUnlisted if
+  // there is no room for them.
+  template <class Number>
+  __device__ int list(Bits bits, Number&& number) {
+    const int of_lane = __popcll(bits), up_to_lane = warp_scan(of_lane);
+    const int count = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
+    if (count > room) return kUnlisted;
+    uint16_t* entry = listed + up_to_lane - of_lane;
+    for (; bits != 0; bits &= bits - 1) *entry++ = uint16_t(number(lowest(bits)));
+    __syncwarp();
+    return count;
+  }
+  // Adds a number of each lane that has one to the `count` that there are, as far as there is room; returns
+  // how many there are then.
+  __device__ int append(int count, bool has_number, int number) {
+    const uint32_t lanes = __ballot_sync(kAllLanes, has_number);
+    const int at = count + __popc(lanes & ((1u << lane()) - 1));
+    if (has_number && at < room) listed[at] = uint16_t(number);
+    return count + __popc(lanes);
+  }
+  // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
+  template <class Number, class Body>
+  __device__ void for_each(int count, Bits bits, Number&& number, Body&& body) const {
+    for (int begin = 0; begin < count; begin += kWarp) {
+      if (begin + lane() < count) body(int(listed[begin + lane()]));
+      __syncwarp();
+    }
+    if (count == kUnlisted)
+      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
+        if (bits != 0) body(int(number(lowest(bits))));
+        __syncwarp();
+      }
+  }
+};
+
+// Components of the bricks of a warp's lanes, or numbers.
 struct WarpList {
   static constexpr int kRoom = 160, kRoomForNumbers = kRoom * 4;
-  static constexpr int kUnlisted = -1;
   Bits component[kRoom];   // or numbers
   uint16_t origin[kRoom];  // the lane of its brick + 32 * its number in the brick
 
@@ -57,31 +98,8 @@ struct WarpList {
     return beyond;
   }
 
-  // Lists number(bit), below 2^16, for all bits of all lanes; returns how many there are, or kUnlisted if
-  // there is no room for them.
-  template <class Number>
-  __device__ int list(Bits bits, Number&& number) {
-    const int of_lane = __popcll(bits), up_to_lane = warp_scan(of_lane);
-    const int count = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
-    if (count > kRoomForNumbers) return kUnlisted;
-    uint16_t* entry = reinterpret_cast<uint16_t*>(component) + up_to_lane - of_lane;
-    for (; bits != 0; bits &= bits - 1) *entry++ = uint16_t(number(lowest(bits)));
-    __syncwarp();
-    return count;
-  }
-  // Calls body(number) for all that are listed, in any lane; or for the bits of this lane if they are not.
-  template <class Number, class Body>
-  __device__ void for_each_listed(int count, Bits bits, Number&& number, Body&& body) const {
-    const uint16_t* const entries = reinterpret_cast<const uint16_t*>(component);
-    for (int begin = 0; begin < count; begin += kWarp) {
-      if (begin + lane() < count) body(int(entries[begin + lane()]));
-      __syncwarp();
-    }
-    if (count == kUnlisted)
-      for (; __any_sync(kAllLanes, bits != 0); bits &= bits - 1) {
-        if (bits != 0) body(int(number(lowest(bits))));
-        __syncwarp();
-      }
+  __device__ NumberList<kRoomForNumbers>& numbers() {
+    return *reinterpret_cast<NumberList<kRoomForNumbers>*>(component);
   }
 };
 
