@@ -24,9 +24,10 @@
 
 namespace conncomp {
 
-constexpr int kPairsOfBrick = 8;   // that there is room for, on average
-constexpr int kNodesOfWarp = 640;  // listed components of its bricks, and links to others in one direction
-constexpr int kLinksOfWarp = 256;
+constexpr int kPairsOfBrick = 8;  // that there is room for, on average
+// What a warp lists where links are given: components of its bricks, and links to others in one direction.
+// There is room for what bonds make at the threshold of percolation.
+constexpr int kNodesOfWarp = 576, kLinksOfWarp = 192;
 constexpr int kLanesWithIsolated = 16;  // of a warp: with fewer, it does not pay to look for them
 
 // At which places of a brick there is foreground, or near it, and at which there is more than one element of
@@ -57,6 +58,23 @@ struct NodePair {
   uint16_t node, neighbour;  // the first element of a component, and any element of another one
 };
 
+// What the lanes of a warp share out: components of their bricks, and later the nodes of these; or nodes and
+// links.
+struct NodesAndLinks {
+  NumberList<kNodesOfWarp> nodes;
+  NumberList<kLinksOfWarp> links;
+
+  __device__ auto& numbers() { return nodes; }
+};
+template <bool transitive>
+struct ListOfWarp {
+  using Type = WarpList;
+};
+template <>
+struct ListOfWarp<false> {
+  using Type = NodesAndLinks;
+};
+
 // What the threads of a tile tell each other.
 template <class Rule, class Tiles>
 struct TileMemory {
@@ -66,10 +84,7 @@ struct TileMemory {
   // Of each brick, in two words: first elements of components that reach the border of the tile, and of such
   // as are settled.
   uint32_t reaching[2 * kThreads], settled[2 * kThreads];
-  // Of each warp: the components of its bricks, and later their nodes; where links are given, only these.
-  WarpList list[Rule::kTransitive ? kWarps : 1];
-  NumberList<kNodesOfWarp> nodes[Rule::kTransitive ? 1 : kWarps];
-  NumberList<kLinksOfWarp> links[Rule::kTransitive ? 1 : kWarps];
+  typename ListOfWarp<Rule::kTransitive>::Type list[kWarps];
   Halo<Tiles::kAxes> halo[Rule::kTransitive ? kThreads : 1];
   Value value[kWarps];
   bool has_value[kWarps];
@@ -98,13 +113,7 @@ struct TileLabelling {
   Value value;  // of it, otherwise
 
   __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
-  __device__ WarpList& list() const { return memory.list[brick / kWarp]; }
-  __device__ auto& node_list() const {
-    if constexpr (Rule::kTransitive)
-      return list().numbers();
-    else
-      return memory.nodes[brick / kWarp];
-  }
+  __device__ auto& list() const { return memory.list[brick / kWarp]; }
   __device__ int connectivity() const { return int(tiles.grid.connectivity); }
 
   // ---------------------------------------------------------------------------------------- reading
@@ -247,11 +256,9 @@ struct TileLabelling {
   struct FirstElements {
     Bits all, at_border;
 
-    // Returns whether the component reaches the border.
-    __device__ bool add(Bits component, Bits border) {
+    __device__ void add(Bits component, Bits border) {
       all |= lowest_bit(component);
       if (component & border) at_border |= lowest_bit(component);
-      return (component & border) != 0;
     }
   };
 
@@ -270,7 +277,7 @@ struct TileLabelling {
     // Calls body(node, whether it reaches the border) for those of the warp, in any lane.
     template <class Body>
     __device__ void for_each(Body&& body) const {
-      tile.node_list().for_each(
+      tile.list().numbers().for_each(
           count, firsts.all, [&](int bit) { return code(bit); },
           [&](int node) { body(node & ~kAtBorder, (node & kAtBorder) != 0); });
     }
@@ -365,22 +372,28 @@ struct TileLabelling {
   // bits.
   template <class Links>
   __device__ FirstDigits unite_links(const Links& links, Bits elements, Bits border, ListedNodes& nodes) {
+    const Bits single = elements & ~links.with_neighbour();
+    elements &= ~single;
     FirstDigits digits = FirstDigits::of_each(foreground & ~elements);
     const int origin = tiles.node_of(brick, 0);
+    const auto add_node = [&](bool adds, int bit, bool at_border) {
+      const int node = origin + (adds ? tiles.distance_in_tile(bit) : 0);
+      if (adds) parent[node] = uint16_t(node);
+      nodes.count = list().numbers().append(nodes.count, adds, node | (at_border ? kAtBorder : 0));
+    };
+    nodes.firsts = {single, single & border};
+    for (Bits unlisted = single; __any_sync(kAllLanes, unlisted != 0); unlisted &= unlisted - 1)
+      add_node(unlisted != 0, lowest(unlisted), (lowest_bit(unlisted) & border) != 0);
     for (Bits component = lowest_bit(elements); __any_sync(kAllLanes, elements != 0);) {
       component = links.grown(component);
       const bool whole = links.with_linked(component) == component && elements != 0;
-      int node = 0;
+      add_node(whole, lowest(component), (component & border) != 0);
       if (whole) {
-        const int bit = lowest(component);
-        digits.add(component, bit);
-        node = origin + tiles.distance_in_tile(bit);
-        parent[node] = uint16_t(node);
-        node |= nodes.firsts.add(component, border) ? kAtBorder : 0;
+        nodes.firsts.add(component, border);
+        digits.add(component, lowest(component));
         elements &= ~component;
         component = lowest_bit(elements);
       }
-      nodes.count = node_list().append(nodes.count, whole, node);
     }
     if (nodes.count > kNodesOfWarp) nodes.count = kUnlisted;
 #pragma unroll
@@ -391,7 +404,7 @@ struct TileLabelling {
     rule.for_each_step(tiles, table, number(), [&](int step, Bits linked) {
       linked = linked_in_tile(step, linked, inside);
       const auto code = [&](int bit) { return lane() << 6 | bit; };
-      auto& links_of_warp = memory.links[brick / kWarp];
+      auto& links_of_warp = list().links;
       links_of_warp.for_each(links_of_warp.list(linked, code), linked, code, [&](int of_element) {
         const int brick_of_element = first_of_warp + (of_element >> 6), bit = of_element & (kBits - 1);
         const int neighbour = tiles.node_of(brick_of_element, bit) - tiles.distance_back_in_tile(step);
@@ -407,7 +420,7 @@ struct TileLabelling {
   // ------------------------------------------------------------------------------------------- roots
 
   __device__ void list_nodes(ListedNodes& nodes) const {
-    nodes.count = node_list().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
+    nodes.count = list().numbers().list(nodes.firsts.all, [&](int bit) { return nodes.code(bit); });
   }
 
   // Points all components to their roots, and of each pair of different roots one to the other, until there
