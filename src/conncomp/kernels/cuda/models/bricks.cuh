@@ -14,7 +14,8 @@
 
 namespace conncomp {
 
-// The rows of a brick among the rows of words of a replica: brick row k is a line of the brick along axis 0.
+// The rows of a brick among the rows of words of a replica. Row k of a brick is a line of it along axis 0, so
+// that bits of a brick are its rows one after the other; a row lies in one word.
 template <int axes>
 struct BrickRows {
   using B = Brick<axes>;
@@ -22,46 +23,73 @@ struct BrickRows {
   static constexpr Bits kRow = B::kSide == kBits ? ~Bits(0) : (Bits(1) << B::kSide % kBits) - 1;
 
   const Lattice& lattice;
-  int64_t row, x;  // of the first site
-  int64_t at[3];   // the same, as coordinates, from the last axis
+  int64_t at[3];       // of the first site, from the last axis
+  int64_t first_word;  // of a plane
+  int shift;           // of the first site in it
+  int height, depth;   // how many lines are in the lattice
 
   template <class Tiles, class Index>
   __device__ BrickRows(const Tiles&, const Lattice& of_lattice, const Cell<Tiles::kRank, Index>& first)
-      : lattice(of_lattice), row(0), at{} {
-    for (int k = 0; k < Tiles::kRank; ++k) at[Tiles::kRank - 1 - k] = first.at[k];
-    x = at[0];
-    row = at[2] * lattice.length[kRowAxis - 1] + at[1];
-  }
-  __device__ static int y_of(int k) { return axes < 2 ? 0 : k % B::kSide; }
-  __device__ static int z_of(int k) { return axes < 3 ? 0 : k / B::kSide; }
-  __device__ int64_t row_of(int y, int z) const { return row + z * lattice.length[kRowAxis - 1] + y; }
-  __device__ bool has_row(int k) const {
-    return (axes < 2 || at[1] + y_of(k) < lattice.length[kRowAxis - 1]) &&
-           (axes < 3 || at[2] + z_of(k) < lattice.length[kRowAxis - 2]);
-  }
-  // The bits of a row from site x on, of which those beyond the row are 0.
-  __device__ Bits segment(const Bits64* plane, int64_t of_row) const {
-    return plane[of_row * lattice.columns() + x / kWordSites] >> x % kWordSites & kRow;
-  }
-  // The bits of the sites before those, along the row.
-  __device__ Bits segment_before(const Bits64* plane, int64_t of_row) const {
-    const Bits64* const words = plane + of_row * lattice.columns();
-    const int64_t before = (x > 0 ? x : lattice.length[kRowAxis]) - 1;
-    const Bits first = words[before / kWordSites] >> before % kWordSites & 1;
-    return (segment(plane, of_row) << 1 | first) & kRow;
-  }
-  // For each site, the bit of the one before it along axis `a`.
-  __device__ Bits before_along(const Bits64* plane, int a) const {
-    Bits bits = 0;
+      : lattice(of_lattice), at{} {
 #pragma unroll
-    for (int k = 0; k < kRows; ++k) {
-      if (!has_row(k)) continue;
-      int y = y_of(k), z = z_of(k);
-      if (a == 1 && --y + at[1] < 0) y += int(lattice.length[kRowAxis - 1]);
-      if (a == 2 && --z + at[2] < 0) z += int(lattice.length[kRowAxis - 2]);
-      const Bits of_row = a == 0 ? segment_before(plane, row_of(y, z)) : segment(plane, row_of(y, z));
-      bits |= of_row << k * B::kSide % kBits;
-    }
+    for (int k = 0; k < Tiles::kRank; ++k) at[Tiles::kRank - 1 - k] = first.at[k];
+    first_word = row() * lattice.columns() + at[0] / kWordSites;
+    shift = int(at[0] % kWordSites);
+    height = inside(lines(1) - at[1]);
+    depth = inside(lines(2) - at[2]);
+  }
+  __device__ static int inside(int64_t to_end) {
+    return to_end > B::kSide ? B::kSide : to_end < 0 ? 0 : int(to_end);
+  }
+  __device__ int64_t lines(int a) const { return lattice.length[kRowAxis - a]; }
+  __device__ int64_t row() const { return at[2] * lines(1) + at[1]; }
+  // How many words lines that are neighbours along an axis are apart.
+  __device__ int64_t stride(int a) const { return a == 1 ? lattice.columns() : lines(1) * lattice.columns(); }
+
+  // Calls body(k, word of the row from the first one's) for the rows that are in the lattice.
+  template <class Body>
+  __device__ void for_each_row(Body&& body) const {
+    constexpr int kHeight = axes < 2 ? 1 : B::kSide, kDepth = axes < 3 ? 1 : B::kSide;
+#pragma unroll
+    for (int z = 0; z < kDepth; ++z)
+#pragma unroll
+      for (int y = 0; y < kHeight; ++y)
+        if ((axes < 2 || y < height) && (axes < 3 || z < depth))
+          body(z * kHeight + y, z * (axes < 3 ? 0 : stride(2)) + y * lattice.columns());
+  }
+  // The bits of the brick in a plane, those beyond a row being 0.
+  __device__ Bits bits_of(const Bits64* plane) const {
+    const Bits64* const first = plane + first_word;
+    Bits bits = 0;
+    for_each_row(
+        [&](int k, int64_t word) { bits |= (__ldg(first + word) >> shift & kRow) << k * B::kSide % kBits; });
+    return bits;
+  }
+  // For each site, the bit of the one before it along its row.
+  __device__ Bits before_in_row(const Bits64* plane) const {
+    const Bits64* const first = plane + first_word;
+    // Where a row begins with a word, the bit before is the last one of the word before, or of the row.
+    const bool begins_row = at[0] == 0;
+    const int64_t before = begins_row ? (lattice.length[kRowAxis] - 1) / kWordSites : -1;
+    const int bit = begins_row ? int((lattice.length[kRowAxis] - 1) % kWordSites) : kWordSites - 1;
+    Bits bits = 0;
+    for_each_row([&](int k, int64_t word) {
+      const Bits here = __ldg(first + word);
+      const Bits of_row =
+          shift > 0 ? here >> (shift - 1) : here << 1 | (__ldg(first + word + before) >> bit & 1);
+      bits |= (of_row & kRow) << k * B::kSide % kBits;
+    });
+    return bits;
+  }
+  // The same along axis 1 or 2, which is the one of the row before.
+  __device__ Bits before_across(const Bits64* plane, int a) const {
+    const int64_t back = -stride(a), wrapped = (lines(a) - 1) * stride(a);
+    const Bits64* const first = plane + first_word;
+    Bits bits = 0;
+    for_each_row([&](int k, int64_t word) {
+      const bool wraps = at[a] == 0 && (a == 1 ? k % B::kSide : k / B::kSide) == 0;
+      bits |= (__ldg(first + word + (wraps ? wrapped : back)) >> shift & kRow) << k * B::kSide % kBits;
+    });
     return bits;
   }
 };
@@ -84,8 +112,10 @@ __global__ void __launch_bounds__(kLinkThreads)
     for (int step = 0; step < B::kNoStep; ++step) {
       if (B::moves(step) > 1 || !tiles.has_step(step)) continue;
       const int a = B::highest_axis(step);
-      *word =
-          inside == 0 ? 0 : inside & rows.before_along(planes + (replicas.axes - 1 - a) * lattice.words(), a);
+      const Bits64* const plane = planes + (replicas.axes - 1 - a) * lattice.words();
+      Bits linked = 0;
+      if (inside != 0) linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
+      *word = linked & inside;
       word += table.bricks;
     }
   }
@@ -95,31 +125,29 @@ __global__ void __launch_bounds__(kLinkThreads)
 // the other half of; all lanes call together.
 template <int axes>
 __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits bits, Bits64* plane) {
-  using Rows = BrickRows<axes>;
   using B = Brick<axes>;
+  Bits64* const first = plane + rows.first_word;
   if constexpr (axes == 1) {
-    if (writes) plane[rows.row * rows.lattice.columns() + rows.x / kWordSites] = bits;
-  } else {
-    Bits beside = 0;
-    if constexpr (axes == 3) {
-      beside = __shfl_xor_sync(kAllLanes, bits, 1);
-      writes |= bool(__shfl_xor_sync(kAllLanes, int(writes), 1));
-    }
-    const bool second = axes == 3 && rows.x % 8 != 0;
-    if (!writes) return;
-#pragma unroll
-    for (int k = 0; k < Rows::kRows; ++k) {
-      // Of two bricks, each writes every other row.
-      if ((axes == 3 && (k & 1) != int(second)) || !rows.has_row(k)) continue;
-      uint32_t byte = uint32_t(bits >> k * B::kSide & Rows::kRow);
-      if constexpr (axes == 3) {
-        const uint32_t other = uint32_t(beside >> k * B::kSide & Rows::kRow);
-        byte = second ? byte << 4 | other : byte | other << 4;
-      }
-      const int64_t word = rows.row_of(Rows::y_of(k), Rows::z_of(k)) * rows.lattice.columns();
-      Shared::store(reinterpret_cast<uint8_t*>(plane + word) + rows.x / 8, uint8_t(byte));
-    }
+    if (writes) *first = bits;
+    return;
   }
+  Bits beside = 0;
+  if constexpr (axes == 3) {
+    beside = __shfl_xor_sync(kAllLanes, bits, 1);
+    writes |= bool(__shfl_xor_sync(kAllLanes, int(writes), 1));
+  }
+  const bool second = axes == 3 && rows.shift % 8 != 0;
+  if (!writes) return;
+  uint8_t* const first_byte = reinterpret_cast<uint8_t*>(first) + rows.shift / 8;
+  rows.for_each_row([&](int k, int64_t word) {
+    if (axes == 3 && (k & 1) != int(second)) return;  // of two bricks, each writes every other row
+    const auto row_of = [&](Bits of_brick) {
+      return uint32_t(of_brick >> k * B::kSide % kBits & BrickRows<axes>::kRow);
+    };
+    uint32_t byte = row_of(bits);
+    if constexpr (axes == 3) byte = second ? byte << 4 | row_of(beside) : byte | row_of(beside) << 4;
+    Shared::store(first_byte + word * int64_t(sizeof(Bits64)), uint8_t(byte));
+  });
 }
 
 CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
@@ -148,22 +176,20 @@ struct NewStates {
   // The coins of a brick's sites.
   template <int axes>
   __device__ Bits of_brick(const BrickRows<axes>& rows) const {
-    using Rows = BrickRows<axes>;
+    const int64_t length = rows.lattice.length[kRowAxis];
+    if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
     constexpr int kSide = Brick<axes>::kSide;
     Bits bits = 0;
-#pragma unroll
-    for (int k = 0; k < Rows::kRows; ++k) {
-      if (!rows.has_row(k)) continue;
-      const int64_t row = rows.row_of(Rows::y_of(k), Rows::z_of(k));
-      const int64_t site = row * rows.lattice.length[kRowAxis] + rows.x;
+    rows.for_each_row([&](int k, int64_t word) {
+      const int64_t site = (rows.first_word + word) / rows.lattice.columns() * length + rows.at[0];
       const int shift = int(site % kWordSites);
-      const Bits64* const word = coins + site / kWordSites;
-      Bits of_row = __ldg(word) >> shift;
+      const Bits64* const first = coins + site / kWordSites;
+      Bits of_row = __ldg(first) >> shift;
       // The sites of the row go on in the next word, unless the lattice ends.
       if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
-        of_row |= __ldg(word + 1) << (kWordSites - shift);
-      bits |= (of_row & Rows::kRow) << k * kSide % kBits;
-    }
+        of_row |= __ldg(first + 1) << (kWordSites - shift);
+      bits |= (of_row & BrickRows<axes>::kRow) << k * kSide % kBits;
+    });
     return bits;
   }
 };

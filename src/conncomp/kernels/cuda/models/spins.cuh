@@ -31,8 +31,6 @@ struct Replicas {
   __device__ T* of_replica(T* words, int64_t each) const {
     return words + replica() * each;
   }
-  // The axis of the lattice that is the k-th one of the model.
-  __device__ int axis(int k) const { return kLatticeAxes - axes + k; }
 
   // Calls body(word) for the words of this thread.
   template <class Body>
@@ -113,11 +111,14 @@ __global__ void __launch_bounds__(kSpinThreads)
   int64_t satisfied = 0, active = 0;
   replicas.for_each_word([&](int64_t word) {
     const WordPlace place = place_of(lattice, word);
-    for (int k = 0; k < replicas.axes; ++k) {
-      const Bits64 equal = satisfied_bonds(lattice, spins, place, replicas.axis(k));
+#pragma unroll
+    for (int axis = 0; axis < kLatticeAxes; ++axis) {
+      const int k = axis - (kLatticeAxes - replicas.axes);
+      if (k < 0) continue;
+      const Bits64 equal = satisfied_bonds(lattice, spins, place, axis);
       satisfied += __popcll(equal);
       if (!draws_bonds) continue;
-      const Bits64 drawn = bernoulli(draws, Bits64(word), replicas.axis(k), active_with, equal);
+      const Bits64 drawn = bernoulli(draws, Bits64(word), axis, active_with, equal);
       active += __popcll(drawn);
       bonds[k * words + word] = drawn;
     }
