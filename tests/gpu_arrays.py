@@ -3,9 +3,9 @@
 import numpy as np
 
 from conncomp.grid._values import describe_values
+from conncomp.grid.bonds import _describe_bonds
 from conncomp.grid.labelling import Request
 from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
 from reference import wrapping_axes
 
@@ -30,13 +30,11 @@ def describe(
     return Image(values, links, neighbourhood, batch_axes)
 
 
-def describe_bonds(bonds, periodic=False, packed=False, batch_axes=0):
-    """Return an `Image` of lattices, whose bonds are given as to `label_bonds_by_links`."""
-    sites = bonds if packed else bonds[0].view(np.uint8)
-    ndim = sites.ndim - batch_axes
-    planes = tuple((0, 1 << k) if packed else (k * bonds.strides[0], 1) for k in range(ndim))
-    neighbourhood = Neighbourhood(1, None, tuple(wrapping_axes(ndim, periodic)))
-    return Image(sites, joined_by_bonds(planes), neighbourhood, batch_axes)
+def describe_bonds(bonds, periodic=False, batch_axes=0):
+    """Return an `Image` of lattices, whose bonds are given as to `label_bonds`."""
+    sites, links = _describe_bonds(bonds, batch_axes)
+    closed = tuple(wrapping_axes(sites.ndim - batch_axes, periodic))
+    return Image(sites, links, Neighbourhood(1, None, closed), batch_axes)
 
 
 def label_on_gpu(gpu, image, labels, numbering, algorithm, return_num, workspace, **options):

@@ -1,6 +1,6 @@
 """Every GPU algorithm on arrays, on the host executor and on a GPU, against a flood fill.
 
-Link rules, structures and batches are compared with components of an explicit list of linked pairs.
+Lattices of bonds are compared with SciPy's components of a list of edges.
 """
 
 from collections import Counter
@@ -28,9 +28,9 @@ from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
-from link_reference import label_bonds_by_links, label_by_links
 from reference import (
     consecutive,
+    label_by_bonds,
     label_by_flood_fill,
     label_by_neighbour_pairs,
 )
@@ -248,6 +248,11 @@ def values_and_tolerances(dtype):
     return values, [tiny, 2 * tiny, step, 0.1, 0.2, 1, largest, 2 * largest, np.inf]
 
 
+def unpack(bonds, ndim):
+    """Return bonds of bool, with a plane for each of the first `ndim` bits."""
+    return np.stack([bonds >> axis & 1 for axis in range(ndim)]).astype(bool)
+
+
 @st.composite
 def linked_arrays(draw, rule, value_type, rank):
     """Return an `Image` with roots of its items, by any link rule."""
@@ -266,8 +271,9 @@ def linked_arrays(draw, rule, value_type, rank):
             bonds = np.moveaxis(np.moveaxis(bonds, 0, -1).copy(), -1, 0)
         if layout == "reversed":
             bonds = np.flip(bonds)
-        lattices = bonds, periodic, packed, batch_axes
-        return describe_bonds(*lattices), label_bonds_by_links(*lattices)
+        planes = unpack(bonds, ndim) if packed else bonds
+        lattices = describe_bonds(bonds, periodic, batch_axes)
+        return lattices, label_by_bonds(planes, periodic, batch_axes)
     dtypes = {value_type, value_type.replace("u", "i")}
     if (rule, value_type) == ("equal", "u1"):
         dtypes.add("?")
@@ -284,7 +290,7 @@ def linked_arrays(draw, rule, value_type, rank):
         image = np.asfortranarray(image) if layout == "fortran" else np.flip(image)
     options["background"] = draw(st.sampled_from([0, 1, np.nan, image.flat[0].item()]))
     options |= {"periodic": periodic, "batch_axes": batch_axes}
-    return describe(image, **options), label_by_links(image, **options)
+    return describe(image, **options), label_by_flood_fill(image, **options)
 
 
 @host
@@ -292,7 +298,7 @@ def linked_arrays(draw, rule, value_type, rank):
 @pytest.mark.parametrize("algorithm", ON_GPU)
 @given(data=st.data())
 @settings(max_examples=30)
-def test_equals_components_of_linked_pairs(algorithm, rule, value_type, rank, index, data):
+def test_equals_reference_by_any_rule(algorithm, rule, value_type, rank, index, data):
     if algorithm == "tiles" and rank not in tiles.RANKS:
         return
     described, expected = data.draw(linked_arrays(rule, value_type, rank))
@@ -379,8 +385,8 @@ def test_bonds(shape, periodic, algorithm, options):
     """Bonds as bits of bytes; those beyond an item's axes mean nothing."""
     rng = np.random.default_rng(len(shape))
     bonds = sum((rng.random(shape) < 0.4).astype(np.uint8) << bit for bit in range(8))
-    expected = label_bonds_by_links(bonds, periodic, packed=True)
-    lattice = describe_bonds(bonds, periodic, packed=True)
+    expected = label_by_bonds(unpack(bonds, len(shape)), periodic)
+    lattice = describe_bonds(bonds, periodic)
     for index in (np.int32, np.int64):
         roots = fill(HostGpu(), algorithm, lattice, index, **options)
         np.testing.assert_array_equal(roots, expected)
@@ -422,7 +428,7 @@ def test_small_batches(algorithm, options):
         image = rng.integers(0, 9, shape, np.uint8)
         described = describe(image, batch_axes=batch_axes, **links)
         roots = fill(HostGpu(resident_threads=64), algorithm, described, **options)
-        expected = label_by_links(image, batch_axes=batch_axes, **links)
+        expected = label_by_flood_fill(image, batch_axes=batch_axes, **links)
         np.testing.assert_array_equal(roots, expected)
 
 
