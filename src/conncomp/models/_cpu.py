@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import check_choice, shown
 from conncomp._core import native
-from conncomp.models.lattice import BITS, MOST_AXES, Lattice
+from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 
 Words = NDArray[np.uint64]
 Record = NDArray[np.int64]
