@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ldexp, log, prod, sqrt
+from decimal import Context, Decimal
+from math import ldexp, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,10 @@ MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers h
 MOST_REPLICAS = 1 << 24
 MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
+
+# Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
+# not; decimal ones do not.
+DECIMAL = Context(prec=60, traps=[])
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
@@ -189,7 +194,7 @@ class Potts:
         """
         states = _check_range("q", q, 2, MOST_STATES)
         if ndim == 2:
-            return log(1 + sqrt(states))
+            return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
         if ndim == 3 and states == 2:
             return CUBIC_ISING_BETA
         raise ValueError(
@@ -334,9 +339,8 @@ class Potts:
         -------
         Measurements or None
         """
-        lost = np.arange(2 * self.lattice.ndim + 1)
-        weights = np.exp(-self.coupling * self._betas[:, None] * lost)
-        acceptance = self._on_device(np.vectorize(_as_capped, otypes=[np.uint64])(weights))
+        lost = range(2 * self.lattice.ndim + 1)
+        acceptance = self._of_betas(lambda beta: [self._weight(beta, bonds) for bonds in lost])
 
         def update(step: int, record: Any) -> None:
             self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
@@ -396,8 +400,19 @@ class Potts:
 
     def _probabilities(self) -> Any:
         """Return with which probability a bond between equal spins is active, for each replica."""
-        active = [_as_capped(p) for p in -np.expm1(-self.coupling * self._betas)]
-        return self._on_device(np.array(active, np.uint64))
+        return self._of_betas(lambda beta: [DECIMAL.subtract(1, self._weight(beta, 1))])[:, 0]
+
+    def _weight(self, beta: float, bonds: int) -> Decimal:
+        """Return exp(-beta J bonds)."""
+        exact = DECIMAL.create_decimal_from_float
+        exponent = DECIMAL.multiply(exact(-beta), exact(self.coupling))
+        return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
+
+    def _of_betas(self, probabilities: Callable[[float], list[Decimal]]) -> Any:
+        """Return functions of beta as numbers of 64 bits, of shape (replicas, functions)."""
+        betas, of_replicas = np.unique(self._betas, return_inverse=True)
+        table = [[_as_capped(p) for p in probabilities(beta)] for beta in betas.tolist()]
+        return self._on_device(np.array(table, np.uint64)[of_replicas])
 
     def _first_spins(self, start: str | ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
@@ -476,9 +491,9 @@ def _as_fixed_point(p: float) -> int:
     return int(ldexp(p, 64))
 
 
-def _as_capped(p: float) -> int:
+def _as_capped(p: Decimal) -> int:
     """Return a probability as 64 bits: one that is certain as all but 2**-64."""
-    return min(_as_fixed_point(p), CERTAIN - 1)
+    return min(int(DECIMAL.multiply(p, CERTAIN)), CERTAIN - 1)
 
 
 def _check_range(name: str, value: Any, low: int, high: int) -> int:
