@@ -215,7 +215,7 @@ def test_clusters_that_were_not_measured():
             getattr(measured, name)
 
 
-@pytest.mark.parametrize(("q", "ndim"), [(3, 3), (2, 1), (2, 4), (2, 0), (2, "2")])
+@pytest.mark.parametrize(("q", "ndim"), [(3, 3), (2, 1), (2, 4), (2, 0)])
 def test_unknown_critical_temperature(q, ndim):
     with pytest.raises(ValueError, match=f"no critical temperature is known for q={q} in"):
         Potts.critical_beta(q, ndim)
@@ -228,6 +228,8 @@ def test_unknown_critical_temperature(q, ndim):
 def test_q_of_the_critical_temperature(q):
     with pytest.raises((TypeError, ValueError), match=f"q={q!r} must be"):
         Potts.critical_beta(q)
+    with pytest.raises(TypeError, match=r"ndim=2\.0 must be an integer"):
+        Potts.critical_beta(2, 2.0)
 
 
 def test_labels_refuse_what_label_bonds_does():

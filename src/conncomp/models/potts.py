@@ -193,13 +193,14 @@ class Potts:
         0.881374
         """
         states = _check_range("q", q, 2, MOST_STATES)
-        if ndim == 2:
+        axes = as_integer("ndim", ndim)
+        if axes == 2:
             return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
-        if ndim == 3 and states == 2:
+        if axes == 3 and states == 2:
             return CUBIC_ISING_BETA
         raise ValueError(
-            f"no critical temperature is known for q={states} in {ndim} dimensions; give beta as "
-            "a number"
+            f"no critical temperature is known for q={states} in {shown(axes)} dimensions; give "
+            "beta as a number"
         )
 
     # ------------------------------------------------------------------------------------ the state
