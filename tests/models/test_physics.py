@@ -16,7 +16,7 @@ from models.alarms import FALSE_ALARM
 UPDATES = {
     "swendsen_wang": (30, {}),
     "wolff": (120, {}),
-    "few_cluster": (60, {"p_flip": 0.7}),
+    "few_cluster": (80, {"p_flip": 0.7}),
     "metropolis": (200, {}),
 }
 REPLICAS = 20_000
@@ -36,8 +36,7 @@ def last_measurement(model, update, updates, **options):
 def sample(update, shape, q, beta, *, periodic=True, replicas=REPLICAS, seed=0, **measure):
     updates, options = UPDATES[update]
     if update == "few_cluster":
-        tile = tuple(2 if length % 2 == 0 else length for length in shape)
-        options = {**options, "tile": tile}
+        options = {**options, "tile": (1, *shape[1:])}
     model = Potts(shape, q, beta, periodic=periodic, replicas=replicas, seed=seed)
     return last_measurement(model, update, updates, **options, **measure)
 
