@@ -14,7 +14,7 @@ from conncomp._arguments import as_bool, as_integer, as_number, check_choice, sh
 from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, on_gpu
 from conncomp.grid import label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.models.lattice import MOST_AXES, Lattice, pack, unpack
+from conncomp.kernels.lattice import MOST_AXES, Lattice, pack, unpack
 from conncomp.models.measurements import (
     COUNTS,
     SATISFIED,
@@ -161,6 +161,7 @@ class Potts:
         self._betas = self._check_betas(beta)
         self._engine = _engine(self)
         self._words = self._first_spins(start)
+        # Bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._new_words = self._no_spins()
         self.step = 0
 
@@ -485,7 +486,7 @@ def _engine(model: Potts) -> Any:
         model.options,
     )
     if model.device == "cuda":
-        from conncomp.kernels.cuda.models.engine import CudaEngine
+        from conncomp.models._cuda import CudaEngine
 
         return CudaEngine(*arguments)
     from conncomp.models._cpu import CpuEngine
