@@ -1,6 +1,8 @@
 """The Potts model of every device against the reference, bit for bit."""
 
 import hashlib
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -182,6 +184,46 @@ def test_replicas_alone_and_together(device, update):
         alone = Potts((6, 70), 3, beta, first_replica=7 + k, seed=3, device=device)
         np.testing.assert_array_equal(getattr(alone, update)(6).records, records[:, k])
         np.testing.assert_array_equal(on_host(alone.spins), on_host(together.spins)[k])
+
+
+class Alarm(Exception):  # noqa: N818
+    pass
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("update", ["swendsen_wang", "wolff", "few_cluster", "metropolis"])
+def test_interrupted_updates_leave_the_spins_before_them(device, update):
+    """A signal at random moments; what was made so far is kept, and the end is the same."""
+
+    def ring(signum, frame):
+        raise Alarm
+
+    options = {"tile": 128, "p_flip": 0.5} if update == "few_cluster" else {}
+    arguments = {"shape": (1024, 1024), "beta": 0.85, "seed": 8, "device": device}
+    steps, rng = 12, np.random.default_rng(0)
+    expected = Potts(**arguments)
+    run = getattr(expected, update)
+    of_steps, seconds = [on_host(expected.spins)], []
+    for _ in range(steps):
+        start = time.perf_counter()
+        run(measure=False, **options)
+        seconds.append(time.perf_counter() - start)
+        of_steps.append(on_host(expected.spins))
+    model, interrupted = Potts(**arguments), 0
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        while model.step < steps:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.1, 2.5) * min(seconds))
+                getattr(model, update)(steps - model.step, measure=False, **options)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Alarm:
+                interrupted += 1
+            np.testing.assert_array_equal(on_host(model.spins), of_steps[model.step])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > 2
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -222,22 +222,58 @@ def test_critical_energy_of_a_large_ising_lattice():
     assert min(of_series(model.swendsen_wang(300), moments)) > FALSE_ALARM
 
 
-def energies(shapes, q, beta, sweeps, seed, device=None):
-    """Return the energies a site and their errors."""
-    found = []
-    for shape, replicas in shapes:
-        model = Potts(shape, q, beta, replicas=replicas, start="cold", seed=seed, device=device)
-        model.swendsen_wang(sweeps // 5, measure=False)
-        means = model.swendsen_wang(sweeps).energy.mean(axis=0) / model.lattice.sites
-        found.append((means.mean(), means.std(ddof=1) / sqrt(replicas)))
-    return np.array(found).T
+def powers(*exponents):
+    """Return corrections L^exponent."""
+    return lambda lengths: [lengths**exponent for exponent in exponents]
 
 
-def extrapolated(corrections, values, errors):
-    """Return the limit and its error from a least-squares fit.
+def with_logarithm(lengths):
+    """Return that of q = 4: J. Salas, A. D. Sokal, J. Stat. Phys. 88, 567 (1997)."""
+    return [lengths**-0.5 * np.log(lengths) ** -0.75]
 
-    `corrections` has a row for each size: what the terms besides the limit are there.
-    """
-    matrix = np.column_stack([np.ones(len(values)), corrections]) / errors[:, None]
-    covariance = np.linalg.inv(matrix.T @ matrix)
-    return (covariance @ matrix.T @ (values / errors))[0], sqrt(covariance[0, 0])
+
+# Of the infinite lattice: states, axes, energy a site, corrections of a length, and how far others
+# may put the limit off. The energy of the cubic lattice is from <s_i s_j> = 0.3302022(5) of
+# M. Hasenbusch, Phys. Rev. B 82, 174433 (2010).
+LIMITS = {
+    "q=3": (3, 2, exact.critical_energy(3), powers(-0.8), 0.002),
+    "q=4": (4, 2, exact.critical_energy(4), with_logarithm, 0.02),
+    "3-D": (2, 3, -1.5 * (1 + 0.3302022), powers(-1.413), 0.002),
+}
+FEW = {"q=3": [(8, 300), (16, 200), (32, 150), (64, 60)], "3-D": [(8, 200), (12, 100), (16, 60)]}
+FEW["q=4"] = FEW["q=3"]
+MANY = {
+    "q=3": [(2**k, 2 ** (14 - k)) for k in range(5, 10)],
+    "3-D": [(16, 512), (32, 128), (64, 32)],
+}
+MANY["q=4"] = MANY["q=3"]
+
+
+@pytest.mark.parametrize("model", LIMITS)
+@pytest.mark.parametrize(
+    ("device", "lattices", "sweeps"),
+    [("cpu", FEW, 400), pytest.param("cuda", MANY, 4000, marks=pytest.mark.gpu)],
+)
+def test_critical_energy_of_the_infinite_lattice(model, device, lattices, sweeps):
+    """Extrapolated from some lengths, each with so many replicas, by least squares."""
+    q, ndim, expected, corrections, left_out = LIMITS[model]
+    lengths = np.array([length for length, _ in lattices[model]])
+    p = 1 - exp(-Potts.critical_beta(q, ndim))
+    means, errors = [], []
+    for length, count in lattices[model]:
+        shape = (length,) * ndim
+        of_length = Potts(shape, q, replicas=count, start="cold", seed=length, device=device)
+        of_length.swendsen_wang(sweeps // 4, measure=False)
+        energy = of_length.swendsen_wang(sweeps).energy / length**ndim
+        means.append(energy.mean())
+        errors.append(energy.mean(axis=0).std(ddof=1) / sqrt(count))
+        # An error of 1 % in p changes beta by this, and the energy by the specific heat times that.
+        seen = energy.var() * length**ndim * 0.01 * p / (1 - p)
+    terms = np.column_stack([np.ones(len(lengths)), *corrections(lengths.astype(float))])
+    weighted = terms / np.array(errors)[:, None]
+    covariance = np.linalg.inv(weighted.T @ weighted)
+    limit = (covariance @ weighted.T @ np.divide(means, errors))[0]
+    error = sqrt(covariance[0, 0])
+    off = max(abs(limit - expected) - left_out, 0)
+    assert 2 * stats.norm.sf(off / error) > FALSE_ALARM
+    assert left_out - error * stats.norm.ppf(FALSE_ALARM / 2) < seen / 2

@@ -102,8 +102,8 @@ def test_shape(shape, error, message):
         ({"labelling": "fast"}, ValueError, "labelling='fast' is not one of 'auto', 'serial'"),
         ({"labelling": []}, ValueError, r"labelling=\[\] is not one of"),
         ({"labelling": "tiles", "device": "cpu"}, ValueError, "labelling='tiles'"),
-        ({"colour": 3}, TypeError, "colour"),
-        ({"tile": 4}, TypeError, "tile"),
+        ({"colour": 3}, ValueError, "'colour': 3.* leave them out on the CPU"),
+        ({"tile": 4}, ValueError, "'tile': 4.* leave them out on the CPU"),
     ],
 )
 def test_arguments_of_the_model(argument, error, message):
