@@ -26,6 +26,9 @@ INSTRUCTIONS = {"generic": [], "x86-64-v3": ["-march=x86-64-v3"]}
         ("core_test", 60, "address", "generic"),
         ("core_test", 60, "address", "x86-64-v3"),
         ("core_test", 60, "thread", "generic"),
+        ("models_test", 300, "address", "generic"),
+        ("models_test", 300, "address", "x86-64-v3"),
+        ("models_test", 100, "thread", "generic"),
         ("text_test", 1500, "address", "generic"),
     ],
 )

@@ -16,10 +16,10 @@ namespace conncomp {
 // visited, which are waiting, and the active bonds along each axis from `first_axis` on.
 class Cells {
  public:
-  // The axes before are of length 1.
+  // The axes before have no bonds.
   static int first_axis(const Lattice& lattice) {
     int axis = 0;
-    while (axis < kRowAxis && lattice.length[axis] == 1) ++axis;
+    while (axis < kRowAxis && lattice.length[axis] == 1 && !lattice.closes(axis)) ++axis;
     return axis;
   }
   static int words_of_cell(const Lattice& lattice) { return kBonds + kLatticeAxes - first_axis(lattice); }

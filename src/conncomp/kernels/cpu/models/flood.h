@@ -58,11 +58,13 @@ class Flood {
   void spread(int64_t word) {
     Bits64& waiting = cells_.waiting(word);
     const Bits64 along = cells_.active(word, kRowAxis);
-    const Bits64 sites = spread_along(waiting, along) & ~cells_.visited(word);
+    const WordPlace place = place_of(lattice_, word);
+    // Behind the last site of a row, to which the bond that closes it seems to lead, there is none.
+    const Bits64 sites =
+        spread_along(waiting, along) & lattice_.sites_of(place.column) & ~cells_.visited(word);
     waiting = 0;
     cells_.visited(word) |= sites;
     members_.push_back({word, sites});
-    const WordPlace place = place_of(lattice_, word);
     reach_along(place, sites, along);
     for (int axis = cells_.first_axis(); axis < kRowAxis; ++axis) {
       if (lattice_.length[axis] == 1) continue;
