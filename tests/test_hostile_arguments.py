@@ -12,6 +12,7 @@ import pytest
 
 import conncomp
 from conncomp import Graph
+from conncomp.models import Potts
 
 ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
 UNREADABLE = ("nanobind", "incompatible function arguments", "dtype object", "ambiguous")
@@ -115,6 +116,24 @@ OF_BONDS = ["bonds", "return_num", "periodic", "batch_axes", "block", *BOTH]
 OF_GRAPHS = ["csgraph", "directed", "connection", "return_labels", "jump", *BOTH]
 
 
+OF_POTTS = ["shape", "q", "beta", "coupling", "periodic", "replicas", "seed", "start"]
+OF_POTTS += ["first_replica", "device", "labelling"]
+OF_UPDATES = {
+    "swendsen_wang": ["sweeps", "measure", "clusters"],
+    "wolff": ["updates", "measure", "clusters"],
+    "few_cluster": ["updates", "tile", "p_flip", "measure", "clusters"],
+    "metropolis": ["sweeps", "measure"],
+    "labels": ["numbering", "return_num"],
+    "critical_beta": ["q", "ndim"],
+}
+
+
+def of_model(method, **arguments):
+    """Call a method of a small model."""
+    defaults = {"few_cluster": {"tile": 1, "p_flip": 0.5}, "critical_beta": {"q": 2}}
+    return getattr(Potts((2, 3), seed=1), method)(**(defaults.get(method, {}) | arguments))
+
+
 def argument(function, name, **others):
     """Return a function of the argument called `name`."""
     return lambda value: function(**(others | {name: value}))
@@ -163,6 +182,12 @@ CALLS = {
     "from_igraph": Graph.from_igraph,
     "from_rustworkx": Graph.from_rustworkx,
     "to": GRAPH.to,
+    **{f"Potts: {name}": argument(Potts, name, shape=(2, 3)) for name in OF_POTTS},
+    **{
+        f"Potts.{method}: {name}": argument(of_model, name, method=method)
+        for method, names in OF_UPDATES.items()
+        for name in names
+    },
 }
 
 

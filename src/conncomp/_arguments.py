@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from operator import index
@@ -30,6 +31,19 @@ def as_integer(name: str, value: Any) -> int:
         return int(index(value))
     except Exception:
         raise TypeError(f"{name}={shown(value)} must be an integer") from None
+
+
+def as_number(name: str, value: Any) -> float:
+    """Return `value` as a float, infinite if it is too large for one; a TypeError names it."""
+    try:
+        kind = getattr(getattr(value, "dtype", None), "kind", "f")
+        if isinstance(value, (str, bytes, bytearray)) or kind not in "biufO":
+            raise TypeError
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except Exception:
+        raise TypeError(f"{name}={shown(value)} must be a number") from None
 
 
 def as_batch_axes(value: Any, ndim: int, name: str) -> int:

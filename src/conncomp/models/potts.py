@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ldexp, log, prod, sqrt
+from decimal import Context, Decimal
+from math import inf, ldexp, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, check_choice, shown
-from conncomp._arrays import as_cupy, as_numpy, choose_device, on_gpu
+from conncomp._arguments import as_bool, as_integer, as_number, check_choice, shown
+from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, on_gpu
 from conncomp.grid import label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, pack, unpack
@@ -27,6 +28,10 @@ MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers h
 MOST_REPLICAS = 1 << 24
 MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
+
+# Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
+# not; decimal ones do not.
+DECIMAL = Context(prec=60, traps=[])
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
@@ -157,7 +162,7 @@ class Potts:
         self._engine = _engine(self)
         self._words = self._first_spins(start)
         # Bits beyond the rows are 0 in both: updates write what belongs to sites.
-        self._new_words = self._engine.xp.zeros_like(self._words)
+        self._new_words = self._no_spins()
         self.step = 0
 
     @staticmethod
@@ -189,13 +194,14 @@ class Potts:
         0.881374
         """
         states = _check_range("q", q, 2, MOST_STATES)
-        if ndim == 2:
-            return log(1 + sqrt(states))
-        if ndim == 3 and states == 2:
+        axes = as_integer("ndim", ndim)
+        if axes == 2:
+            return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
+        if axes == 3 and states == 2:
             return CUBIC_ISING_BETA
         raise ValueError(
-            f"no critical temperature is known for q={states} in {ndim} dimensions; give beta as "
-            "a number"
+            f"no critical temperature is known for q={states} in {shown(axes)} dimensions; give "
+            "beta as a number"
         )
 
     # ------------------------------------------------------------------------------------ the state
@@ -335,9 +341,8 @@ class Potts:
         -------
         Measurements or None
         """
-        lost = np.arange(2 * self.lattice.ndim + 1)
-        weights = np.exp(-self.coupling * self._betas[:, None] * lost)
-        acceptance = self._on_device(np.vectorize(_as_capped, otypes=[np.uint64])(weights))
+        lost = range(2 * self.lattice.ndim + 1)
+        acceptance = self._of_betas(lambda beta: [self._weight(beta, bonds) for bonds in lost])
 
         def update(step: int, record: Any) -> None:
             self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
@@ -397,26 +402,49 @@ class Potts:
 
     def _probabilities(self) -> Any:
         """Return with which probability a bond between equal spins is active, for each replica."""
-        active = [_as_capped(p) for p in -np.expm1(-self.coupling * self._betas)]
-        return self._on_device(np.array(active, np.uint64))
+        return self._of_betas(lambda beta: [DECIMAL.subtract(1, self._weight(beta, 1))])[:, 0]
+
+    def _weight(self, beta: float, bonds: int) -> Decimal:
+        """Return exp(-beta J bonds)."""
+        exact = DECIMAL.create_decimal_from_float
+        exponent = DECIMAL.multiply(exact(-beta), exact(self.coupling))
+        return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
+
+    def _of_betas(self, probabilities: Callable[[float], list[Decimal]]) -> Any:
+        """Return functions of beta as numbers of 64 bits, of shape (replicas, functions)."""
+        betas, of_replicas = np.unique(self._betas, return_inverse=True)
+        table = [[_as_capped(p) for p in probabilities(beta)] for beta in betas.tolist()]
+        return self._on_device(np.array(table, np.uint64)[of_replicas])
+
+    def _no_spins(self) -> Any:
+        """Return words for spins, all 0."""
+        lattice = self.lattice
+        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+        try:
+            return self._engine.xp.zeros(shape, np.uint64)
+        except (MemoryError, ValueError):  # the latter if the size is beyond any address
+            raise MemoryError(
+                f"the spins of shape={lattice.shape} with q={lattice.states} and {self.replicas} "
+                f"replicas, before and after an update, take {2 * 8 * prod(shape)} bytes, more "
+                "than are free; choose fewer"
+            ) from None
 
     def _first_spins(self, start: str | ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
         if isinstance(start, str):
             check_choice("start", start, ("hot", "cold"))
-            shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
-            words = xp.zeros(shape, np.uint64)
+            words = self._no_spins()
             if start == "hot":
                 self._engine.start(words)
             return words
-        states = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
+        given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
+        check_kind(given, "biu", start, "start", "of integers")
         shapes = (self.replicas, *lattice.shape), lattice.shape
-        if states.shape not in shapes:
+        if given.shape not in shapes:
             raise ValueError(
-                f"start has shape {states.shape}; it must have {' or '.join(map(str, shapes))}"
+                f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
             )
-        if states.dtype.kind not in "biu":
-            raise TypeError(f"start is of dtype {states.dtype}; states must be integers")
+        states = given.copy()  # a state that is checked is not changed afterwards
         if int(states.min()) < 0 or int(states.max()) >= lattice.states:
             raise ValueError(
                 f"start has states from {int(states.min())} to {int(states.max())}; they must be "
@@ -429,12 +457,7 @@ class Potts:
         if isinstance(beta, str):
             check_choice("beta", beta, ("critical",))
             beta = self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
-        try:
-            betas = np.atleast_1d(np.asarray(beta, np.float64))
-        except (TypeError, ValueError):
-            raise TypeError(
-                f'beta={shown(beta)} must be a number, "critical", or numbers'
-            ) from None
+        betas = _as_numbers(beta)
         if betas.shape not in ((1,), (self.replicas,)):
             raise ValueError(
                 f"beta has shape {betas.shape}; there must be one, or one for each of "
@@ -446,10 +469,8 @@ class Potts:
 
     def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
         shape = self.lattice.shape
-        edges = tuple(
-            _check_range("tile", edge, 1, MOST_SITES)
-            for edge in (tile if isinstance(tile, Sequence) else (tile,) * len(shape))
-        )
+        given = _as_tuple(tile, len(shape))
+        edges = tuple(_check_range("tile", edge, 1, MOST_SITES) for edge in given)
         if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
             raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")
         return edges
@@ -477,9 +498,9 @@ def _as_fixed_point(p: float) -> int:
     return int(ldexp(p, 64))
 
 
-def _as_capped(p: float) -> int:
+def _as_capped(p: Decimal) -> int:
     """Return a probability as 64 bits: one that is certain as all but 2**-64."""
-    return min(_as_fixed_point(p), CERTAIN - 1)
+    return min(int(DECIMAL.multiply(p, CERTAIN)), CERTAIN - 1)
 
 
 def _check_range(name: str, value: Any, low: int, high: int) -> int:
@@ -490,8 +511,7 @@ def _check_range(name: str, value: Any, low: int, high: int) -> int:
 
 
 def _check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    given = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
-    lengths = tuple(as_integer("shape", length) for length in given)
+    lengths = tuple(as_integer("shape", length) for length in _as_tuple(shape))
     if not 1 <= len(lengths) <= MOST_AXES:
         raise ValueError(f"shape={shown(shape)} must have 1 to {MOST_AXES} axes")
     if min(lengths) < 1 or prod(lengths) >= MOST_SITES:
@@ -502,20 +522,32 @@ def _check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def _check_coupling(coupling: Any) -> float:
-    try:
-        value = float(coupling)
-    except (TypeError, ValueError):
-        raise TypeError(f"coupling={shown(coupling)} must be a number") from None
-    if not 0 < value < float("inf"):
+    value = as_number("coupling", coupling)
+    if not 0 < value < inf:
         raise ValueError(f"coupling={shown(coupling)} must be above 0, and finite")
     return value
 
 
 def _check_p_flip(p_flip: Any) -> float:
-    try:
-        value = float(p_flip)
-    except (TypeError, ValueError):
-        raise TypeError(f"p_flip={shown(p_flip)} must be a number") from None
+    value = as_number("p_flip", p_flip)
     if not 0 < value < 1:
         raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
     return value
+
+
+def _as_tuple(lengths: Any, ndim: int = 1) -> tuple[Any, ...]:
+    """Return lengths, or what was given instead, as a tuple; a single one for each axis."""
+    is_array = isinstance(lengths, np.ndarray) and lengths.ndim > 0
+    is_sequence = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
+    return tuple(lengths) if is_array or is_sequence else (lengths,) * ndim
+
+
+def _as_numbers(beta: Any) -> NDArray[np.float64]:
+    """Return one number or several as an array of one axis, or of as many as they have."""
+    numbers = beta if np.isscalar(beta) else as_numpy(beta, "beta")
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
+        return np.atleast_1d(numbers.astype(np.float64))
+    if isinstance(numbers, np.ndarray) and numbers.ndim > 0:
+        flat = [as_number("beta", number) for number in numbers.reshape(-1).tolist()]
+        return np.array(flat, np.float64).reshape(numbers.shape)
+    return np.array([as_number("beta", beta)])

@@ -1,0 +1,45 @@
+"""Statistical checks: how likely it is that chance alone is as far from what is expected.
+
+A check fails below `FALSE_ALARM`. The files of this folder make fewer than 1,000 of them, so that
+all are passed but for a probability below 1e-6; ten times that is left for the tails of
+distributions that are normal or chi-squared in the limit only. Seeds are fixed: a check that was
+passed will be.
+"""
+
+import numpy as np
+from scipy import stats
+
+FALSE_ALARM = 1e-10
+LEAST_EXPECTED = 20  # in a class of a chi-squared test
+
+
+def of_classes(observed, probabilities):
+    """Return the probability of numbers in classes by chi-squared.
+
+    Classes beside each other are pooled until each is expected to have `LEAST_EXPECTED`.
+    """
+    expected = probabilities * observed.sum()
+    number, filling, numbers = 0, 0.0, []
+    for value in expected:
+        numbers.append(number)
+        filling += value
+        if filling >= LEAST_EXPECTED:
+            number, filling = number + 1, 0.0
+    # What is left at the end goes to the class before.
+    numbers = np.minimum(numbers, number - 1)
+    observed, expected = (np.bincount(numbers, values) for values in (observed, expected))
+    assert len(expected) > 1
+    return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(), len(expected) - 1)
+
+
+def of_mean(samples, expected, variance=None):
+    """Return the probability of the mean of independent samples, two-sided.
+
+    Without their variance it is Student's t.
+    """
+    samples = np.asarray(samples, float)
+    off = abs(samples.mean() - expected)
+    if variance is not None:
+        return 2 * stats.norm.sf(off / np.sqrt(variance / len(samples)))
+    error = samples.std(ddof=1) / np.sqrt(len(samples))
+    return 2 * stats.t.sf(off / error, len(samples) - 1)

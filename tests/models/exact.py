@@ -1,0 +1,216 @@
+"""What is exactly known of Potts models, in Weigel's convention: energy -J a satisfied bond, J = 1.
+
+Free energies are functions of beta in decimal arithmetic of so many digits that their differences
+give the moments of energy.
+"""
+
+from decimal import Decimal, localcontext
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+DIGITS = 100
+STEP = Decimal("1e-20")  # of beta: differences of second order are right to some 30 digits
+PI = Decimal(
+    "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253"
+    "421170679"
+)
+
+
+class Moments(NamedTuple):
+    """Of the number of satisfied bonds, which is minus the energy."""
+
+    mean: float
+    variance: float
+
+
+def moments(log_partition_function, beta):
+    """Return the moments of satisfied bonds from ln Z, a function of beta as a Decimal."""
+    with localcontext(prec=DIGITS):
+        below, at, above = (log_partition_function(Decimal(beta) + k * STEP) for k in (-1, 0, 1))
+        return Moments(
+            float((above - below) / (2 * STEP)), float((above - 2 * at + below) / STEP**2)
+        )
+
+
+# --------------------------------------------------------------------- Ising model on a torus
+
+
+def log_kaufman(rows, columns):
+    """Return ln Z of the Ising model on a torus, a function of beta.
+
+    B. Kaufman, Phys. Rev. 76, 1232 (1949), eq. 51, as A. E. Ferdinand and M. E. Fisher, Phys.
+    Rev. 185, 832 (1969), eqs. 2.1 to 2.6, have it. Lengths of 1 and 2 have self- and double bonds.
+    """
+
+    def log_partition_function(beta):
+        coupling = beta / 2  # K of the Ising convention
+        sinh, cosh = _sinh(beta), _cosh(beta)
+        tanh = _sinh(coupling) / _cosh(coupling)
+        gammas = [beta + tanh.ln()]  # the only one that changes its sign
+        for k in range(1, 2 * columns):
+            cosh_gamma = cosh * cosh / sinh - _cos(PI * k / columns)
+            gammas.append((cosh_gamma + (cosh_gamma * cosh_gamma - 1).sqrt()).ln())
+        halves = [rows * gamma / 2 for gamma in gammas]
+        total = sum(
+            prod(2 * function(half) for half in halves[parity::2])
+            for parity in (0, 1)
+            for function in (_cosh, _sinh)
+        )
+        sites = rows * columns
+        ising = (2 * sinh).ln() * sites / 2 + (total / 2).ln()
+        # H = -(sum of s_i s_j + bonds)/2, and a torus has two bonds a site.
+        return ising + coupling * 2 * sites
+
+    return log_partition_function
+
+
+def _sinh(x):
+    return (x.exp() - (-x).exp()) / 2
+
+
+def _cosh(x):
+    return (x.exp() + (-x).exp()) / 2
+
+
+def _cos(x):
+    term = total = Decimal(1)
+    k = 0
+    while abs(term) > Decimal(10) ** -DIGITS:
+        k += 2
+        term *= -x * x / (k * (k - 1))
+        total += term
+    return total
+
+
+# ----------------------------------------------------------------------------------- the chain
+
+
+def log_chain(length, q, periodic=True):
+    """Return ln Z of a chain, a function of beta, from the eigenvalues of its transfer matrix."""
+
+    def log_partition_function(beta):
+        symmetric, other = beta.exp() + q - 1, beta.exp() - 1
+        if not periodic:
+            return (q * symmetric ** (length - 1)).ln()
+        return (symmetric**length + (q - 1) * other**length).ln()
+
+    return log_partition_function
+
+
+# ------------------------------------------------------------------------------- all spins
+
+
+class Levels(NamedTuple):
+    """All configurations, pooled by what an update is to get right.
+
+    Attributes
+    ----------
+    satisfied : ndarray of int, shape (levels,)
+    counts : ndarray of int, shape (levels, q)
+        Sites of each state; for q > 2 in descending order.
+    multiplicity : ndarray of int, shape (levels,)
+    """
+
+    satisfied: np.ndarray
+    counts: np.ndarray
+    multiplicity: np.ndarray
+
+    def probabilities(self, beta):
+        weights = np.log(self.multiplicity) + beta * self.satisfied
+        return np.exp(weights - special.logsumexp(weights))
+
+    def moments(self, beta):
+        probabilities = self.probabilities(beta)
+        mean = probabilities @ self.satisfied
+        return Moments(mean, probabilities @ (self.satisfied - mean) ** 2)
+
+    def squared_magnetisations(self):
+        """Return m^2 of each level."""
+        q, sites = self.counts.shape[1], self.counts[0].sum()
+        return (q * ((self.counts / sites) ** 2).sum(axis=1) - 1) / (q - 1)
+
+
+def pooled_counts(counts):
+    """Return counts of states, those of equivalent configurations the same."""
+    return counts if counts.shape[-1] == 2 else -np.sort(-counts, axis=-1)
+
+
+def levels(shape, q, periodic=True):
+    """Return the `Levels` of a small lattice."""
+    sites = prod(shape)
+    numbers = np.arange(q**sites, dtype=np.int32)
+    states = np.stack([(numbers // q**k % q).astype(np.int8) for k in range(sites)])
+    satisfied = np.zeros(len(numbers), np.int16)
+    for first, second in bond_ends(shape, periodic):
+        satisfied += states[first] == states[second]
+    counts = np.stack([(states == state).sum(axis=0, dtype=np.int16) for state in range(q)], axis=1)
+    rows = np.column_stack([satisfied, pooled_counts(counts)])
+    unique, multiplicity = np.unique(rows, axis=0, return_counts=True)
+    return Levels(unique[:, 0].astype(int), unique[:, 1:].astype(int), multiplicity)
+
+
+def bond_ends(shape, periodic=True):
+    """Return pairs of sites, numbered in C order, one for each bond; equal for a self-bond."""
+    closed = (periodic,) * len(shape) if isinstance(periodic, bool) else periodic
+    numbers = np.arange(prod(shape)).reshape(shape)
+    ends = []
+    for axis, (length, closes) in enumerate(zip(shape, closed, strict=True)):
+        bonds = length if closes else length - 1
+        first = np.take(numbers, np.arange(bonds), axis)
+        second = np.take(numbers, (np.arange(bonds) + 1) % length, axis)
+        ends += zip(first.ravel().tolist(), second.ravel().tolist(), strict=True)
+    return ends
+
+
+# ------------------------------------------------------------------------------- all bonds
+
+
+class Graphs(NamedTuple):
+    """All sets of active bonds of a small lattice, as Fortuin and Kasteleyn weigh them.
+
+    C. M. Fortuin, P. W. Kasteleyn, Physica 57, 536 (1972).
+
+    Attributes
+    ----------
+    bonds : int
+        Of the lattice.
+    active, clusters, largest : ndarray of int, shape (2**bonds,)
+    """
+
+    bonds: int
+    active: np.ndarray
+    clusters: np.ndarray
+    largest: np.ndarray
+
+    def probabilities(self, beta, q):
+        p = -np.expm1(-beta)
+        weights = p**self.active * (1 - p) ** (self.bonds - self.active) * float(q) ** self.clusters
+        return weights / weights.sum()
+
+
+def graphs(shape, periodic=True):
+    """Return the `Graphs` of a lattice of 20 bonds at most."""
+    ends, sites = bond_ends(shape, periodic), prod(shape)
+    sets = np.arange(1 << len(ends))
+    is_active = [(sets >> k & 1).astype(bool) for k in range(len(ends))]
+    roots = np.tile(np.arange(sites, dtype=np.int8)[:, None], len(sets))
+    for _ in range(sites):
+        for (first, second), active in zip(ends, is_active, strict=True):
+            lower = np.minimum(roots[first], roots[second])
+            for site in (first, second):
+                roots[site][active] = lower[active]
+    sizes = np.stack([(roots == root).sum(axis=0) for root in range(sites)])
+    return Graphs(
+        len(ends), sum(is_active, np.int64(0)), (sizes > 0).sum(axis=0), sizes.max(axis=0)
+    )
+
+
+def critical_energy(q):
+    """Return the energy a site of the square lattice at ln(1 + sqrt(q)), for q up to 4.
+
+    R. J. Baxter, J. Phys. C 6, L445 (1973): the lattice is its own dual.
+    """
+    return -(1 + 1 / np.sqrt(q))

@@ -1,0 +1,292 @@
+"""The Potts model site by site, in plain Python, from the contract in ``kernels/core/spins.h``.
+
+Sites are numbered in C order and spins are a list of a replica's states. Nothing is held as bits,
+probabilities and sums are exact integers, and clusters are found by breadth-first search.
+"""
+
+from collections import deque
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from conncomp.generate.random import philox
+
+START, BOND, CLUSTER, SEED, METROPOLIS, EXCHANGE = range(1, 7)  # purposes
+AXES = 4
+WORD = 64
+CERTAIN = 1 << 64
+SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS, COUNTS = 0, 1, 2, 3, 4, 7, 12
+
+
+class ReferencePotts:
+    """What `conncomp.models.Potts` is to do; arguments as its, with `tile` for each axis.
+
+    Updates return records, int64 of shape (updates, replicas, 12 + q), as
+    `conncomp.models.Measurements.records` has them for several replicas.
+    """
+
+    def __init__(
+        self,
+        shape,
+        q,
+        beta,
+        *,
+        coupling=1.0,
+        periodic=True,
+        replicas=1,
+        seed=0,
+        start="hot",
+        first_replica=0,
+    ):
+        self.shape, self.q, self.coupling, self.seed = tuple(shape), q, coupling, seed
+        self.periodic = (periodic,) * len(shape) if isinstance(periodic, bool) else tuple(periodic)
+        self.betas = [beta] * replicas if isinstance(beta, float) else list(beta)
+        self.numbers = range(first_replica, first_replica + replicas)
+        self.sites = list(product(*map(range, self.shape)))
+        self.neighbours = [
+            [self._next_site(site, axis) for site in self.sites] for axis in range(len(self.shape))
+        ]
+        self.step = 0
+        if isinstance(start, str):
+            self.states = [self._first_states(start, number) for number in self.numbers]
+        else:
+            given = np.broadcast_to(start, (replicas, *self.shape))
+            self.states = [replica.ravel().tolist() for replica in given]
+
+    @property
+    def spins(self):
+        return np.array(self.states, np.uint8).reshape(-1, *self.shape)
+
+    def swendsen_wang(self, sweeps, *, clusters=False):
+        return self._cluster_updates(sweeps, clusters, None, None)
+
+    def wolff(self, updates, *, clusters=False):
+        return self._cluster_updates(updates, clusters, self.shape, CERTAIN)
+
+    def few_cluster(self, updates, *, tile, p_flip, clusters=False):
+        return self._cluster_updates(updates, clusters, tile, int(Fraction(p_flip) * CERTAIN))
+
+    def metropolis(self, sweeps):
+        records = []
+        for _ in range(sweeps):
+            self.step += 1
+            records.append([self._metropolis_sweep(k) for k in range(len(self.states))])
+        return self._as_array(records)
+
+    def bonds(self):
+        """Return the bonds that the next cluster update draws: (ndim, replicas, *shape)."""
+        active = [self._active_bonds(k, self.step + 1) for k in range(len(self.states))]
+        return np.array(active).swapaxes(0, 1).reshape(-1, len(active), *self.shape)
+
+    def count(self):
+        """Return records of the spins as they are, without clusters."""
+        return np.array([self._count(k) for k in range(len(self.states))], np.int64)
+
+    # ------------------------------------------------------------------------------- random numbers
+
+    def _draw(self, purpose, index, replica, step, axis=0, block=0):
+        """Return two numbers of 64 bits."""
+        counter = index | replica << 40
+        a, b, c, d = philox(
+            self.seed, (counter % 2**32, counter >> 32, step, purpose | axis << 8 | block << 16)
+        )
+        return a | b << 32, c | d << 32
+
+    def _bond_numbers(self, number, step, axis):
+        """Return the number of 64 bits that is drawn for the bond of each site along an axis.
+
+        Digit k of it, from the highest one, is the site's bit of half k % 2 of block k // 2 of the
+        site's word.
+        """
+        row = self.shape[-1]
+        columns = -(-row // WORD)
+        words = np.arange(len(self.sites) // row * columns, dtype=np.uint64)[:, None]
+        blocks = np.arange(32, dtype=np.uint64)
+        numbered = AXES - len(self.shape) + axis
+        halves = self._draw(BOND, words, number, step, numbered, blocks)
+        digits = np.stack(halves, axis=-1).reshape(-1, 1, 64)
+        of_sites = digits >> np.arange(WORD, dtype=np.uint64)[:, None] & 1
+        numbers = (of_sites << np.arange(63, -1, -1, dtype=np.uint64)).sum(axis=-1)
+        return numbers.reshape(-1, columns * WORD)[:, :row].ravel().tolist()
+
+    # ---------------------------------------------------------------------------------- the lattice
+
+    def _next_site(self, site, axis):
+        """Return the number of the next site along an axis, None if there is none."""
+        at = list(site)
+        at[axis] += 1
+        if at[axis] == self.shape[axis]:
+            if not self.periodic[axis]:
+                return None
+            at[axis] = 0
+        return int(np.ravel_multi_index(at, self.shape))
+
+    def _first_states(self, start, number):
+        if start == "cold":
+            return [0] * len(self.sites)
+        draws = [self._draw(START, site, number, 0)[0] for site in range(len(self.sites))]
+        return [below(draw, self.q) for draw in draws]
+
+    def _active_bonds(self, k, step):
+        """Return for each axis and site whether its bond joins equal spins and is drawn."""
+        states, probability = self.states[k], bond_probability(self.betas[k], self.coupling)
+        active = []
+        for axis, neighbours in enumerate(self.neighbours):
+            drawn = self._bond_numbers(self.numbers[k], step, axis)
+            active.append(
+                [
+                    neighbour is not None
+                    and states[site] == states[neighbour]
+                    and drawn[site] < probability
+                    for site, neighbour in enumerate(neighbours)
+                ]
+            )
+        return active
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def _cluster_updates(self, updates, clusters, tile, p_flip):
+        records = []
+        for _ in range(updates):
+            self.step += 1
+            replicas = range(len(self.states))
+            records.append([self._cluster_update(k, clusters, tile, p_flip) for k in replicas])
+        return self._as_array(records)
+
+    def _cluster_update(self, k, clusters, tile, p_flip):
+        states, number, record = self.states[k], self.numbers[k], self._count(k)
+        active = self._active_bonds(k, self.step)
+        found = self._clusters(active)
+        if tile is None or clusters:
+            record[ACTIVE] = sum(map(sum, active))
+        if clusters:
+            measure_clusters(record, [len(cluster) for cluster in found])
+        seeds = None if tile is None else self._seeds(number, tile)
+        for cluster in found:
+            root = min(cluster)
+            bits, decision = self._draw(CLUSTER, root, number, self.step)
+            if seeds is None:
+                state = below(bits, self.q)
+            elif seeds.isdisjoint(cluster) or decision >= p_flip:
+                continue
+            else:
+                state = another_state(bits, states[root], self.q)
+            for site in cluster:
+                states[site] = state
+        return record
+
+    def _clusters(self, active):
+        """Return lists of sites."""
+        joined = [[] for _ in self.sites]
+        for neighbours, of_axis in zip(self.neighbours, active, strict=True):
+            for site, neighbour in enumerate(neighbours):
+                if of_axis[site]:
+                    joined[site].append(neighbour)
+                    joined[neighbour].append(site)
+        unseen, clusters = set(range(len(self.sites))), []
+        while unseen:
+            queue, cluster = deque([unseen.pop()]), []
+            while queue:
+                site = queue.popleft()
+                cluster.append(site)
+                frontier = unseen.intersection(joined[site])
+                unseen -= frontier
+                queue.extend(frontier)
+            clusters.append(cluster)
+        return clusters
+
+    def _seeds(self, number, tile):
+        """Return the numbers of the sites that are drawn, one in each tile."""
+        tiles = product(*(range(n // edge) for n, edge in zip(self.shape, tile, strict=True)))
+        seeds = set()
+        for index, corner in enumerate(tiles):
+            place = below(self._draw(SEED, index, number, self.step)[0], prod(tile))
+            within = np.unravel_index(place, tile)
+            at = [c * edge + w for c, edge, w in zip(corner, tile, within, strict=True)]
+            seeds.add(int(np.ravel_multi_index(at, self.shape)))
+        return seeds
+
+    def _metropolis_sweep(self, k):
+        states, number, record = self.states[k], self.numbers[k], self._count(k)
+        around = [[] for _ in self.sites]
+        for neighbours in self.neighbours:
+            for site, neighbour in enumerate(neighbours):
+                if neighbour is not None and neighbour != site:
+                    around[site].append(neighbour)
+                    around[neighbour].append(site)
+        classes = [self._class(site) for site in self.sites]
+        for of_class in sorted(set(classes)):
+            before = list(states)
+            for site, old in enumerate(before):
+                if classes[site] != of_class:
+                    continue
+                bits, choice = self._draw(METROPOLIS, site, number, self.step)
+                new = another_state(choice, old, self.q)
+                equal = [before[neighbour] for neighbour in around[site]]
+                lost = equal.count(old) - equal.count(new)
+                if lost <= 0 or bits < acceptance(self.betas[k], self.coupling, lost):
+                    states[site] = new
+        return record
+
+    def _class(self, site):
+        """Return which sites are updated together with one; the lower classes come first."""
+        number = sum(site) % 2
+        for axis, (at, length) in enumerate(zip(site, self.shape, strict=True)):
+            odd = self.periodic[axis] and length % 2 == 1 and length > 1
+            if odd and at == length - 1:
+                number += 2 << (AXES - len(self.shape) + axis)
+        return number
+
+    # -------------------------------------------------------------------------------------- records
+
+    def _count(self, k):
+        states, record = self.states[k], [0] * (COUNTS + self.q)
+        for neighbours in self.neighbours:
+            for site, neighbour in enumerate(neighbours):
+                record[SATISFIED] += neighbour is not None and states[site] == states[neighbour]
+        for state in states:
+            record[COUNTS + state] += 1
+        return record
+
+    def _as_array(self, records):
+        shape = len(records), len(self.states), COUNTS + self.q
+        return np.array(records, np.int64).reshape(shape)
+
+
+def below(bits, high):
+    return bits * high >> 64
+
+
+def another_state(bits, old, q):
+    return (old + 1 + below(bits, q - 1)) % q
+
+
+def measure_clusters(record, sizes):
+    """Fill in the fields of a record that tell of clusters of these sizes."""
+    record[CLUSTERS], record[LARGEST] = len(sizes), max(sizes)
+    for field, limbs, power in ((SQUARES, 3, 2), (FOURTHS, 5, 4)):
+        for k in range(limbs):
+            record[field + k] = sum(size**power >> 32 * k & 0xFFFFFFFF for size in sizes)
+
+
+def bond_probability(beta, coupling):
+    """Return 2**64 (1 - exp(-beta J)) without its fraction, 2**64 - 1 at most."""
+    return _fixed_point(1 - _weight(beta, coupling, 1))
+
+
+def acceptance(beta, coupling, lost):
+    """Return 2**64 exp(-beta J lost), likewise."""
+    return _fixed_point(_weight(beta, coupling, lost))
+
+
+def _weight(beta, coupling, bonds):
+    with localcontext(prec=70):
+        return (-Decimal(beta) * Decimal(coupling) * bonds).exp()
+
+
+def _fixed_point(probability):
+    with localcontext(prec=70):
+        return min(int(probability * CERTAIN), CERTAIN - 1)
