@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_integer, check_choice, shown
-from conncomp._arrays import as_cupy, as_numpy, choose_device, on_gpu
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy,
+    choose_device,
+    move_from_gpu,
+    move_to_gpu,
+    native_layout,
+    on_gpu,
+)
 from conncomp.grid import label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.models.lattice import MOST_AXES, Lattice, pack, unpack
+from conncomp.models.lattice import MOST_AXES, Lattice, check_words, pack, unpack
 from conncomp.models.measurements import (
     COUNTS,
     SATISFIED,
@@ -27,6 +35,9 @@ MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers h
 MOST_REPLICAS = 1 << 24
 MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
+
+# Makes the update of a step, and measures into a record unless that is None.
+Update = Callable[[int, Any], None]
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
@@ -45,6 +56,24 @@ class Seeds(NamedTuple):
 
     tile: tuple[int, ...]
     p_flip: int
+
+
+class State(NamedTuple):
+    """Where a model stands: what `Potts.state` returns.
+
+    Attributes
+    ----------
+    step : int
+        How many updates were made.
+    betas : ndarray of float64, shape (replicas,)
+        The inverse temperature of each replica.
+    words : ndarray of uint64
+        The spins as the model holds them; opaque.
+    """
+
+    step: int
+    betas: NDArray[np.float64]
+    words: NDArray[np.uint64]
 
 
 class Potts:
@@ -115,7 +144,7 @@ class Potts:
     >>> from conncomp.models import Potts
     >>> model = Potts((64, 64), q=2, beta="critical", seed=1)
     >>> series = model.swendsen_wang(200)
-    >>> -1.9 < series.energy[100:].mean() / 64**2 < -1.5
+    >>> bool(-1.9 < series.energy[100:].mean() / 64**2 < -1.5)
     True
     >>> model.step
     200
@@ -208,6 +237,48 @@ class Potts:
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
         return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+
+    def state(self) -> State:
+        """Return a copy of all that updates change, in memory of the CPU.
+
+        Returns
+        -------
+        State
+            For `restore`, of this model or of one with the same parameters on any device.
+        """
+        words = self._words
+        copy = move_from_gpu(words) if on_gpu(words) else words.copy()
+        return State(self.step, self._betas.copy(), copy)
+
+    def restore(self, state: State) -> None:
+        """Go to where a model with the same parameters stood; its updates then repeat.
+
+        Parameters
+        ----------
+        state : State
+            What `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be a state of this lattice. The model is then unchanged.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> model = Potts((8, 8), seed=1)
+        >>> state = model.state()
+        >>> first = model.swendsen_wang(5).energy
+        >>> model.restore(state)
+        >>> bool((model.swendsen_wang(5).energy == first).all())
+        True
+        """
+        step = _check_range("step", state.step, 0, MOST_STEPS)
+        betas = self._check_betas(state.betas)
+        check_words(self.lattice, self._words.shape, state.words)
+        xp = self._engine.xp
+        words = state.words.copy() if xp is np else move_to_gpu(xp, native_layout(state.words))
+        self._words, self._betas, self.step = words, betas, step
 
     def energy(self) -> Any:
         """Return the energy of the whole lattice, for each replica."""
@@ -315,7 +386,7 @@ class Potts:
         measure, clusters, returns
             As of `swendsen_wang`.
         """
-        seeds = Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
+        seeds = self._few_cluster_seeds(tile, p_flip)
         return self._cluster_updates("updates", updates, seeds, measure, clusters)
 
     def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
@@ -334,6 +405,43 @@ class Potts:
         -------
         Measurements or None
         """
+        return self._updates("sweeps", sweeps, measure, False, self._metropolis_update())
+
+    def _cluster_updates(
+        self, name: str, count: int, seeds: Seeds | None, measure: bool, clusters: bool
+    ) -> Measurements | None:
+        with_clusters = as_bool("clusters", clusters) and as_bool("measure", measure)
+        update = self._cluster_update(seeds, with_clusters)
+        return self._updates(name, count, measure, with_clusters, update)
+
+    def _updates(
+        self, name: str, count: int, measure: bool, clusters: bool, update: Update
+    ) -> Measurements | None:
+        updates = _check_range(name, count, 0, MOST_STEPS - self.step)
+        records = self._new_records(updates) if as_bool("measure", measure) else None
+        for number in range(updates):
+            self._advance(update, None if records is None else records[number])
+        if records is None:
+            return None
+        counted = self._engine.as_numpy(records)
+        return Measurements(
+            counted[:, 0] if self._single else counted, self.lattice, self.coupling, clusters
+        )
+
+    # ----------------------------------------------------------------------------- update by update
+
+    def _cluster_update(self, seeds: Seeds | None, clusters: bool) -> Update:
+        probabilities = self._probabilities()
+
+        def update(step: int, record: Any) -> None:
+            measured = clusters and record is not None
+            self._engine.update(
+                self._words, self._new_words, step, probabilities, seeds, record, measured
+            )
+
+        return update
+
+    def _metropolis_update(self) -> Update:
         lost = np.arange(2 * self.lattice.ndim + 1)
         weights = np.exp(-self.coupling * self._betas[:, None] * lost)
         acceptance = self._on_device(np.vectorize(_as_capped, otypes=[np.uint64])(weights))
@@ -341,44 +449,19 @@ class Potts:
         def update(step: int, record: Any) -> None:
             self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
 
-        return self._updates("sweeps", sweeps, measure, False, update)
+        return update
 
-    def _cluster_updates(
-        self, name: str, count: int, seeds: Seeds | None, measure: bool, clusters: bool
-    ) -> Measurements | None:
-        probabilities = self._probabilities()
-        with_clusters = as_bool("clusters", clusters) and as_bool("measure", measure)
+    def _few_cluster_seeds(self, tile: int | Sequence[int], p_flip: float) -> Seeds:
+        return Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
 
-        def update(step: int, record: Any) -> None:
-            self._engine.update(
-                self._words, self._new_words, step, probabilities, seeds, record, with_clusters
-            )
+    def _new_records(self, updates: int) -> Any:
+        shape = updates, self.replicas, record_length(self.lattice)
+        return self._engine.xp.zeros(shape, np.int64)
 
-        return self._updates(name, count, measure, with_clusters, update)
-
-    def _updates(
-        self,
-        name: str,
-        count: int,
-        measure: bool,
-        clusters: bool,
-        update: Callable[[int, Any], None],
-    ) -> Measurements | None:
-        updates = _check_range(name, count, 0, MOST_STEPS - self.step)
-        records = None
-        if as_bool("measure", measure):
-            shape = updates, self.replicas, record_length(self.lattice)
-            records = self._engine.xp.zeros(shape, np.int64)
-        for number in range(updates):
-            # Whatever ends an update leaves the spins before it, and the step.
-            update(self.step + 1, None if records is None else records[number])
-            self._words, self._new_words, self.step = self._new_words, self._words, self.step + 1
-        if records is None:
-            return None
-        counted = self._engine.as_numpy(records)
-        return Measurements(
-            counted[:, 0] if self._single else counted, self.lattice, self.coupling, clusters
-        )
+    def _advance(self, update: Update, record: Any) -> None:
+        """Make one update; whatever ends it leaves the spins before it, and the step."""
+        update(self.step + 1, record)
+        self._words, self._new_words, self.step = self._new_words, self._words, self.step + 1
 
     # -------------------------------------------------------------------------------------- helpers
 
