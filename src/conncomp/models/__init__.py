@@ -2,5 +2,20 @@
 
 from conncomp.models.measurements import Measurements
 from conncomp.models.potts import Potts
+from conncomp.models.statistics import (
+    Estimate,
+    Summary,
+    autocorrelation_time,
+    jackknife,
+    summarise,
+)
 
-__all__ = ["Measurements", "Potts"]
+__all__ = [
+    "Estimate",
+    "Measurements",
+    "Potts",
+    "Summary",
+    "autocorrelation_time",
+    "jackknife",
+    "summarise",
+]
