@@ -2,6 +2,7 @@
 
 from conncomp.models.measurements import Measurements
 from conncomp.models.potts import Potts
+from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.statistics import (
     Estimate,
     Summary,
@@ -14,8 +15,10 @@ __all__ = [
     "Estimate",
     "Measurements",
     "Potts",
+    "Simulation",
     "Summary",
     "autocorrelation_time",
     "jackknife",
+    "simulate",
     "summarise",
 ]

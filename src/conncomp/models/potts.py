@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, check_choice, shown
+from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
@@ -35,6 +35,7 @@ MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers h
 MOST_REPLICAS = 1 << 24
 MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
+UPDATES = ("swendsen-wang", "wolff", "few-cluster", "metropolis")
 
 # Makes the update of a step, and measures into a record unless that is None.
 Update = Callable[[int, Any], None]
@@ -168,14 +169,14 @@ class Potts:
     ) -> None:
         lengths = _check_shape(shape)
         closed = check_periodic(periodic, len(lengths), "the lattice")
-        self.lattice = Lattice(lengths, closed, _check_range("q", q, 2, MOST_STATES))
+        self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
         self.coupling = _check_coupling(coupling)
-        self.seed = _check_range("seed", seed, 0, CERTAIN - 1)
+        self.seed = check_range("seed", seed, 0, CERTAIN - 1)
         self._single = replicas is None
         self.replicas = (
-            1 if replicas is None else _check_range("replicas", replicas, 1, MOST_REPLICAS)
+            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
         )
-        self.first_replica = _check_range(
+        self.first_replica = check_range(
             "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
         )
         check_choice("labelling", labelling, ("auto", "serial", "tiles"))
@@ -216,7 +217,7 @@ class Potts:
         >>> round(Potts.critical_beta(2), 6)
         0.881374
         """
-        states = _check_range("q", q, 2, MOST_STATES)
+        states = check_range("q", q, 2, MOST_STATES)
         if ndim == 2:
             return log(1 + sqrt(states))
         if ndim == 3 and states == 2:
@@ -273,7 +274,7 @@ class Potts:
         >>> bool((model.swendsen_wang(5).energy == first).all())
         True
         """
-        step = _check_range("step", state.step, 0, MOST_STEPS)
+        step = check_range("step", state.step, 0, MOST_STEPS)
         betas = self._check_betas(state.betas)
         check_words(self.lattice, self._words.shape, state.words)
         xp = self._engine.xp
@@ -359,9 +360,7 @@ class Potts:
         measure, clusters, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        return self._cluster_updates(
-            "updates", updates, Seeds(self.lattice.shape, CERTAIN), measure, clusters
-        )
+        return self._cluster_updates("updates", updates, self._wolff_seeds(), measure, clusters)
 
     def few_cluster(
         self,
@@ -417,16 +416,13 @@ class Potts:
     def _updates(
         self, name: str, count: int, measure: bool, clusters: bool, update: Update
     ) -> Measurements | None:
-        updates = _check_range(name, count, 0, MOST_STEPS - self.step)
+        updates = check_range(name, count, 0, MOST_STEPS - self.step)
         records = self._new_records(updates) if as_bool("measure", measure) else None
         for number in range(updates):
             self._advance(update, None if records is None else records[number])
         if records is None:
             return None
-        counted = self._engine.as_numpy(records)
-        return Measurements(
-            counted[:, 0] if self._single else counted, self.lattice, self.coupling, clusters
-        )
+        return self._measurements(self._engine.as_numpy(records), clusters)
 
     # ----------------------------------------------------------------------------- update by update
 
@@ -451,12 +447,36 @@ class Potts:
 
         return update
 
+    def _updater(
+        self, update: str, tile: int | Sequence[int] | None, p_flip: float | None, clusters: bool
+    ) -> Update:
+        """Return what makes the updates of this name; `tile` and `p_flip` are of few-cluster."""
+        check_choice("update", update, UPDATES)
+        if update == "few-cluster":
+            if tile is None or p_flip is None:
+                raise ValueError('update="few-cluster" needs tile and p_flip')
+            return self._cluster_update(self._few_cluster_seeds(tile, p_flip), clusters)
+        if tile is not None or p_flip is not None:
+            raise ValueError('tile and p_flip are for update="few-cluster" only')
+        if update == "metropolis":
+            if clusters:
+                raise ValueError("clusters=True is not for Metropolis updates, which have none")
+            return self._metropolis_update()
+        return self._cluster_update(self._wolff_seeds() if update == "wolff" else None, clusters)
+
+    def _wolff_seeds(self) -> Seeds:
+        return Seeds(self.lattice.shape, CERTAIN)
+
     def _few_cluster_seeds(self, tile: int | Sequence[int], p_flip: float) -> Seeds:
         return Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
 
     def _new_records(self, updates: int) -> Any:
         shape = updates, self.replicas, record_length(self.lattice)
         return self._engine.xp.zeros(shape, np.int64)
+
+    def _measurements(self, records: NDArray[np.int64], clusters: bool) -> Measurements:
+        of_replicas = records[:, 0] if self._single else records
+        return Measurements(of_replicas, self.lattice, self.coupling, clusters)
 
     def _advance(self, update: Update, record: Any) -> None:
         """Make one update; whatever ends it leaves the spins before it, and the step."""
@@ -529,7 +549,7 @@ class Potts:
     def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
         shape = self.lattice.shape
         edges = tuple(
-            _check_range("tile", edge, 1, MOST_SITES)
+            check_range("tile", edge, 1, MOST_SITES)
             for edge in (tile if isinstance(tile, Sequence) else (tile,) * len(shape))
         )
         if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
@@ -562,13 +582,6 @@ def _as_fixed_point(p: float) -> int:
 def _as_capped(p: float) -> int:
     """Return a probability as 64 bits: one that is certain as all but 2**-64."""
     return min(_as_fixed_point(p), CERTAIN - 1)
-
-
-def _check_range(name: str, value: Any, low: int, high: int) -> int:
-    number = as_integer(name, value)
-    if not low <= number <= high:
-        raise ValueError(f"{name}={shown(value)} must be from {low} to {high}")
-    return number
 
 
 def _check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
