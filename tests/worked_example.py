@@ -55,10 +55,10 @@ def stages(choose_tile):
     choose_tile(lambda *given: (5, 0, 0))
     gpu, workspace, described = HostGpu(), Workspace(), describe(image())
     labels = np.full((SIDE, SIDE), UNWRITTEN, np.int32)
-    plan = tiled_bricks._plan(described.geometry, described.links, labels.dtype, 1, False)
+    plan = tiled_bricks.plan_of(described.geometry, described.links, labels.dtype, 1, False)
     stage_kernels = gpu.load(tiled_bricks.FILE, plan.names)
     (write,) = gpu.load(tiled_bricks.FILE, plan.last_names)
-    _, table = tiled_bricks._take_table(workspace, gpu, plan)
+    _, table = tiled_bricks.take_table(workspace, gpu, plan)
     names = tuple(plan.table)
     parts = workspace.take(gpu, *plan.table.values())
     given = plan.tiles, plan.rule, described.values

@@ -22,9 +22,11 @@
 #include "cpu/io/compact.h"
 #include "cpu/io/graph_text.h"
 #include "cpu/io/mirrored.h"
+#include "cpu/models/potts.h"
 
 namespace nb = nanobind;
 using namespace conncomp;
+using namespace nb::literals;
 
 namespace {
 
@@ -292,6 +294,66 @@ void define_generators(nb::module_& m) {
   m.def("rmat_edges", &rmat_edges<Index>);
 }
 
+// Arrays have the shapes that models/_cpu.py gives them, flattened.
+using Words = Vector<Bits64>;
+using ConstWords = Vector<const Bits64>;
+using Record = std::optional<Vector<int64_t>>;
+using Edges = std::array<int64_t, kLatticeAxes>;
+
+int64_t* data_or_null(const Record& record) { return record ? record->data() : nullptr; }
+
+// Without a tile all clusters get new states, without `flip` those with seeds flip for certain.
+void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
+                  ConstWords probabilities, const std::optional<Edges>& tile, std::optional<uint64_t> flip,
+                  const Record& record, bool clusters) {
+  std::optional<SeedRule> rule;
+  if (tile) {
+    rule = SeedRule{{}, !flip, flip.value_or(0)};
+    std::copy(tile->begin(), tile->end(), rule->tiles.length);
+  }
+  PottsMemory memory = engine.take_memory();
+  without_gil([&] {
+    engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), rule,
+                  data_or_null(record), clusters);
+  });
+  engine.give_back(std::move(memory));
+}
+
+void define_models(nb::module_& m) {
+  nb::class_<PottsEngine>(m, "PottsEngine")
+      .def("__init__",
+           [](PottsEngine* self, const Edges& length, int periodic, int states, int planes, uint64_t seed,
+              uint64_t first_replica, int64_t replicas, bool serial) {
+             Lattice lattice{{}, periodic, states, planes};
+             std::copy(length.begin(), length.end(), lattice.length);
+             new (self) PottsEngine({lattice, seed, first_replica, replicas}, serial);
+           })
+      .def("start",
+           [](const PottsEngine& engine, Words words) { without_gil([&] { engine.start(words.data()); }); })
+      .def("bonds",
+           [](const PottsEngine& engine, ConstWords words, uint32_t step, ConstWords probabilities,
+              int first_axis, Words out) {
+             without_gil(
+                 [&] { engine.bonds(words.data(), step, probabilities.data(), first_axis, out.data()); });
+           })
+      .def("count",
+           [](const PottsEngine& engine, ConstWords words, Vector<int64_t> record) {
+             without_gil([&] { engine.count(words.data(), record.data()); });
+           })
+      .def(
+          "metropolis",
+          [](const PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
+             ConstWords acceptance, int most_lost, const Record& record) {
+            without_gil([&] {
+              engine.metropolis(words.data(), new_words.data(), step, acceptance.data(), most_lost,
+                                data_or_null(record));
+            });
+          },
+          "words"_a, "new_words"_a, "step"_a, "acceptance"_a, "most_lost"_a, "record"_a.none())
+      .def("update", &update_potts, "words"_a, "new_words"_a, "step"_a, "probabilities"_a, "tile"_a.none(),
+           "flip"_a.none(), "record"_a.none(), "clusters"_a);
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -317,6 +379,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_components<int64_t>(m);
   define_generators<int32_t>(m);
   define_generators<int64_t>(m);
+  define_models(m);
   m.def("philox", [](uint64_t seed, std::array<uint32_t, 4> counter) {
     const auto [w] = philox(seed, PhiloxBlock{{counter[0], counter[1], counter[2], counter[3]}});
     return std::array<uint32_t, 4>{w[0], w[1], w[2], w[3]};

@@ -149,7 +149,7 @@ def test_memory(shape, links, least, most):
     steps = Neighbourhood(ndim, None, (False,) * ndim).steps(tuple(range(ndim)))
     geometry = Geometry(shape, strides, steps, 1, 0)
     index = np.dtype(np.int64 if np.prod(shape) >= 2**31 else np.int32)
-    plan = tiled_bricks._plan(geometry, links, index, 132, consecutive=True)
+    plan = tiled_bricks.plan_of(geometry, links, index, 132, consecutive=True)
     parts = [*plan.table.values(), *plan.by_word]
     needed = sum(count * dtype.itemsize for count, dtype in parts)
     assert least * np.prod(shape) < needed < most * np.prod(shape)

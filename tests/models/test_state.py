@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from conncomp.kernels.lattice import Lattice, check_words, pack
 from conncomp.models import Potts
-from conncomp.models.lattice import Lattice, check_words, pack
 
 SHAPES = [(7,), (5, 70), (3, 4, 64), (2, 3, 4, 5)]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
+from conncomp.kernels.lattice import Lattice
 from conncomp.models import Measurements, Potts, autocorrelation_time, jackknife, summarise
-from conncomp.models.lattice import Lattice
 from conncomp.models.measurements import COUNTS, SATISFIED, record_length
 
 # Six sigma: one false alarm in 5e8 tests. Errors of errors are below a tenth, so 7 for pulls.

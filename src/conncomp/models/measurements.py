@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.models.lattice import Lattice
+from conncomp.kernels.lattice import Lattice
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order.

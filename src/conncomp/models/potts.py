@@ -21,7 +21,7 @@ from conncomp._arrays import (
 )
 from conncomp.grid import label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.models.lattice import MOST_AXES, Lattice, check_words, pack, unpack
+from conncomp.kernels.lattice import MOST_AXES, Lattice, check_words, pack, unpack
 from conncomp.models.measurements import (
     COUNTS,
     SATISFIED,
@@ -186,7 +186,8 @@ class Potts:
         self._betas = self._check_betas(beta)
         self._engine = _engine(self)
         self._words = self._first_spins(start)
-        self._new_words = self._engine.xp.empty_like(self._words)
+        # Bits beyond the rows are 0 in both: updates write what belongs to sites.
+        self._new_words = self._engine.xp.zeros_like(self._words)
         self.step = 0
 
     @staticmethod
@@ -567,7 +568,7 @@ def _engine(model: Potts) -> Any:
         model.options,
     )
     if model.device == "cuda":
-        from conncomp.kernels.cuda.models.engine import CudaEngine
+        from conncomp.models._cuda import CudaEngine
 
         return CudaEngine(*arguments)
     from conncomp.models._cpu import CpuEngine

@@ -46,7 +46,7 @@ constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kR
 
 enum Purpose : Bits32 { kStart = 1, kBond, kCluster, kSeed, kMetropolis, kExchange };
 
-// Laid out as in models/lattice.py.
+// Laid out as in lattice.py.
 struct Lattice {
   int64_t length[kLatticeAxes];
   int32_t periodic;  // a bit for each axis

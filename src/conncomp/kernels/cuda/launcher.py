@@ -217,6 +217,11 @@ class Gpu:
         )
         return [module.get_function(expression) for expression in expressions]
 
+    def free_memory(self) -> int:
+        """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""
+        free, _ = self.xp.cuda.runtime.memGetInfo()
+        return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
+
     def address(self, array: Any) -> int:
         """Return where an array begins in the memory of the GPU."""
         return int(array.data.ptr)

@@ -97,7 +97,7 @@ def grid_of(geometry: Geometry) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _geometry_of(
+def geometry_of(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
     itemsize: int,
@@ -235,7 +235,7 @@ class Image:
         ):
             values = values.copy(order="C")
         self.values = values
-        self.geometry = _geometry_of(
+        self.geometry = geometry_of(
             values.shape, values.strides, values.dtype.itemsize, neighbourhood, batch_axes
         )
         if links.bonds:  # those along axes of length 1 are left out, as the axes are

@@ -72,10 +72,10 @@ def fill_labels(
     array of int64, shape (image.items,)
         The number of components of each item, in `workspace`.
     """
-    plan = _plan(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
+    plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, *links = gpu.load(FILE, plan.names)
     write, *number = gpu.load(FILE, plan.last_names)
-    (components, *by_word), table = _take_table(workspace, gpu, plan)
+    (components, *by_word), table = take_table(workspace, gpu, plan)
     roots, numbers, in_chunk = by_word if consecutive else (None, None, None)
     tiles, values = plan.tiles, image.values
     for link in links:
@@ -96,7 +96,7 @@ def fill_labels(
     return components
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """What depends on the kind of an array only, and is kept for the next one of that kind.
 
     Attributes
@@ -145,13 +145,14 @@ class _Plan(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _plan(
+def plan_of(
     geometry: Geometry,
     links: Links,
     index: np.dtype[Any],
     multiprocessors: int,
     consecutive: bool,
-) -> _Plan:
+) -> Plan:
+    """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
     shape, items = geometry.shape, geometry.items
     rank, by_value = len(shape), _by_value(geometry, links)
@@ -181,7 +182,7 @@ def _plan(
     if consecutive:
         table["roots"] = bricks, BITS
         by_word = (words, WORDS), (words, index), (chunks, COUNT)
-    return _Plan(
+    return Plan(
         _names(links, given, kind, index),
         _last_names(links, given, kind, index, consecutive),
         rule_of(links).struct if by_value else np.uint8(0),
@@ -215,11 +216,13 @@ def _choose_logs(geometry: Geometry, tiles: int) -> tuple[int, ...]:
     return choose_tile(geometry.shape, _brick_log(geometry), usual, -(-tiles // geometry.items))
 
 
-def _take_table(workspace: Workspace, gpu: Gpu, plan: _Plan) -> tuple[tuple[Any, ...], Any]:
-    """Return the counts of components and the parts by word, and ``BrickTable``."""
+def take_table(
+    workspace: Workspace, gpu: Gpu, plan: Plan, *more: tuple[int, Any]
+) -> tuple[tuple[Any, ...], Any]:
+    """Return the counts of components, the parts by word and `more` ones, and ``BrickTable``."""
     names = tuple(plan.table)
     parts, table = workspace.take_struct(
-        gpu, TABLE, names, {"bricks": plan.bricks}, *plan.table.values(), *plan.by_word
+        gpu, TABLE, names, {"bricks": plan.bricks}, *plan.table.values(), *plan.by_word, *more
     )
     return (parts[names.index("components")], *parts[len(names) :]), table
 

@@ -14,7 +14,7 @@ MOST_AXES = 4
 BITS = np.dtype("u8")
 
 # ``Lattice`` of ``core/spins.h``.
-_STRUCT = np.dtype(
+LATTICE = np.dtype(
     [("length", "i8", MOST_AXES), ("periodic", "i4"), ("states", "i4"), ("planes", "i4")],
     align=True,
 )
@@ -83,7 +83,7 @@ class Lattice(_Geometry):
         before = MOST_AXES - self.ndim
         closed = sum(1 << (before + k) for k, closes in enumerate(self.periodic) if closes)
         lengths = (*(1,) * before, *self.shape)
-        return np.array((lengths, closed, self.states, self.planes), _STRUCT)[()]
+        return np.array((lengths, closed, self.states, self.planes), LATTICE)[()]
 
 
 def pack(xp: Any, lattice: Lattice, states: Any) -> Any:

@@ -1,0 +1,157 @@
+// The active bonds of an update where somebody asks for them: drawn when a word of sites is first touched,
+// and kept. Memory: 6 bits a site for two axes.
+#pragma once
+
+#include <cstdint>
+
+#include "core/spins.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/models/draws.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+// What is known of a word of sites in this update, as words: of which update it is, which sites have been
+// visited, which are waiting, and the active bonds along each axis from `first_axis` on.
+class Cells {
+ public:
+  // The axes before are of length 1.
+  static int first_axis(const Lattice& lattice) {
+    int axis = 0;
+    while (axis < kRowAxis && lattice.length[axis] == 1) ++axis;
+    return axis;
+  }
+  static int words_of_cell(const Lattice& lattice) { return kBonds + kLatticeAxes - first_axis(lattice); }
+
+  Cells(const Lattice& lattice, const Draws& draws, Bits64 probability, const Bits64* spins, Bits64 update,
+        Bits64* cells)
+      : lattice_(lattice),
+        draws_(draws),
+        probability_(probability),
+        spins_(spins),
+        update_(update),
+        cells_(cells),
+        first_axis_(first_axis(lattice)),
+        words_of_cell_(words_of_cell(lattice)) {}
+
+  int first_axis() const { return first_axis_; }
+  Bits64& visited(int64_t word) { return cell(word)[kVisited]; }
+  Bits64& waiting(int64_t word) { return cell(word)[kWaiting]; }
+  Bits64 active(int64_t word, int axis) { return cell(word)[kBonds + axis - first_axis_]; }
+
+ private:
+  enum { kUpdate, kVisited, kWaiting, kBonds };
+
+  Bits64* cell(int64_t word) {
+    Bits64* const cell = cells_ + word * words_of_cell_;
+    if (cell[kUpdate] != update_) fill(word, cell);
+    return cell;
+  }
+
+  [[gnu::noinline]] void fill(int64_t word, Bits64* cell) const {
+    const WordPlace place = place_of(lattice_, word);
+    for (int axis = first_axis_; axis < kLatticeAxes; ++axis)
+      cell[kBonds + axis - first_axis_] = activate_word(draws_, Bits64(word), axis, probability_,
+                                                        satisfied_bonds(lattice_, spins_, place, axis));
+    cell[kVisited] = cell[kWaiting] = 0;
+    cell[kUpdate] = update_;
+  }
+
+  const Lattice lattice_;
+  const Draws draws_;
+  const Bits64 probability_;
+  const Bits64* const spins_;
+  const Bits64 update_;
+  Bits64* const cells_;
+  const int first_axis_, words_of_cell_;
+};
+
+// The memory of cells, which updates share; they are numbered from 1, so that cells of 0 are of none.
+struct CellMemory {
+  Buffer<Bits64> cells;
+  Bits64 updates = 0;
+
+  explicit CellMemory(const Replicas& replicas) : cells(size(replicas)) {
+    for_each_index(size(replicas), [&](int64_t i) { cells[i] = 0; });
+  }
+  Bits64* of(const Replicas& replicas, int64_t replica) {
+    return cells.data() + replica * (size(replicas) / replicas.count);
+  }
+
+ private:
+  static int64_t size(const Replicas& replicas) {
+    return replicas.count * replicas.lattice.words() * Cells::words_of_cell(replicas.lattice);
+  }
+};
+
+// The word before along an axis that is not the last one; -1 if there is none.
+inline int64_t word_before(const Lattice& lattice, const WordPlace& place, int axis) {
+  const int64_t stride = row_stride(lattice, axis) * lattice.columns();
+  if (place.at[axis] > 0) return place.word - stride;
+  return lattice.closes(axis) ? place.word + (lattice.length[axis] - 1) * stride : -1;
+}
+
+// The site of a bit of a word, and the word and the bit of a site.
+inline int64_t site_at(const Lattice& lattice, int64_t word, int bit) {
+  return word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites + bit;
+}
+struct SitePlace {
+  int64_t word;
+  int bit;
+
+  SitePlace(const Lattice& lattice, int64_t site) {
+    const int64_t row = site / lattice.length[kRowAxis], x = site % lattice.length[kRowAxis];
+    word = row * lattice.columns() + x / kWordSites;
+    bit = int(x % kWordSites);
+  }
+};
+
+inline int state_at(const Lattice& lattice, const Bits64* spins, const SitePlace& place) {
+  int state = 0;
+  for (int k = 0; k < lattice.planes; ++k)
+    state |= int(spins[k * lattice.words() + place.word] >> place.bit & 1) << k;
+  return state;
+}
+
+inline void set_state(const Lattice& lattice, Bits64* spins, int64_t word, Bits64 sites, int state) {
+  for (int k = 0; k < lattice.planes; ++k) {
+    Bits64& digits = spins[k * lattice.words() + word];
+    digits = state >> k & 1 ? digits | sites : digits & ~sites;
+  }
+}
+
+// The drawn site of each tile, of which there are as many as fill the lattice. Axes are those of Lattice.
+struct Tiles {
+  int64_t length[kLatticeAxes];
+
+  int64_t count(const Lattice& lattice) const {
+    int64_t tiles = 1;
+    for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / length[k];
+    return tiles;
+  }
+  int64_t seed(const Lattice& lattice, const Draws& draws, int64_t tile) const {
+    Bits64 sites = 1;
+    for (int64_t edge : length) sites *= Bits64(edge);
+    int64_t in_tile = int64_t(below(half(draws(kSeed, Bits64(tile)), 0), sites)), site = 0, stride = 1;
+    for (int k = kLatticeAxes - 1; k >= 0; --k) {
+      const int64_t tiles = lattice.length[k] / length[k];
+      site += (tile % tiles * length[k] + in_tile % length[k]) * stride;
+      tile /= tiles;
+      in_tile /= length[k];
+      stride *= lattice.length[k];
+    }
+    return site;
+  }
+};
+
+// Which clusters may flip: those with seeds, each with a probability.
+struct SeedRule {
+  Tiles tiles;
+  bool certain;  // or else `flip` is the probability
+  Bits64 flip;
+
+  bool flips(const ClusterDraw& draw) const { return certain || draw.decision < flip; }
+};
+
+}  // namespace conncomp

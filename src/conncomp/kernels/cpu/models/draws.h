@@ -1,0 +1,184 @@
+// Random numbers of core/spins.h, several at a time: the same bits, sooner.
+//
+// How: with AVX2 a lane of 64 bits computes one block of Philox, four to a register, and registers take turns
+// to hide how long a multiplication takes. Without AVX2 the blocks follow one another.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/spins.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+namespace conncomp {
+
+#ifdef __AVX2__
+
+// Blocks of Philox, a word of each in the lower half of a lane; the upper halves hold anything.
+template <int kRegisters>
+struct BlockLanes {
+  __m256i word[4][kRegisters];
+
+  // Maps counters to blocks.
+  void encrypt(Bits64 seed) {
+    const __m256i low_factor = _mm256_set1_epi64x(0xD2511F53), high_factor = _mm256_set1_epi64x(0xCD9E8D57);
+    Bits32 key[2] = {Bits32(seed), Bits32(seed >> 32)};
+    for (int round = 0; round < 10; ++round) {
+      const __m256i low_key = _mm256_set1_epi64x(key[0]), high_key = _mm256_set1_epi64x(key[1]);
+      for (int k = 0; k < kRegisters; ++k) {
+        const __m256i a = _mm256_mul_epu32(low_factor, word[0][k]),
+                      b = _mm256_mul_epu32(high_factor, word[2][k]);
+        word[0][k] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(b, 32), low_key), word[1][k]);
+        word[2][k] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(a, 32), high_key), word[3][k]);
+        word[1][k] = b;
+        word[3][k] = a;
+      }
+      key[0] += 0x9E3779B9u;
+      key[1] += 0xBB67AE85u;
+    }
+  }
+
+  // The first and the last 64 bits of the blocks of a register.
+  __m256i half(int register_, int which) const {
+    return _mm256_blend_epi32(word[2 * which][register_],
+                              _mm256_slli_epi64(word[2 * which + 1][register_], 32), 0xAA);
+  }
+};
+
+#endif
+
+// Lets first[i] and last[i] be the halves of the block that `draws` has for a purpose and index[i].
+inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, int64_t count, Bits64* first,
+                     Bits64* last) {
+  int64_t i = 0;
+#ifdef __AVX2__
+  constexpr int kRegisters = 4;
+  const __m256i step = _mm256_set1_epi64x(draws.step), draw = _mm256_set1_epi64x(purpose),
+                replica = _mm256_set1_epi64x(int64_t(draws.replica << kReplicaShift));
+  for (; i + 4 * kRegisters <= count; i += 4 * kRegisters) {
+    BlockLanes<kRegisters> lanes;
+    for (int k = 0; k < kRegisters; ++k) {
+      const __m256i* const from = reinterpret_cast<const __m256i*>(index + i + 4 * k);
+      lanes.word[0][k] = _mm256_or_si256(_mm256_loadu_si256(from), replica);
+      lanes.word[1][k] = _mm256_srli_epi64(lanes.word[0][k], 32);
+      lanes.word[2][k] = step;
+      lanes.word[3][k] = draw;
+    }
+    lanes.encrypt(draws.seed);
+    for (int k = 0; k < kRegisters; ++k) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(first + i + 4 * k), lanes.half(k, 0));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(last + i + 4 * k), lanes.half(k, 1));
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    const PhiloxBlock block = draws(purpose, index[i]);
+    first[i] = half(block, 0);
+    last[i] = half(block, 1);
+  }
+}
+
+#ifdef __AVX2__
+
+// bernoulli() for eight consecutive words, in place: two registers of words, and two blocks of each at a
+// time.
+inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits64 probability,
+                           Bits64* words) {
+  __m256i* const at = reinterpret_cast<__m256i*>(words);
+  const __m256i replica = _mm256_set1_epi64x(int64_t(draws.replica << kReplicaShift)),
+                step = _mm256_set1_epi64x(draws.step);
+  __m256i index[2], undecided[2], set[2];
+  for (int k = 0; k < 2; ++k) {
+    const __m256i place =
+        _mm256_add_epi64(_mm256_set1_epi64x(int64_t(first_word) + 4 * k), _mm256_setr_epi64x(0, 1, 2, 3));
+    index[k] = _mm256_or_si256(place, replica);
+    undecided[k] = _mm256_loadu_si256(at + k);
+    set[k] = _mm256_setzero_si256();
+  }
+  const auto done = [&] {
+    const __m256i any = _mm256_or_si256(undecided[0], undecided[1]);
+    return probability == 0 || _mm256_testz_si256(any, any);
+  };
+  for (int block = 0; !done(); block += 2) {
+    BlockLanes<4> lanes;  // of words 0 to 3 and 4 to 7 of this block, then of the next one
+    for (int k = 0; k < 4; ++k) {
+      lanes.word[0][k] = index[k % 2];
+      lanes.word[1][k] = _mm256_srli_epi64(index[k % 2], 32);
+      lanes.word[2][k] = step;
+      lanes.word[3][k] = _mm256_set1_epi64x(kBond | axis << 8 | (block + k / 2) << 16);
+    }
+    lanes.encrypt(draws.seed);
+    for (int digit = 0; digit < 4; ++digit, probability <<= 1)
+      for (int k = 0; k < 2; ++k) {
+        const __m256i drawn = lanes.half(digit / 2 * 2 + k, digit % 2);
+        if (probability >> 63) {
+          set[k] = _mm256_or_si256(set[k], _mm256_andnot_si256(drawn, undecided[k]));
+          undecided[k] = _mm256_and_si256(undecided[k], drawn);
+        } else {
+          undecided[k] = _mm256_andnot_si256(drawn, undecided[k]);
+        }
+      }
+  }
+  for (int k = 0; k < 2; ++k) _mm256_storeu_si256(at + k, set[k]);
+}
+
+// bernoulli() for one word: four blocks at a time.
+inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
+  const Bits64 index = word | draws.replica << kReplicaShift;
+  Bits64 set = 0, undecided = wanted;
+  for (int block = 0; undecided != 0 && probability != 0; block += 4) {
+    BlockLanes<1> lanes;
+    lanes.word[0][0] = _mm256_set1_epi64x(int64_t(index));
+    lanes.word[1][0] = _mm256_set1_epi64x(int64_t(index >> 32));
+    lanes.word[2][0] = _mm256_set1_epi64x(draws.step);
+    lanes.word[3][0] = _mm256_add_epi64(_mm256_set1_epi64x(kBond | axis << 8 | block << 16),
+                                        _mm256_setr_epi64x(0, 1 << 16, 2 << 16, 3 << 16));
+    lanes.encrypt(draws.seed);
+    alignas(32) Bits64 drawn[2][4];
+    for (int k = 0; k < 2; ++k) _mm256_store_si256(reinterpret_cast<__m256i*>(drawn[k]), lanes.half(0, k));
+    for (int digit = 0; digit < 8; ++digit, probability <<= 1) {
+      const Bits64 bits = drawn[digit % 2][digit / 2];
+      if (probability >> 63) {
+        set |= undecided & ~bits;
+        undecided &= bits;
+      } else {
+        undecided &= ~bits;
+      }
+    }
+  }
+  return set;
+}
+
+#else
+
+inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 probability, Bits64 wanted) {
+  return bernoulli(draws, word, axis, probability, wanted);
+}
+
+#endif
+
+// Replaces bonds, as `count` consecutive words of an axis, by those of them that are active.
+inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 probability, int64_t count,
+                     Bits64* words) {
+#ifdef __AVX2__
+  constexpr int64_t kGroup = 8;
+  for (int64_t w = 0; w < count; w += kGroup) {
+    if (w + kGroup <= count) {
+      activate_eight(draws, Bits64(first_word + w), axis, probability, words + w);
+    } else {
+      Bits64 group[kGroup] = {};
+      std::copy(words + w, words + count, group);
+      activate_eight(draws, Bits64(first_word + w), axis, probability, group);
+      std::copy_n(group, count - w, words + w);
+    }
+  }
+#else
+  for (int64_t w = 0; w < count; ++w)
+    words[w] = bernoulli(draws, Bits64(first_word + w), axis, probability, words[w]);
+#endif
+}
+
+}  // namespace conncomp

@@ -1,0 +1,125 @@
+// The updates of Wolff and of few clusters: the clusters of some seeds alone, 64 sites at a time.
+//
+// What: a cluster grows from its seed by words. Sites of a word that active bonds have reached wait there
+// until its turn; then they spread along the row as far as bonds lead, and reach the words beside, above and
+// below. When all have had their turn, the smallest site is known, which draws what becomes of the cluster.
+// Cost: bonds are drawn in words that clusters reach, and in those before them; one thread a replica.
+// Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/models/cells.h"
+
+namespace conncomp {
+
+class Flood {
+ public:
+  Flood(const Lattice& lattice, Cells& cells)
+      : lattice_(lattice), cells_(cells), last_bit_(int((lattice.length[kRowAxis] - 1) % kWordSites)) {}
+
+  // Sites of a word.
+  struct Members {
+    int64_t word;
+    Bits64 sites;
+  };
+
+  // Visits the cluster of a site that has not been visited; returns its smallest site. Its members are there
+  // until the next one grows.
+  int64_t grow(const SitePlace& seed) {
+    members_.clear();
+    reach(seed.word, Bits64(1) << seed.bit);
+    for (size_t turn = 0; turn < queue_.size(); ++turn) {
+      checkpoint(kWordSites);
+      spread(queue_[turn]);
+    }
+    queue_.clear();
+    int64_t smallest = lattice_.sites();
+    for (const Members& some : members_)
+      smallest = std::min(smallest, site_at(lattice_, some.word, std::countr_zero(some.sites)));
+    return smallest;
+  }
+  const std::vector<Members>& members() const { return members_; }
+
+ private:
+  // Lets the sites of a word that bonds have reached wait for its turn.
+  void reach(int64_t word, Bits64 sites) {
+    if (sites == 0) return;
+    sites &= ~cells_.visited(word);
+    if (sites == 0) return;
+    Bits64& waiting = cells_.waiting(word);
+    if (waiting == 0) queue_.push_back(word);
+    waiting |= sites;
+  }
+
+  void spread(int64_t word) {
+    Bits64& waiting = cells_.waiting(word);
+    const Bits64 along = cells_.active(word, kRowAxis);
+    const Bits64 sites = spread_along(waiting, along) & ~cells_.visited(word);
+    waiting = 0;
+    cells_.visited(word) |= sites;
+    members_.push_back({word, sites});
+    const WordPlace place = place_of(lattice_, word);
+    reach_along(place, sites, along);
+    for (int axis = cells_.first_axis(); axis < kRowAxis; ++axis) {
+      if (lattice_.length[axis] == 1) continue;
+      const Bits64 to_next = sites & cells_.active(word, axis);
+      if (to_next) reach(next_along(lattice_, place, axis), to_next);
+      const int64_t before = word_before(lattice_, place, axis);
+      if (before >= 0) reach(before, sites & cells_.active(before, axis));
+    }
+  }
+
+  // All sites of a word that bonds along the row, within it, lead to from `sites`.
+  static Bits64 spread_along(Bits64 sites, Bits64 bonds) {
+    Bits64 right = bonds << 1, left = bonds;  // whether a site is joined to the ones so far before or behind
+    for (int shift = 1; shift < kWordSites; shift *= 2) {
+      sites |= (right & sites << shift) | (left & sites >> shift);
+      right &= right << shift;
+      left &= left >> shift;
+    }
+    return sites;
+  }
+
+  // From the ends of a word to the words beside.
+  void reach_along(const WordPlace& place, Bits64 sites, Bits64 along) {
+    const int64_t columns = lattice_.columns(), row = place.word - place.column;
+    const bool ends = place.column + 1 == columns;
+    const int last = ends ? last_bit_ : kWordSites - 1;
+    if ((sites & along) >> last & 1) reach(ends ? row : place.word + 1, 1);
+    if (!(sites & 1)) return;
+    if (place.column > 0) {
+      if (cells_.active(place.word - 1, kRowAxis) >> (kWordSites - 1)) reach(place.word - 1, Bits64(1) << 63);
+    } else if (lattice_.closes(kRowAxis)) {
+      const int64_t end = row + columns - 1;
+      if (cells_.active(end, kRowAxis) >> last_bit_ & 1) reach(end, Bits64(1) << last_bit_);
+    }
+  }
+
+  const Lattice lattice_;
+  Cells& cells_;
+  const int last_bit_;
+  std::vector<int64_t> queue_;
+  std::vector<Members> members_;
+};
+
+// Flips clusters with seeds of a replica, in spins that are the old ones.
+inline void flip_seeded(const Lattice& lattice, const Draws& draws, Cells cells, const SeedRule& rule,
+                        Bits64* spins) {
+  Flood flood(lattice, cells);
+  for_each_in(0, rule.tiles.count(lattice), [&](int64_t tile) {
+    const SitePlace seed(lattice, rule.tiles.seed(lattice, draws, tile));
+    if (cells.visited(seed.word) >> seed.bit & 1) return;
+    const int old_state = state_at(lattice, spins, seed);
+    const ClusterDraw drawn = draw_cluster(draws, flood.grow(seed));
+    if (!rule.flips(drawn)) return;
+    const int new_state = drawn.another_state(lattice.states, old_state);
+    for (const Flood::Members& some : flood.members())
+      set_state(lattice, spins, some.word, some.sites, new_state);
+  });
+}
+
+}  // namespace conncomp

@@ -1,0 +1,167 @@
+// The update of Metropolis: sites are offered other states class by class, and 64 at a time.
+//
+// How: no two sites of a class are neighbours: they are those of an even, or of an odd, sum of coordinates,
+// but that along a periodic axis of odd length the last site, which has the parity of its neighbour, is of a
+// class of its own. So a class can be updated by any number of threads, each of which writes the rows of its
+// own. Source: N. Metropolis and others 1953, in the order of a checkerboard.
+#pragma once
+
+#include <bit>
+
+#include "core/atomics.h"
+#include "cpu/core/bits.h"
+#include "cpu/models/draws.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+class Metropolis {
+ public:
+  // The spins are those before, and become those after. `acceptance` has, for each replica and each number of
+  // satisfied bonds lost, up to twice the axes of the model, the probability to accept that.
+  Metropolis(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
+      : replicas_(replicas),
+        lattice_(replicas.lattice),
+        strips_(replicas),
+        step_(step),
+        acceptance_(acceptance),
+        most_lost_(most_lost),
+        words_(words) {}
+
+  void sweep() const {
+    for (int number = 0; number < 2 << kLatticeAxes; ++number)
+      if (!(number >> 1 & ~odd_axes())) strips_.for_each([&](const Strip& strip) { update(strip, number); });
+  }
+
+ private:
+  // Periodic axes of odd length, as bits.
+  int odd_axes() const {
+    int axes = 0;
+    for (int k = 0; k < kLatticeAxes; ++k)
+      if (lattice_.closes(k) && lattice_.length[k] > 1 && lattice_.length[k] % 2) axes |= 1 << k;
+    return axes;
+  }
+
+  // The neighbouring words of a word, in one direction each: of each plane, and which sites have the
+  // neighbour.
+  struct Side {
+    int64_t word;
+    int shift;  // 0: the bits of the word; 1 and -1: of the next and the last site along the row
+    Bits64 present;
+  };
+
+  // The digits of the neighbours on a side of a word.
+  Bits64 digits(const Bits64* plane, Bits64 own, const Side& side, int last) const {
+    const Bits64 beside = Shared::load(plane + side.word);
+    if (side.shift == 0) return beside;
+    return side.shift > 0 ? own >> 1 | (beside & 1) << last : own << 1 | (beside >> last_of(side.word) & 1);
+  }
+  int last_of(int64_t word) const {
+    const int64_t columns = lattice_.columns();
+    return (word + 1) % columns ? kWordSites - 1 : int((lattice_.length[kRowAxis] - 1) % kWordSites);
+  }
+
+  int sides_of(const RowPlace& place, int64_t column, Side* sides) const {
+    const int64_t columns = lattice_.columns(), row = place.row * columns;
+    const Bits64 sites = lattice_.sites_of(column);
+    int count = 0;
+    for (int axis = 0; axis < kRowAxis; ++axis) {
+      const int64_t length = lattice_.length[axis], stride = row_stride(lattice_, axis);
+      if (length == 1) continue;
+      for (int step = -1; step <= 1; step += 2) {
+        int64_t to = place.at[axis] + step;
+        if ((to < 0 || to == length) && !lattice_.closes(axis)) continue;
+        to = to < 0 ? length - 1 : to == length ? 0 : to;
+        sides[count++] = {(place.row + (to - place.at[axis]) * stride) * columns + column, 0, sites};
+      }
+    }
+    if (lattice_.length[kRowAxis] == 1) return count;
+    const bool first = column == 0, last = column + 1 == columns, closes = lattice_.closes(kRowAxis);
+    sides[count++] = {last ? row : row + column + 1, 1,
+                      sites & ~(last && !closes ? Bits64(1) << last_of(row + column) : 0)};
+    sides[count++] = {first ? row + columns - 1 : row + column - 1, -1, sites & ~Bits64(first && !closes)};
+    return count;
+  }
+
+  // The sites of a word of a row that are of a class.
+  Bits64 of_class(const RowPlace& place, int64_t column, int number) const {
+    int parity = number & 1, row_class = 0;
+    const int odd = odd_axes();
+    for (int axis = 0; axis < kRowAxis; ++axis) {
+      parity ^= int(place.at[axis] & 1);
+      if (odd >> axis & 1 && place.at[axis] + 1 == lattice_.length[axis]) row_class |= 1 << axis;
+    }
+    const int row_axis = 1 << kRowAxis;
+    if (row_class != (number >> 1 & ~row_axis)) return 0;
+    const Bits64 even = 0x5555555555555555;
+    Bits64 sites = lattice_.sites_of(column) & (parity ? ~even : even);
+    if (odd & row_axis) {
+      const bool ends = column + 1 == lattice_.columns();
+      const Bits64 last = ends ? Bits64(1) << (lattice_.length[kRowAxis] - 1) % kWordSites : 0;
+      sites &= number >> 1 & row_axis ? last : ~last;
+    }
+    return sites;
+  }
+
+  void update(const Strip& strip, int number) const {
+    for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
+      for_each_in(0, lattice_.columns(), [&](int64_t column) {
+        if (const Bits64 sites = of_class(place, column, number))
+          update_word(strip.replica, place, column, sites);
+      });
+  }
+
+  void update_word(int64_t replica, const RowPlace& place, int64_t column, Bits64 sites) const {
+    checkpoint(kWordSites);
+    const Draws draws = replicas_.draws(replica, step_);
+    const Bits64* const accepted = acceptance_ + replica * (most_lost_ + 1);
+    const int64_t word = place.row * lattice_.columns() + column,
+                  first_site = place.row * lattice_.length[kRowAxis] + column * kWordSites;
+    Bits64* const planes = replicas_.spins(words_, replica);
+    Bits64 index[kWordSites], chance[kWordSites], choice[kWordSites];
+    int count = 0;
+    for_each_bit(sites, [&](int p) { index[count++] = Bits64(first_site + p); });
+    draw_all(draws, kMetropolis, index, count, chance, choice);
+
+    constexpr int kMostPlanes = 8;
+    Side sides[2 * kLatticeAxes];
+    Bits64 own[kMostPlanes], beside[2 * kLatticeAxes][kMostPlanes];
+    const int side_count = sides_of(place, column, sides), last = last_of(word);
+    for (int k = 0; k < lattice_.planes; ++k) {
+      Bits64* const plane = planes + k * lattice_.words();
+      own[k] = Shared::load(plane + word);
+      for (int i = 0; i < side_count; ++i) beside[i][k] = digits(plane, own[k], sides[i], last);
+    }
+    const auto state_of = [&](const Bits64* digits_of, int p) {
+      int state = 0;
+      for (int k = 0; k < lattice_.planes; ++k) state |= int(digits_of[k] >> p & 1) << k;
+      return state;
+    };
+    Bits64 flips[kMostPlanes] = {};
+    int drawn = 0;
+    for_each_bit(sites, [&](int p) {
+      const int old_state = state_of(own, p),
+                new_state = ClusterDraw{choice[drawn], 0}.another_state(lattice_.states, old_state);
+      int lost = 0;
+      for (int i = 0; i < side_count; ++i) {
+        const int state = state_of(beside[i], p), present = int(sides[i].present >> p & 1);
+        lost += present * (int(state == old_state) - int(state == new_state));
+      }
+      if (lost <= 0 || chance[drawn] < accepted[lost])
+        for (int k = 0; k < lattice_.planes; ++k) flips[k] |= Bits64((old_state ^ new_state) >> k & 1) << p;
+      ++drawn;
+    });
+    for (int k = 0; k < lattice_.planes; ++k)
+      if (flips[k]) Shared::store(planes + k * lattice_.words() + word, own[k] ^ flips[k]);
+  }
+
+  const Replicas replicas_;
+  const Lattice lattice_;
+  const Strips strips_;
+  const Bits32 step_;
+  const Bits64* const acceptance_;
+  const int most_lost_;
+  Bits64* const words_;
+};
+
+}  // namespace conncomp

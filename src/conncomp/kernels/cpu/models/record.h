@@ -1,0 +1,97 @@
+// What an update measures of a replica: the fields of models/measurements.py. Powers of sizes are limbs of 32
+// bits, each summed by itself, so that any order of summation gives the same.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/atomics.h"
+#include "core/spins.h"
+
+namespace conncomp {
+
+enum RecordField { kSatisfied, kActive, kClusters, kLargest, kSquares, kFourths = 7, kCounts = 12 };
+
+// The clusters of a piece of work. A power of a size is below 2^160, as a size is below 2^40.
+struct ClusterTally {
+  int64_t clusters = 0, largest = 0, squares[kFourths - kSquares] = {}, fourths[kCounts - kFourths] = {};
+
+  void add(int64_t size) {
+    ++clusters;
+    if (size > largest) largest = size;
+    using Wide = unsigned __int128;
+    const Wide square = Wide(Bits64(size)) * Bits64(size);
+    Bits64 limbs[3];
+    for (int k = 0; k < 3; ++k) {
+      limbs[k] = Bits64(square >> 32 * k) & 0xffffffff;
+      squares[k] += int64_t(limbs[k]);
+    }
+    Wide carried = 0;
+    for (int k = 0; k < 5; ++k) {
+      for (int i = k < 3 ? 0 : k - 2; i < 3 && i <= k; ++i) carried += limbs[i] * limbs[k - i];
+      fourths[k] += int64_t(carried & 0xffffffff);
+      carried >>= 32;
+    }
+  }
+
+  void add_to(int64_t* record) const {
+    Shared::fetch_add(record + kClusters, clusters);
+    Shared::fetch_max(record + kLargest, largest);
+    for (int k = 0; k < kFourths - kSquares; ++k) Shared::fetch_add(record + kSquares + k, squares[k]);
+    for (int k = 0; k < kCounts - kFourths; ++k) Shared::fetch_add(record + kFourths + k, fourths[k]);
+  }
+};
+
+// Adds how many of the given sites of a word are in each state to `counts`. What is no state, as spins that
+// somebody changes meanwhile may hold, is not counted.
+inline void count_states(const Lattice& lattice, const Bits64* spins, int64_t word, Bits64 sites, int plane,
+                         int state, int64_t* counts) {
+  if (sites == 0 || state >= lattice.states) return;
+  if (plane < 0) {
+    counts[state] += std::popcount(sites);
+    return;
+  }
+  const Bits64 digit = spins[plane * lattice.words() + word];
+  count_states(lattice, spins, word, sites & ~digit, plane - 1, state, counts);
+  count_states(lattice, spins, word, sites & digit, plane - 1, state | 1 << plane, counts);
+}
+
+// What is counted of the spins and the bonds of a piece of work.
+struct SpinTally {
+  int64_t satisfied = 0, active = 0;
+  std::vector<int64_t> counts;
+
+  explicit SpinTally(const Lattice& lattice) : counts(lattice.states) {}
+
+  // The states of a row.
+  void add_row(const Lattice& lattice, const Bits64* spins, int64_t row) {
+    const int64_t columns = lattice.columns();
+    if (lattice.planes == 1) {
+      int64_t ones = 0;
+      for (int64_t c = 0; c < columns; ++c) ones += std::popcount(spins[row * columns + c]);
+      counts[0] += lattice.length[kRowAxis] - ones;
+      counts[1] += ones;
+      return;
+    }
+    for (int64_t c = 0; c < columns; ++c)
+      count_states(lattice, spins, row * columns + c, lattice.sites_of(c), lattice.planes - 1, 0,
+                   counts.data());
+  }
+
+  void add_to(int64_t* record) const {
+    Shared::fetch_add(record + kSatisfied, satisfied);
+    Shared::fetch_add(record + kActive, active);
+    for (size_t state = 0; state < counts.size(); ++state)
+      Shared::fetch_add(record + kCounts + state, counts[state]);
+  }
+};
+
+// How many bits of words are set.
+inline int64_t count_bits(const Bits64* words, int64_t count) {
+  int64_t bits = 0;
+  for (int64_t w = 0; w < count; ++w) bits += std::popcount(words[w]);
+  return bits;
+}
+
+}  // namespace conncomp

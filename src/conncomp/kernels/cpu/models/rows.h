@@ -1,0 +1,129 @@
+// The rows of a lattice: their places, their neighbours, and the bonds that join them; and the pieces of work
+// that they are.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/spins.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// The replicas of a model, at one update.
+struct Replicas {
+  Lattice lattice;
+  Bits64 seed, first;
+  int64_t count;
+
+  Draws draws(int64_t replica, Bits32 step) const { return {seed, first + Bits64(replica), step}; }
+  // The words of a replica that has so many planes.
+  int64_t words(int planes) const { return planes * lattice.words(); }
+  // In the array of all replicas.
+  template <class Word>
+  Word* spins(Word* words, int64_t replica) const {
+    return words + replica * this->words(lattice.planes);
+  }
+};
+
+// A row as its coordinates.
+struct RowPlace {
+  int64_t row, at[kRowAxis];
+
+  RowPlace(const Lattice& lattice, int64_t row) : row(row) {
+    for (int k = kRowAxis - 1; k >= 0; --k) {
+      at[k] = row % lattice.length[k];
+      row /= lattice.length[k];
+    }
+  }
+  // To the next row in C order.
+  void advance(const Lattice& lattice) {
+    ++row;
+    for (int k = kRowAxis - 1; k >= 0 && ++at[k] == lattice.length[k]; --k) at[k] = 0;
+  }
+};
+
+// How many rows a step along an axis before the last one moves.
+inline int64_t row_stride(const Lattice& lattice, int axis) {
+  int64_t stride = 1;
+  for (int k = kRowAxis - 1; k > axis; --k) stride *= lattice.length[k];
+  return stride;
+}
+
+// The row before along an axis before the last one, from which a bond leads to this one inside the lattice;
+// or -1.
+inline int64_t row_before(const Lattice& lattice, const RowPlace& place, int axis) {
+  return place.at[axis] > 0 ? place.row - row_stride(lattice, axis) : -1;
+}
+// The first row along the axis, to which a bond leads from this one, the last, around the lattice; or -1.
+inline int64_t row_around(const Lattice& lattice, const RowPlace& place, int axis) {
+  if (!lattice.closes(axis) || place.at[axis] + 1 < lattice.length[axis]) return -1;
+  return place.row - place.at[axis] * row_stride(lattice, axis);
+}
+
+// Writes which sites of two rows hold equal spins.
+inline void equal_sites(const Lattice& lattice, const Bits64* spins, int64_t row, int64_t other_row,
+                        Bits64* equal) {
+  const int64_t columns = lattice.columns();
+  std::fill_n(equal, columns, ~Bits64(0));
+  for (int k = 0; k < lattice.planes; ++k) {
+    const Bits64 *const plane = spins + k * lattice.words(), *const g = plane + row * columns,
+                        *const h = plane + other_row * columns;
+    for (int64_t c = 0; c < columns; ++c) equal[c] &= ~(g[c] ^ h[c]);
+  }
+  equal[columns - 1] &= lattice.sites_of(columns - 1);
+}
+
+// Writes which sites of a row hold the spin of the next one along the row.
+inline void equal_along(const Lattice& lattice, const Bits64* spins, int64_t row, Bits64* equal) {
+  const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
+  const int last = int((length - 1) % kWordSites);
+  std::fill_n(equal, columns, ~Bits64(0));
+  for (int k = 0; k < lattice.planes; ++k) {
+    const Bits64* const g = spins + k * lattice.words() + row * columns;
+    for (int64_t c = 0; c + 1 < columns; ++c)
+      equal[c] &= ~(g[c] ^ (g[c] >> 1 | g[c + 1] << (kWordSites - 1)));
+    equal[columns - 1] &= ~(g[columns - 1] ^ (g[columns - 1] >> 1 | (g[0] & 1) << last));
+  }
+  equal[columns - 1] &= lattice.sites_of(columns - 1) & ~(lattice.closes(kRowAxis) ? 0 : Bits64(1) << last);
+}
+
+// Rows of a replica that are one piece of work.
+struct Strip {
+  int64_t replica, begin, end;
+};
+
+// All rows of all replicas in pieces, each in one replica.
+struct Strips {
+  int64_t rows, per_replica, count;
+
+  explicit Strips(const Replicas& replicas) : rows(replicas.lattice.rows()) {
+    const int64_t threads = num_threads(), sites = replicas.lattice.sites();
+    const int64_t wanted = threads == 1 ? 1 : (4 * threads + replicas.count - 1) / replicas.count;
+    per_replica = std::clamp<int64_t>(std::min(sites / kGrain, rows), 1, wanted);
+    count = per_replica * replicas.count;
+  }
+
+  Strip operator[](int64_t piece) const {
+    const int64_t k = piece % per_replica;
+    return {piece / per_replica, begin(k), begin(k + 1)};
+  }
+  // The strip that has a row.
+  Strip with_row(int64_t replica, int64_t row) const {
+    int64_t k = row * per_replica / rows;
+    while (begin(k) > row) --k;
+    while (begin(k + 1) <= row) ++k;
+    return {replica, begin(k), begin(k + 1)};
+  }
+
+  // Calls body(strip) for each, in parallel.
+  template <class Body>
+  void for_each(Body&& body) const {
+    parallel_for(count, [&](int64_t piece) { body((*this)[piece]); });
+  }
+
+ private:
+  int64_t begin(int64_t k) const { return rows / per_replica * k + std::min(k, rows % per_replica); }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,1 @@
+"""Spin models on the GPU: the drivers of their kernels."""

@@ -1,0 +1,225 @@
+// The spins of many lattices of one shape, their bonds, and what is counted of both: word by word.
+//
+// A block has words of one replica, `parts` blocks of the grid share a replica, and a thread takes a word of
+// 64 sites at a time (core/spins.h). Counts are summed in a block before they are added to the replica's
+// record. Cost of activate_bonds: for each word and axis about seven random words of 64 bits, that is half a
+// Philox call a word of 32 bits; spins are read once for each axis and once more, bonds written once.
+#pragma once
+
+#include "core/atomics.h"
+#include "core/spins.h"
+#include "cuda/core/scan.cuh"
+
+namespace conncomp {
+
+constexpr int kSpinThreads = 128;
+
+// What a block works on. Laid out as in engine.py.
+struct Replicas {
+  Lattice lattice;
+  int32_t axes;   // of the model; the last ones of the lattice
+  int32_t parts;  // blocks of a replica
+  int64_t first;  // the number of the first replica
+  Bits64 seed;
+  Bits32 step;
+
+  __device__ int64_t replica() const { return blockIdx.x / parts; }
+  __device__ Draws draws() const { return {seed, Bits64(first + replica()), step}; }
+  __device__ int64_t words_of_states() const { return lattice.words() * lattice.planes; }
+  // The same for one of several blocks of words, as bonds and spins are.
+  template <class T>
+  __device__ T* of_replica(T* words, int64_t each) const {
+    return words + replica() * each;
+  }
+  // The axis of the lattice that is the k-th one of the model.
+  __device__ int axis(int k) const { return kLatticeAxes - axes + k; }
+
+  // Calls body(word) for the words of this thread.
+  template <class Body>
+  __device__ void for_each_word(Body&& body) const {
+    const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
+    for (int64_t word = part * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
+      body(word);
+  }
+};
+
+// The records of replicas: see models/measurements.py.
+enum Field { kSatisfied, kActive, kClusters, kLargest, kSquares, kFourths = 7, kCounts = 12 };
+constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kCounts - kFourths;
+
+struct Records {
+  int64_t* record;  // null if nothing is measured
+  int64_t length;
+
+  __device__ void add(int64_t replica, int field, int64_t count) const {
+    if (count != 0) Shared::fetch_add(record + replica * length + field, count);
+  }
+  // Adds the sum over the threads of the block, all of which call.
+  __device__ void add_block(int64_t replica, int field, int64_t count) const {
+    count = block_sum<kSpinThreads>(count);
+    if (threadIdx.x == 0) add(replica, field, count);
+  }
+};
+
+// The digits of a state in a word's planes.
+template <class Word>
+__device__ inline void set_state(Word* words, int64_t stride, int planes, int state, Word sites) {
+  for (int k = 0; k < planes; ++k)
+    if (state >> k & 1) words[k * stride] |= sites;
+}
+__device__ inline int state_of(const Bits64* spins, int64_t stride, int planes, int bit) {
+  int state = 0;
+  for (int k = 0; k < planes; ++k) state |= int(spins[k * stride] >> bit & 1) << k;
+  return state;
+}
+// The sites of a word that are in a state.
+__device__ inline Bits64 sites_in_state(const Lattice& lattice, const Bits64* spins, int64_t word,
+                                        int state) {
+  Bits64 sites = lattice.sites_of(word % lattice.columns());
+  for (int k = 0; k < lattice.planes; ++k) {
+    const Bits64 digits = spins[k * lattice.words() + word];
+    sites &= state >> k & 1 ? digits : ~digits;
+  }
+  return sites;
+}
+
+__global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, Bits64* spins) {
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  spins = replicas.of_replica(spins, replicas.words_of_states());
+  replicas.for_each_word([&](int64_t word) {
+    const int64_t column = word % lattice.columns();
+    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
+    for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
+      const int bit = __ffsll((long long)sites) - 1;
+      const int state = int(below(half(draws(kStart, Bits64(first + bit)), 0), Bits64(lattice.states)));
+      set_state(spins + word, lattice.words(), lattice.planes, state, Bits64(1) << bit);
+    }
+  });
+}
+
+// Draws the active bonds of all axes, and counts those that could be and those that are. `bonds` may be null.
+__global__ void __launch_bounds__(kSpinThreads)
+    activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
+                   const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records,
+                   bool count_active) {
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  const int64_t replica = replicas.replica(), words = lattice.words();
+  const bool draws_bonds = bonds != nullptr;
+  const Bits64 active_with = draws_bonds ? probability[replica] : 0;
+  spins = replicas.of_replica(spins, replicas.words_of_states());
+  if (draws_bonds) bonds = replicas.of_replica(bonds, words * replicas.axes);
+  int64_t satisfied = 0, active = 0;
+  replicas.for_each_word([&](int64_t word) {
+    const WordPlace place = place_of(lattice, word);
+    for (int k = 0; k < replicas.axes; ++k) {
+      const Bits64 equal = satisfied_bonds(lattice, spins, place, replicas.axis(k));
+      satisfied += __popcll(equal);
+      if (!draws_bonds) continue;
+      const Bits64 drawn = bernoulli(draws, Bits64(word), replicas.axis(k), active_with, equal);
+      active += __popcll(drawn);
+      bonds[k * words + word] = drawn;
+    }
+  });
+  if (records.record == nullptr) return;
+  records.add_block(replica, kSatisfied, satisfied);
+  if (count_active) records.add_block(replica, kActive, active);
+}
+
+// Counts the sites in each state.
+__global__ void __launch_bounds__(kSpinThreads)
+    count_states(Replicas replicas, const Bits64* __restrict__ spins, Records records) {
+  const Lattice& lattice = replicas.lattice;
+  spins = replicas.of_replica(spins, replicas.words_of_states());
+  for (int state = 0; state < lattice.states; ++state) {
+    int64_t count = 0;
+    replicas.for_each_word(
+        [&](int64_t word) { count += __popcll(sites_in_state(lattice, spins, word, state)); });
+    records.add_block(replicas.replica(), kCounts + state, count);
+  }
+}
+
+// ------------------------------------------------------------------------------------------ Metropolis
+
+// The sites of a word that are of a class: those of even and of odd sums of coordinates, and apart from them
+// those that are last along periodic axes of odd length. No two sites of a class are neighbours.
+__device__ inline Bits64 sites_of_class(const Lattice& lattice, const WordPlace& place, int site_class) {
+  int odd = 0, ends = 0;
+  for (int k = 0; k < kRowAxis; ++k) {
+    odd ^= int(place.at[k] & 1);
+    const bool closes = lattice.closes(k) && lattice.length[k] % 2 == 1 && lattice.length[k] > 1;
+    if (closes && place.at[k] == lattice.length[k] - 1) ends |= 2 << k;
+  }
+  Bits64 sites = lattice.sites_of(place.column), last = 0;
+  const int64_t length = lattice.length[kRowAxis];
+  if (lattice.closes(kRowAxis) && length % 2 == 1 && length > 1 && place.column + 1 == lattice.columns())
+    last = Bits64(1) << (length - 1) % kWordSites;
+  const bool at_end = site_class >> 1 & (1 << kRowAxis);
+  if ((site_class & ~1 & ~(2 << kRowAxis)) != ends) return 0;
+  sites &= at_end ? last : ~last;
+  return sites & ((site_class & 1) ^ odd ? 0xaaaaaaaaaaaaaaaaull : 0x5555555555555555ull);
+}
+
+// The neighbours of a site: two along each axis that is longer than 1, unless it ends there.
+struct SpinAt {
+  int64_t word;
+  int bit;
+};
+template <class Body>
+__device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPlace& place, int bit,
+                                            Body&& body) {
+  int64_t stride = lattice.columns();
+  for (int k = kRowAxis - 1; k >= 0; stride *= lattice.length[k], --k) {
+    const int64_t at = place.at[k], last = lattice.length[k] - 1;
+    if (last == 0) continue;
+    if (at < last || lattice.closes(k)) body(SpinAt{place.word + (at < last ? 1 : -last) * stride, bit});
+    if (at > 0 || lattice.closes(k)) body(SpinAt{place.word + (at > 0 ? -1 : last) * stride, bit});
+  }
+  const int64_t row = place.word - place.column, x = place.column * kWordSites + bit;
+  const int64_t last = lattice.length[kRowAxis] - 1;
+  if (last == 0) return;
+  const auto at = [&](int64_t to) { return SpinAt{row + to / kWordSites, int(to % kWordSites)}; };
+  if (x < last || lattice.closes(kRowAxis)) body(at(x < last ? x + 1 : 0));
+  if (x > 0 || lattice.closes(kRowAxis)) body(at(x > 0 ? x - 1 : last));
+}
+
+// Offers the sites of a class new states. What other threads change meanwhile in words that are read here are
+// bits of other sites of the class, which are no neighbours.
+__global__ void __launch_bounds__(kSpinThreads)
+    update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
+                 Bits64* spins) {
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  const int64_t words = lattice.words();
+  acceptance = replicas.of_replica(acceptance, 2 * replicas.axes + 1);
+  spins = replicas.of_replica(spins, replicas.words_of_states());
+  const auto state_at = [&](const SpinAt& at) {
+    int state = 0;
+    for (int k = 0; k < lattice.planes; ++k)
+      state |= int(Shared::load(spins + k * words + at.word) >> at.bit & 1) << k;
+    return state;
+  };
+  replicas.for_each_word([&](int64_t word) {
+    const WordPlace place = place_of(lattice, word);
+    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + place.column * kWordSites;
+    for (Bits64 sites = sites_of_class(lattice, place, site_class); sites != 0; sites &= sites - 1) {
+      const int bit = __ffsll((long long)sites) - 1;
+      const PhiloxBlock drawn = draws(kMetropolis, Bits64(first + bit));
+      const int old = state_at({word, bit});
+      const int offered =
+          int((Bits64(old) + 1 + below(half(drawn, 1), Bits64(lattice.states - 1))) % lattice.states);
+      int lost = 0;
+      for_each_spin_beside(lattice, place, bit, [&](const SpinAt& beside) {
+        const int state = state_at(beside);
+        lost += (state == old) - (state == offered);
+      });
+      if (lost > 0 && half(drawn, 0) >= acceptance[lost]) continue;
+      for (int k = 0; k < lattice.planes; ++k)
+        if ((old ^ offered) >> k & 1)
+          Shared::store(spins + k * words + word, Shared::load(spins + k * words + word) ^ Bits64(1) << bit);
+    }
+  });
+}
+
+}  // namespace conncomp

@@ -1,0 +1,115 @@
+"""The Potts model on the CPU: passes arrays to ``kernels/cpu/models``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import check_choice, shown
+from conncomp._core import native
+from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
+
+Words = NDArray[np.uint64]
+Record = NDArray[np.int64]
+
+CERTAIN = 1 << 64  # as a probability
+
+
+class CpuEngine:
+    """Updates of the spins of replicas, which arrays of words hold.
+
+    Parameters
+    ----------
+    lattice : Lattice
+    seed, first_replica, replicas : int
+    labelling : {"auto", "serial"}
+        How clusters are found.
+    options : dict
+        There are none.
+
+    Raises
+    ------
+    ValueError
+        If the CPU has no such labelling.
+    """
+
+    xp = np
+
+    def __init__(
+        self,
+        lattice: Lattice,
+        seed: int,
+        first_replica: int,
+        replicas: int,
+        labelling: str,
+        options: dict[str, Any],
+    ) -> None:
+        check_choice("labelling", labelling, ("auto", "serial"))
+        if options:
+            raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
+        self._lattice, self._replicas = lattice, replicas
+        struct = lattice.struct
+        self._engine = native.PottsEngine(
+            struct["length"].tolist(),
+            int(struct["periodic"]),
+            lattice.states,
+            lattice.planes,
+            seed,
+            first_replica,
+            replicas,
+            labelling == "serial",
+        )
+
+    def start(self, words: Words) -> None:
+        """Draw the first spins."""
+        self._engine.start(_flat(words))
+
+    def update(
+        self,
+        words: Words,
+        new: Words,
+        step: int,
+        probabilities: Words,
+        seeds: Any,
+        record: Record | None,
+        clusters: bool,
+    ) -> None:
+        """Flip clusters: those of `seeds`, or else all."""
+        tile = flip = None
+        if seeds is not None:
+            tile = (*(1,) * (MOST_AXES - self._lattice.ndim), *seeds.tile)
+            flip = None if seeds.p_flip == CERTAIN else seeds.p_flip
+        self._engine.update(
+            _flat(words), _flat(new), step, probabilities, tile, flip, _flat(record), clusters
+        )
+
+    def metropolis(
+        self, words: Words, new: Words, step: int, acceptance: Words, record: Record | None
+    ) -> None:
+        """Offer each site another state."""
+        most_lost = acceptance.shape[1] - 1
+        self._engine.metropolis(
+            _flat(words), _flat(new), step, _flat(acceptance), most_lost, _flat(record)
+        )
+
+    def count(self, words: Words, record: Record) -> None:
+        """Count satisfied bonds and the sites of each state."""
+        self._engine.count(_flat(words), _flat(record))
+
+    def bonds(self, words: Words, step: int, probabilities: Words) -> Words:
+        """Return the bonds that an update at this step makes active, along each axis."""
+        lattice = self._lattice
+        bonds = np.empty((self._replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
+        first_axis = MOST_AXES - lattice.ndim
+        self._engine.bonds(_flat(words), step, probabilities, first_axis, _flat(bonds))
+        return bonds
+
+    def as_numpy(self, records: Record) -> Record:
+        """Return records as they are."""
+        return records
+
+
+def _flat(array: NDArray[Any] | None) -> Any:
+    return None if array is None else array.reshape(-1)

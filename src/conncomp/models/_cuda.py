@@ -1,0 +1,252 @@
+"""The Potts model on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, current_gpu, launch
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.replicas import (
+    BITS,
+    RECORDS,
+    Replicas,
+)
+from conncomp.kernels.links import joined_by_bonds
+from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.lattice import MOST_AXES, Lattice
+
+SPINS = "cuda/models/spins.cuh"
+CLUSTERS = "cuda/models/clusters.cuh"
+CHOSEN, WORD = np.dtype("u4"), 32
+CERTAIN = 1 << 64
+
+# ``Choice`` and ``SeedTiles`` of ``clusters.cuh``.
+_CHOICE = np.dtype(
+    [("chosen", "u8"), ("words", "i8"), ("p_flip", "u8"), ("always", "?")], align=True
+)
+_SEED_TILES = np.dtype([("edge", "i8", MOST_AXES)])
+
+
+class CudaEngine:
+    """Updates spins on the current CUDA device.
+
+    Parameters
+    ----------
+    lattice : Lattice
+    seed, first_replica, replicas : int
+        As of `conncomp.models.Potts`.
+    labelling : {"auto", "tiles"}
+    options : mapping
+        Of the algorithm.
+    gpu : Gpu, optional
+        By default the current one.
+
+    Attributes
+    ----------
+    xp : module
+        The array library.
+
+    Raises
+    ------
+    ValueError
+        If the labelling is not known here, or does not take the lattice.
+    MemoryError
+        If the memory of the GPU has no room for an update.
+    """
+
+    def __init__(
+        self,
+        lattice: Lattice,
+        seed: int,
+        first_replica: int,
+        replicas: int,
+        labelling: str,
+        options: Mapping[str, Any],
+        gpu: Gpu | None = None,
+    ) -> None:
+        if labelling == "serial":
+            raise ValueError(
+                "labelling='serial' runs on the CPU; use 'auto' or 'tiles', or device='cpu'"
+            )
+        self.gpu = gpu or current_gpu()
+        self.xp = self.gpu.xp
+        self.lattice, self.replicas = lattice, replicas
+        self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
+        self._algorithm = ALGORITHMS["cuda"][labelling]
+        self._options = self._algorithm.check_options(options)
+        self._by_bricks = labelling == "auto" and bricks.takes(lattice, replicas)
+        self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+        self._workspace, self._labelling_workspace = Workspace(), Workspace()
+        self._check_memory()
+        if not self._by_bricks:
+            self._algorithm.check(self._image(np.zeros((replicas, *lattice.shape), "u1")), **self._options)
+
+    # ----------------------------------------------------------------------------- what users ask
+
+    def as_numpy(self, array: Any) -> Any:
+        """Return an array of this engine as one of NumPy."""
+        return array if self.xp is np else self.xp.asnumpy(array)
+
+    def start(self, words: Any) -> None:
+        """Fill words, which are 0, with random spins."""
+        self._launch(SPINS, "start_spins", 0, words)
+
+    def count(self, words: Any, record: Any) -> None:
+        """Count the satisfied bonds and the sites in each state."""
+        records = self._records(record)
+        self._launch(SPINS, "activate_bonds", 0, words, None, None, records, np.bool_(False))
+        self._launch(SPINS, "count_states", 0, words, records)
+
+    def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
+        """Return the bonds that an update draws, as words."""
+        lattice = self.lattice
+        shape = self.replicas, lattice.ndim, lattice.rows, lattice.columns
+        drawn = self.xp.empty(shape, BITS)
+        self._activate(words, step, probabilities, drawn, None, False)
+        return drawn
+
+    def metropolis(self, words: Any, new: Any, step: int, acceptance: Any, record: Any) -> None:
+        """Fill `new` with the spins after a sweep of Metropolis updates."""
+        if record is not None:
+            self.count(words, record)
+        new[...] = words
+        for site_class in _classes(self.lattice):
+            self._launch(SPINS, "update_class", step, np.int32(site_class), acceptance, new)
+
+    def update(
+        self,
+        words: Any,
+        new: Any,
+        step: int,
+        probabilities: Any,
+        seeds: Any,
+        record: Any,
+        clusters: bool,
+    ) -> None:
+        """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
+        (drawn,) = self._workspace.take(self.gpu, (self._bond_words, BITS))
+        count_active = seeds is None or clusters
+        self._activate(words, step, probabilities, drawn, record, count_active)
+        if record is not None:
+            self._launch(SPINS, "count_states", 0, words, self._records(record))
+        if self._by_bricks and seeds is None and not clusters:
+            bricks.flip(self._replicas, step, drawn, self._index, self._labelling_workspace, new)
+            return
+        labels, choice, size = self._take_labels(drawn, step, seeds, clusters)
+        if clusters:
+            self._measure_clusters(labels, size, record)
+        self._launch(CLUSTERS, self._typed("flip_clusters"), step, words, labels, choice, new)
+
+    # ------------------------------------------------------------------------------------- stages
+
+    def _activate(
+        self, words: Any, step: int, probabilities: Any, drawn: Any, record: Any, active: bool
+    ) -> None:
+        records = self._records(record)
+        self._launch(
+            SPINS, "activate_bonds", step, words, probabilities, drawn, records, np.bool_(active)
+        )
+
+    def _take_labels(self, drawn: Any, step: int, seeds: Any, clusters: bool) -> tuple[Any, ...]:
+        """Label clusters by bonds; return labels, ``Choice``, and room for sizes."""
+        lattice, gpu = self.lattice, self.gpu
+        sites = lattice.sites * self.replicas
+        chosen_words = -(-lattice.sites // WORD)
+        _, of_site, labels, chosen, size = self._workspace.take(
+            gpu,
+            (self._bond_words, BITS),
+            (sites, np.dtype("u1")),
+            (sites, self._index),
+            (chosen_words * self.replicas if seeds is not None else 0, CHOSEN),
+            (sites if clusters else 0, self._index),
+        )
+        self._launch(CLUSTERS, "spread_bonds", 0, drawn, of_site)
+        image = self._image(of_site.reshape(self.replicas, *lattice.shape))
+        shaped = labels.reshape(self.replicas, *lattice.shape)
+        self._algorithm.fill(
+            gpu, image, shaped, self._labelling_workspace, False, False, **self._options
+        )
+        choice = np.zeros((), _CHOICE)
+        if seeds is not None:
+            always = seeds.p_flip == CERTAIN
+            choice[()] = gpu.address(chosen), chosen_words, 0 if always else seeds.p_flip, always
+            chosen[...] = 0
+            edges = (*(1,) * (MOST_AXES - lattice.ndim), *seeds.tile)
+            tiles = np.array((edges,), _SEED_TILES)[()]
+            self._launch(
+                CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()]
+            )
+        return labels, choice[()], size
+
+    def _measure_clusters(self, labels: Any, size: Any, record: Any) -> None:
+        size[...] = 0
+        self._launch(CLUSTERS, self._typed("measure_clusters"), 0, labels, size)
+        self._launch(CLUSTERS, self._typed("sum_clusters"), 0, size, self._records(record))
+
+    # ------------------------------------------------------------------------------------- helpers
+
+    @property
+    def _bond_words(self) -> int:
+        return self.replicas * self.lattice.ndim * self.lattice.words
+
+    def _typed(self, name: str) -> str:
+        return f"{name}<{ctype(self._index)}>"
+
+    def _launch(self, file: str, name: str, step: int, *arguments: Any) -> None:
+        (kernel,) = self.gpu.load(file, (name,))
+        launch(kernel, self._replicas.grid, self._replicas.struct(step), *arguments)
+
+    def _records(self, record: Any) -> Any:
+        if record is None:
+            return np.zeros((), RECORDS)[()]
+        return np.array((self.gpu.address(record), record.shape[-1]), RECORDS)[()]
+
+    def _image(self, bonds_of_site: Any) -> Image:
+        links = joined_by_bonds(tuple((0, 1 << k) for k in range(self.lattice.ndim)))
+        neighbourhood = Neighbourhood(1, None, self.lattice.periodic)
+        return Image(bonds_of_site, links, neighbourhood, batch_axes=1)
+
+    def _check_memory(self) -> None:
+        """Raise MemoryError unless the arrays of an update fit."""
+        lattice, sites = self.lattice, self.lattice.sites * self.replicas
+        words = 8 * self.replicas * lattice.words
+        spins, bonds = 2 * lattice.planes * words, lattice.ndim * words
+        wanted = spins + bonds
+        if self._by_bricks:
+            wanted += bricks.memory(lattice, self.replicas, self._index)
+        else:
+            wanted += sites * (1 + self._index.itemsize)
+        available = self.gpu.free_memory()
+        if wanted > available:
+            raise MemoryError(
+                f"{self.replicas} x {lattice.shape} sites take {wanted} bytes on the GPU, which has "
+                f"{available} free; use a smaller lattice, or fewer replicas"
+            )
+
+
+def _classes(lattice: Lattice) -> Iterator[int]:
+    """Yield the classes of sites that are offered new states at once: see ``sites_of_class``."""
+    before = MOST_AXES - lattice.ndim
+    ends = [0]
+    for k, (length, closed) in enumerate(zip(lattice.shape, lattice.periodic, strict=True)):
+        if closed and length % 2 == 1 and length > 1:
+            ends += [end | 2 << before + k for end in ends]
+    for end in sorted(ends):
+        yield from (end, end | 1)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that an engine can load."""
+    for name in ("start_spins", "activate_bonds", "count_states", "update_class"):
+        yield SPINS, (name,)
+    yield CLUSTERS, ("spread_bonds",)
+    for index in INDEX_TYPES:
+        for name in ("choose_clusters", "flip_clusters", "measure_clusters", "sum_clusters"):
+            yield CLUSTERS, (f"{name}<{ctype(index)}>",)
+    yield from bricks.specialisations()
