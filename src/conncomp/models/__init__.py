@@ -10,6 +10,7 @@ from conncomp.models.statistics import (
     jackknife,
     summarise,
 )
+from conncomp.models.tempering import Tempering, parallel_tempering
 
 __all__ = [
     "Estimate",
@@ -17,8 +18,10 @@ __all__ = [
     "Potts",
     "Simulation",
     "Summary",
+    "Tempering",
     "autocorrelation_time",
     "jackknife",
+    "parallel_tempering",
     "simulate",
     "summarise",
 ]
