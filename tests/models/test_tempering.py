@@ -12,7 +12,7 @@ from models import exact
 
 EXCHANGE = 6
 FALSE_ALARM = 1e-7  # of each test
-BETAS = [1.1, 0.5, 0.7, 0.9, 0.6]
+BETAS = [1.5, 0.2, 0.8, 1.1, 0.5]
 
 
 def new_model(**changes):
