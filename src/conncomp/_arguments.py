@@ -46,6 +46,14 @@ def as_number(name: str, value: Any) -> float:
         raise TypeError(f"{name}={shown(value)} must be a number") from None
 
 
+def check_range(name: str, value: Any, low: int, high: int) -> int:
+    """Return an integer from `low` to `high`; a TypeError or ValueError names the argument."""
+    number = as_integer(name, value)
+    if not low <= number <= high:
+        raise ValueError(f"{name}={shown(value)} must be from {low} to {high}")
+    return number
+
+
 def as_batch_axes(value: Any, ndim: int, name: str) -> int:
     """Return how many axes of the argument called `name`, which has `ndim`, are batch axes."""
     if isinstance(value, (bool, np.bool_)):

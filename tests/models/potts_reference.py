@@ -14,7 +14,7 @@ import numpy as np
 
 from conncomp.generate.random import philox
 
-START, BOND, CLUSTER, SEED, METROPOLIS, EXCHANGE = range(1, 7)  # purposes
+START, BOND, CLUSTER, SEED, METROPOLIS, EXCHANGE, COIN = range(1, 8)  # purposes
 AXES = 4
 WORD = 64
 CERTAIN = 1 << 64
@@ -169,7 +169,7 @@ class ReferencePotts:
             root = min(cluster)
             bits, decision = self._draw(CLUSTER, root, number, self.step)
             if seeds is None:
-                state = below(bits, self.q)
+                state = self._any_state(root, number, bits)
             elif seeds.isdisjoint(cluster) or decision >= p_flip:
                 continue
             else:
@@ -177,6 +177,12 @@ class ReferencePotts:
             for site in cluster:
                 states[site] = state
         return record
+
+    def _any_state(self, root, number, bits):
+        if self.q > 2:
+            return below(bits, self.q)
+        coins, _ = self._draw(COIN, root // WORD, number, self.step)
+        return coins >> root % WORD & 1
 
     def _clusters(self, active):
         """Return lists of sites."""

@@ -14,36 +14,14 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, DownloadColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from conncomp._progress import progress_display
 from conncomp.cli._errors import to_output
 from conncomp.io.files import printable
 
 Row = tuple[str, ...]
-
-
-def progress_display(*columns: ProgressColumn) -> Progress:
-    """Return a display of progress on standard error, which is silent but on a terminal."""
-    silent = not sys.stderr.isatty()
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        *columns,
-        # Older versions of rich end even a disabled display with an empty line.
-        console=Console(stderr=True, quiet=silent),
-        transient=True,
-        disable=silent,
-    )
 
 
 class Stages:

@@ -12,6 +12,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
+from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
 from conncomp.bench.peers import Contender, algorithms, peers
@@ -19,7 +20,7 @@ from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
 from conncomp.cli._options import threads_option
 from conncomp.cli._output import output_file
-from conncomp.cli._report import Row, progress_display, show
+from conncomp.cli._report import Row, show
 from conncomp.cli.bench_report import compare, report
 
 # Where one algorithm takes milliseconds, another one takes minutes.

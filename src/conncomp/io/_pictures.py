@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.io._optional import optional
+from conncomp._optional import optional
 
 # How many values one byte of a file can stand for: that many, or a forged size must not make us
 # allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.io._optional import optional
+from conncomp._optional import optional
 
 # How many bytes one byte expands to, for each way of compression that is read: with others, such as
 # LZMA, a strip may expand without a bound.

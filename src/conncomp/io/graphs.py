@@ -21,8 +21,8 @@ from scipy import sparse
 
 from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
+from conncomp._optional import optional
 from conncomp.graph.graph import Graph
-from conncomp.io._optional import optional
 from conncomp.io.files import (
     EXPANSION,
     FREE_EXPANSION,

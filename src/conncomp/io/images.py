@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_numpy
-from conncomp.io._optional import optional
+from conncomp._optional import optional
 from conncomp.io._pictures import read_picture
 from conncomp.io._tiff import read_tiff
 from conncomp.io.files import StrPath, atomic_path, naming

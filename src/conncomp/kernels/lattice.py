@@ -7,6 +7,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 WORD = 64
 MOST_AXES = 4
@@ -117,3 +118,34 @@ def unpack(xp: Any, lattice: Lattice, words: Any) -> Any:
         rows = bits.reshape(replicas, lattice.rows, lattice.columns * WORD)
         states |= rows[..., :length] << np.uint8(plane)
     return states.reshape(replicas, *lattice.shape)
+
+
+def check_words(lattice: Lattice, shape: tuple[int, ...], words: Any) -> None:
+    """Raise ValueError unless these can be words of spins: kernels rely on what they hold.
+
+    A state is below q, and the bits of a row's last word beyond the row are 0.
+    """
+    wanted = f"uint64 of shape {shape}"
+    if not isinstance(words, np.ndarray):
+        raise ValueError(f"words is a {type(words).__name__}; it must be an array of {wanted}")
+    if words.shape != shape or words.dtype != BITS:
+        raise ValueError(f"words is {words.dtype} of shape {words.shape}; it must be {wanted}")
+    beyond = words[..., -1] >> np.uint64((lattice.shape[-1] - 1) % WORD) >> np.uint64(1)
+    if beyond.any():
+        raise ValueError("words has bits beyond the rows of the lattice; they must be 0")
+    for replica in words:
+        if _above(replica, lattice.states - 1).any():
+            raise ValueError(f"words has states of q = {lattice.states} or more")
+
+
+def _above(planes: NDArray[np.uint64], limit: int) -> NDArray[np.uint64]:
+    """Return where numbers, given by planes of binary digits, the lowest first, are larger."""
+    above: NDArray[np.uint64] = np.zeros_like(planes[0])
+    equal = ~above
+    for k in reversed(range(len(planes))):
+        if limit >> k & 1:
+            equal &= planes[k]
+        else:
+            above |= equal & planes[k]
+            equal &= ~planes[k]
+    return above

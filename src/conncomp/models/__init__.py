@@ -2,5 +2,26 @@
 
 from conncomp.models.measurements import Measurements
 from conncomp.models.potts import Potts
+from conncomp.models.simulation import Simulation, simulate
+from conncomp.models.statistics import (
+    Estimate,
+    Summary,
+    autocorrelation_time,
+    jackknife,
+    summarise,
+)
+from conncomp.models.tempering import Tempering, parallel_tempering
 
-__all__ = ["Measurements", "Potts"]
+__all__ = [
+    "Estimate",
+    "Measurements",
+    "Potts",
+    "Simulation",
+    "Summary",
+    "Tempering",
+    "autocorrelation_time",
+    "jackknife",
+    "parallel_tempering",
+    "simulate",
+    "summarise",
+]

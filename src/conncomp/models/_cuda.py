@@ -12,14 +12,10 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import (
-    BITS,
-    RECORDS,
-    Replicas,
-)
+from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.kernels.lattice import MOST_AXES, Lattice
 
 SPINS = "cuda/models/spins.cuh"
 CLUSTERS = "cuda/models/clusters.cuh"
@@ -85,7 +81,8 @@ class CudaEngine:
         self._workspace, self._labelling_workspace = Workspace(), Workspace()
         self._check_memory()
         if not self._by_bricks:
-            self._algorithm.check(self._image(np.zeros((replicas, *lattice.shape), "u1")), **self._options)
+            of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
+            self._algorithm.check(self._image(of_sites), **self._options)
 
     # ----------------------------------------------------------------------------- what users ask
 
@@ -179,9 +176,7 @@ class CudaEngine:
             chosen[...] = 0
             edges = (*(1,) * (MOST_AXES - lattice.ndim), *seeds.tile)
             tiles = np.array((edges,), _SEED_TILES)[()]
-            self._launch(
-                CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()]
-            )
+            self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
         return labels, choice[()], size
 
     def _measure_clusters(self, labels: Any, size: Any, record: Any) -> None:
@@ -225,8 +220,8 @@ class CudaEngine:
         available = self.gpu.free_memory()
         if wanted > available:
             raise MemoryError(
-                f"{self.replicas} x {lattice.shape} sites take {wanted} bytes on the GPU, which has "
-                f"{available} free; use a smaller lattice, or fewer replicas"
+                f"{self.replicas} lattices of shape={lattice.shape} take {wanted} bytes on the "
+                f"GPU, which has {available} free; choose fewer, or smaller ones"
             )
 
 

@@ -61,7 +61,7 @@ class Measurements:
     @property
     def energy(self) -> NDArray[np.float64]:
         """The energy of the whole lattice, minus the coupling for each satisfied bond."""
-        return -self.coupling * self.satisfied_bonds
+        return np.asarray(-self.coupling * self.satisfied_bonds, np.float64)
 
     @property
     def magnetisation(self) -> NDArray[np.float64]:
@@ -77,7 +77,8 @@ class Measurements:
         """m^2 = (q sum of rho^2 - 1)/(q - 1) over the shares rho of all states."""
         shares = self.state_counts / self.lattice.sites
         q = self.lattice.states
-        return (q * (shares**2).sum(axis=-1) - 1) / (q - 1)
+        squares: NDArray[np.float64] = (shares**2).sum(axis=-1)
+        return (q * squares - 1) / (q - 1)
 
     @property
     def fourth_magnetisation(self) -> NDArray[np.float64]:

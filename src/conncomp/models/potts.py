@@ -10,11 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, as_number, check_choice, shown
-from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, on_gpu
+from conncomp._arguments import as_bool, as_integer, as_number, check_choice, check_range, shown
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy,
+    check_kind,
+    choose_device,
+    move_from_gpu,
+    move_to_gpu,
+    native_layout,
+    on_gpu,
+)
 from conncomp.grid import label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES, Lattice, pack, unpack
+from conncomp.kernels.lattice import MOST_AXES, Lattice, check_words, pack, unpack
 from conncomp.models.measurements import (
     COUNTS,
     SATISFIED,
@@ -28,6 +37,10 @@ MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers h
 MOST_REPLICAS = 1 << 24
 MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
+UPDATES = ("swendsen-wang", "wolff", "few-cluster", "metropolis")
+
+# Makes the update of a step, and measures into a record unless that is None.
+Update = Callable[[int, Any], None]
 
 # Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
 # not; decimal ones do not.
@@ -50,6 +63,24 @@ class Seeds(NamedTuple):
 
     tile: tuple[int, ...]
     p_flip: int
+
+
+class State(NamedTuple):
+    """Where a model stands: what `Potts.state` returns.
+
+    Attributes
+    ----------
+    step : int
+        How many updates were made.
+    betas : ndarray of float64, shape (replicas,)
+        The inverse temperature of each replica.
+    words : ndarray of uint64
+        The spins as the model holds them; opaque.
+    """
+
+    step: int
+    betas: NDArray[np.float64]
+    words: NDArray[np.uint64]
 
 
 class Potts:
@@ -120,7 +151,7 @@ class Potts:
     >>> from conncomp.models import Potts
     >>> model = Potts((64, 64), q=2, beta="critical", seed=1)
     >>> series = model.swendsen_wang(200)
-    >>> -1.9 < series.energy[100:].mean() / 64**2 < -1.5
+    >>> bool(-1.9 < series.energy[100:].mean() / 64**2 < -1.5)
     True
     >>> model.step
     200
@@ -144,14 +175,14 @@ class Potts:
     ) -> None:
         lengths = _check_shape(shape)
         closed = check_periodic(periodic, len(lengths), "the lattice")
-        self.lattice = Lattice(lengths, closed, _check_range("q", q, 2, MOST_STATES))
+        self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
         self.coupling = _check_coupling(coupling)
-        self.seed = _check_range("seed", seed, 0, CERTAIN - 1)
+        self.seed = check_range("seed", seed, 0, CERTAIN - 1)
         self._single = replicas is None
         self.replicas = (
-            1 if replicas is None else _check_range("replicas", replicas, 1, MOST_REPLICAS)
+            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
         )
-        self.first_replica = _check_range(
+        self.first_replica = check_range(
             "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
         )
         check_choice("labelling", labelling, ("auto", "serial", "tiles"))
@@ -193,7 +224,7 @@ class Potts:
         >>> round(Potts.critical_beta(2), 6)
         0.881374
         """
-        states = _check_range("q", q, 2, MOST_STATES)
+        states = check_range("q", q, 2, MOST_STATES)
         axes = as_integer("ndim", ndim)
         if axes == 2:
             return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
@@ -215,6 +246,48 @@ class Potts:
     def spins(self) -> Any:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
         return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+
+    def state(self) -> State:
+        """Return a copy of all that updates change, in memory of the CPU.
+
+        Returns
+        -------
+        State
+            For `restore`, of this model or of one with the same parameters on any device.
+        """
+        words = self._words
+        copy = move_from_gpu(words) if on_gpu(words) else words.copy()
+        return State(self.step, self._betas.copy(), copy)
+
+    def restore(self, state: State) -> None:
+        """Go to where a model with the same parameters stood; its updates then repeat.
+
+        Parameters
+        ----------
+        state : State
+            What `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be a state of this lattice. The model is then unchanged.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> model = Potts((8, 8), seed=1)
+        >>> state = model.state()
+        >>> first = model.swendsen_wang(5).energy
+        >>> model.restore(state)
+        >>> bool((model.swendsen_wang(5).energy == first).all())
+        True
+        """
+        step = check_range("step", state.step, 0, MOST_STEPS)
+        betas = self._check_betas(state.betas)
+        check_words(self.lattice, self._words.shape, state.words)
+        xp = self._engine.xp
+        words = state.words.copy() if xp is np else move_to_gpu(xp, native_layout(state.words))
+        self._words, self._betas, self.step = words, betas, step
 
     def energy(self) -> Any:
         """Return the energy of the whole lattice, for each replica."""
@@ -252,7 +325,8 @@ class Potts:
         -------
         array of int32 or int64, shape (*replicas, *shape)
         """
-        return label_bonds(
+        labelled: Any = label_bonds
+        return labelled(
             self.bonds(),
             periodic=self.lattice.periodic,
             batch_axes=0 if self._single else 1,
@@ -295,9 +369,7 @@ class Potts:
         measure, clusters, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        return self._cluster_updates(
-            "updates", updates, Seeds(self.lattice.shape, CERTAIN), measure, clusters
-        )
+        return self._cluster_updates("updates", updates, self._wolff_seeds(), measure, clusters)
 
     def few_cluster(
         self,
@@ -322,7 +394,7 @@ class Potts:
         measure, clusters, returns
             As of `swendsen_wang`.
         """
-        seeds = Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
+        seeds = self._few_cluster_seeds(tile, p_flip)
         return self._cluster_updates("updates", updates, seeds, measure, clusters)
 
     def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
@@ -341,50 +413,83 @@ class Potts:
         -------
         Measurements or None
         """
+        return self._updates("sweeps", sweeps, measure, False, self._metropolis_update())
+
+    def _cluster_updates(
+        self, name: str, count: int, seeds: Seeds | None, measure: bool, clusters: bool
+    ) -> Measurements | None:
+        with_clusters = as_bool("clusters", clusters) and as_bool("measure", measure)
+        update = self._cluster_update(seeds, with_clusters)
+        return self._updates(name, count, measure, with_clusters, update)
+
+    def _updates(
+        self, name: str, count: int, measure: bool, clusters: bool, update: Update
+    ) -> Measurements | None:
+        updates = check_range(name, count, 0, MOST_STEPS - self.step)
+        records = self._new_records(updates) if as_bool("measure", measure) else None
+        for number in range(updates):
+            self._advance(update, None if records is None else records[number])
+        if records is None:
+            return None
+        return self._measurements(self._engine.as_numpy(records), clusters)
+
+    # ----------------------------------------------------------------------------- update by update
+
+    def _cluster_update(self, seeds: Seeds | None, clusters: bool) -> Update:
+        probabilities = self._probabilities()
+
+        def update(step: int, record: Any) -> None:
+            measured = clusters and record is not None
+            self._engine.update(
+                self._words, self._new_words, step, probabilities, seeds, record, measured
+            )
+
+        return update
+
+    def _metropolis_update(self) -> Update:
         lost = range(2 * self.lattice.ndim + 1)
         acceptance = self._of_betas(lambda beta: [self._weight(beta, bonds) for bonds in lost])
 
         def update(step: int, record: Any) -> None:
             self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
 
-        return self._updates("sweeps", sweeps, measure, False, update)
+        return update
 
-    def _cluster_updates(
-        self, name: str, count: int, seeds: Seeds | None, measure: bool, clusters: bool
-    ) -> Measurements | None:
-        probabilities = self._probabilities()
-        with_clusters = as_bool("clusters", clusters) and as_bool("measure", measure)
+    def _updater(
+        self, update: str, tile: int | Sequence[int] | None, p_flip: float | None, clusters: bool
+    ) -> Update:
+        """Return what makes the updates of this name; `tile` and `p_flip` are of few-cluster."""
+        check_choice("update", update, UPDATES)
+        if update == "few-cluster":
+            if tile is None or p_flip is None:
+                raise ValueError('update="few-cluster" needs tile and p_flip')
+            return self._cluster_update(self._few_cluster_seeds(tile, p_flip), clusters)
+        if tile is not None or p_flip is not None:
+            raise ValueError('tile and p_flip are for update="few-cluster" only')
+        if update == "metropolis":
+            if clusters:
+                raise ValueError("clusters=True is not for Metropolis updates, which have none")
+            return self._metropolis_update()
+        return self._cluster_update(self._wolff_seeds() if update == "wolff" else None, clusters)
 
-        def update(step: int, record: Any) -> None:
-            self._engine.update(
-                self._words, self._new_words, step, probabilities, seeds, record, with_clusters
-            )
+    def _wolff_seeds(self) -> Seeds:
+        return Seeds(self.lattice.shape, CERTAIN)
 
-        return self._updates(name, count, measure, with_clusters, update)
+    def _few_cluster_seeds(self, tile: int | Sequence[int], p_flip: float) -> Seeds:
+        return Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
 
-    def _updates(
-        self,
-        name: str,
-        count: int,
-        measure: bool,
-        clusters: bool,
-        update: Callable[[int, Any], None],
-    ) -> Measurements | None:
-        updates = _check_range(name, count, 0, MOST_STEPS - self.step)
-        records = None
-        if as_bool("measure", measure):
-            shape = updates, self.replicas, record_length(self.lattice)
-            records = self._engine.xp.zeros(shape, np.int64)
-        for number in range(updates):
-            # Whatever ends an update leaves the spins before it, and the step.
-            update(self.step + 1, None if records is None else records[number])
-            self._words, self._new_words, self.step = self._new_words, self._words, self.step + 1
-        if records is None:
-            return None
-        counted = self._engine.as_numpy(records)
-        return Measurements(
-            counted[:, 0] if self._single else counted, self.lattice, self.coupling, clusters
-        )
+    def _new_records(self, updates: int) -> Any:
+        shape = updates, self.replicas, record_length(self.lattice)
+        return self._engine.xp.zeros(shape, np.int64)
+
+    def _measurements(self, records: NDArray[np.int64], clusters: bool) -> Measurements:
+        of_replicas = records[:, 0] if self._single else records
+        return Measurements(of_replicas, self.lattice, self.coupling, clusters)
+
+    def _advance(self, update: Update, record: Any) -> None:
+        """Make one update; whatever ends it leaves the spins before it, and the step."""
+        update(self.step + 1, record)
+        self._words, self._new_words, self.step = self._new_words, self._words, self.step + 1
 
     # -------------------------------------------------------------------------------------- helpers
 
@@ -470,7 +575,7 @@ class Potts:
     def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
         shape = self.lattice.shape
         given = _as_tuple(tile, len(shape))
-        edges = tuple(_check_range("tile", edge, 1, MOST_SITES) for edge in given)
+        edges = tuple(check_range("tile", edge, 1, MOST_SITES) for edge in given)
         if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
             raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")
         return edges
@@ -501,13 +606,6 @@ def _as_fixed_point(p: float) -> int:
 def _as_capped(p: Decimal) -> int:
     """Return a probability as 64 bits: one that is certain as all but 2**-64."""
     return min(int(DECIMAL.multiply(p, CERTAIN)), CERTAIN - 1)
-
-
-def _check_range(name: str, value: Any, low: int, high: int) -> int:
-    number = as_integer(name, value)
-    if not low <= number <= high:
-        raise ValueError(f"{name}={shown(value)} must be from {low} to {high}")
-    return number
 
 
 def _check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -380,8 +380,7 @@ class SwendsenWang {
     for (Index entry;; run = entry) {
       entry = Shared::load(forest.parents() + run);
       if (entry < 0) return entry;
-      if (entry == run)
-        return ~Index(draw_cluster(draws, site_of(replica, forest, run)).any_state(lattice_.states));
+      if (entry == run) return ~Index(draw_any_state(draws, site_of(replica, forest, run), lattice_.states));
     }
   }
 
@@ -398,10 +397,33 @@ class SwendsenWang {
     return word / columns * length + word % columns * kWord + std::countr_zero(start);
   }
 
-  // The roots among the runs of a few rows, and what they draw.
+  // The roots among the runs of a few rows, in order, and what is drawn for them.
   struct Roots {
     std::vector<Index> runs;
-    std::vector<Bits64> sites, states, decisions;
+    std::vector<Bits64> sites, indices, first_bits, last_bits;
+
+    void draw(const Draws& draws, Purpose purpose) {
+      first_bits.resize(indices.size()), last_bits.resize(indices.size());
+      draw_all(draws, purpose, indices.data(), int64_t(indices.size()), first_bits.data(), last_bits.data());
+    }
+    // Calls body(run, its new state); as draw_any_state.
+    template <class Body>
+    void for_each_state(const Draws& draws, int states, Body&& body) {
+      if (states > 2) {
+        indices = sites;
+        draw(draws, kCluster);
+        for (size_t k = 0; k < runs.size(); ++k) body(runs[k], int(below(first_bits[k], Bits64(states))));
+        return;
+      }
+      indices.clear();  // those of words of coins, each once
+      for (Bits64 site : sites)
+        if (indices.empty() || indices.back() != site / kWordSites) indices.push_back(site / kWordSites);
+      draw(draws, kCoin);
+      for (size_t k = 0, word = 0; k < runs.size(); ++k) {
+        if (indices[word] != sites[k] / kWordSites) ++word;
+        body(runs[k], int(first_bits[word] >> sites[k] % kWordSites & 1));
+      }
+    }
   };
 
   // Leaves in the entry of each run the complement of its new state. What is not negative is a parent still.
@@ -427,13 +449,8 @@ class SwendsenWang {
             ++run;
           });
         }
-      const int64_t count = int64_t(roots.runs.size());
-      roots.states.resize(count), roots.decisions.resize(count);
-      draw_all(draws, kCluster, roots.sites.data(), count, roots.states.data(), roots.decisions.data());
-      for (int64_t k = 0; k < count; ++k) {
-        const ClusterDraw drawn{roots.states[k], roots.decisions[k]};
-        Shared::store(parent + roots.runs[k], ~Index(drawn.any_state(lattice_.states)));
-      }
+      roots.for_each_state(draws, lattice_.states,
+                           [&](Index run, int state) { Shared::store(parent + run, ~Index(state)); });
       for (int64_t row = begin; row < end; ++row) {
         Bits64 state = 0;  // of the run that leads out of the word before
         for (int64_t c = 0; c < columns; ++c) {

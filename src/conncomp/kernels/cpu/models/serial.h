@@ -31,7 +31,7 @@ class SerialClusters {
   // Gives each cluster a new state; `spins` are the old ones.
   void flip_all(Bits64* spins) {
     for_each_unvisited([&](const Site& seed, int64_t site) {
-      const int state = draw_cluster(draws_, site).any_state(lattice_.states);
+      const int state = draw_any_state(draws_, site, lattice_.states);
       grow(seed, [&](const Site& member) { set_state(lattice_, spins, member.word, member.bit(), state); });
     });
   }

@@ -22,7 +22,11 @@ LEAST_ROW = 8
 
 def takes(lattice: Lattice, replicas: int) -> bool:
     """Whether `flip` takes lattices, and their tiles are filled well enough."""
-    if lattice.ndim not in tiled_bricks.LINKED or 1 in lattice.shape or lattice.shape[-1] < LEAST_ROW:
+    if (
+        lattice.ndim not in tiled_bricks.LINKED
+        or 1 in lattice.shape
+        or lattice.shape[-1] < LEAST_ROW
+    ):
         return False
     return tiled_bricks.takes(*_described(lattice, replicas))
 
@@ -69,7 +73,8 @@ def flip(
 def memory(lattice: Lattice, replicas: int, index: Any) -> int:
     """Return how many bytes of a workspace `flip` takes, about."""
     sites = lattice.sites * replicas
-    return sites * index.itemsize + sites // 8 * (2 + lattice.ndim)
+    bits = 3 + lattice.ndim + tiled_bricks.FIRST_DIGITS
+    return int(sites * index.itemsize + sites // 8 * bits)
 
 
 @lru_cache(maxsize=64)

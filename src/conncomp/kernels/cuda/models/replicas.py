@@ -10,8 +10,7 @@ from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.lattice import LATTICE, Lattice
 
 THREADS = 128
-BITS = np.dtype("u8")
-# How many blocks a multiprocessor has to go through, so that all of them end at about the same time.
+# How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
 
 # ``Replicas`` and ``Records`` of ``spins.cuh``.

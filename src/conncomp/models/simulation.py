@@ -1,0 +1,415 @@
+"""Long runs: series in files, checkpoints to go on from, progress."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_bool, check_range, shown
+from conncomp._optional import optional
+from conncomp.io import atomic_path
+from conncomp.io.files import StrPath, naming
+from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
+from conncomp.models.measurements import Measurements, record_length
+from conncomp.models.potts import MOST_STEPS, Potts, State, Update
+from conncomp.models.statistics import Summary, summarise
+
+# Updates between two looks at the clock take about so many seconds, and their records so much
+# memory at most.
+PACE, RECORDS = 0.2, 1 << 26
+
+# Is told how many updates are done, and how many there are.
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What `simulate` returns.
+
+    Attributes
+    ----------
+    series : Measurements
+        Of shape (rows, *replicas).
+    updates : ndarray of int64, shape (rows,)
+        How many updates the model had made before each measurement; its step.
+    beta : float or ndarray of float64
+        The inverse temperature, of each replica if there are several.
+    parameters : dict
+        Those of the model and of the simulation, and the version of conncomp.
+    """
+
+    series: Measurements
+    updates: NDArray[np.int64]
+    beta: float | NDArray[np.float64]
+    parameters: dict[str, Any]
+
+    def summarise(self) -> list[Summary]:
+        """Return means, errors and autocorrelation times, as `conncomp.models.summarise` does."""
+        every = self.parameters["measure_every"]
+        return summarise(self.series, self.beta, measure_every=every)
+
+    def write(self, path: StrPath, *, force: bool = False) -> None:
+        """Write an HDF5 file: a dataset for each observable, the parameters as attributes.
+
+        Datasets have the series' shape: ``energy``, ``magnetisation`` and the other attributes of
+        `Measurements`; ``beta`` and ``updates`` are as here. Equal simulations make equal files.
+
+        Parameters
+        ----------
+        path : str or path-like
+        force : bool, optional
+            Whether to replace a file that is there.
+
+        Raises
+        ------
+        FileExistsError
+            If there is one.
+        ImportError
+            If there is no h5py.
+        """
+        h5py = optional("h5py", "models")
+        check_output(path, force)
+        # A file object, as HDF5 itself loses the reason if a disk is full.
+        with (
+            atomic_path(path) as temporary,
+            temporary.open("r+b") as file,
+            h5py.File(file, "w") as archive,
+        ):
+            for name, value in self.parameters.items():
+                if value is not None:
+                    archive.attrs[name] = value
+            archive["beta"], archive["updates"] = self.beta, self.updates
+            for name in self._observables():
+                archive[name] = getattr(self.series, name)
+
+    def _observables(self) -> list[str]:
+        names = ["satisfied_bonds", "state_counts", "energy", "magnetisation"]
+        names.append("squared_magnetisation")
+        if self.series.clusters_measured or self.parameters["update"] == "swendsen-wang":
+            names.append("active_bonds")
+        if self.series.clusters_measured:
+            names += ["clusters", "largest_cluster"]
+            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
+        return names
+
+
+class _Schedule(NamedTuple):
+    """Which updates measure: the first after `thermalise`, and each `every`-th from there."""
+
+    thermalise: int
+    sweeps: int
+    every: int
+
+    @property
+    def updates(self) -> int:
+        return self.thermalise + self.sweeps
+
+    def rows(self, updates: int) -> int:
+        """Return how many of the first updates measure."""
+        return max(0, -(-(updates - self.thermalise) // self.every))
+
+    def measures(self, number: int) -> bool:
+        return number >= self.thermalise and (number - self.thermalise) % self.every == 0
+
+
+def simulate(
+    model: Potts,
+    sweeps: int,
+    *,
+    update: str = "swendsen-wang",
+    tile: int | Sequence[int] | None = None,
+    p_flip: float | None = None,
+    thermalise: int = 0,
+    measure_every: int = 1,
+    clusters: bool = False,
+    output: StrPath | None = None,
+    checkpoint: StrPath | None = None,
+    checkpoint_every: float = 600.0,
+    progress: bool = False,
+    force: bool = False,
+) -> Simulation:
+    """Update a model many times and measure, with a file for the series and one to go on from.
+
+    If there is a checkpoint already, the simulation goes on from there, and all that it returns
+    and writes is what it would have been without the interruption, bit for bit. Make the model
+    anew with the same parameters, and call with the same arguments; another device or labelling
+    will do, and more sweeps. The checkpoint stays when all is done, so that more sweeps can follow.
+
+    Parameters
+    ----------
+    model : Potts
+    sweeps : int
+        How many updates to make after `thermalise` of them: sweeps, or clusters of "wolff".
+    update : {"swendsen-wang", "wolff", "few-cluster", "metropolis"}, optional
+    tile, p_flip : optional
+        Of "few-cluster", as `Potts.few_cluster` takes them.
+    thermalise : int, optional
+        How many updates to make first, without measuring.
+    measure_every : int, optional
+        The first of so many updates measures the spins that it finds.
+    clusters : bool, optional
+        Whether to measure the sizes of clusters, too, which takes longer.
+    output : str or path-like, optional
+        Where to write the series in the end: `Simulation.write`.
+    checkpoint : str or path-like, optional
+        Where to keep the model and the series so far. The file is replaced as a whole.
+    checkpoint_every : float, optional
+        How many seconds later to write it again; it is also written first, last and at Ctrl-C.
+    progress : bool, optional
+        Whether to display on a terminal how much is done, and the time that is left.
+    force : bool, optional
+        Whether to replace an output that is there.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind or out of its range; or if the checkpoint is damaged,
+        of another model, simulation or version, which says what differs.
+    FileExistsError
+        If there is an output already.
+    OSError
+        If a file cannot be written. The checkpoint that was there before is untouched.
+    ImportError
+        If h5py is missing, for `output`, or rich, for `progress`.
+
+    Examples
+    --------
+    >>> from conncomp.models import Potts, simulate
+    >>> run = simulate(Potts((32, 32), seed=1), 500, thermalise=100)
+    >>> run.series.energy.shape
+    (500,)
+    >>> [summary] = run.summarise()
+    >>> abs(summary.energy.value + 1.72) < 0.05
+    True
+    """
+    most = MOST_STEPS - model.step
+    length = check_range("sweeps", sweeps, 1, most)
+    schedule = _Schedule(
+        check_range("thermalise", thermalise, 0, most - length),
+        length,
+        check_range("measure_every", measure_every, 1, most),
+    )
+    with_clusters = as_bool("clusters", clusters)
+    change = model._updater(update, tile, p_flip, with_clusters)
+    wait = _check_seconds(checkpoint_every)
+    if output is not None:
+        optional("h5py", "models")
+        check_output(output, force)
+        if checkpoint is not None and os.path.realpath(output) == os.path.realpath(checkpoint):
+            raise ValueError(f"output and checkpoint are the same file, {os.fspath(output)}")
+    parameters: dict[str, Any] = {
+        "version": version("conncomp"),
+        "shape": list(model.lattice.shape),
+        "q": model.lattice.states,
+        "coupling": model.coupling,
+        "periodic": list(model.lattice.periodic),
+        "seed": model.seed,
+        "replicas": model.replicas,
+        "first_replica": model.first_replica,
+        "update": update,
+        "tile": None if tile is None else list(model._check_tile(tile)),
+        "p_flip": None if p_flip is None else float(p_flip),
+        "thermalise": schedule.thermalise,
+        "measure_every": schedule.every,
+        "clusters": with_clusters,
+    }
+    run = _Run(model, schedule, change, with_clusters)
+    if checkpoint is not None:
+        run.keep(checkpoint, wait, parameters)
+    with _display(update) if as_bool("progress", progress) else nullcontext(_no_report) as report:
+        run.finish(report)
+    simulation = Simulation(
+        model._measurements(run.records, with_clusters),
+        run.begin + schedule.thermalise + schedule.every * np.arange(len(run.records)),
+        model.beta,
+        {**parameters, "sweeps": schedule.sweeps},
+    )
+    if output is not None:
+        simulation.write(output, force=force)
+    return simulation
+
+
+class _Run:
+    """A simulation as it runs: the model and the records so far, which a checkpoint holds.
+
+    Attributes
+    ----------
+    begin : int
+        The model's step at the beginning.
+    records : ndarray of int64, shape (rows, replicas, fields)
+        Those up to `measured` are there.
+    """
+
+    def __init__(self, model: Potts, schedule: _Schedule, update: Update, clusters: bool) -> None:
+        self._model, self._schedule, self._update = model, schedule, update
+        self.begin, self._measured = model.step, 0
+        shape = schedule.rows(schedule.updates), model.replicas, record_length(model.lattice)
+        self.records = np.zeros(shape, np.int64)
+        self._path: StrPath | None = None
+        self._facts: dict[str, Any] = {}
+        self._wait, self._written = 0.0, 0.0
+
+    @property
+    def _done(self) -> int:
+        return self._model.step - self.begin
+
+    # --------------------------------------------------------------------------------- the updates
+
+    def finish(self, report: Report) -> None:
+        """Make the updates that are left."""
+        try:
+            self._finish(report)
+        except KeyboardInterrupt:
+            if self._path is not None and self._measured == self._schedule.rows(self._done):
+                self._write()
+            raise
+        if self._path is not None:
+            self._write()
+
+    def _finish(self, report: Report) -> None:
+        count, total = 1, self._schedule.updates
+        while self._done < total:
+            report(self._done, total)
+            count = min(count, total - self._done, self._most_updates())
+            begin = perf_counter()
+            self._make(count)
+            now = perf_counter()
+            # As many as take PACE seconds, but no more than twice those that were made.
+            count = max(1, int(count * min(2.0, PACE / max(now - begin, 1e-9))))
+            if self._path is not None and now - self._written >= self._wait:
+                self._write()
+        report(total, total)
+
+    def _most_updates(self) -> int:
+        """Return how many updates have records that fit their memory."""
+        rows = max(1, RECORDS // max(1, self.records[:1].nbytes))
+        return rows * self._schedule.every
+
+    def _make(self, count: int) -> None:
+        model, schedule, first = self._model, self._schedule, self._done
+        records = model._new_records(schedule.rows(first + count) - self._measured)
+        try:
+            for number in range(first, first + count):
+                row = schedule.rows(number) - self._measured
+                model._advance(self._update, records[row] if schedule.measures(number) else None)
+        finally:
+            # An update that was ended is not done, and its record is dropped.
+            rows = schedule.rows(self._done)
+            self.records[self._measured : rows] = model._engine.as_numpy(
+                records[: rows - self._measured]
+            )
+            self._measured = rows
+
+    # ------------------------------------------------------------------------------ the checkpoint
+
+    def keep(self, path: StrPath, wait: float, parameters: dict[str, Any]) -> None:
+        """Keep a checkpoint, and go on from the one that is there."""
+        state = self._model.state()
+        start = {"step": state.step, "spins": DIGEST(state.words.data).hexdigest()}
+        betas = DIGEST(state.betas.data).hexdigest()
+        self._facts = {**parameters, "beta": betas, "start": start}
+        self._path, self._wait = path, wait
+        if os.path.exists(path):
+            self._resume(state)
+        else:
+            self._write()
+        self._written = perf_counter()
+
+    def _write(self) -> None:
+        assert self._path is not None
+        state = self._model.state()
+        facts = {**self._facts, "step": state.step}
+        arrays = state.betas, state.words, self.records[: self._measured]
+        write_checkpoint(self._path, facts, arrays)
+        self._written = perf_counter()
+
+    def _resume(self, state: State) -> None:
+        assert self._path is not None
+        with Checkpoint(self._path) as checkpoint:
+            facts = dict(checkpoint.facts)
+            step, start = facts.pop("step", None), facts.get("start")
+            self._check_same(checkpoint, facts)
+            begin: Any = start.get("step") if isinstance(start, dict) else None
+            if not (_is_step(begin) and _is_step(step)):
+                raise checkpoint.error("is damaged: it has no steps")
+            self.begin, done = begin, step - begin
+            if not 0 <= done <= self._schedule.updates:
+                raise checkpoint.error(
+                    f"has made {done} updates already, of {self._schedule.updates} that are wanted"
+                )
+            rows = self._schedule.rows(done)
+            betas, words = np.empty_like(state.betas), np.empty_like(state.words)
+            checkpoint.read((betas, words, self.records[:rows]))
+        same_place = state.step == step and np.array_equal(state.words, words)
+        if start != self._facts["start"] and not same_place:
+            raise checkpoint.error(
+                "is of a simulation that began with other spins; make the model as it was then, or "
+                "give another checkpoint"
+            )
+        with naming(self._path):
+            self._model.restore(State(step, betas, words))
+        self._measured, self._facts["start"] = rows, start
+
+    def _check_same(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
+        for name in {**self._facts, **facts}:
+            wanted, held = self._facts.get(name), facts.get(name)
+            if name != "start" and held != wanted:
+                what = "conncomp" if name == "version" else "another simulation"
+                raise checkpoint.error(
+                    f"is of {what}, whose {name} is {shown(held)}, not {shown(wanted)}; give "
+                    "another checkpoint"
+                )
+
+
+def check_output(path: StrPath, force: bool) -> None:
+    """Raise OSError unless a file can be written there; one that is there needs `force`."""
+    target = Path(path)
+    if os.path.lexists(target) and not force:
+        reason = "is there already; force=True replaces it"
+        raise FileExistsError(errno.EEXIST, reason, os.fspath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    folder = Path(os.path.realpath(target)).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
+def _check_seconds(value: Any) -> float:
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"checkpoint_every={shown(value)} must be a number of seconds") from None
+    if not seconds > 0:
+        raise ValueError(f"checkpoint_every={shown(value)} must be above 0 seconds")
+    return seconds
+
+
+def _display(name: str) -> AbstractContextManager[Report]:
+    optional("rich", "cli")
+    from conncomp._progress import counting
+
+    return counting(name)
+
+
+def _is_step(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MOST_STEPS
+
+
+def _no_report(done: int, total: int) -> None:
+    """Tell nobody."""

@@ -1,0 +1,270 @@
+"""Means, errors and autocorrelation times of the series that simulations measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import ceil, nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer, shown
+from conncomp._optional import optional
+from conncomp.models.measurements import Measurements
+
+# A. D. Sokal's window: the autocorrelation function is summed up to so many times what it sums to.
+WINDOW = 6
+# Means of bins of so many autocorrelation times are independent, up to 3 % of their error; fewer
+# bins than these do not tell what their spread is.
+BIN_TIMES, LEAST_BINS = 20, 8
+# With fewer autocorrelation times than that, the time itself is a guess.
+ENOUGH_TIMES = 100
+
+
+class Estimate(NamedTuple):
+    """An estimate with its statistical error, of one standard deviation."""
+
+    value: float
+    error: float
+
+
+class Summary(NamedTuple):
+    """What a series tells of one inverse temperature: see `summarise`.
+
+    Attributes
+    ----------
+    beta : float
+    measurements : int
+        Of all replicas of this inverse temperature.
+    energy : Estimate
+        A site.
+    specific_heat : Estimate
+        A site: beta^2 times the variance of the lattice's energy, over the sites.
+    magnetisation : Estimate
+        The mean of what `Measurements.magnetisation` is without its sign.
+    susceptibility : Estimate
+        beta times the sites, times the variance of what `magnetisation` is the mean of.
+    squared_magnetisation : Estimate
+        The mean of m^2, by the improved estimator where clusters were measured.
+    binder_ratio : Estimate
+        <m^4>/<m^2>^2, likewise: 1 where all spins are equal, (q + 1)/(q - 1) where they are random.
+    energy_time, magnetisation_time : Estimate
+        The integrated autocorrelation times of energy and m^2, in updates.
+    enough : bool
+        Whether the series has 100 of these times. Errors are too small where it has not.
+    """
+
+    beta: float
+    measurements: int
+    energy: Estimate
+    specific_heat: Estimate
+    magnetisation: Estimate
+    susceptibility: Estimate
+    squared_magnetisation: Estimate
+    binder_ratio: Estimate
+    energy_time: Estimate
+    magnetisation_time: Estimate
+    enough: bool
+
+
+def autocorrelation_time(series: ArrayLike) -> Estimate:
+    """Estimate how many measurements it takes until one is independent of an earlier one.
+
+    This is the integrated autocorrelation time 1/2 + rho(1) + rho(2) + ..., 1/2 for independent
+    measurements; the error of a mean is that of independent ones times sqrt(2 tau). The sum ends
+    at a window of six times its value [1]_; `emcee` computes it. Its error is that of [2]_.
+
+    Parameters
+    ----------
+    series : array_like, shape (rows,) or (rows, replicas)
+        Measurements, one after the other. The autocorrelation functions of replicas are averaged.
+
+    Returns
+    -------
+    Estimate
+        Both numbers are NaN if nothing varies.
+
+    References
+    ----------
+    .. [1] A. D. Sokal, "Monte Carlo methods in statistical mechanics", Cargese lectures (1996).
+    .. [2] U. Wolff, Comput. Phys. Commun. 156, 143 (2004), equation 42.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conncomp.models import autocorrelation_time
+    >>> noise = np.random.default_rng(1).standard_normal(100_000)
+    >>> round(autocorrelation_time(noise).value, 1)
+    0.5
+    """
+    chains = _as_chains("series", series)
+    varying = chains[:, np.ptp(chains, axis=0) > 0]
+    if varying.size == 0:
+        return Estimate(nan, nan)
+    integrated_time = optional("emcee.autocorr", "models").integrated_time
+    # Its time is twice ours, so half of the window makes the same.
+    twice = integrated_time(varying[:, :, np.newaxis], c=WINDOW / 2, tol=0, quiet=True)
+    time = float(twice[0]) / 2
+    window = max(WINDOW * time, time)
+    return Estimate(time, abs(time) * sqrt(4 * (window + 0.5 - time) / varying.size))
+
+
+def jackknife(
+    function: Callable[..., Any], *series: ArrayLike, bin_length: int | None = None
+) -> Estimate:
+    """Estimate a function of means, and its error, from bins that are left out in turn.
+
+    Parameters
+    ----------
+    function : callable
+        Of the means of the series; it must work on arrays.
+    *series : array_like, shape (rows,) or (rows, replicas)
+        All of one shape. Replicas are independent, and of one distribution.
+    bin_length : int, optional
+        How many rows are averaged into one, so that bins are independent; by default 20 times the
+        longest autocorrelation time of these series. There are eight bins at least, if there are
+        as many measurements.
+
+    Returns
+    -------
+    Estimate
+        The error is NaN of fewer than two bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conncomp.models import jackknife
+    >>> values = np.random.default_rng(1).standard_normal(10_000)
+    >>> variance = jackknife(lambda mean, square: square - mean**2, values, values**2)
+    >>> abs(variance.value - 1) < 4 * variance.error < 0.1
+    True
+    """
+    chains = np.stack([_as_chains("series", values) for values in series])
+    if bin_length is None:
+        bin_length = _bin_length([autocorrelation_time(chain) for chain in chains])
+    length = as_integer("bin_length", bin_length)
+    if length < 1:
+        raise ValueError(f"bin_length={shown(bin_length)} must be 1 or more")
+    value = float(function(*chains.mean(axis=(1, 2))))
+    bins = _binned(chains, length)
+    count = bins.shape[1]
+    if count < 2:
+        return Estimate(value, nan)
+    left_out = (bins.sum(axis=1, keepdims=True) - bins) / (count - 1)
+    return Estimate(value, sqrt((count - 1) * np.var(function(*left_out))))
+
+
+def summarise(
+    series: Measurements, beta: float | ArrayLike, *, measure_every: int = 1
+) -> list[Summary]:
+    """Return means, errors and autocorrelation times for each inverse temperature.
+
+    Errors are those of `jackknife`, with bins of 20 times the longer autocorrelation time.
+
+    Parameters
+    ----------
+    series : Measurements
+        Of equilibrium: without what came before.
+    beta : float or array_like of float
+        The inverse temperature of each replica. Those of one inverse temperature are taken
+        together.
+    measure_every : int, optional
+        How many updates are between two measurements.
+
+    Returns
+    -------
+    list of Summary
+        In order of `beta`, ascending.
+
+    Examples
+    --------
+    >>> from conncomp.models import Potts, summarise
+    >>> model = Potts((16, 16), beta=[0.4, 0.8], replicas=2, seed=1)
+    >>> series = model.swendsen_wang(1000)
+    >>> [summary.energy.value < -1 for summary in summarise(series, model.beta)]
+    [True, True]
+    """
+    if series.records.size == 0:
+        raise ValueError("series is empty; measure at least once")
+    records = series.records.reshape(len(series.records), -1, series.records.shape[-1])
+    betas = np.asarray(beta, np.float64).reshape(-1)
+    if len(betas) not in (1, records.shape[1]):
+        raise ValueError(
+            f"beta has {len(betas)} values; there must be one, or one for each of "
+            f"{records.shape[1]} replicas"
+        )
+    betas = np.broadcast_to(betas, records.shape[1])
+    return [
+        _summary(replace(series, records=records[:, betas == value]), float(value), measure_every)
+        for value in np.unique(betas)
+    ]
+
+
+def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
+    sites = series.lattice.sites
+    energy = series.energy / sites
+    squares, fourths = series.squared_magnetisation, series.fourth_magnetisation
+    times = [autocorrelation_time(energy), autocorrelation_time(squares)]
+    length = _bin_length(times)
+    if series.clusters_measured:
+        squares = series.improved_squared_magnetisation
+        fourths = series.improved_fourth_magnetisation
+    magnitude = abs(series.magnetisation)
+
+    def mean(values: NDArray[Any]) -> Estimate:
+        return jackknife(lambda mean: mean, values, bin_length=length)
+
+    def variance(factor: float, values: NDArray[Any]) -> Estimate:
+        centred = values - values.mean()  # else digits cancel
+        return jackknife(
+            lambda mean, square: factor * (square - mean**2),
+            centred,
+            centred**2,
+            bin_length=length,
+        )
+
+    def ratio(square: Any, fourth: Any) -> Any:
+        with np.errstate(invalid="ignore"):  # nothing is magnetised: NaN
+            return fourth / square**2
+
+    energy_time, magnetisation_time = (
+        Estimate(measure_every * time, measure_every * error) for time, error in times
+    )
+    return Summary(
+        beta=beta,
+        measurements=energy.size,
+        energy=mean(energy),
+        specific_heat=variance(beta**2 * sites, energy),
+        magnetisation=mean(magnitude),
+        susceptibility=variance(beta * sites, magnitude),
+        squared_magnetisation=mean(squares),
+        binder_ratio=jackknife(ratio, squares, fourths, bin_length=length),
+        energy_time=energy_time,
+        magnetisation_time=magnetisation_time,
+        enough=all(not max(time, 0.5) * ENOUGH_TIMES > len(energy) for time, _ in times),
+    )
+
+
+def _as_chains(name: str, series: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(series, np.float64)
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ValueError(
+            f"{name} has shape {values.shape}; it must be (rows,) or (rows, replicas), not empty"
+        )
+    return values.reshape(len(values), -1)
+
+
+def _bin_length(times: list[Estimate]) -> int:
+    return max([1, *(ceil(BIN_TIMES * time) for time, _ in times if time > 0)])
+
+
+def _binned(chains: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """Return the means of bins of `length` rows: of (series, rows, replicas), (series, bins)."""
+    number, rows, replicas = chains.shape
+    count = min(rows, max(rows // length, -(-LEAST_BINS // replicas)))
+    size = rows // count
+    kept = chains[:, rows - count * size :]
+    bins: NDArray[np.float64] = kept.reshape(number, count, size, replicas).mean(axis=2)
+    return bins.reshape(number, -1)

@@ -1,0 +1,148 @@
+"""Parallel tempering: exchanges as they are drawn, and the distributions that they leave alone."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from conncomp.generate.random import philox
+from conncomp.models import Potts, parallel_tempering
+from models import exact
+
+EXCHANGE = 6
+FALSE_ALARM = 1e-7  # of each test
+BETAS = [1.5, 0.2, 0.8, 1.1, 0.5]
+
+
+def new_model(**changes):
+    arguments = {"shape": (4, 4), "beta": BETAS, "replicas": len(BETAS), "seed": 2**63 + 5}
+    return Potts(**(arguments | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [
+        ({}, {}),
+        ({"q": 3, "coupling": 2.0, "first_replica": 77}, {"sweeps_between": 3}),
+        ({}, {"update": "wolff"}),
+        ({}, {"update": "metropolis"}),
+        ({}, {"update": "few-cluster", "tile": 2, "p_flip": 0.5}),
+    ],
+)
+def test_exchanges_are_those_that_are_drawn(changes, options):
+    model = new_model(**changes)
+    tempering = parallel_tempering(model, 40, **options)
+    between = options.get("sweeps_between", 1)
+    assert model.step == 40 * between
+    np.testing.assert_array_equal(tempering.beta, sorted(BETAS))
+    order, accepted = np.argsort(BETAS), np.zeros(4)
+    for number in range(40):
+        np.testing.assert_array_equal(tempering.replicas[number], order)
+        energy = tempering.series.energy[number]
+        order = order.copy()
+        for warmer in range(number % 2, 4, 2):
+            index = (warmer + 1) | changes.get("first_replica", 0) << 40
+            step = (number + 1) * between
+            low, high, _, _ = philox(model.seed, (index & 0xFFFFFFFF, index >> 32, step, EXCHANGE))
+            gained = (energy[warmer + 1] - energy[warmer]) * (
+                tempering.beta[warmer + 1] - tempering.beta[warmer]
+            )
+            if (low | high << 32) / 2**64 < math.exp(min(gained, 0)):
+                order[[warmer, warmer + 1]] = order[[warmer + 1, warmer]]
+                accepted[warmer] += 1
+    np.testing.assert_array_equal(model.beta[order], sorted(BETAS))
+    np.testing.assert_array_equal(tempering.acceptance, accepted / 20)
+    assert 0 < accepted.sum() < 80
+
+
+def test_energies_are_those_of_the_spins_at_each_temperature():
+    model = new_model()
+    tempering = parallel_tempering(model, 5, sweeps_between=2)
+    alone = new_model(beta=1.0)
+    state = alone.state()
+    assert tempering.series.energy.shape == (5, 5)
+    alone.restore(state._replace(words=model.state().words))
+    np.testing.assert_array_equal(
+        tempering.series.energy[-1], alone.energy()[tempering.replicas[-1]]
+    )
+
+
+def test_two_calls_are_one():
+    whole = parallel_tempering(new_model(), 21, sweeps_between=2)
+    model = new_model()
+    first, second = (parallel_tempering(model, k, sweeps_between=2) for k in (8, 13))
+    for part in ("records",):
+        np.testing.assert_array_equal(
+            getattr(whole.series, part),
+            np.concatenate([getattr(parts.series, part) for parts in (first, second)]),
+        )
+    np.testing.assert_array_equal(whole.replicas, np.concatenate([first.replicas, second.replicas]))
+
+
+@pytest.fixture(scope="module")
+def long_run():
+    model = new_model()
+    parallel_tempering(model, 100, update="metropolis")
+    return parallel_tempering(model, 40_000, update="metropolis")
+
+
+def test_acceptance_is_exact(long_run):
+    """Of independent spins at both temperatures, all 2^16 x 2^16, by classes of energy."""
+    levels = exact.levels((4, 4), 2)
+    satisfied, which = np.unique(levels.satisfied, return_inverse=True)
+    shares = [np.bincount(which, levels.probabilities(beta)) for beta in long_run.beta]
+    for k in range(4):
+        lost = (long_run.beta[k + 1] - long_run.beta[k]) * (satisfied - satisfied[:, np.newaxis])
+        wanted = shares[k] @ np.exp(-np.maximum(lost, 0)) @ shares[k + 1]
+        # Rounds are not quite independent: a factor of 2 in the error has room for that.
+        error = 2 * math.sqrt(wanted * (1 - wanted) / 20_000)
+        assert abs(long_run.acceptance[k] - wanted) < stats.norm.isf(FALSE_ALARM) * error
+
+
+def test_distribution_at_each_temperature_is_exact(long_run):
+    """Energy and magnetisation against all 2^16 states; one round in 20 is independent enough."""
+    levels = exact.levels((4, 4), 2)
+    keys = zip(levels.satisfied, levels.counts[:, 0], strict=True)
+    classes = {key: k for k, key in enumerate(keys)}
+    satisfied, up = long_run.series.satisfied_bonds, long_run.series.state_counts[..., 0]
+    for k, beta in enumerate(long_run.beta):
+        which = [classes[key] for key in zip(satisfied[::20, k], up[::20, k], strict=True)]
+        found = np.bincount(which, minlength=len(classes))
+        wanted = levels.probabilities(beta) * len(which)
+        rare = wanted < 10
+        found, wanted = (np.append(counts[~rare], counts[rare].sum()) for counts in (found, wanted))
+        statistic = ((found - wanted) ** 2 / wanted).sum()
+        assert stats.chi2.sf(statistic, len(wanted) - 1) > FALSE_ALARM
+
+
+def test_replicas_visit_all_temperatures(long_run):
+    for replica in range(5):
+        visits = (long_run.replicas == replica).sum(axis=0)
+        assert visits.min() > 4000
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments", "words"),
+    [
+        ({"replicas": None, "beta": 1.0}, {}, "one replica"),
+        ({}, {"rounds": 0}, "rounds=0"),
+        ({}, {"sweeps_between": 0}, "sweeps_between=0"),
+        ({}, {"rounds": 1 << 20, "sweeps_between": 1 << 20}, "sweeps_between=1048576"),
+        ({}, {"update": "heat-bath"}, "update="),
+        ({}, {"tile": 2}, "for update="),
+    ],
+)
+def test_bad_input(changes, arguments, words):
+    model = new_model(**changes)
+    with pytest.raises(ValueError, match=words):
+        parallel_tempering(model, **({"rounds": 3} | arguments))
+    assert model.step == 0
+
+
+def test_two_replicas_try_every_other_round():
+    tempering = parallel_tempering(new_model(beta=[0.8, 0.9], replicas=2), 1, update="wolff")
+    assert tempering.acceptance.shape == (1,)
+    assert not np.isnan(tempering.acceptance).any()
+    three = parallel_tempering(new_model(beta=[0.8, 0.9, 1.0], replicas=3), 1)
+    assert np.isnan(three.acceptance).tolist() == [False, True]
