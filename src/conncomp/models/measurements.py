@@ -77,8 +77,7 @@ class Measurements:
         """m^2 = (q sum of rho^2 - 1)/(q - 1) over the shares rho of all states."""
         shares = self.state_counts / self.lattice.sites
         q = self.lattice.states
-        squares: NDArray[np.float64] = (shares**2).sum(axis=-1)
-        return (q * squares - 1) / (q - 1)
+        return np.asarray((q * (shares**2).sum(axis=-1) - 1) / (q - 1), np.float64)
 
     @property
     def fourth_magnetisation(self) -> NDArray[np.float64]:
