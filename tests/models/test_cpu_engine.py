@@ -88,8 +88,8 @@ def test_an_interrupt_leaves_the_spins_as_they_were(update, labelling):
     handler = signal.signal(signal.SIGALRM, interrupt)
     try:
         for delay in (0.1, 0.13, 0.17, 0.19):
+            signal.setitimer(signal.ITIMER_REAL, delay)
             with pytest.raises(KeyboardInterrupt):
-                signal.setitimer(signal.ITIMER_REAL, delay)
                 getattr(model, update)(10**6, measure=False)
             getattr(twin, update)(model.step - twin.step, measure=False)
             np.testing.assert_array_equal(model.spins, twin.spins)

@@ -12,13 +12,11 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
 
-SPINS = "cuda/models/spins.cuh"
-CLUSTERS = "cuda/models/clusters.cuh"
 CHOSEN, WORD = np.dtype("u4"), 32
 CERTAIN = 1 << 64
 
@@ -234,14 +232,3 @@ def _classes(lattice: Lattice) -> Iterator[int]:
             ends += [end | 2 << before + k for end in ends]
     for end in sorted(ends):
         yield from (end, end | 1)
-
-
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that an engine can load."""
-    for name in ("start_spins", "activate_bonds", "count_states", "update_class"):
-        yield SPINS, (name,)
-    yield CLUSTERS, ("spread_bonds",)
-    for index in INDEX_TYPES:
-        for name in ("choose_clusters", "flip_clusters", "measure_clusters", "sum_clusters"):
-            yield CLUSTERS, (f"{name}<{ctype(index)}>",)
-    yield from bricks.specialisations()

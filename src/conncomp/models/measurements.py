@@ -70,7 +70,7 @@ class Measurements:
         For q = 2 that of the Ising model, from -1 to 1: state 0 is spin up. For more states
         (q rho - 1)/(q - 1), where rho is the share of the most frequent state.
         """
-        return order_parameter(self.lattice, self.state_counts)
+        return np.asarray(order_parameter(self.lattice, self.state_counts), np.float64)
 
     @property
     def squared_magnetisation(self) -> NDArray[np.float64]:

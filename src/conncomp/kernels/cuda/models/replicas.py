@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype
 from conncomp.kernels.lattice import LATTICE, Lattice
 
+SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
 THREADS = 128
 # How many blocks a multiprocessor gets, so that all of them end at about the same time.
 BLOCKS_OF_MULTIPROCESSOR = 64
@@ -60,3 +62,13 @@ class Replicas:
         """Return ``Replicas`` for an update."""
         self._struct["step"] = step
         return self._struct[()]
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that engines load but for updates by bricks."""
+    for name in ("start_spins", "activate_bonds", "count_states", "update_class"):
+        yield SPINS, (name,)
+    yield CLUSTERS, ("spread_bonds",)
+    for index in INDEX_TYPES:
+        for name in ("choose_clusters", "flip_clusters", "measure_clusters", "sum_clusters"):
+            yield CLUSTERS, (f"{name}<{ctype(index)}>",)

@@ -1,0 +1,23 @@
+import pytest
+
+from conncomp.models import _cuda
+from host_cuda.host_gpu import AVAILABLE, HostGpu
+
+try:
+    import cupy
+
+    HAS_GPU = cupy.cuda.runtime.getDeviceCount() > 0
+except Exception:
+    HAS_GPU = False
+
+
+@pytest.fixture(autouse=True)
+def gpu_without_gpu(request, monkeypatch):
+    """Let the host executor take the place of a GPU where there is none."""
+    parameters = getattr(request.node, "callspec", None)
+    if HAS_GPU or parameters is None or parameters.params.get("device") != "cuda":
+        return
+    if not AVAILABLE:
+        pytest.skip("there is neither a GPU nor what the host executor needs")
+    gpu = HostGpu()
+    monkeypatch.setattr(_cuda, "current_gpu", lambda: gpu)
