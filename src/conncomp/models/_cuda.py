@@ -74,11 +74,15 @@ class CudaEngine:
         self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._algorithm = ALGORITHMS["cuda"][labelling]
         self._options = self._algorithm.check_options(options)
-        self._by_bricks = labelling == "auto" and bricks.takes(lattice, replicas)
         self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
-        self._workspace, self._labelling_workspace = Workspace(), Workspace()
+        self._clusters = None
+        if labelling == "auto" and bricks.takes(lattice, replicas):
+            self._clusters = bricks.BrickClusters(self._replicas, self._index)
+        self._bond_workspace, self._label_workspace = Workspace(), Workspace()
+        self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
+        self._choice_workspace = Workspace()
         self._check_memory()
-        if not self._by_bricks:
+        if self._clusters is None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
             self._algorithm.check(self._image(of_sites), **self._options)
 
@@ -125,17 +129,22 @@ class CudaEngine:
         clusters: bool,
     ) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
-        (drawn,) = self._workspace.take(self.gpu, (self._bond_words, BITS))
+        (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
         count_active = seeds is None or clusters
         self._activate(words, step, probabilities, drawn, record, count_active)
         if record is not None:
             self._launch(SPINS, "count_states", 0, words, self._records(record))
-        if self._by_bricks and seeds is None and not clusters:
-            bricks.flip(self._replicas, step, drawn, self._index, self._labelling_workspace, new)
-            return
-        labels, choice, size = self._take_labels(drawn, step, seeds, clusters)
-        if clusters:
-            self._measure_clusters(labels, size, record)
+        if self._clusters is not None:
+            found = self._clusters.find(drawn, self._records(record) if clusters else None)
+            if seeds is None:
+                self._clusters.flip(found, step, new)
+                return
+            labels = self._clusters.label(found)
+        else:
+            labels = self._label(drawn)
+            if clusters:
+                self._measure(labels, record)
+        choice = self._choose(labels, step, seeds)
         self._launch(CLUSTERS, self._typed("flip_clusters"), step, words, labels, choice, new)
 
     # ------------------------------------------------------------------------------------- stages
@@ -148,39 +157,39 @@ class CudaEngine:
             SPINS, "activate_bonds", step, words, probabilities, drawn, records, np.bool_(active)
         )
 
-    def _take_labels(self, drawn: Any, step: int, seeds: Any, clusters: bool) -> tuple[Any, ...]:
-        """Label clusters by bonds; return labels, ``Choice``, and room for sizes."""
-        lattice, gpu = self.lattice, self.gpu
-        sites = lattice.sites * self.replicas
-        chosen_words = -(-lattice.sites // WORD)
-        _, of_site, labels, chosen, size = self._workspace.take(
-            gpu,
-            (self._bond_words, BITS),
-            (sites, np.dtype("u1")),
-            (sites, self._index),
-            (chosen_words * self.replicas if seeds is not None else 0, CHOSEN),
-            (sites if clusters else 0, self._index),
-        )
+    def _label(self, drawn: Any) -> Any:
+        """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
+        sites = self.lattice.sites * self.replicas
+        parts = (sites, np.dtype("u1")), (sites, self._index)
+        of_site, labels = self._label_workspace.take(self.gpu, *parts)
         self._launch(CLUSTERS, "spread_bonds", 0, drawn, of_site)
-        image = self._image(of_site.reshape(self.replicas, *lattice.shape))
-        shaped = labels.reshape(self.replicas, *lattice.shape)
-        self._algorithm.fill(
-            gpu, image, shaped, self._labelling_workspace, False, False, **self._options
-        )
-        choice = np.zeros((), _CHOICE)
-        if seeds is not None:
-            always = seeds.p_flip == CERTAIN
-            choice[()] = gpu.address(chosen), chosen_words, 0 if always else seeds.p_flip, always
-            chosen[...] = 0
-            edges = (*(1,) * (MOST_AXES - lattice.ndim), *seeds.tile)
-            tiles = np.array((edges,), _SEED_TILES)[()]
-            self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
-        return labels, choice[()], size
+        shape = self.replicas, *self.lattice.shape
+        image, shaped = self._image(of_site.reshape(shape)), labels.reshape(shape)
+        workspace = self._algorithm_workspace
+        self._algorithm.fill(self.gpu, image, shaped, workspace, False, False, **self._options)
+        return labels
 
-    def _measure_clusters(self, labels: Any, size: Any, record: Any) -> None:
+    def _measure(self, labels: Any, record: Any) -> None:
+        sites = self.lattice.sites * self.replicas
+        (size,) = self._size_workspace.take(self.gpu, (sites, self._index))
         size[...] = 0
         self._launch(CLUSTERS, self._typed("measure_clusters"), 0, labels, size)
         self._launch(CLUSTERS, self._typed("sum_clusters"), 0, size, self._records(record))
+
+    def _choose(self, labels: Any, step: int, seeds: Any) -> Any:
+        """Return ``Choice``: which clusters may flip."""
+        choice, lattice = np.zeros((), _CHOICE), self.lattice
+        if seeds is not None:
+            words = -(-lattice.sites // WORD)
+            (chosen,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
+            chosen[...] = 0
+            always = seeds.p_flip == CERTAIN
+            p_flip = 0 if always else seeds.p_flip
+            choice[()] = self.gpu.address(chosen), words, p_flip, always
+            edges = (*(1,) * (MOST_AXES - lattice.ndim), *seeds.tile)
+            tiles = np.array((edges,), _SEED_TILES)[()]
+            self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
+        return choice[()]
 
     # ------------------------------------------------------------------------------------- helpers
 
@@ -211,7 +220,7 @@ class CudaEngine:
         words = 8 * self.replicas * lattice.words
         spins, bonds = 2 * lattice.planes * words, lattice.ndim * words
         wanted = spins + bonds
-        if self._by_bricks:
+        if self._clusters is not None:
             wanted += bricks.memory(lattice, self.replicas, self._index)
         else:
             wanted += sites * (1 + self._index.itemsize)

@@ -2,8 +2,9 @@
 //
 //   link_words    bonds, which lie in rows of words, as the words of links that bricks take (link_bricks.cuh)
 //   label_tiles, join_links    as for arrays: of each component of a brick, an entry that leads to its root
-//   flip_bricks   each thread follows the entries of its brick's components to the roots, and writes the new
-//   states of all its sites, which follow from a random number of the root
+//   measure_tiles, join_sizes, sum_sizes    if clusters are measured: their sizes, tile by tile and then
+//   added flip_bricks   each thread follows the entries of its brick's components to the roots, and writes
+//   the new states of all its sites, which follow from a random number of the root
 //
 // Bytes a site, for Ising spins: bonds and links 2 bits each, written and read; spins 1 bit read and written;
 // entries 4 bytes, of which those at first elements of components are touched.
@@ -148,6 +149,100 @@ __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits
     if constexpr (axes == 3) byte = second ? byte << 4 | row_of(beside) : byte | row_of(beside) << 4;
     Shared::store(first_byte + word * int64_t(sizeof(Bits64)), uint8_t(byte));
   });
+}
+
+// The node of an element of a tile, given how far it is from the first one in the array.
+template <class Tiles, class Index>
+__device__ inline int node_at(const Tiles& tiles, Index distance) {
+  int node = 0;
+#pragma unroll
+  for (int a = Tiles::kAxes - 1; a > 0; --a) {
+    const Index along = distance / Index(tiles.axis(a).index_stride);
+    distance -= along * Index(tiles.axis(a).index_stride);
+    node |= int(along) << tiles.shift(a);
+  }
+  return node | int(distance);
+}
+
+// Measures the clusters that are in one tile alone; of those that reach its border, leaves the sites that
+// they have there in `size`, at the root in the tile. Entries still lead to that. A block a tile; dynamic
+// shared memory: four bytes for each site of a tile.
+template <class Tiles, class Index>
+__global__ void __launch_bounds__(Tiles::kThreads)
+    measure_tiles(Tiles tiles, Replicas, const Index* __restrict__ label, BrickTable table,
+                  Index* __restrict__ size, Records records) {
+  CONNCOMP_DYNAMIC_SHARED(uint32_t, sites_of_root);
+  __shared__ WarpList list_of_warp[Tiles::kThreads / kWarp];
+  const int brick = int(threadIdx.x), first_of_warp = brick - lane();
+  for (int node = brick; node < tiles.parts() * kBits; node += int(blockDim.x)) sites_of_root[node] = 0;
+  const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
+  label += first_of_item;
+  size += first_of_item;
+  const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts(), number = bricks_before + brick;
+  const auto corner = tiles.template corner_of<Index>(blockIdx.x);
+  const auto first = tiles.first_of(corner, brick);
+  __syncthreads();
+  list_of_warp[brick / kWarp].for_each_component(
+      table.first_digits(number), tiles.inside(first), kBits, [](Bits, int) {},
+      [&](Bits component, int lane_of_brick, int) {
+        if (component == 0) return;
+        const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
+        int node = tiles.node_of(owner, bit);
+        if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1)) {
+          const Index root = label[corner.index + tiles.template index_of_node<Index>(node)];
+          node = node_at(tiles, Index((root < 0 ? Index(~root) : root) - corner.index));
+        }
+        InBlock::fetch_add(sites_of_root + node, uint32_t(__popcll(component)));
+      });
+  __syncthreads();
+  SizeSums sums{};
+  for (Bits roots = __ldg(table.settled + number); roots != 0; roots &= roots - 1)
+    sums.add(sites_of_root[tiles.node_of(brick, lowest(roots))]);
+  for (Bits roots = __ldg(table.roots + number); roots != 0; roots &= roots - 1) {
+    const int node = tiles.node_of(brick, lowest(roots));
+    size[corner.index + tiles.template index_of_node<Index>(node)] = Index(sites_of_root[node]);
+  }
+  sums.add_block(records, item);
+}
+
+// Calls body(index in the item) for the roots in tiles of a brick that reach the border of the tile.
+template <class Index, class Tiles, class Body>
+__device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number,
+                                     Body&& body) {
+  Bits roots = __ldg(table.roots + number);
+  if (roots == 0) return;
+  const auto corner = tiles.template corner_of<Index>(uint32_t(number >> tiles.log_parts()));
+  const auto first = tiles.first_of(corner, int(number & (tiles.parts() - 1)));
+  for (; roots != 0; roots &= roots - 1)
+    body(Index(first.index + tiles.template distance<Index>(lowest(roots))));
+}
+
+// Adds what clusters have in each tile to their roots, now that tiles are joined.
+template <class Tiles, class Index>
+__global__ void __launch_bounds__(kLinkThreads)
+    join_sizes(Tiles tiles, Index* __restrict__ label, BrickTable table, Index* size) {
+  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
+    const int64_t first_of_item =
+        tiles.item_of(uint32_t(number >> tiles.log_parts())) * tiles.grid.cells_of_item();
+    for_each_root<Index>(tiles, table, number, [&](Index index) {
+      const Index root = follow_entry<false>(label + first_of_item, index).root;
+      // What is no root gets no sizes.
+      if (root != index)
+        Shared::fetch_add(size + first_of_item + root, Shared::load(size + first_of_item + index));
+    });
+  }
+}
+// Measures the clusters that reach borders of tiles. A block a tile.
+template <class Tiles, class Index>
+__global__ void __launch_bounds__(Tiles::kThreads)
+    sum_sizes(Tiles tiles, Replicas, const Index* __restrict__ label, BrickTable table,
+              const Index* __restrict__ size, Records records) {
+  const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
+  SizeSums sums{};
+  for_each_root<Index>(tiles, table, int64_t(blockIdx.x) * tiles.parts() + threadIdx.x, [&](Index index) {
+    if (label[first_of_item + index] == index) sums.add(Bits64(size[first_of_item + index]));
+  });
+  if (__syncthreads_or(sums.clusters != 0)) sums.add_block(records, item);
 }
 
 CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.cuda.launcher import Kernel, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
@@ -21,7 +21,7 @@ LEAST_ROW = 8
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
-    """Whether `flip` takes lattices, and their tiles are filled well enough."""
+    """Whether `BrickClusters` takes lattices, and these fill their tiles well enough."""
     if (
         lattice.ndim not in tiled_bricks.LINKED
         or 1 in lattice.shape
@@ -31,47 +31,108 @@ def takes(lattice: Lattice, replicas: int) -> bool:
     return tiled_bricks.takes(*_described(lattice, replicas))
 
 
-def flip(
-    replicas: Replicas, step: int, bonds: Any, index: Any, workspace: Workspace, new: Any
-) -> None:
-    """Give each cluster of a bond configuration a new state.
+class BrickClusters:
+    """The clusters of bonds, as components of bricks and of tiles.
 
     Parameters
     ----------
     replicas : Replicas
-    step : int
-        Of the update.
-    bonds : array of uint64
-        The active bonds, as ``activate_bonds`` writes them.
+        Of lattices that `takes` takes.
     index : dtype
         Of entries: of as many as there are sites in all replicas.
-    workspace : Workspace
-    new : array of uint64
-        The new spins.
     """
-    gpu, lattice = replicas.gpu, replicas.lattice
-    plan = _plan(lattice, replicas.count, index, gpu.multiprocessors)
-    link, label, join, flip_bricks, toss = gpu.load(FILE, _names(plan.names))
-    sites = lattice.sites * replicas.count
-    coin_words = -(-lattice.sites // WORD) * replicas.count if lattice.states == 2 else 0
-    (*_, entries, coins), table = tiled_bricks.take_table(
-        workspace, gpu, plan, (sites, index), (coin_words, BITS)
-    )
-    tiles, struct = plan.tiles, replicas.struct(step)
-    by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
-    launch(link, by_brick, tiles, struct, bonds, table)
-    launch(label, plan.by_tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
-    if plan.joins:
-        launch(join, plan.by_border, tiles, *plan.border, bonds, entries, table)
-    if coin_words:
-        launch(toss, replicas.grid, struct, coins)
-    shared = BITS.itemsize * lattice.planes * plan.by_tile[1]
-    by_coins = tiles, struct, coins if coin_words else None
-    launch(flip_bricks, plan.by_tile, *by_coins, entries, table, new, shared=shared)
+
+    def __init__(self, replicas: Replicas, index: Any) -> None:
+        self._replicas, self._index = replicas, index
+        self._workspace = Workspace()
+        described = _described(replicas.lattice, replicas.count)
+        multiprocessors = replicas.gpu.multiprocessors
+        # Sizes need to know where roots of tiles are, as numbers of components do.
+        self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
+        self._plan_of_sizes = tiled_bricks.plan_of(*described, index, multiprocessors, True)
+        self._names = _names(self._plan.names, self._plan.last_names)
+
+    def find(self, bonds: Any, records: Any = None) -> _Found:
+        """Find the clusters of a bond configuration.
+
+        Parameters
+        ----------
+        bonds : array of uint64
+            The active bonds, as ``activate_bonds`` writes them.
+        records : numpy.void, optional
+            ``Records``, to which the sizes of clusters are added.
+        """
+        gpu, lattice = self._replicas.gpu, self._replicas.lattice
+        plan = self._plan if records is None else self._plan_of_sizes
+        kernels = dict(zip(_KERNELS, gpu.load(FILE, self._names), strict=True))
+        sites = lattice.sites * self._replicas.count
+        coin_words = -(-lattice.sites // WORD) * self._replicas.count
+        parts, table = tiled_bricks.take_table(
+            self._workspace,
+            gpu,
+            plan,
+            (sites, self._index),
+            (coin_words if lattice.states == 2 else 0, BITS),
+            (0 if records is None else sites, self._index),
+        )
+        entries, coins, sizes = parts[-3:]
+        found = _Found(kernels, entries, coins, table)
+        tiles, struct = plan.tiles, self._replicas.struct(0)
+        by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
+        launch(kernels["link"], by_brick, tiles, struct, bonds, table)
+        tile = plan.by_tile
+        launch(kernels["label"], tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
+        if records is not None:
+            size_bytes = 2 * plan.shared  # four bytes a node
+            measured = tiles, struct, entries, table, sizes, records
+            launch(kernels["measure"], tile, *measured, shared=size_bytes)
+        if plan.joins:
+            launch(kernels["join"], plan.by_border, tiles, *plan.border, bonds, entries, table)
+        if records is not None:
+            launch(kernels["join_sizes"], by_brick, tiles, entries, table, sizes)
+            launch(kernels["sum_sizes"], tile, *measured)
+        return found
+
+    def flip(self, found: _Found, step: int, new: Any) -> None:
+        """Give each cluster a new state, those of the update `step`, in the spins `new`."""
+        lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(step)
+        coins = None
+        if lattice.states == 2:
+            coins = found.coins
+            launch(found.kernels["toss"], self._replicas.grid, struct, coins)
+        shared = BITS.itemsize * lattice.planes * plan.by_tile[1]
+        arguments = plan.tiles, struct, coins, found.entries, found.table, new
+        launch(found.kernels["flip"], plan.by_tile, *arguments, shared=shared)
+
+    def label(self, found: _Found) -> Any:
+        """Return the label of each site, its cluster's smallest site in the replica."""
+        plan = self._plan
+        arguments = plan.tiles, None, found.entries, found.table, plan.words[1], None, None
+        launch(found.kernels["write"], plan.by_tile, *arguments)
+        return found.entries
+
+
+class _Found(NamedTuple):
+    """The clusters of a bond configuration.
+
+    Attributes
+    ----------
+    kernels : dict
+        By `_KERNELS`.
+    entries, coins : array
+        Entries of components, at their first sites, and room for coins.
+    table : numpy.void
+        ``BrickTable``.
+    """
+
+    kernels: dict[str, Kernel]
+    entries: Any
+    coins: Any
+    table: Any
 
 
 def memory(lattice: Lattice, replicas: int, index: Any) -> int:
-    """Return how many bytes of a workspace `flip` takes, about."""
+    """Return how many bytes an update takes but for spins and bonds, about."""
     sites = lattice.sites * replicas
     bits = 3 + lattice.ndim + tiled_bricks.FIRST_DIGITS
     return int(sites * index.itemsize + sites // 8 * bits)
@@ -90,20 +151,42 @@ def _described(lattice: Lattice, replicas: int) -> tuple[Geometry, Links]:
     return geometry, joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
 
 
-@lru_cache(maxsize=64)
-def _plan(lattice: Lattice, replicas: int, index: Any, multiprocessors: int) -> Any:
-    return tiled_bricks.plan_of(*_described(lattice, replicas), index, multiprocessors, False)
+_KERNELS = (
+    "link",
+    "label",
+    "measure",
+    "join",
+    "join_sizes",
+    "sum_sizes",
+    "toss",
+    "flip",
+    "write",
+)
 
 
-def _names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of kernels, given those that label an array by bonds."""
+def _names(names: tuple[str, ...], last_names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of `_KERNELS`, given those that label an array by bonds."""
     label, join, _ = names
     kinds = join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
-    return f"link_words<{kinds}>", label, join, f"flip_bricks<{kinds}>", "toss_coins"
+    return (
+        f"link_words<{kinds}>",
+        label,
+        f"measure_tiles<{kinds}>",
+        join,
+        f"join_sizes<{kinds}>",
+        f"sum_sizes<{kinds}>",
+        "toss_coins",
+        f"flip_bricks<{kinds}>",
+        last_names[0],
+    )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `flip` can load."""
+    """Yield every (file, names) that `BrickClusters` can load."""
+    given = None
     for _, names in tiled_bricks.specialisations():
         if len(names) == 3 and names[1].startswith("join_links<conncomp::GivenLinks<1>"):
-            yield FILE, _names(names)
+            given = names
+        elif given is not None and len(names) == 1:
+            yield FILE, _names(given, names)
+            given = None

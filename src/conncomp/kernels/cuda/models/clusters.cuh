@@ -137,27 +137,6 @@ __global__ void __launch_bounds__(kSpinThreads)
   });
 }
 
-// The sums of the second and fourth powers of sizes, as limbs of 32 bits that are summed by themselves.
-struct SumsOfPowers {
-  int64_t squares[kLimbs], fourths[kFourthLimbs];
-
-  __device__ void add(Bits64 size) {
-    const Bits64 low = size * size, high = __umul64hi(size, size);
-    squares[0] += int64_t(low & 0xffffffffu);
-    squares[1] += int64_t(low >> 32);
-    squares[2] += int64_t(high);
-    // The square of high * 2^64 + low.
-    const Bits64 square_low = low * low, square_high = __umul64hi(low, low);
-    const Bits64 cross = 2 * high * low, cross_high = __umul64hi(2 * high, low);
-    const Bits64 middle = square_high + cross, carry = middle < cross;
-    fourths[0] += int64_t(square_low & 0xffffffffu);
-    fourths[1] += int64_t(square_low >> 32);
-    fourths[2] += int64_t(middle & 0xffffffffu);
-    fourths[3] += int64_t(middle >> 32);
-    fourths[4] += int64_t(high * high + cross_high + carry);
-  }
-};
-
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     sum_clusters(Replicas replicas, const Index* __restrict__ size, Records records) {
@@ -165,19 +144,10 @@ __global__ void __launch_bounds__(kSpinThreads)
   const int64_t replica = replicas.replica(), sites = lattice.sites();
   size = replicas.of_replica(size, sites);
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
-  int64_t clusters = 0, largest = 0;
-  SumsOfPowers sums{};
-  for (int64_t site = part * blockDim.x + threadIdx.x; site < sites; site += step) {
-    const int64_t of_site = size[site];
-    if (of_site == 0) continue;
-    ++clusters;
-    if (of_site > largest) largest = of_site;
-    sums.add(Bits64(of_site));
-  }
-  records.add_block(replica, kClusters, clusters);
-  if (largest > 0) Shared::fetch_max(records.record + replica * records.length + kLargest, largest);
-  for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, sums.squares[k]);
-  for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, sums.fourths[k]);
+  SizeSums sums{};
+  for (int64_t site = part * blockDim.x + threadIdx.x; site < sites; site += step)
+    if (size[site] != 0) sums.add(Bits64(size[site]));
+  sums.add_block(records, replica);
 }
 
 }  // namespace conncomp

@@ -12,7 +12,7 @@
 
 namespace conncomp {
 
-constexpr int kSpinThreads = 128;
+constexpr int kSpinThreads = 128, kMostSpinThreads = 256;  // the latter in blocks that take tiles
 
 // What a block works on. Laid out as in engine.py.
 struct Replicas {
@@ -54,8 +54,45 @@ struct Records {
   }
   // Adds the sum over the threads of the block, all of which call.
   __device__ void add_block(int64_t replica, int field, int64_t count) const {
-    count = block_sum<kSpinThreads>(count);
+    count = block_sum<kMostSpinThreads>(count);
     if (threadIdx.x == 0) add(replica, field, count);
+  }
+};
+
+// Of clusters: how many there are, the largest one, and the sums of the second and fourth powers of sizes, as
+// limbs of 32 bits that are summed by themselves.
+struct SizeSums {
+  int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
+
+  __device__ void add(Bits64 size) {
+    ++clusters;
+    if (int64_t(size) > largest) largest = int64_t(size);
+    const Bits64 low = size * size, high = __umul64hi(size, size);
+    squares[0] += int64_t(low & 0xffffffffu);
+    squares[1] += int64_t(low >> 32);
+    squares[2] += int64_t(high);
+    // The square of high * 2^64 + low.
+    const Bits64 square_high = __umul64hi(low, low), square_low = low * low;
+    const Bits64 cross = 2 * high * low, cross_high = __umul64hi(2 * high, low);
+    const Bits64 middle = square_high + cross, carry = middle < cross;
+    fourths[0] += int64_t(square_low & 0xffffffffu);
+    fourths[1] += int64_t(square_low >> 32);
+    fourths[2] += int64_t(middle & 0xffffffffu);
+    fourths[3] += int64_t(middle >> 32);
+    fourths[4] += int64_t(high * high + cross_high + carry);
+  }
+  // Adds the sums of all threads of the block, which call together, to a record.
+  __device__ void add_block(const Records& records, int64_t replica) const {
+    records.add_block(replica, kClusters, clusters);
+    for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
+    for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, fourths[k]);
+    int64_t of_warp = largest;
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const int64_t beside = __shfl_xor_sync(kAllLanes, of_warp, step);
+      if (beside > of_warp) of_warp = beside;
+    }
+    int64_t* const most = records.record + replica * records.length + kLargest;
+    if (lane() == 0 && of_warp > Shared::load(most)) Shared::fetch_max(most, of_warp);
   }
 };
 
