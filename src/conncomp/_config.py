@@ -11,6 +11,7 @@ from conncomp.kernels.cuda.launcher import import_cupy
 OPTIONAL = {
     "cuda": ("cupy-cuda12x", "cupy-cuda13x"),
     "io": ("pillow", "tifffile"),
+    "models": ("emcee", "h5py"),
     "cli": ("click", "rich", "matplotlib"),
     "peers": (
         "networkx",

@@ -16,8 +16,9 @@ import h5py
 import numpy as np
 import pytest
 
-from conncomp.models import Potts, simulate
+from conncomp.models import Potts, _cuda, simulate
 from conncomp.models.checkpoint import Checkpoint, write_checkpoint
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 UPDATES = {
     "swendsen-wang": {},
@@ -218,7 +219,7 @@ def test_goes_on_after_ctrl_c(tmp_path, path, same_model):
 
 SCRIPT = """
 import sys
-from conncomp.models import Potts, simulate
+from conncomp.models import Potts, _cuda, simulate
 from conncomp.models import simulation
 simulation.PACE = 1e-3
 model = Potts((16, 16), 3, [0.9, 1.0], replicas=2, seed=5)
@@ -304,7 +305,7 @@ def test_checkpoints_are_as_often_as_asked_for(path, monkeypatch):
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from conncomp.models import Potts, simulate
+from conncomp.models import Potts, _cuda, simulate
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -527,3 +528,29 @@ def test_progress_is_told_until_the_end(monkeypatch):
 def test_progress_is_silent_without_a_terminal(capfd):
     simulate(new_model(), 3, progress=True)
     assert capfd.readouterr() == ("", "")
+
+
+# -------------------------------------------------------------------------------------------- GPUs
+
+
+@pytest.fixture(params=["host executor", pytest.param("GPU", marks=pytest.mark.gpu)])
+def _gpu(request, monkeypatch):
+    if request.param == "GPU":
+        return
+    if not AVAILABLE:
+        pytest.skip("needs Linux and a C++ compiler")
+    gpu = HostGpu()
+    monkeypatch.setattr(_cuda, "current_gpu", lambda: gpu)
+
+
+@pytest.mark.usefixtures("_gpu")
+@pytest.mark.parametrize("devices", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])
+def test_goes_on_on_another_device(tmp_path, path, devices):
+    options = {"thermalise": 2, "measure_every": 2, "clusters": True}
+    model = {"shape": (12, 70)}
+    simulate(new_model(**model), 10, output=tmp_path / "whole.h5", **options)
+    for device, sweeps in zip(devices, (5, 10), strict=True):
+        output = tmp_path / f"{sweeps}.h5"
+        placed = new_model(device=device, **model)
+        simulate(placed, sweeps, checkpoint=path, output=output, **options)
+    assert (tmp_path / "10.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()

@@ -12,6 +12,7 @@ from conncomp.cli.bench import bench
 from conncomp.cli.graph import graph
 from conncomp.cli.info import info
 from conncomp.cli.label import label
+from conncomp.cli.simulate import simulate
 
 
 @click.group(
@@ -21,10 +22,10 @@ from conncomp.cli.label import label
 )
 @click.version_option(importlib.metadata.version("conncomp"), message="%(prog)s %(version)s")
 def command() -> None:
-    """Find the connected components of images, volumes and graphs."""
+    """Find connected components of images, volumes and graphs; simulate models by clusters."""
     # What tifffile has to say of a damaged file is in the error's one line.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
-for subcommand in (label, graph, bench, info):
+for subcommand in (label, graph, simulate, bench, info):
     command.add_command(subcommand)

@@ -32,7 +32,7 @@ class OneLineErrors(click.Group):
             TypeError,
             ValueError,
         ) as error:
-            text = _in_options(_reason(error), self.commands.get((*words, "")[0]), words)
+            text = _in_options(_reason(error), _chosen(self, words), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
         raise SystemExit(status)
@@ -61,15 +61,23 @@ def to_output() -> Iterator[None]:
         raise OSError(error.errno, error.strerror, "standard output") from error
 
 
-def _in_options(text: str, command: click.Command | None, words: Sequence[str]) -> str:
+def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
+    """Return the command, of a group or a group in it, that the first words name."""
+    for word in words:
+        if not isinstance(command, click.Group) or word not in command.commands:
+            break
+        command = command.commands[word]
+    return command
+
+
+def _in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     """Return a message of the library with the command's options in place of its arguments.
 
     What the user typed, such as the name of a file, stays as it is.
     """
-    params = [] if command is None else command.params
     options = {
         param.name: max(param.opts, key=len)
-        for param in params
+        for param in command.params
         if param.name and isinstance(param, click.Option)
     }
     if not options:

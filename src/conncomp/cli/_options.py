@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,6 +14,51 @@ import conncomp
 def _set_threads(context: click.Context, option: click.Parameter, threads: int | None) -> None:
     if threads is not None:
         conncomp.set_num_threads(threads)
+
+
+def _parse_periodic(
+    context: click.Context, option: click.Parameter, text: str
+) -> bool | list[bool] | list[int]:
+    """Return one answer for all axes, one for each, or the numbers of the axes that close."""
+    words = text.lower().replace(" ", "").split(",")
+    if words in (["all"], ["none"]):
+        return words == ["all"]
+    if all(word in ("true", "false") for word in words):
+        return [word == "true" for word in words]
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not 'all', 'none', axes such as '0,2', or 'true,false,...'.",
+            context,
+            option,
+        ) from None
+
+
+def periodic_option(default: str) -> Callable[[Any], Any]:
+    """Return the option that tells which axes close; `closed_axes` makes one answer for each."""
+    return click.option(
+        "--periodic",
+        metavar="AXES",
+        default=default,
+        callback=_parse_periodic,
+        show_default=True,
+        help="Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
+    )
+
+
+def closed_axes(periodic: bool | list[bool] | list[int], ndim: int, what: str) -> list[bool]:
+    """Return for each axis whether it is periodic."""
+    if isinstance(periodic, bool):
+        return [periodic] * ndim
+    if isinstance(periodic[0], bool):
+        if len(periodic) != ndim:
+            raise ValueError(f"--periodic has {len(periodic)} entries; the {what} has {ndim} axes")
+        return [bool(closed) for closed in periodic]
+    for axis in periodic:
+        if not -ndim <= axis < ndim:
+            raise ValueError(f"--periodic: the {what} has {ndim} axes, so there is no axis {axis}")
+    return [k in periodic or k - ndim in periodic for k in range(ndim)]
 
 
 input_argument = click.argument(

@@ -19,7 +19,7 @@ BLOCK = 1 << 18
 
 
 def output_file(*suffixes: str) -> Callable[..., Path | None]:
-    """Return a click callback for a file to be written, of one of some kinds."""
+    """Return a click callback for a file to be written, of one of some kinds or else of any."""
 
     def check(context: click.Context, option: click.Parameter, name: str | None) -> Path | None:
         if name is None:
@@ -31,7 +31,7 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
             mode = None
         except OSError as error:
             raise click.BadParameter(f"{name!r}: {error.strerror}.", context, option) from error
-        if path.suffix.lower() not in suffixes:
+        if suffixes and path.suffix.lower() not in suffixes:
             problem = f"{name!r} does not end in {' or '.join(suffixes)}."
         elif mode is not None and stat.S_ISDIR(mode):
             problem = f"{name!r} is a directory."

@@ -1,7 +1,8 @@
-"""Pictures of labels and of their sizes."""
+"""Pictures of labels, of their sizes, and of what simulations measure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from conncomp.io.images import check_format
 
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32
+# Of replicas, beyond which nobody tells them apart.
+MOST_LINES = 8
 
 
 def check_picture(path: Path, shape: tuple[int, ...]) -> None:
@@ -62,9 +65,7 @@ def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
         Of the components; none is 0.
     title : str
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = _figure(7, 4.5)
     axes = figure.add_subplot()
     distinct, counts = np.unique(sizes, return_counts=True)
     axes.loglog(distinct, counts, "o", markersize=5, alpha=0.7)
@@ -74,7 +75,58 @@ def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
     axes.set_xlabel("size of a component (vertices)")
     axes.set_ylabel("number of components")
     axes.set_title(printable(title), parse_math=False)
-    axes.grid(which="major", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    _save(path, figure)
+
+
+def plot_scan(
+    path: Path,
+    temperatures: Sequence[float],
+    observables: Mapping[str, Sequence[tuple[float, float]]],
+    title: str,
+) -> None:
+    """Draw observables, each a value and an error for each temperature, side by side."""
+    columns = 2
+    rows = -(-len(observables) // columns)
+    figure = _figure(9, 2.6 * rows)
+    for axes, (name, estimates) in zip(
+        figure.subplots(rows, columns, sharex=True, squeeze=False).flat,
+        observables.items(),
+        strict=False,
+    ):
+        values, errors = np.array(estimates).T
+        axes.errorbar(temperatures, values, errors, fmt="o-", markersize=3, linewidth=0.8)
+        axes.set_title(name, fontsize="medium")
+        if axes.get_subplotspec().is_last_row():
+            axes.set_xlabel("temperature")
+    figure.suptitle(printable(title), parse_math=False)
+    _save(path, figure)
+
+
+def plot_series(
+    path: Path, updates: NDArray[np.int64], series: Mapping[str, NDArray[Any]], title: str
+) -> None:
+    """Draw series of shape (rows, replicas) one below the other; of long ones every n-th row."""
+    figure = _figure(9, 2.6 * len(series))
+    step = -(-len(updates) // LONGEST_SIDE)
+    for axes, (name, values) in zip(
+        figure.subplots(len(series), sharex=True, squeeze=False).flat, series.items(), strict=True
+    ):
+        axes.plot(updates[::step], values[::step, :MOST_LINES], linewidth=0.6)
+        axes.set_ylabel(name)
+    axes.set_xlabel("update")
+    figure.suptitle(printable(title), parse_math=False)
+    _save(path, figure)
+
+
+def _figure(width: float, height: float) -> Any:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _save(path: Path, figure: Any) -> None:
+    for axes in figure.axes:
+        axes.grid(which="major", alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         figure.savefig(file, format="png", dpi=150)

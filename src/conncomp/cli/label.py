@@ -16,9 +16,11 @@ import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout
 from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
+    closed_axes,
     device_option,
     input_argument,
     json_option,
+    periodic_option,
     threads_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
@@ -87,25 +89,6 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
-def _parse_periodic(
-    context: click.Context, option: click.Parameter, text: str
-) -> bool | list[bool] | list[int]:
-    """Return one answer for all axes, one for each, or the numbers of the axes that close."""
-    words = text.lower().replace(" ", "").split(",")
-    if words in (["all"], ["none"]):
-        return words == ["all"]
-    if all(word in ("true", "false") for word in words):
-        return [word == "true" for word in words]
-    try:
-        return [int(word) for word in words]
-    except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is not 'all', 'none', axes such as '0,2', or 'true,false,...'.",
-            context,
-            option,
-        ) from None
-
-
 @click.command()
 @input_argument
 @click.option(
@@ -149,14 +132,7 @@ def _parse_periodic(
     type=click.IntRange(min=1),
     help="Along how many axes neighbours may differ: 1 for faces only. Default: all.",
 )
-@click.option(
-    "--periodic",
-    metavar="AXES",
-    default="none",
-    callback=_parse_periodic,
-    show_default=True,
-    help="Axes that close on themselves: all, none, a list such as 0,2, or true,false,true.",
-)
+@periodic_option("none")
 @click.option(
     "--top", metavar="K", type=click.IntRange(min=1), help="Keep only the K largest components."
 )
@@ -215,7 +191,7 @@ def label(
         image = _read(input, key, channel, grey)
     _check_outputs(output, picture, image.shape)
     shape, dtype = image.shape, image.dtype
-    axes = _closed_axes(periodic, image.ndim)
+    axes = closed_axes(periodic, image.ndim, "image")
     if threshold is not None:
         with stage("thresholding"):
             threshold = _otsu(image) if isinstance(threshold, str) else threshold
@@ -348,20 +324,6 @@ def _above(image: Image, threshold: Any) -> NDArray[np.bool_]:
 def _finite(number: Any) -> Any:
     """Return what JSON has, a finite number or text."""
     return number if math.isfinite(number) else str(number)
-
-
-def _closed_axes(periodic: bool | list[bool] | list[int], ndim: int) -> list[bool]:
-    """Return for each axis whether it is periodic."""
-    if isinstance(periodic, bool):
-        return [periodic] * ndim
-    if isinstance(periodic[0], bool):
-        if len(periodic) != ndim:
-            raise ValueError(f"--periodic has {len(periodic)} entries; the image has {ndim} axes")
-        return [bool(closed) for closed in periodic]
-    for axis in periodic:
-        if not -ndim <= axis < ndim:
-            raise ValueError(f"--periodic: the image has {ndim} axes, so there is no axis {axis}")
-    return [k in periodic or k - ndim in periodic for k in range(ndim)]
 
 
 def _otsu(image: Image) -> Any:

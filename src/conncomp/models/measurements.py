@@ -30,7 +30,7 @@ class Measurements:
 
     Attributes
     ----------
-    records : ndarray of int64, shape (updates, *replicas, fields)
+    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
         What was counted.
     lattice : Lattice
     coupling : float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
+from functools import lru_cache
 from math import inf, ldexp, prod
 from typing import Any, NamedTuple
 
@@ -448,7 +449,9 @@ class Potts:
 
     def _metropolis_update(self) -> Update:
         lost = range(2 * self.lattice.ndim + 1)
-        acceptance = self._of_betas(lambda beta: [self._weight(beta, bonds) for bonds in lost])
+        acceptance = self._of_betas(
+            lambda beta: [_acceptance(beta, self.coupling, bonds) for bonds in lost]
+        )
 
         def update(step: int, record: Any) -> None:
             self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
@@ -507,18 +510,12 @@ class Potts:
 
     def _probabilities(self) -> Any:
         """Return with which probability a bond between equal spins is active, for each replica."""
-        return self._of_betas(lambda beta: [DECIMAL.subtract(1, self._weight(beta, 1))])[:, 0]
+        return self._of_betas(lambda beta: [_bond_probability(beta, self.coupling)])[:, 0]
 
-    def _weight(self, beta: float, bonds: int) -> Decimal:
-        """Return exp(-beta J bonds)."""
-        exact = DECIMAL.create_decimal_from_float
-        exponent = DECIMAL.multiply(exact(-beta), exact(self.coupling))
-        return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
-
-    def _of_betas(self, probabilities: Callable[[float], list[Decimal]]) -> Any:
+    def _of_betas(self, probabilities: Callable[[float], list[int]]) -> Any:
         """Return functions of beta as numbers of 64 bits, of shape (replicas, functions)."""
         betas, of_replicas = np.unique(self._betas, return_inverse=True)
-        table = [[_as_capped(p) for p in probabilities(beta)] for beta in betas.tolist()]
+        table = [probabilities(beta) for beta in betas.tolist()]
         return self._on_device(np.array(table, np.uint64)[of_replicas])
 
     def _no_spins(self) -> Any:
@@ -601,6 +598,25 @@ def _engine(model: Potts) -> Any:
 
 def _as_fixed_point(p: float) -> int:
     return int(ldexp(p, 64))
+
+
+# As tempering asks for the same ones in each round, in another order.
+@lru_cache(maxsize=1 << 16)
+def _bond_probability(beta: float, coupling: float) -> int:
+    """Return 1 - exp(-beta J) as 64 bits."""
+    return _as_capped(DECIMAL.subtract(1, _weight(beta, coupling, 1)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _acceptance(beta: float, coupling: float, bonds: int) -> int:
+    """Return exp(-beta J bonds) as 64 bits."""
+    return _as_capped(_weight(beta, coupling, bonds))
+
+
+def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
+    exact = DECIMAL.create_decimal_from_float
+    exponent = DECIMAL.multiply(exact(-beta), exact(coupling))
+    return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
 
 
 def _as_capped(p: Decimal) -> int:

@@ -39,7 +39,7 @@ class Simulation:
     Attributes
     ----------
     series : Measurements
-        Of shape (rows, *replicas).
+        Of shape (rows,) or (rows, replicas).
     updates : ndarray of int64, shape (rows,)
         How many updates the model had made before each measurement; its step.
     beta : float or ndarray of float64
