@@ -187,7 +187,7 @@ def test_replicas_alone_and_together(device, update):
 
 
 class Alarm(BaseException):
-    pass
+    """As KeyboardInterrupt is one."""
 
 
 @pytest.mark.parametrize("device", ["cpu"])

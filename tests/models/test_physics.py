@@ -1,5 +1,6 @@
 """Updates of the Potts model against what is exactly known: see `alarms` for when a check fails."""
 
+import zlib
 from dataclasses import replace
 from functools import cache
 from math import exp, log, log1p, sqrt
@@ -12,12 +13,13 @@ from conncomp.models import Potts
 from models import alarms, exact
 from models.alarms import FALSE_ALARM
 
-# Updates that forget a hot start on lattices of some 16 sites, with their options.
+# Updates that forget a hot start on lattices of some 16 sites, with options: after three quarters
+# of them the mean energy of 100,000 replicas is the exact one within its error.
 UPDATES = {
-    "swendsen_wang": (30, {}),
-    "wolff": (120, {}),
+    "swendsen_wang": (60, {}),
+    "wolff": (100, {}),
     "few_cluster": (80, {"p_flip": 0.7}),
-    "metropolis": (200, {}),
+    "metropolis": (120, {}),
 }
 REPLICAS = 20_000
 ISING_BETA = log(1 + sqrt(2))
@@ -33,10 +35,12 @@ def last_measurement(model, update, updates, **options):
     return replace(measured, records=measured.records[0])
 
 
-def sample(update, shape, q, beta, *, periodic=True, replicas=REPLICAS, seed=0, **measure):
+def sample(update, shape, q, beta, *, periodic=True, replicas=REPLICAS, **measure):
+    """Return one measurement of each replica; samples of other arguments are independent."""
     updates, options = UPDATES[update]
     if update == "few_cluster":
         options = {**options, "tile": (1, *shape[1:])}
+    seed = zlib.crc32(repr((update, shape, q, beta, periodic, measure)).encode())
     model = Potts(shape, q, beta, periodic=periodic, replicas=replicas, seed=seed)
     return last_measurement(model, update, updates, **options, **measure)
 
@@ -74,10 +78,13 @@ MORE = [  # self- and double bonds, open borders, one to four axes
 
 
 @pytest.mark.parametrize("update", UPDATES)
-@pytest.mark.parametrize(("shape", "q", "periodic", "beta"), [*SMALL, *MORE])
-def test_configurations_of_small_lattices(update, shape, q, periodic, beta):
+@pytest.mark.parametrize(
+    ("shape", "q", "periodic", "beta", "replicas"),
+    [*((*case, REPLICAS) for case in SMALL), *((*case, REPLICAS // 2) for case in MORE)],
+)
+def test_configurations_of_small_lattices(update, shape, q, periodic, beta, replicas):
     expected = levels(shape, q, periodic)
-    measured = sample(update, shape, q, beta, periodic=periodic)
+    measured = sample(update, shape, q, beta, periodic=periodic, replicas=replicas)
     assert of_levels(measured, expected, beta) > FALSE_ALARM
     assert of_energy(measured, expected.moments(beta)) > FALSE_ALARM
 
@@ -186,7 +193,7 @@ def test_active_bonds_are_p_of_the_satisfied_ones(shape, q, beta):
 def test_improved_and_plain_estimators_agree(update, q, shape):
     beta = Potts.critical_beta(q, len(shape))
     model = Potts(shape, q, beta, replicas=500, seed=3)
-    model.swendsen_wang(60, measure=False)
+    model.swendsen_wang(150, measure=False)
     measured = getattr(model, update)(20, clusters=True)
     for improved, plain in (
         (measured.improved_squared_magnetisation, measured.squared_magnetisation),
@@ -201,7 +208,7 @@ def test_magnetisation_is_exact(shape, q):
     beta = Potts.critical_beta(q)
     expected = levels(shape, q)
     probabilities, squared = expected.probabilities(beta), expected.squared_magnetisations()
-    measured = sample("swendsen_wang", shape, q, beta, clusters=True, seed=4)
+    measured = sample("swendsen_wang", shape, q, beta, clusters=True)
     for power, estimates in (
         (1, measured.squared_magnetisation),
         (1, measured.improved_squared_magnetisation),
@@ -263,7 +270,7 @@ def test_critical_energy_of_the_infinite_lattice(model, device, lattices, sweeps
     for length, count in lattices[model]:
         shape = (length,) * ndim
         of_length = Potts(shape, q, replicas=count, start="cold", seed=length, device=device)
-        of_length.swendsen_wang(sweeps // 4, measure=False)
+        of_length.swendsen_wang(sweeps, measure=False)
         energy = of_length.swendsen_wang(sweeps).energy / length**ndim
         means.append(energy.mean())
         errors.append(energy.mean(axis=0).std(ddof=1) / sqrt(count))
