@@ -12,6 +12,7 @@
 #include "cpu/models/record.h"
 #include "cpu/models/rows.h"
 #include "cpu/models/serial.h"
+#include "cpu/models/swendsen_wang.h"
 
 namespace conncomp {
 
