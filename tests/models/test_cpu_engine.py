@@ -98,24 +98,32 @@ def test_an_interrupt_leaves_the_spins_as_they_were(update, labelling):
         signal.signal(signal.SIGALRM, handler)
 
 
-def test_one_update_can_be_interrupted():
-    """A single update of many sites ends long before it is done."""
+@pytest.mark.parametrize("labelling", ["auto", "serial"])
+@pytest.mark.parametrize("update", ["swendsen_wang", "wolff"])
+def test_one_update_can_be_interrupted(update, labelling):
+    """One that takes long ends before it is done, and can be made again."""
     conncomp.set_num_threads(1)
-    model = Potts((6000, 6000), 2, 0.9, seed=4, start="cold", labelling="serial")
+    arguments = {"shape": (5000, 5000), "q": 2, "beta": 1.2, "seed": 4, "labelling": labelling}
+    model, twin = (Potts(**arguments, start="cold") for _ in range(2))
+    for each in (model, twin):
+        getattr(each, update)()
 
     def interrupt(number, frame):
         raise KeyboardInterrupt
 
     handler = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
         with pytest.raises(KeyboardInterrupt):
-            model.swendsen_wang()
+            getattr(model, update)()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-    assert model.step == 0
-    assert not model.spins.any()
+    assert model.step == 1
+    np.testing.assert_array_equal(model.spins, twin.spins)
+    for each in (model, twin):
+        getattr(each, update)()
+    np.testing.assert_array_equal(model.spins, twin.spins)
 
 
 def test_what_a_gpu_has_is_refused():

@@ -35,19 +35,30 @@ class Cells {
         first_axis_(first_axis(lattice)),
         words_of_cell_(words_of_cell(lattice)) {}
 
+  // The cell of a word.
+  class Cell {
+   public:
+    Bits64& visited() const { return words_[kVisited]; }
+    Bits64& waiting() const { return words_[kWaiting]; }
+    Bits64 active(int axis) const { return words_[kBonds + axis - first_axis_]; }
+
+   private:
+    friend class Cells;
+    Cell(Bits64* words, int first_axis) : words_(words), first_axis_(first_axis) {}
+
+    Bits64* const words_;
+    const int first_axis_;
+  };
+
   int first_axis() const { return first_axis_; }
-  Bits64& visited(int64_t word) { return cell(word)[kVisited]; }
-  Bits64& waiting(int64_t word) { return cell(word)[kWaiting]; }
-  Bits64 active(int64_t word, int axis) { return cell(word)[kBonds + axis - first_axis_]; }
+  Cell operator[](int64_t word) {
+    Bits64* const cell = cells_ + word * words_of_cell_;
+    if (cell[kUpdate] != update_) fill(word, cell);
+    return {cell, first_axis_};
+  }
 
  private:
   enum { kUpdate, kVisited, kWaiting, kBonds };
-
-  Bits64* cell(int64_t word) {
-    Bits64* const cell = cells_ + word * words_of_cell_;
-    if (cell[kUpdate] != update_) fill(word, cell);
-    return cell;
-  }
 
   [[gnu::noinline]] void fill(int64_t word, Bits64* cell) const {
     const WordPlace place = place_of(lattice_, word);

@@ -31,12 +31,13 @@ class Flood {
   // until the next one grows.
   int64_t grow(const SitePlace& seed) {
     members_.clear();
-    reach(seed.word, Bits64(1) << seed.bit);
-    for (size_t turn = 0; turn < queue_.size(); ++turn) {
+    reach(seed.word, cells_[seed.word], Bits64(1) << seed.bit);
+    while (!waiting_words_.empty()) {
       checkpoint(kWordSites);
-      spread(queue_[turn]);
+      const int64_t word = waiting_words_.back();
+      waiting_words_.pop_back();
+      spread(word);
     }
-    queue_.clear();
     int64_t smallest = lattice_.sites();
     for (const Members& some : members_)
       smallest = std::min(smallest, site_at(lattice_, some.word, std::countr_zero(some.sites)));
@@ -46,32 +47,34 @@ class Flood {
 
  private:
   // Lets the sites of a word that bonds have reached wait for its turn.
-  void reach(int64_t word, Bits64 sites) {
+  void reach(int64_t word, const Cells::Cell& cell, Bits64 sites) {
+    sites &= ~cell.visited();
     if (sites == 0) return;
-    sites &= ~cells_.visited(word);
-    if (sites == 0) return;
-    Bits64& waiting = cells_.waiting(word);
-    if (waiting == 0) queue_.push_back(word);
-    waiting |= sites;
+    if (cell.waiting() == 0) waiting_words_.push_back(word);
+    cell.waiting() |= sites;
   }
 
   void spread(int64_t word) {
-    Bits64& waiting = cells_.waiting(word);
-    const Bits64 along = cells_.active(word, kRowAxis);
     const WordPlace place = place_of(lattice_, word);
+    const Cells::Cell cell = cells_[word];
+    const Bits64 along = cell.active(kRowAxis);
     // Behind the last site of a row, to which the bond that closes it seems to lead, there is none.
     const Bits64 sites =
-        spread_along(waiting, along) & lattice_.sites_of(place.column) & ~cells_.visited(word);
-    waiting = 0;
-    cells_.visited(word) |= sites;
+        spread_along(cell.waiting(), along) & lattice_.sites_of(place.column) & ~cell.visited();
+    cell.waiting() = 0;
+    cell.visited() |= sites;
     members_.push_back({word, sites});
     reach_along(place, sites, along);
     for (int axis = cells_.first_axis(); axis < kRowAxis; ++axis) {
       if (lattice_.length[axis] == 1) continue;
-      const Bits64 to_next = sites & cells_.active(word, axis);
-      if (to_next) reach(next_along(lattice_, place, axis), to_next);
-      const int64_t before = word_before(lattice_, place, axis);
-      if (before >= 0) reach(before, sites & cells_.active(before, axis));
+      if (const Bits64 active = sites & cell.active(axis)) {
+        const int64_t next = next_along(lattice_, place, axis);
+        reach(next, cells_[next], active);
+      }
+      if (const int64_t before = word_before(lattice_, place, axis); before >= 0) {
+        const Cells::Cell cell_before = cells_[before];
+        reach(before, cell_before, sites & cell_before.active(axis));
+      }
     }
   }
 
@@ -91,20 +94,21 @@ class Flood {
     const int64_t columns = lattice_.columns(), row = place.word - place.column;
     const bool ends = place.column + 1 == columns;
     const int last = ends ? last_bit_ : kWordSites - 1;
-    if ((sites & along) >> last & 1) reach(ends ? row : place.word + 1, 1);
-    if (!(sites & 1)) return;
-    if (place.column > 0) {
-      if (cells_.active(place.word - 1, kRowAxis) >> (kWordSites - 1)) reach(place.word - 1, Bits64(1) << 63);
-    } else if (lattice_.closes(kRowAxis)) {
-      const int64_t end = row + columns - 1;
-      if (cells_.active(end, kRowAxis) >> last_bit_ & 1) reach(end, Bits64(1) << last_bit_);
+    if ((sites & along) >> last & 1) {
+      const int64_t next = ends ? row : place.word + 1;
+      reach(next, cells_[next], 1);
     }
+    if (!(sites & 1) || (place.column == 0 && !lattice_.closes(kRowAxis))) return;
+    const int64_t before = place.column > 0 ? place.word - 1 : row + columns - 1;
+    const Bits64 end = Bits64(1) << (place.column > 0 ? kWordSites - 1 : last_bit_);
+    const Cells::Cell cell_before = cells_[before];
+    reach(before, cell_before, cell_before.active(kRowAxis) & end);
   }
 
   const Lattice lattice_;
   Cells& cells_;
   const int last_bit_;
-  std::vector<int64_t> queue_;
+  std::vector<int64_t> waiting_words_;  // those with sites that wait, each once
   std::vector<Members> members_;
 };
 
@@ -114,7 +118,7 @@ inline void flip_seeded(const Lattice& lattice, const Draws& draws, Cells cells,
   Flood flood(lattice, cells);
   for_each_in(0, rule.tiles.count(lattice), [&](int64_t tile) {
     const SitePlace seed(lattice, rule.tiles.seed(lattice, draws, tile));
-    if (cells.visited(seed.word) >> seed.bit & 1) return;
+    if (cells[seed.word].visited() >> seed.bit & 1) return;
     const int old_state = state_at(lattice, spins, seed);
     const ClusterDraw drawn = draw_cluster(draws, flood.grow(seed));
     if (!rule.flips(drawn)) return;

@@ -1,8 +1,9 @@
 // The Potts model on the CPU: what models/_cpu.py asks for, for all replicas at once.
 #pragma once
 
-#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "cpu/core/numbering.h"
 #include "cpu/models/cells.h"
@@ -12,6 +13,7 @@
 #include "cpu/models/record.h"
 #include "cpu/models/rows.h"
 #include "cpu/models/serial.h"
+#include "cpu/models/swendsen_wang.h"
 
 namespace conncomp {
 
@@ -28,7 +30,7 @@ class PottsEngine {
       : replicas_(replicas), lattice_(replicas.lattice), serial_(serial) {}
 
   const Replicas& replicas() const { return replicas_; }
-  PottsMemory take_memory() { return std::move(memory_); }
+  PottsMemory take_memory() { return std::exchange(memory_, PottsMemory()); }
   void give_back(PottsMemory&& memory) { memory_ = std::move(memory); }
 
   // Draws the first spins.

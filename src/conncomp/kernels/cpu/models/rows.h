@@ -93,6 +93,18 @@ struct Strip {
   int64_t replica, begin, end;
 };
 
+// Calls body(begin, end) for a few rows of a strip at a time, of some thousand sites, or for one long one.
+template <class Body>
+void for_each_chunk(const Lattice& lattice, const Strip& strip, Body&& body) {
+  constexpr int64_t kWords = 128;
+  const int64_t rows = std::max<int64_t>(kWords / lattice.columns(), 1);
+  for (int64_t begin = strip.begin; begin < strip.end; begin += rows) {
+    const int64_t end = std::min(begin + rows, strip.end);
+    checkpoint((end - begin) * lattice.length[kRowAxis]);
+    body(begin, end);
+  }
+}
+
 // All rows of all replicas in pieces, each in one replica.
 struct Strips {
   int64_t rows, per_replica, count;

@@ -47,7 +47,7 @@ class SerialClusters {
     for_each_in(0, rule.tiles.count(lattice_), [&](int64_t tile) {
       const SitePlace place(lattice_, rule.tiles.seed(lattice_, draws_, tile));
       const Site seed = site_of(place);
-      if (cells_.visited(seed.word) & seed.bit()) return;
+      if (cells_[seed.word].visited() & seed.bit()) return;
       const int old_state = state_at(lattice_, spins, place);
       if (known)
         grow(seed, [&](const Site& member) {
@@ -74,7 +74,7 @@ class SerialClusters {
   void for_each_unvisited(Body&& body) {
     for_each_in(0, lattice_.words(), [&](int64_t word) {
       const Bits64 sites = lattice_.sites_of(word % columns_);
-      for (Bits64 left; (left = sites & ~cells_.visited(word)) != 0;) {
+      for (Bits64 left; (left = sites & ~cells_[word].visited()) != 0;) {
         const int bit = std::countr_zero(left);
         SitePlace place(lattice_, 0);
         place.word = word;
@@ -88,18 +88,18 @@ class SerialClusters {
   void flip_grown(const SeedRule& rule, const Site& seed, int old_state, Bits64* spins) {
     std::vector<int64_t> words;
     grow(seed, [&](const Site& member) {
-      Bits64& members = cells_.waiting(member.word);
+      Bits64& members = cells_[member.word].waiting();
       if (members == 0) words.push_back(member.word);
       members |= member.bit();
     });
     int64_t root = lattice_.sites();
     for (int64_t word : words)
-      root = std::min(root, site_at(lattice_, word, std::countr_zero(cells_.waiting(word))));
+      root = std::min(root, site_at(lattice_, word, std::countr_zero(cells_[word].waiting())));
     const ClusterDraw drawn = draw_cluster(draws_, root);
     const int state = rule.flips(drawn) ? drawn.another_state(lattice_.states, old_state) : old_state;
     for (int64_t word : words) {
-      set_state(lattice_, spins, word, cells_.waiting(word), state);
-      cells_.waiting(word) = 0;
+      set_state(lattice_, spins, word, cells_[word].waiting(), state);
+      cells_[word].waiting() = 0;
     }
   }
 
@@ -108,7 +108,7 @@ class SerialClusters {
   void grow(const Site& seed, Visit&& visit) {
     int64_t size = 0;
     const auto reach = [&](const Site& site) {
-      Bits64& visited = cells_.visited(site.word);
+      Bits64& visited = cells_[site.word].visited();
       if (visited & site.bit()) return;
       visited |= site.bit();
       ++size;
@@ -123,13 +123,13 @@ class SerialClusters {
       for_each_in(0, int64_t(frontier_.size()), [&](int64_t k) {
         const Site& site = frontier_[k];
         for (int axis = cells_.first_axis(); axis < kLatticeAxes; ++axis) {
-          if (cells_.active(site.word, axis) & site.bit()) {
+          if (cells_[site.word].active(axis) & site.bit()) {
             ++active_bonds_;
             reach(beside(site, axis, 1));
           }
           if (site.at[axis] == 0 && !lattice_.closes(axis)) continue;
           const Site before = beside(site, axis, -1);
-          if (cells_.active(before.word, axis) & before.bit()) reach(before);
+          if (cells_[before.word].active(axis) & before.bit()) reach(before);
         }
       });
     }

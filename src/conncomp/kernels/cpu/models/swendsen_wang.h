@@ -1,0 +1,200 @@
+// The update of Swendsen and Wang: every cluster gets any of the states.
+//
+// What: active bonds make a forest of runs (forest.h), whose roots draw states (strip_flip.h). Labels are
+// never written. How: 1. Each thread takes a strip of rows, a few of which at a time get their active bonds,
+// their runs, and
+//         the unions with rows of the strip before them.
+//      2. Bonds between strips are drawn and followed, with compare-and-swap.
+//      3. If clusters are measured, lengths of runs are added up at the roots.
+//      4. Strips flip.
+// Cost: each bond is drawn once.
+// Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the update.
+#pragma once
+
+#include <vector>
+
+#include "cpu/core/numbering.h"
+#include "cpu/models/draws.h"
+#include "cpu/models/forest.h"
+#include "cpu/models/record.h"
+#include "cpu/models/rows.h"
+#include "cpu/models/strip_flip.h"
+
+namespace conncomp {
+
+// Labels the clusters of an update, measures them, and draws their new states.
+template <class Index>
+class SwendsenWang {
+ public:
+  // `probabilities` has that of a bond for each replica; `record` is nullptr or the records of all of them.
+  SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
+               const Bits64* probabilities, int64_t* record)
+      : replicas_(replicas),
+        lattice_(replicas.lattice),
+        strips_(replicas),
+        memory_(memory),
+        words_(words),
+        step_(step),
+        probabilities_(probabilities),
+        record_(record),
+        end_(strips_.count) {}
+
+  void label() {
+    parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
+    if (strips_.per_replica > 1) parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
+  }
+
+  // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
+  void measure() {
+    each_run([](Index* parent, Index run) { flatten_entry(parent, run); });
+    each_run([](Index* parent, Index run) {
+      if (parent[run] == run) parent[run] = ~Index(0);
+    });
+    strips_.for_each([&](const Strip& strip) {
+      const RunForest<Index> forest(lattice_, memory_, strip.replica);
+      Index* const parent = forest.parents();
+      for (int64_t row = strip.begin; row < strip.end; ++row)
+        forest.for_each_run(lattice_, row, [&](Index run, int64_t, int64_t length) {
+          const Index root = Shared::load(parent + run);
+          Shared::fetch_add(parent + (root < 0 ? run : root), Index(-length));
+        });
+    });
+    parallel_for(strips_.count, [&](int64_t piece) {
+      ClusterTally tally;
+      const Strip strip = strips_[piece];
+      Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
+      for_each_in(first_run(strip), end_[piece], [&](int64_t run) {
+        if (parent[run] >= 0) return;
+        tally.add(~parent[run]);
+        parent[run] = Index(run);
+      });
+      tally.add_to(record_of(strip.replica));
+    });
+  }
+
+  // Writes the new spins.
+  void flip(Bits64* new_words) {
+    strips_.for_each([&](const Strip& strip) {
+      StripFlip<Index> flip(lattice_, memory_, strips_, strip, replicas_.draws(strip.replica, step_));
+      Bits64* const spins = replicas_.spins(new_words, strip.replica);
+      for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) { flip.write(begin, end, spins); });
+    });
+  }
+
+ private:
+  Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
+  int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
+
+  // Calls body(parents, run) for every run, in parallel.
+  template <class Body>
+  void each_run(Body&& body) {
+    parallel_for(strips_.count, [&](int64_t piece) {
+      const Strip strip = strips_[piece];
+      Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
+      for_each_in(first_run(strip), end_[piece], [&](int64_t run) { body(parent, Index(run)); });
+    });
+  }
+
+  void label_strip(int64_t piece) {
+    const Strip strip = strips_[piece];
+    const Bits64* const spins = replicas_.spins(words_, strip.replica);
+    const Draws draws = replicas_.draws(strip.replica, step_);
+    const Bits64 probability = probabilities_[strip.replica];
+    const int64_t columns = lattice_.columns();
+    RunForest<Index> forest(lattice_, memory_, strip.replica);
+    SpinTally tally(lattice_);
+    // Makes bonds between equal spins active ones.
+    const auto draw = [&](int64_t row, int axis, int64_t rows, Bits64* bonds) {
+      if (record_) tally.satisfied += count_bits(bonds, rows * columns);
+      activate(draws, row * columns, axis, probability, rows * columns, bonds);
+      if (record_) tally.active += count_bits(bonds, rows * columns);
+    };
+    std::vector<Bits64> along, before[kRowAxis], around(columns);
+    Index next = first_run(strip);
+    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+      const int64_t rows = end - begin;
+      along.resize(rows * columns);
+      for (int64_t row = begin; row < end; ++row)
+        equal_along(lattice_, spins, row, along.data() + (row - begin) * columns);
+      draw(begin, kRowAxis, rows, along.data());
+      for (int axis = 0; axis < kRowAxis; ++axis) {
+        if (lattice_.length[axis] == 1) continue;
+        before[axis].assign(rows * columns, 0);
+        RowPlace place(lattice_, begin);
+        for (; place.row < end; place.advance(lattice_))
+          if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin)
+            equal_sites(lattice_, spins, g, place.row, before[axis].data() + (place.row - begin) * columns);
+        draw(begin - row_stride(lattice_, axis), axis, rows, before[axis].data());
+      }
+      RowPlace place(lattice_, begin);
+      for (; place.row < end; place.advance(lattice_)) {
+        const int64_t offset = (place.row - begin) * columns;
+        const Index first = next;
+        next = forest.begin_row(lattice_, place.row, along.data() + offset, first);
+        bool adopted = false;
+        for (int axis = kRowAxis - 1; axis >= 0; --axis) {
+          if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin) {
+            adopted ? forest.join_rows(g, place.row, before[axis].data() + offset)
+                    : forest.adopt_row(g, place.row, before[axis].data() + offset);
+            adopted = true;
+          }
+          if (const int64_t g = row_around(lattice_, place, axis); g >= strip.begin) {
+            equal_sites(lattice_, spins, g, place.row, around.data());
+            draw(place.row, axis, 1, around.data());
+            if (g < place.row) forest.join_rows(g, place.row, around.data());
+            adopted = true;
+          }
+        }
+        const int last = int((lattice_.length[kRowAxis] - 1) % kWord);
+        if (along[offset + columns - 1] >> last & 1) forest.close_row(place.row);
+        forest.shorten(first, next);
+      }
+      if (record_)
+        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, spins, row);
+    });
+    end_[piece] = next;
+    if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  // Unites the rows of a strip with those of strips before.
+  void sew_strip(int64_t piece) {
+    const Strip strip = strips_[piece];
+    const Bits64* const spins = replicas_.spins(words_, strip.replica);
+    const Draws draws = replicas_.draws(strip.replica, step_);
+    const int64_t columns = lattice_.columns();
+    RunForest<Index> forest(lattice_, memory_, strip.replica);
+    SpinTally tally(lattice_);
+    std::vector<Bits64> bonds(columns);
+    // Bonds of row `owner` along an axis, which join rows g and h.
+    const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
+      if (g < 0 || g >= strip.begin) return;
+      checkpoint(lattice_.length[kRowAxis]);
+      equal_sites(lattice_, spins, g, h, bonds.data());
+      tally.satisfied += count_bits(bonds.data(), columns);
+      activate(draws, owner * columns, axis, probabilities_[strip.replica], columns, bonds.data());
+      tally.active += count_bits(bonds.data(), columns);
+      forest.unite_rows(g, h, bonds.data());
+    };
+    for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
+      checkpoint(1);
+      for (int axis = 0; axis < kRowAxis; ++axis) {
+        const int64_t g = row_before(lattice_, place, axis);
+        sew(g, place.row, g, axis);
+        sew(row_around(lattice_, place, axis), place.row, place.row, axis);
+      }
+    }
+    if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  const Replicas replicas_;
+  const Lattice lattice_;
+  const Strips strips_;
+  ForestMemory<Index>& memory_;
+  const Bits64* const words_;
+  const Bits32 step_;
+  const Bits64* const probabilities_;
+  int64_t* const record_;
+  std::vector<Index> end_;  // by strip: the number after its last run
+};
+
+}  // namespace conncomp
