@@ -25,6 +25,12 @@ struct Exclusive {
     return seen;
   }
   template <class T>
+  CONNCOMP_ANYWHERE static T fetch_add(T* at, T value) {
+    const T seen = *at;
+    *at = seen + value;
+    return seen;
+  }
+  template <class T>
   CONNCOMP_ANYWHERE static void fetch_max(T* at, T value) {
     if (*at < value) *at = value;
   }

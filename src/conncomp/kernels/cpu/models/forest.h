@@ -124,21 +124,20 @@ class RunForest {
     for_each_in(begin, end, [&](int64_t run) { parent_[run] = parent_[parent_[run]]; });
   }
 
-  // Calls body(run, site, length) for the runs of a row.
+  // Calls body(run, length) for the runs of a row.
   template <class Body>
   void for_each_run(const Lattice& lattice, int64_t row, Body&& body) const {
-    const int64_t length = lattice.length[kRowAxis];
     Index run = before_[row * columns_] - 1;
     int64_t begin = 0;
     for_each_in(0, columns_, [&](int64_t c) {
       for_each_bit(start_[row * columns_ + c], [&](int p) {
         const int64_t end = c * kWord + p;
-        if (end > 0) body(run, row * length + begin, end - begin);
+        if (end > 0) body(run, end - begin);
         begin = end;
         ++run;
       });
     });
-    body(run, row * length + begin, length - begin);
+    body(run, lattice.length[kRowAxis] - begin);
   }
 
  private:

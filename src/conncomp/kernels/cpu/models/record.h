@@ -20,6 +20,13 @@ struct ClusterTally {
   void add(int64_t size) {
     ++clusters;
     if (size > largest) largest = size;
+    if (size < int64_t(1) << 16) {  // as most are: both powers fit into a word
+      const Bits64 square = Bits64(size) * Bits64(size), fourth = square * square;
+      squares[0] += int64_t(square);
+      fourths[0] += int64_t(fourth & 0xffffffff);
+      fourths[1] += int64_t(fourth >> 32);
+      return;
+    }
     using Wide = unsigned __int128;
     const Wide square = Wide(Bits64(size)) * Bits64(size);
     Bits64 limbs[3];

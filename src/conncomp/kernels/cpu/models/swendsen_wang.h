@@ -47,27 +47,24 @@ class SwendsenWang {
   // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
   void measure() {
     each_run([](Index* parent, Index run) { flatten_entry(parent, run); });
-    each_run([](Index* parent, Index run) {
-      if (parent[run] == run) parent[run] = ~Index(0);
-    });
+    each_run([](Index* parent, Index run) { parent[run] = parent[run] == run ? ~Index(0) : parent[run]; });
     strips_.for_each([&](const Strip& strip) {
-      const RunForest<Index> forest(lattice_, memory_, strip.replica);
-      Index* const parent = forest.parents();
-      for (int64_t row = strip.begin; row < strip.end; ++row)
-        forest.for_each_run(lattice_, row, [&](Index run, int64_t, int64_t length) {
-          const Index root = Shared::load(parent + run);
-          Shared::fetch_add(parent + (root < 0 ? run : root), Index(-length));
-        });
+      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Shared>(strip);
     });
     parallel_for(strips_.count, [&](int64_t piece) {
       ClusterTally tally;
       const Strip strip = strips_[piece];
       Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
-      for_each_in(first_run(strip), end_[piece], [&](int64_t run) {
-        if (parent[run] >= 0) return;
-        tally.add(~parent[run]);
-        parent[run] = Index(run);
-      });
+      for (int64_t begin = first_run(strip); begin < end_[piece]; begin += kWord) {
+        checkpoint(kWord);
+        const Index* const entry = parent + begin;
+        const Bits64 roots = mask_where(int(std::min<int64_t>(end_[piece] - begin, kWord)),
+                                        [=](int p) { return entry[p] < 0; });
+        for_each_bit(roots, [&](int p) {
+          tally.add(~parent[begin + p]);
+          parent[begin + p] = Index(begin + p);
+        });
+      }
       tally.add_to(record_of(strip.replica));
     });
   }
@@ -84,6 +81,18 @@ class SwendsenWang {
  private:
   Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
   int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
+
+  // Adds the lengths of runs to the sizes at their roots.
+  template <class Access>
+  void add_lengths(const Strip& strip) {
+    const RunForest<Index> forest(lattice_, memory_, strip.replica);
+    Index* const parent = forest.parents();
+    for (int64_t row = strip.begin; row < strip.end; ++row)
+      forest.for_each_run(lattice_, row, [&](Index run, int64_t length) {
+        const Index entry = Access::load(parent + run);
+        Access::fetch_add(parent + (entry < 0 ? run : entry), Index(-length));
+      });
+  }
 
   // Calls body(parents, run) for every run, in parallel.
   template <class Body>
