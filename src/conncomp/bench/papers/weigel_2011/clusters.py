@@ -80,9 +80,7 @@ def few_clusters(laboratory: Laboratory) -> Findings:
 
 def draw_few_clusters(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 14."""
-    axes = log_axes(
-        canvas, "L", "speed-up for each flipped spin, over Wolff on one thread of the CPU"
-    )
+    axes = log_axes(canvas, "L", "speed-up a flipped spin, over Wolff on the CPU")
     curve(axes, findings["fits"]["fastest"], "length", "speed_up", label="few-cluster, best tiles")
     for name, rows in groups(findings["rows"], _update_name).items():
         curve(axes, rows, "length", "speed_up", label=name, linestyle=":", marker=".")

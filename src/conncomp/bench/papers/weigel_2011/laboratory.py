@@ -23,8 +23,9 @@ from conncomp.models.potts import State
 
 Row = dict[str, Any]
 
-# A sweep is timed as the median of so many calls, each of so many sweeps on a small lattice.
-CALLS, SWEEPS, FEW_SITES = 3, 10, 1 << 22
+# A sweep is timed as the median of so many calls, each of so many sweeps, so that the host is ahead
+# of the GPU; or of one where that takes so many seconds.
+CALLS, SWEEPS, LONG = 3, 10, 0.05
 # The serial code is timed so often, or once it took so many seconds no more.
 SERIAL_CALLS, SERIAL_SECONDS = 5, 1.5
 # Sweeps between two configurations whose bonds are labelled.
@@ -291,9 +292,10 @@ class Laboratory:
 
     def _sweep(self, model: Potts, way: Way, q: int, ratio: float) -> Row:
         sites = model.lattice.sites
-        sweeps = SWEEPS if sites <= FEW_SITES else 1
+        model.swendsen_wang(measure=False)  # compiles kernels
+        once = self.device.seconds(partial(model.swendsen_wang, measure=False))
+        sweeps = SWEEPS if once < LONG else 1
         call = partial(model.swendsen_wang, sweeps, measure=False)
-        call()  # compiles kernels
         seconds = statistics.median(self.device.seconds(call) for _ in range(CALLS)) / sweeps
         row = {
             "length": model.lattice.shape[0],

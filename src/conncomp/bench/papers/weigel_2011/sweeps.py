@@ -242,6 +242,7 @@ def draw_table(findings: Findings, canvas: Any) -> None:
     """Draw Table I: a line for each row, times along it."""
     axes = canvas.subplots()
     rows = findings["rows"]
+    places = list(range(len(rows)))
     names = [
         f"q = {row['q']}, {row['beta_over_critical']:g} beta_c, L = {row['length']}, {row['merge']}"
         for row in rows
@@ -250,7 +251,7 @@ def draw_table(findings: Findings, canvas: Any) -> None:
     for column, marker in ((0, "<"), (1, "x")):
         points = [pair[column] for pair in of_paper]
         text = f"Weigel 2011, {'CPU' if column == 0 else 'GPU'}"
-        axes.plot([ns for _, ns in points], names_at(rows), marker, color="black", label=text)
+        axes.plot([ns for _, ns in points], places, marker, color="black", label=text)
         for place, (machine, ns) in enumerate(points):
             axes.annotate(
                 machine, (ns, place), (4, 3), textcoords="offset points", fontsize="xx-small"
@@ -259,15 +260,10 @@ def draw_table(findings: Findings, canvas: Any) -> None:
         chosen = [(row[field], place) for place, row in enumerate(rows) if field in row]
         axes.plot([x for x, _ in chosen], [y for _, y in chosen], "o", label=text)
     axes.set(xscale="log", xlabel="ns a site")
-    axes.set_yticks(names_at(rows), names, fontsize="x-small")
+    axes.set_yticks(places, names, fontsize="x-small")
     axes.invert_yaxis()
     axes.grid(alpha=0.3)
-    legend(axes)
-
-
-def names_at(rows: list[Row]) -> list[int]:
-    """Return the heights of the lines of a table."""
-    return list(range(len(rows)))
+    canvas.legend(loc="outside lower center", ncols=5, fontsize="x-small")
 
 
 def _way(row: Row) -> str:

@@ -207,7 +207,7 @@ def best_tile(laboratory: Laboratory) -> Findings:
     if full:
         of_site = {"local": _mean(full, "local", lambda row: row["tile"] ** D_MIN)}
         of_site["sewing"] = _mean(full, "consolidation", lambda row: 1 / row["tile"])
-        many = [row for row in relaxed if row["tiles"] >= 2 and row["tile"] >= FULL_TILE]
+        many = [row for row in relaxed if row["length"] == longest and row["tile"] >= FULL_TILE]
         fits["equation 24"] = best_tile_of_sewing(of_site["local"], of_site["sewing"])
         if many:
             of_site["relaxation"] = _mean(
