@@ -9,7 +9,6 @@ import pytest
 
 from conncomp.bench import runner
 from host_cuda.host_gpu import AVAILABLE, HostGpu
-from reference import components_by_search
 
 # Before a test puts something else in the place of `conncomp.label`.
 spec = spec_from_file_location(
@@ -35,30 +34,6 @@ def script(gpu, monkeypatch, tmp_path):
     return module
 
 
-@pytest.mark.parametrize("size", [2, 5, 12])
-def test_roots_of_bonds(script, size):
-    bonds = np.random.default_rng(size).integers(0, 4, (size, size)).astype(np.uint8)
-    index = np.arange(size * size).reshape(size, size)
-    arcs = []
-    for axis in (0, 1):
-        chosen = bonds >> axis & 1 != 0
-        arcs.append(np.stack([index[chosen], np.roll(index, -1, axis)[chosen]], 1))
-    expected = components_by_search(size * size, np.concatenate(arcs))
-    np.testing.assert_array_equal(script.roots_of_bonds(bonds).ravel(), expected)
-
-
-def test_best_tile(script):
-    def row(side, size=64):
-        local, sew = 3e-9 * side**script.D_MIN, 2e-7 / side
-        phases = [{"local_self_label": local * size**2, "sew": sew * size**2}]
-        return {"size": size, "tile": side, "phases": phases}
-
-    best = script.best_tile([row(16), row(32)])
-    sides = np.linspace(1, 64, 6301)
-    assert best == pytest.approx(sides[np.argmin(3e-9 * sides**1.13 + 2e-7 / sides)], abs=0.02)
-    assert script.best_tile([row(8)]) is None
-
-
 def test_cells(script):
     once = {"seconds": [3.0], "reason": "timed once"}
     assert script._cell(once, 1e-3) == "3.00 s (3,000 D), once"
@@ -74,14 +49,9 @@ class TestRun:
         result = json.loads(Path("papers-on-gpu.json").read_text())
         assert result["complete"]
         assert len(result["propagation"]) == 7 * 4
-        assert len(result["tiles"]) == 2 * (5 * 5 - 1)
-        assert {row["reason"] for part in ("propagation", "tiles") for row in result[part]} == {
-            None
-        }
-        assert set(result["tiles"][0]["phases"][0]) > {"start_labels", "sew", "flatten_tiles"}
+        assert {row["reason"] for row in result["propagation"]} == {None}
         shown = capsys.readouterr().out
         assert "| spiral, 40² | 1.00 ms (1.00 D) | 1.00 ms (1.00 D) |" in shown
-        assert "Eq. 24" in shown
 
     def test_given_up_and_stopped(self, script, capsys):
         script.main(["--size", "40", "--limit", "1e-9", "--seconds", "0"])
@@ -97,8 +67,3 @@ class TestRun:
         monkeypatch.setattr(script, "label", lambda values, **_: np.zeros(values.shape))
         with pytest.raises(SystemExit, match="wrong answers"):
             script.main(["--size", "40", "--seconds", "0"])
-
-    def test_picture(self, script):
-        pytest.importorskip("matplotlib")
-        script.main(["--size", "40", *UNHURRIED, "--picture", "out.png"])
-        assert Path("out.png").stat().st_size > 10_000

@@ -146,24 +146,16 @@ def measure(
         The result so far: once without rows, then after each row.
     """
     device = device or Cpu()
-    versions = {"conncomp": version("conncomp"), "numpy": np.__version__} | device.versions()
-    versions |= {peer.package: peer.version for peer in contenders if isinstance(peer, Peer)}
-    revision, dirty = commit()
     result: dict[str, Any] = {
         "format": "conncomp-bench",
         "version": 1,
         "kind": kind,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": revision,
-        "dirty": dirty,
-        "machine": device.describe(),
-        "versions": versions,
-        "device": device.name,
-        "threads": threads,
-        "size": size,
-        "copy_bytes_per_second": device.copy_rate(threads),
+        **describe(device, threads, size),
         "rows": [],
     }
+    for peer in contenders:
+        if isinstance(peer, Peer):
+            result["versions"][peer.package] = peer.version
     yield result
     for suite, entry in inputs:
         notify(f"{entry.name}: making")
@@ -177,6 +169,22 @@ def measure(
             with atomic_path(output) as temporary:
                 temporary.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
         yield result
+
+
+def describe(device: Cpu, threads: int, size: str) -> dict[str, Any]:
+    """Return what all result files say: when, by what, and on which machine it was measured."""
+    revision, dirty = commit()
+    return {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": revision,
+        "dirty": dirty,
+        "machine": device.describe(),
+        "versions": {"conncomp": version("conncomp"), "numpy": np.__version__} | device.versions(),
+        "device": device.name,
+        "threads": threads,
+        "size": size,
+        "copy_bytes_per_second": device.copy_rate(threads),
+    }
 
 
 def make_input(entry: Input, device: Cpu) -> Graph | Labels:

@@ -21,6 +21,7 @@ from conncomp.bench.suites import SUITES, Kind
 from conncomp.cli._options import threads_option
 from conncomp.cli._output import output_file
 from conncomp.cli._report import Row, show
+from conncomp.cli.bench_paper import paper
 from conncomp.cli.bench_report import compare, report
 
 # Where one algorithm takes milliseconds, another one takes minutes.
@@ -38,7 +39,7 @@ def bench() -> None:
     """
 
 
-for subcommand in (compare, report):
+for subcommand in (compare, paper, report):
     bench.add_command(subcommand)
 
 

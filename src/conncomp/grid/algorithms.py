@@ -35,7 +35,7 @@ def _fill_by_default(
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
 
 
-def _numbering(fill_roots: Callable[..., None]) -> Callable[..., Any]:
+def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
     """Return a `fill` of what fills roots that are indices in the whole array."""
 
     def fill(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 from conncomp.kernels.cuda.launcher import COUNT, first_entry
@@ -16,7 +15,7 @@ BATCH = 8
 SMALL_BATCH = 2
 
 
-def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> None:
+def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> int:
     """Call ``sweep(0)``, ``sweep(1)``, ... until one has changed nothing, and a few times more.
 
     It waits for the GPU, so the caller cannot be captured in a CUDA graph.
@@ -29,8 +28,16 @@ def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: i
         `LAST_CHANGE` of a workspace; a kernel before has started it.
     batch : int, optional
         How many sweeps are launched before the host asks for what they changed.
+
+    Returns
+    -------
+    int
+        How many sweeps have changed anything.
     """
-    for number in count():
-        sweep(number)
-        if number % batch == batch - 1 and first_entry(last_change) != number:
-            return
+    number = 0
+    while True:
+        for _ in range(batch):
+            sweep(number)
+            number += 1
+        if (last := first_entry(last_change)) != number - 1:
+            return max(last, -1) + 1

@@ -53,7 +53,7 @@ def fill_roots(
     merge: str = "sewing",
     tile: int | None = None,
     sites: int | str | None = None,
-) -> None:
+) -> int:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
     With ``merge="sewing"`` it never waits for the GPU and can be captured in a CUDA graph; with
@@ -75,6 +75,11 @@ def fill_roots(
         there.
     sites : {4, 1, "column"}, optional
         How many sites are a thread's, for "self-labelling"; with 1, a tile has up to 1024.
+
+    Returns
+    -------
+    int
+        How many sweeps of relaxation have changed a label.
     """
     side = tile or DEFAULT_TILE[image.rank]
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
@@ -104,6 +109,7 @@ def fill_roots(
     arguments = np.int32(log), *square, image.values, roots
     launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
+    relaxations = 0
     if merge == "sewing":
         for first, spacing, crossed in _levels(image, side):
             by_site = gpu.blocks(_seam_sites(image, crossed), THREADS), THREADS
@@ -119,8 +125,9 @@ def fill_roots(
         def sweep(number: int) -> None:
             launch(relax, by_pair, count, *pairs, roots, last_change, number)
 
-        sweep_until_settled(sweep, last_change)
+        relaxations = sweep_until_settled(sweep, last_change)
     launch(flatten, (gpu.blocks(image.size, THREADS), THREADS), image.size, roots)
+    return relaxations
 
 
 def waits(options: Mapping[str, Any]) -> bool:
