@@ -47,7 +47,7 @@ def run(monkeypatch, request):
     """Label an image with an algorithm, in small tiles, or with one of the two defaults."""
     for default, logs in (tiled_bricks, (2, 3, 0)), (tiled_elements, (3, 3, 0)):
         monkeypatch.setattr(default, "LOGS", dict.fromkeys((1, 2, 3), logs))
-        default._plan.cache_clear()
+        default.plan_of.cache_clear()
     monkeypatch.setattr(tiled_bricks, "FIXED", ())
 
     def run_algorithm(gpu, algorithm, options, image, out, numbering):
@@ -62,7 +62,7 @@ def run(monkeypatch, request):
 
     yield run_algorithm
     for default in tiled_bricks, tiled_elements:
-        default._plan.cache_clear()
+        default.plan_of.cache_clear()
 
 
 @pytest.mark.parametrize(("algorithm", "options", "numbering"), CASES, ids=str)

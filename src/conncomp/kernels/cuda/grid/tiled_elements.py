@@ -25,7 +25,7 @@ def fill_labels(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
-    plan = _plan(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
+    plan = plan_of(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, settle, *number = gpu.load(FILE, plan.names)
     components, *by_word = workspace.take(gpu, *plan.parts)
     roots, in_chunk, numbers = by_word if consecutive else (None, None, None)
@@ -75,7 +75,7 @@ class _Plan(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _plan(
+def plan_of(
     geometry: Geometry,
     rule: str,
     index: np.dtype[Any],
