@@ -82,6 +82,7 @@ def plan_of(
     multiprocessors: int,
     consecutive: bool,
 ) -> _Plan:
+    """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
     shape, items = geometry.shape, geometry.items
     logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], -(-multiprocessors // items))
