@@ -125,7 +125,8 @@ def _serial_wolff(laboratory: Laboratory, length: int) -> float:
 
 
 def _update_name(row: Row) -> str:
-    return "Wolff" if row["update"] == "wolff" else f"few-cluster, {row['tiles']} tiles"
+    tiles = "1 tile" if row["tiles"] == 1 else f"{row['tiles']} tiles"
+    return "Wolff" if row["update"] == "wolff" else f"few-cluster, {tiles}"
 
 
 # --------------------------------------------------------------------------- autocorrelation times
@@ -168,7 +169,7 @@ def draw_autocorrelation(findings: Findings, canvas: Any) -> None:
         axes.grid(alpha=0.3)
         for update, rows in groups(findings["rows"], lambda row: str(row["update"])).items():
             law = findings["fits"][update][name]
-            text = update + (f": z = {law[1]:.2f} ± {law[2]:.2f}" if law else "")
+            text = update + (f": z = {law[1]:.3f}({1000 * law[2]:.0f})" if law else "")
             axes.errorbar(
                 [row["length"] for row in rows],
                 [row[name][0] for row in rows],

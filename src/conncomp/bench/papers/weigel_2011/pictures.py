@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 Row = dict[str, Any]
@@ -43,8 +44,12 @@ def published(axes: Any, points: Sequence[Sequence[Any]], name: str = OF_PAPER) 
     if points:
         xs, ys, names = zip(*points, strict=True)
         axes.plot(xs, ys, "kx", markersize=8, label=name)
-        for x, y, text in zip(xs, ys, names, strict=True):
-            axes.annotate(text, (x, y), (4, 4), textcoords="offset points", fontsize="x-small")
+        # On both sides in turn, so that the names of values close to each other stay apart.
+        sides = cycle([(4, "left"), (-4, "right")])
+        for x, y, text, (shift, side) in zip(xs, ys, names, sides, strict=False):
+            axes.annotate(
+                text, (x, y), (shift, 4), textcoords="offset points", fontsize="x-small", ha=side
+            )
 
 
 def legend(axes: Any) -> None:
