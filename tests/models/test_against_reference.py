@@ -111,7 +111,7 @@ def check_update(model, reference, update):
     records = getattr(reference, name)(number, **arguments)
     np.testing.assert_array_equal(measured.records, records)
     np.testing.assert_array_equal(on_host(model.spins), reference.spins)
-    assert model.step == reference.step
+    assert model.updates == reference.step
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -212,14 +212,14 @@ def test_interrupted_updates_leave_the_spins_before_them(device, update):
     model, interrupted = Potts(**arguments), 0
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        while model.step < steps:
+        while model.updates < steps:
             try:
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.1, 2.5) * min(seconds))
-                getattr(model, update)(steps - model.step, measure=False, **options)
+                getattr(model, update)(steps - model.updates, measure=False, **options)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Alarm:
                 interrupted += 1
-            np.testing.assert_array_equal(on_host(model.spins), of_steps[model.step])
+            np.testing.assert_array_equal(on_host(model.spins), of_steps[model.updates])
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -237,7 +237,7 @@ def test_what_is_measured_changes_no_spins(device):
         options = {key: value for key, value in options.items() if key != "clusters"}
         assert getattr(unmeasured, name)(number, measure=False, **options) is None
         np.testing.assert_array_equal(on_host(measured.spins), on_host(unmeasured.spins))
-    assert measured.step == unmeasured.step
+    assert measured.updates == unmeasured.updates
 
 
 @pytest.mark.parametrize("device", DEVICES)

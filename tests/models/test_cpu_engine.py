@@ -91,7 +91,7 @@ def test_an_interrupt_leaves_the_spins_as_they_were(update, labelling):
             signal.setitimer(signal.ITIMER_REAL, delay)
             with pytest.raises(KeyboardInterrupt):
                 getattr(model, update)(10**6, measure=False)
-            getattr(twin, update)(model.step - twin.step, measure=False)
+            getattr(twin, update)(model.updates - twin.updates, measure=False)
             np.testing.assert_array_equal(model.spins, twin.spins)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -119,7 +119,7 @@ def test_one_update_can_be_interrupted(update, labelling):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-    assert model.step == 1
+    assert model.updates == 1
     np.testing.assert_array_equal(model.spins, twin.spins)
     for each in (model, twin):
         getattr(each, update)()

@@ -68,7 +68,7 @@ def test_model_goes_on_where_the_simulation_ended():
     model, whole = new_model(), new_model()
     simulate(model, 10)
     run = simulate(model, 10)
-    assert run.updates[0] == model.step - 10 == 10
+    assert run.updates[0] == model.updates - 10 == 10
     np.testing.assert_array_equal(run.series.records, whole.swendsen_wang(20).records[10:])
 
 
@@ -130,7 +130,7 @@ def test_existing_output_is_refused_before_anything_starts(tmp_path):
     model = new_model()
     with pytest.raises(FileExistsError, match="force=True replaces it"):
         simulate(model, 3, output=output)
-    assert model.step == 0
+    assert model.updates == 0
     assert output.read_text() == "precious"
     simulate(model, 3, output=output, force=True)
     assert h5py.is_hdf5(output)
@@ -145,7 +145,7 @@ def test_output_that_cannot_be_written_is_told_first(tmp_path, name, error):
     model = new_model()
     with pytest.raises(error):
         simulate(model, 3, output=tmp_path / name, force=True)
-    assert model.step == 0
+    assert model.updates == 0
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_bad_arguments(tmp_path, monkeypatch, arguments, error, words):
     model = new_model()
     with pytest.raises(error, match=re.escape(words)):
         simulate(model, **({"sweeps": 3} | arguments))
-    assert model.step == 0
+    assert model.updates == 0
     assert not list(tmp_path.iterdir())
 
 
@@ -210,9 +210,9 @@ def test_goes_on_after_ctrl_c(tmp_path, path, same_model):
             simulate(model, 60, **options)
         model._engine = engine
         interruptions += at - 1
-        assert model.step == interruptions
+        assert model.updates == interruptions
         with Checkpoint(path) as checkpoint:
-            assert checkpoint.facts["step"] == interruptions
+            assert checkpoint.facts["updates"] == interruptions
     simulate(model if same_model else new_model(), 60, output=tmp_path / "parts.h5", **options)
     assert (tmp_path / "parts.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
 
@@ -255,7 +255,7 @@ def test_goes_on_after_being_killed_at_any_moment(tmp_path, path):
             break
         if path.exists():
             with Checkpoint(path) as checkpoint:
-                steps.append(checkpoint.facts["step"])
+                steps.append(checkpoint.facts["updates"])
     assert kills >= 2
     assert steps == sorted(steps)
     assert (tmp_path / "parts.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
@@ -291,7 +291,7 @@ def test_checkpoints_are_as_often_as_asked_for(path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "conncomp.models.simulation.write_checkpoint",
-        lambda path, facts, arrays: written.append(facts["step"]),
+        lambda path, facts, arrays: written.append(facts["updates"]),
     )
     monkeypatch.setattr("conncomp.models.simulation.PACE", 1e-9)
     simulate(new_model(), 5, checkpoint=path)
@@ -358,7 +358,7 @@ def check_refused(path, words=None):
         simulate(model, 20, checkpoint=path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "\n" not in str(caught.value)
-    assert model.step == 0
+    assert model.updates == 0
     assert path.read_bytes() == before
 
 
@@ -411,7 +411,7 @@ def test_what_is_no_file_is_no_checkpoint(tmp_path):
         ({"seed": 6}, {}, "seed is 5, not 6"),
         ({"replicas": 3, "beta": 1.0}, {}, "replicas is 2, not 3"),
         ({"first_replica": 1}, {}, "first_replica is 0, not 1"),
-        ({"start": "cold"}, {}, "began with other spins"),
+        ({"start": "cold"}, {}, "began with another state"),
         ({}, {"update": "wolff"}, "update is 'swendsen-wang', not 'wolff'"),
         ({}, {"thermalise": 1}, "thermalise is 0, not 1"),
         ({}, {"measure_every": 2}, "measure_every is 1, not 2"),
@@ -425,7 +425,7 @@ def test_checkpoint_of_something_else_is_refused(path, model, arguments, words):
     with pytest.raises(ValueError, match=re.escape(words)) as caught:
         simulate(other, 20, checkpoint=path, **arguments)
     assert str(path) in str(caught.value)
-    assert other.step == 0
+    assert other.updates == 0
     assert path.read_bytes() == before
 
 
@@ -433,14 +433,17 @@ def test_checkpoint_of_something_else_is_refused(path, model, arguments, words):
 def test_model_that_has_moved_is_refused(path):
     model = new_model()
     model.swendsen_wang(3)
-    with pytest.raises(ValueError, match="began with other spins"):
+    with pytest.raises(ValueError, match="began with another state"):
         simulate(model, 20, checkpoint=path)
 
 
 @pytest.mark.usefixtures("content")
 def test_checkpoint_of_another_version_is_refused(path, monkeypatch):
     monkeypatch.setattr("conncomp.models.simulation.version", lambda name: "99.0")
-    check_refused(path, "is of conncomp, whose version is '.*', not '99.0'")
+    check_refused(path, "is of another conncomp, whose version is '.*', not '99.0'")
+    monkeypatch.undo()
+    monkeypatch.setattr("conncomp.models.simulation.CONTRACT", 2)
+    check_refused(path, "is of another conncomp, whose contract is 1, not 2")
     content = path.read_bytes().replace(b"checkpoint 1", b"checkpoint 2", 1)
     path.write_bytes(content)
     check_refused(path, "is a checkpoint of format '2'; this conncomp reads format 1")
@@ -451,7 +454,7 @@ def forge(path, change, *arrays):
     state = new_model().state()
     with Checkpoint(path) as checkpoint:
         facts = checkpoint.facts
-        good = [state.betas, state.words, np.zeros((4, 2, 15), np.int64)]
+        good = [*state.arrays, np.zeros((4, 2, 15), np.int64)]
         checkpoint.read(good)
     change(facts)
     write_checkpoint(path, facts, [*arrays, *good[len(arrays) :]])
@@ -460,19 +463,19 @@ def forge(path, change, *arrays):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda facts: facts.pop("step"), "no steps"),
-        (lambda facts: facts.update(step=4.0), "no steps"),
-        (lambda facts: facts.update(step=True), "no steps"),
-        (lambda facts: facts.update(step=-1), "no steps"),
-        (lambda facts: facts.update(step=10**30), "no steps"),
-        (lambda facts: facts.update(step=5), "holds 1232 bytes of arrays; 1472"),
-        (lambda facts: facts.update(step=3), "holds "),
-        (lambda facts: facts.update(step=2**31), "has made 2147483648 updates already"),
-        (lambda facts: facts.update(start=None), "no steps"),
-        (lambda facts: facts.update(start={}), "no steps"),
-        (lambda facts: facts["start"].update(step=10**30), "no steps"),
-        (lambda facts: facts["start"].update(step=9), "has made -5 updates"),
-        (lambda facts: facts["start"].update(spins="0" * 64), "began with other spins"),
+        (lambda facts: facts.pop("updates"), "no numbers of updates"),
+        (lambda facts: facts.update(updates=4.0), "no numbers"),
+        (lambda facts: facts.update(updates=True), "no numbers"),
+        (lambda facts: facts.update(updates=-1), "no numbers"),
+        (lambda facts: facts.update(updates=10**30), "no numbers"),
+        (lambda facts: facts.update(updates=5), "holds 1232 bytes of arrays; 1472"),
+        (lambda facts: facts.update(updates=3), "holds "),
+        (lambda facts: facts.update(updates=2**31), "has made 2147483648 updates already"),
+        (lambda facts: facts.update(start=None), "no numbers"),
+        (lambda facts: facts.update(start={}), "no numbers"),
+        (lambda facts: facts["start"].update(updates=10**30), "no numbers"),
+        (lambda facts: facts["start"].update(updates=9), "has made -5 updates"),
+        (lambda facts: facts["start"].update(arrays="0" * 64), "began with another state"),
         (lambda facts: facts.pop("q"), "q is None, not 3"),
         (lambda facts: facts.update(more=1), "more is 1, not None"),
         (lambda facts: facts.update(shape=[2**62, 2**62]), "shape is"),
@@ -486,12 +489,12 @@ def test_forged_facts_are_refused(path, change, words):
 
 @pytest.mark.usefixtures("content")
 def test_forged_arrays_are_refused(path):
-    state = new_model().state()
+    betas, spins = new_model().state().arrays
     for words, reason in [
-        (np.full_like(state.words, 2**64 - 1), "bits beyond the rows"),
-        (np.full_like(state.words, 3), "states of q = 3 or more"),
+        (np.full_like(spins, 2**64 - 1), "bits beyond the rows"),
+        (np.full_like(spins, 3), "states of q = 3 or more"),
     ]:
-        forge(path, lambda facts: None, state.betas, words)
+        forge(path, lambda facts: None, betas, words)
         check_refused(path, reason)
         simulate(new_model(), 4, checkpoint=path.with_name("good"))
         path.write_bytes(path.with_name("good").read_bytes())

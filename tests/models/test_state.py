@@ -20,7 +20,7 @@ def test_updates_repeat_after_restore(shape, q):
     later = model.spins
     assert (later != spins).any()
     model.restore(state)
-    assert model.step == 2
+    assert model.updates == 2
     np.testing.assert_array_equal(model.spins, spins)
     other = Potts(shape, q, 1.0, replicas=2, seed=3, start="cold")
     other.restore(state)
@@ -34,7 +34,10 @@ def test_restored_model_does_not_share_memory_with_the_state():
     state = model.state()
     model.restore(state)
     model.swendsen_wang(2, measure=False)
-    np.testing.assert_array_equal(state.words, Potts((8, 8), 2, 1.0, seed=3).state().words)
+    for array, before in zip(
+        state.arrays, Potts((8, 8), 2, 1.0, seed=3).state().arrays, strict=True
+    ):
+        np.testing.assert_array_equal(array, before)
 
 
 @pytest.mark.parametrize("q", [2, 3, 4, 5, 6, 7, 100, 254, 255])
@@ -48,18 +51,28 @@ def test_every_state_below_q_is_taken_and_q_is_not(q):
             check_words(lattice, (1, lattice.planes, 2, 3), pack(np, lattice, states))
 
 
+BETAS, WORDS = 0, 1  # among the arrays of a state
+
+
+def changed(state, which, array):
+    """Return a state with another array."""
+    arrays = list(state.arrays)
+    arrays[which] = array
+    return state._replace(arrays=tuple(arrays))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda s: s._replace(words=s.words[:, :, 1:]), "uint64 of shape"),
-        (lambda s: s._replace(words=s.words.astype(np.int64)), "uint64 of shape"),
-        (lambda s: s._replace(words=None), "is a NoneType"),
-        (lambda s: s._replace(words=s.words | np.uint64(1 << 63)), "bits beyond the rows"),
-        (lambda s: s._replace(words=s.words | np.uint64(3)), "states of q = 3 or more"),
-        (lambda s: s._replace(step=-1), "step=-1"),
-        (lambda s: s._replace(step=1 << 32), "step="),
-        (lambda s: s._replace(betas=np.array([1.0, 2.0])), "beta has shape"),
-        (lambda s: s._replace(betas=np.array([np.nan])), "must be finite"),
+        (lambda s: changed(s, WORDS, s.arrays[WORDS][:, :, 1:]), "uint64 of shape"),
+        (lambda s: changed(s, WORDS, s.arrays[WORDS].astype(np.int64)), "uint64 of shape"),
+        (lambda s: changed(s, WORDS, None), "is a NoneType"),
+        (lambda s: changed(s, WORDS, s.arrays[WORDS] | np.uint64(1 << 63)), "bits beyond the rows"),
+        (lambda s: changed(s, WORDS, s.arrays[WORDS] | np.uint64(3)), "states of q = 3 or more"),
+        (lambda s: s._replace(updates=-1), "updates=-1"),
+        (lambda s: s._replace(updates=1 << 32), "updates="),
+        (lambda s: changed(s, BETAS, np.array([1.0, 2.0])), "beta has shape"),
+        (lambda s: changed(s, BETAS, np.array([np.nan])), "must be finite"),
     ],
 )
 def test_bad_state_is_refused(change, words):
@@ -68,4 +81,10 @@ def test_bad_state_is_refused(change, words):
     with pytest.raises(ValueError, match=words):
         model.restore(change(model.state()))
     np.testing.assert_array_equal(model.spins, spins)
-    assert model.step == 0
+    assert model.updates == 0
+
+
+def test_state_with_other_arrays_is_refused():
+    model = Potts((4, 6), 3, 1.0, seed=1)
+    with pytest.raises(ValueError, match="has 1 arrays; one of a Potts model has two"):
+        model.restore(model.state()._replace(arrays=model.state().arrays[:1]))

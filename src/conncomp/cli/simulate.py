@@ -18,7 +18,7 @@ from conncomp.cli._options import closed_axes, json_option, periodic_option, thr
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._picture import need_matplotlib, plot_scan, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
-from conncomp.models import Estimate, Potts, Simulation, Summary
+from conncomp.models import Estimate, Measurements, Potts, Simulation, Summary
 from conncomp.models import simulate as simulate_model
 from conncomp.models.potts import UPDATES
 from conncomp.models.simulation import check_output
@@ -257,7 +257,7 @@ def _betas(
     return betas, len(betas)
 
 
-def _draw(path: Path, run: Simulation, summaries: list[Summary]) -> None:
+def _draw(path: Path, run: Simulation[Measurements], summaries: list[Summary]) -> None:
     title = _model_row(run.parameters)[1]
     if len(summaries) > 1:
         observables = {name: [getattr(s, key) for s in summaries] for key, name in NAMES.items()}

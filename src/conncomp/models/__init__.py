@@ -2,6 +2,7 @@
 
 from conncomp.models.measurements import Measurements
 from conncomp.models.potts import Potts
+from conncomp.models.protocol import Model, State
 from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.statistics import (
     Estimate,
@@ -15,8 +16,10 @@ from conncomp.models.tempering import Tempering, parallel_tempering
 __all__ = [
     "Estimate",
     "Measurements",
+    "Model",
     "Potts",
     "Simulation",
+    "State",
     "Summary",
     "Tempering",
     "autocorrelation_time",

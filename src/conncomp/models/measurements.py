@@ -36,12 +36,33 @@ class Measurements:
     coupling : float
     clusters_measured : bool
         Whether clusters were counted; if not, what needs them raises ValueError.
+    bonds_measured : bool
+        Whether active bonds were counted; likewise.
     """
 
     records: NDArray[np.int64]
     lattice: Lattice
     coupling: float
     clusters_measured: bool
+    bonds_measured: bool = False
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name: what other attributes do not follow from.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> list(Potts((8, 8)).metropolis().observables())
+        ['satisfied_bonds', 'state_counts', 'energy', 'magnetisation', 'squared_magnetisation']
+        """
+        names = ["satisfied_bonds", "state_counts", "energy", "magnetisation"]
+        names.append("squared_magnetisation")
+        if self.bonds_measured:
+            names.append("active_bonds")
+        if self.clusters_measured:
+            names += ["clusters", "largest_cluster"]
+            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
+        return {name: getattr(self, name) for name in names}
 
     @property
     def satisfied_bonds(self) -> NDArray[np.int64]:
@@ -51,6 +72,10 @@ class Measurements:
     @property
     def active_bonds(self) -> NDArray[np.int64]:
         """The number of bonds that connect clusters; its mean is p times that of satisfied ones."""
+        if not self.bonds_measured:
+            raise ValueError(
+                "active bonds were not measured; update by Swendsen-Wang or with clusters=True"
+            )
         return self.records[..., ACTIVE]
 
     @property

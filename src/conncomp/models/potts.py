@@ -32,16 +32,17 @@ from conncomp.models.measurements import (
     order_parameter,
     record_length,
 )
+from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_STATES = 255
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
-MOST_STEPS = (1 << 32) - 1
 CERTAIN = 1 << 64  # as a probability
 UPDATES = ("swendsen-wang", "wolff", "few-cluster", "metropolis")
 
-# Makes the update of a step, and measures into a record unless that is None.
-Update = Callable[[int, Any], None]
+# Writes the new spins of an update by its number, and measures the old ones into a record if there
+# is one.
+Change = Callable[[int, Any], None]
 
 # Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
 # not; decimal ones do not.
@@ -64,24 +65,6 @@ class Seeds(NamedTuple):
 
     tile: tuple[int, ...]
     p_flip: int
-
-
-class State(NamedTuple):
-    """Where a model stands: what `Potts.state` returns.
-
-    Attributes
-    ----------
-    step : int
-        How many updates were made.
-    betas : ndarray of float64, shape (replicas,)
-        The inverse temperature of each replica.
-    words : ndarray of uint64
-        The spins as the model holds them; opaque.
-    """
-
-    step: int
-    betas: NDArray[np.float64]
-    words: NDArray[np.uint64]
 
 
 class Potts:
@@ -128,7 +111,7 @@ class Potts:
 
     Attributes
     ----------
-    step : int
+    updates : int
         How many updates were made.
 
     Raises
@@ -154,7 +137,7 @@ class Potts:
     >>> series = model.swendsen_wang(200)
     >>> bool(-1.9 < series.energy[100:].mean() / 64**2 < -1.5)
     True
-    >>> model.step
+    >>> model.updates
     200
     """
 
@@ -195,7 +178,7 @@ class Potts:
         self._words = self._first_spins(start)
         # Bits beyond the rows are 0 in both: updates write what belongs to sites.
         self._new_words = self._no_spins()
-        self.step = 0
+        self.updates = 0
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2) -> float:
@@ -248,17 +231,32 @@ class Potts:
         """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
         return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
 
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and `beta` as an array."""
+        return {
+            "model": "Potts",
+            "shape": list(self.lattice.shape),
+            "q": self.lattice.states,
+            "coupling": self.coupling,
+            "periodic": list(self.lattice.periodic),
+            "seed": self.seed,
+            "replicas": self.replicas,
+            "first_replica": self.first_replica,
+            "beta": np.asarray(self.beta),
+        }
+
     def state(self) -> State:
         """Return a copy of all that updates change, in memory of the CPU.
 
         Returns
         -------
         State
-            For `restore`, of this model or of one with the same parameters on any device.
+            For `restore`, of this model or of one with the same parameters on any device. Its
+            arrays are the inverse temperature of each replica and the spins, which are opaque.
         """
         words = self._words
         copy = move_from_gpu(words) if on_gpu(words) else words.copy()
-        return State(self.step, self._betas.copy(), copy)
+        return State(self.updates, (self._betas.copy(), copy))
 
     def restore(self, state: State) -> None:
         """Go to where a model with the same parameters stood; its updates then repeat.
@@ -283,12 +281,32 @@ class Potts:
         >>> bool((model.swendsen_wang(5).energy == first).all())
         True
         """
-        step = check_range("step", state.step, 0, MOST_STEPS)
-        betas = self._check_betas(state.betas)
-        check_words(self.lattice, self._words.shape, state.words)
+        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
+        if len(state.arrays) != 2:
+            raise ValueError(
+                f"the state has {len(state.arrays)} arrays; one of a Potts model has two"
+            )
+        betas, words = self._check_betas(state.arrays[0]), state.arrays[1]
+        check_words(self.lattice, self._words.shape, words)
         xp = self._engine.xp
-        words = state.words.copy() if xp is np else move_to_gpu(xp, native_layout(state.words))
-        self._words, self._betas, self.step = words, betas, step
+        words = words.copy() if xp is np else move_to_gpu(xp, native_layout(words))
+        self._words, self._betas, self.updates = words, betas, updates
+
+    def measure(self) -> Measurements:
+        """Return what can be measured without an update: energy and magnetisation.
+
+        Returns
+        -------
+        Measurements
+            Of the present spins, without an axis for updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
+        array([-128., -128.])
+        """
+        return Measurements(self._of_replicas(self._count()), self.lattice, self.coupling, False)
 
     def energy(self) -> Any:
         """Return the energy of the whole lattice, for each replica."""
@@ -306,7 +324,7 @@ class Potts:
         array of bool, shape (ndim, *replicas, *shape)
             As `conncomp.label_bonds` takes them.
         """
-        words = self._engine.bonds(self._words, self.step + 1, self._probabilities())
+        words = self._engine.bonds(self._words, self.updates + 1, self._probabilities())
         one_plane = self.lattice._replace(states=2)
         planes = [
             self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
@@ -337,6 +355,10 @@ class Potts:
 
     # ---------------------------------------------------------------------------------- the updates
 
+    def step(self, n: int = 1) -> None:
+        """Make so many sweeps of `swendsen_wang` without measuring."""
+        self._updates("n", n, False)
+
     def swendsen_wang(
         self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
     ) -> Measurements | None:
@@ -356,7 +378,7 @@ class Potts:
         Measurements or None
             None if nothing is measured.
         """
-        return self._cluster_updates("sweeps", sweeps, None, measure, clusters)
+        return self._updates("sweeps", sweeps, measure, clusters=clusters)
 
     def wolff(
         self, updates: int = 1, *, measure: bool = True, clusters: bool = False
@@ -370,7 +392,7 @@ class Potts:
         measure, clusters, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        return self._cluster_updates("updates", updates, self._wolff_seeds(), measure, clusters)
+        return self._updates("updates", updates, measure, update="wolff", clusters=clusters)
 
     def few_cluster(
         self,
@@ -395,8 +417,15 @@ class Potts:
         measure, clusters, returns
             As of `swendsen_wang`.
         """
-        seeds = self._few_cluster_seeds(tile, p_flip)
-        return self._cluster_updates("updates", updates, seeds, measure, clusters)
+        return self._updates(
+            "updates",
+            updates,
+            measure,
+            update="few-cluster",
+            tile=tile,
+            p_flip=p_flip,
+            clusters=clusters,
+        )
 
     def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
         """Offer each site in turn another state, accepted with min(1, exp(-beta dE)).
@@ -414,85 +443,83 @@ class Potts:
         -------
         Measurements or None
         """
-        return self._updates("sweeps", sweeps, measure, False, self._metropolis_update())
+        return self._updates("sweeps", sweeps, measure, update="metropolis")
 
-    def _cluster_updates(
-        self, name: str, count: int, seeds: Seeds | None, measure: bool, clusters: bool
-    ) -> Measurements | None:
-        with_clusters = as_bool("clusters", clusters) and as_bool("measure", measure)
-        update = self._cluster_update(seeds, with_clusters)
-        return self._updates(name, count, measure, with_clusters, update)
-
-    def _updates(
-        self, name: str, count: int, measure: bool, clusters: bool, update: Update
-    ) -> Measurements | None:
-        updates = check_range(name, count, 0, MOST_STEPS - self.step)
-        records = self._new_records(updates) if as_bool("measure", measure) else None
+    def _updates(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
+        measured, update = as_bool("measure", measure), self._updater(**options)
+        updates = check_range(name, count, 0, MOST_UPDATES - self.updates)
+        records = self._new_records(updates) if measured else None
         for number in range(updates):
-            self._advance(update, None if records is None else records[number])
-        if records is None:
-            return None
-        return self._measurements(self._engine.as_numpy(records), clusters)
+            update(self.updates + 1, None if records is None else records[number])
+        return None if records is None else update.read(self._engine.as_numpy(records))
 
     # ----------------------------------------------------------------------------- update by update
 
-    def _cluster_update(self, seeds: Seeds | None, clusters: bool) -> Update:
+    def _updater(
+        self,
+        *,
+        update: str = "swendsen-wang",
+        tile: int | Sequence[int] | None = None,
+        p_flip: float | None = None,
+        clusters: bool = False,
+    ) -> Update[Measurements]:
+        """Return the updates of this name; `tile` and `p_flip` are of few-cluster."""
+        check_choice("update", update, UPDATES)
+        with_clusters = as_bool("clusters", clusters)
+        options: dict[str, Any] = {"update": update, "clusters": with_clusters}
+        if update == "few-cluster":
+            if tile is None or p_flip is None:
+                raise ValueError('update="few-cluster" needs tile and p_flip')
+            edges = self._check_tile(tile)
+            seeds = Seeds(edges, _as_fixed_point(_check_p_flip(p_flip)))
+            change = self._cluster_update(seeds, with_clusters)
+            options |= {"tile": list(edges), "p_flip": float(p_flip)}
+        elif tile is not None or p_flip is not None:
+            raise ValueError('tile and p_flip are for update="few-cluster" only')
+        elif update == "metropolis":
+            if with_clusters:
+                raise ValueError("clusters=True is not for Metropolis updates, which have none")
+            change = self._metropolis_update()
+        else:
+            one_site = Seeds(self.lattice.shape, CERTAIN)
+            change = self._cluster_update(one_site if update == "wolff" else None, with_clusters)
+
+        def make(number: int, record: Any) -> None:
+            change(number, record)
+            self._words, self._new_words, self.updates = self._new_words, self._words, number
+
+        def read(records: NDArray[np.int64]) -> Measurements:
+            of_replicas = records[:, 0] if self._single else records
+            with_bonds = with_clusters or update == "swendsen-wang"
+            return Measurements(of_replicas, self.lattice, self.coupling, with_clusters, with_bonds)
+
+        return Update(make, read, options)
+
+    def _cluster_update(self, seeds: Seeds | None, clusters: bool) -> Change:
         probabilities = self._probabilities()
 
-        def update(step: int, record: Any) -> None:
+        def change(step: int, record: Any) -> None:
             measured = clusters and record is not None
             self._engine.update(
                 self._words, self._new_words, step, probabilities, seeds, record, measured
             )
 
-        return update
+        return change
 
-    def _metropolis_update(self) -> Update:
+    def _metropolis_update(self) -> Change:
         lost = range(2 * self.lattice.ndim + 1)
         acceptance = self._of_betas(
             lambda beta: [_acceptance(beta, self.coupling, bonds) for bonds in lost]
         )
 
-        def update(step: int, record: Any) -> None:
+        def change(step: int, record: Any) -> None:
             self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
 
-        return update
+        return change
 
-    def _updater(
-        self, update: str, tile: int | Sequence[int] | None, p_flip: float | None, clusters: bool
-    ) -> Update:
-        """Return what makes the updates of this name; `tile` and `p_flip` are of few-cluster."""
-        check_choice("update", update, UPDATES)
-        if update == "few-cluster":
-            if tile is None or p_flip is None:
-                raise ValueError('update="few-cluster" needs tile and p_flip')
-            return self._cluster_update(self._few_cluster_seeds(tile, p_flip), clusters)
-        if tile is not None or p_flip is not None:
-            raise ValueError('tile and p_flip are for update="few-cluster" only')
-        if update == "metropolis":
-            if clusters:
-                raise ValueError("clusters=True is not for Metropolis updates, which have none")
-            return self._metropolis_update()
-        return self._cluster_update(self._wolff_seeds() if update == "wolff" else None, clusters)
-
-    def _wolff_seeds(self) -> Seeds:
-        return Seeds(self.lattice.shape, CERTAIN)
-
-    def _few_cluster_seeds(self, tile: int | Sequence[int], p_flip: float) -> Seeds:
-        return Seeds(self._check_tile(tile), _as_fixed_point(_check_p_flip(p_flip)))
-
-    def _new_records(self, updates: int) -> Any:
-        shape = updates, self.replicas, record_length(self.lattice)
+    def _new_records(self, n: int) -> Any:
+        shape = n, self.replicas, record_length(self.lattice)
         return self._engine.xp.zeros(shape, np.int64)
-
-    def _measurements(self, records: NDArray[np.int64], clusters: bool) -> Measurements:
-        of_replicas = records[:, 0] if self._single else records
-        return Measurements(of_replicas, self.lattice, self.coupling, clusters)
-
-    def _advance(self, update: Update, record: Any) -> None:
-        """Make one update; whatever ends it leaves the spins before it, and the step."""
-        update(self.step + 1, record)
-        self._words, self._new_words, self.step = self._new_words, self._words, self.step + 1
 
     # -------------------------------------------------------------------------------------- helpers
 

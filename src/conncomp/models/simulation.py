@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
+from inspect import signature
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_range, shown
+from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
 from conncomp.io import atomic_path
 from conncomp.io.files import StrPath, naming
 from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
-from conncomp.models.measurements import Measurements, record_length
-from conncomp.models.potts import MOST_STEPS, Potts, State, Update
+from conncomp.models.measurements import Measurements
+from conncomp.models.protocol import (
+    CONTRACT,
+    MOST_UPDATES,
+    Measured,
+    Model,
+    Series,
+    State,
+    Update,
+)
 from conncomp.models.statistics import Summary, summarise
 
 # Updates between two looks at the clock take about so many seconds, and their records so much
@@ -33,36 +43,49 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Generic[Measured]):
     """What `simulate` returns.
 
     Attributes
     ----------
-    series : Measurements
+    series : Measurements, or what else the model measures
         Of shape (rows,) or (rows, replicas).
     updates : ndarray of int64, shape (rows,)
-        How many updates the model had made before each measurement; its step.
-    beta : float or ndarray of float64
-        The inverse temperature, of each replica if there are several.
+        How many updates the model had made before each measurement.
+    arrays : dict of str to ndarray
+        Those parameters of the model that each replica has one of, such as `beta`.
     parameters : dict
-        Those of the model and of the simulation, and the version of conncomp.
+        All others, those of the simulation, and the version of conncomp.
     """
 
-    series: Measurements
+    series: Measured
     updates: NDArray[np.int64]
-    beta: float | NDArray[np.float64]
+    arrays: dict[str, NDArray[Any]]
     parameters: dict[str, Any]
 
+    @property
+    def beta(self) -> Any:
+        """The inverse temperature of a `Potts` model, of each replica if there are several."""
+        return self.arrays["beta"][()]
+
     def summarise(self) -> list[Summary]:
-        """Return means, errors and autocorrelation times, as `conncomp.models.summarise` does."""
+        """Return means, errors and autocorrelation times, as `conncomp.models.summarise` does.
+
+        TypeError is raised unless the model is a `Potts`.
+        """
+        if not isinstance(self.series, Measurements):
+            raise TypeError(
+                f"summaries are of Potts models, and this is a {self.parameters['model']}; "
+                "series.observables() has what was measured, for autocorrelation_time and jackknife"
+            )
         every = self.parameters["measure_every"]
         return summarise(self.series, self.beta, measure_every=every)
 
     def write(self, path: StrPath, *, force: bool = False) -> None:
         """Write an HDF5 file: a dataset for each observable, the parameters as attributes.
 
-        Datasets have the series' shape: ``energy``, ``magnetisation`` and the other attributes of
-        `Measurements`; ``beta`` and ``updates`` are as here. Equal simulations make equal files.
+        Datasets are what the series' ``observables()`` returns, such as ``energy``, `arrays`, such
+        as ``beta``, and ``updates``. Equal simulations make equal files.
 
         Parameters
         ----------
@@ -88,19 +111,9 @@ class Simulation:
             for name, value in self.parameters.items():
                 if value is not None:
                     archive.attrs[name] = value
-            archive["beta"], archive["updates"] = self.beta, self.updates
-            for name in self._observables():
-                archive[name] = getattr(self.series, name)
-
-    def _observables(self) -> list[str]:
-        names = ["satisfied_bonds", "state_counts", "energy", "magnetisation"]
-        names.append("squared_magnetisation")
-        if self.series.clusters_measured or self.parameters["update"] == "swendsen-wang":
-            names.append("active_bonds")
-        if self.series.clusters_measured:
-            names += ["clusters", "largest_cluster"]
-            names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
-        return names
+            observables = self.series.observables()
+            for name, array in (self.arrays | {"updates": self.updates} | observables).items():
+                archive[name] = array
 
 
 class _Schedule(NamedTuple):
@@ -123,21 +136,18 @@ class _Schedule(NamedTuple):
 
 
 def simulate(
-    model: Potts,
+    model: Model[Measured],
     sweeps: int,
     *,
-    update: str = "swendsen-wang",
-    tile: int | Sequence[int] | None = None,
-    p_flip: float | None = None,
     thermalise: int = 0,
     measure_every: int = 1,
-    clusters: bool = False,
     output: StrPath | None = None,
     checkpoint: StrPath | None = None,
     checkpoint_every: float = 600.0,
     progress: bool = False,
     force: bool = False,
-) -> Simulation:
+    **options: Any,
+) -> Simulation[Measured]:
     """Update a model many times and measure, with a file for the series and one to go on from.
 
     If there is a checkpoint already, the simulation goes on from there, and all that it returns
@@ -147,18 +157,13 @@ def simulate(
 
     Parameters
     ----------
-    model : Potts
+    model : Potts, or another model of `conncomp.models`
     sweeps : int
         How many updates to make after `thermalise` of them: sweeps, or clusters of "wolff".
-    update : {"swendsen-wang", "wolff", "few-cluster", "metropolis"}, optional
-    tile, p_flip : optional
-        Of "few-cluster", as `Potts.few_cluster` takes them.
     thermalise : int, optional
         How many updates to make first, without measuring.
     measure_every : int, optional
-        The first of so many updates measures the spins that it finds.
-    clusters : bool, optional
-        Whether to measure the sizes of clusters, too, which takes longer.
+        The first of so many updates measures the state that it finds.
     output : str or path-like, optional
         Where to write the series in the end: `Simulation.write`.
     checkpoint : str or path-like, optional
@@ -169,6 +174,11 @@ def simulate(
         Whether to display on a terminal how much is done, and the time that is left.
     force : bool, optional
         Whether to replace an output that is there.
+    **options
+        Of the model's updates. `Potts` has `update`: "swendsen-wang", the default, "wolff",
+        "few-cluster" or "metropolis"; `tile` and `p_flip` of "few-cluster", as `Potts.few_cluster`
+        takes them; and `clusters`: whether to measure the sizes of clusters, too, which takes
+        longer.
 
     Returns
     -------
@@ -196,51 +206,59 @@ def simulate(
     >>> abs(summary.energy.value + 1.72) < 0.05
     True
     """
-    most = MOST_STEPS - model.step
+    update = _updater(model, options)
+    most = MOST_UPDATES - model.updates
     length = check_range("sweeps", sweeps, 1, most)
     schedule = _Schedule(
         check_range("thermalise", thermalise, 0, most - length),
         length,
         check_range("measure_every", measure_every, 1, most),
     )
-    with_clusters = as_bool("clusters", clusters)
-    change = model._updater(update, tile, p_flip, with_clusters)
     wait = _check_seconds(checkpoint_every)
     if output is not None:
         optional("h5py", "models")
         check_output(output, force)
         if checkpoint is not None and os.path.realpath(output) == os.path.realpath(checkpoint):
             raise ValueError(f"output and checkpoint are the same file, {os.fspath(output)}")
+    described = model.parameters()
+    arrays = {name: held for name, held in described.items() if isinstance(held, np.ndarray)}
     parameters: dict[str, Any] = {
         "version": version("conncomp"),
-        "shape": list(model.lattice.shape),
-        "q": model.lattice.states,
-        "coupling": model.coupling,
-        "periodic": list(model.lattice.periodic),
-        "seed": model.seed,
-        "replicas": model.replicas,
-        "first_replica": model.first_replica,
-        "update": update,
-        "tile": None if tile is None else list(model._check_tile(tile)),
-        "p_flip": None if p_flip is None else float(p_flip),
+        "contract": CONTRACT,
+        **{name: held for name, held in described.items() if name not in arrays},
+        **update.options,
         "thermalise": schedule.thermalise,
         "measure_every": schedule.every,
-        "clusters": with_clusters,
     }
-    run = _Run(model, schedule, change, with_clusters)
+    run = _Run(model, schedule, update)
     if checkpoint is not None:
-        run.keep(checkpoint, wait, parameters)
-    with _display(update) if as_bool("progress", progress) else nullcontext(_no_report) as report:
+        digests = {name: _digest(array) for name, array in arrays.items()}
+        run.keep(checkpoint, wait, parameters | digests)
+    shows = as_bool("progress", progress)
+    with _display(parameters["model"]) if shows else nullcontext(_no_report) as report:
         run.finish(report)
     simulation = Simulation(
-        model._measurements(run.records, with_clusters),
+        update.read(run.records),
         run.begin + schedule.thermalise + schedule.every * np.arange(len(run.records)),
-        model.beta,
+        arrays,
         {**parameters, "sweeps": schedule.sweeps},
     )
     if output is not None:
         simulation.write(output, force=force)
     return simulation
+
+
+def _updater(model: Model[Measured], options: dict[str, Any]) -> Update[Measured]:
+    if not isinstance(model, Model):
+        raise TypeError(f"model={shown(model)} must be a model, such as conncomp.models.Potts")
+    known = list(signature(model._updater).parameters)
+    for name in options:
+        if name not in known:
+            raise TypeError(
+                f"simulate() got an unexpected argument {name!r}; updates of "
+                f"{type(model).__name__} take {', '.join(known) or 'none of their own'}"
+            )
+    return model._updater(**options)
 
 
 class _Run:
@@ -249,23 +267,24 @@ class _Run:
     Attributes
     ----------
     begin : int
-        The model's step at the beginning.
-    records : ndarray of int64, shape (rows, replicas, fields)
+        How many updates the model had made at the beginning.
+    records : ndarray of int64 or float64, shape (rows, replicas, ...)
         Those up to `measured` are there.
     """
 
-    def __init__(self, model: Potts, schedule: _Schedule, update: Update, clusters: bool) -> None:
+    def __init__(self, model: Model[Series], schedule: _Schedule, update: Update[Series]) -> None:
         self._model, self._schedule, self._update = model, schedule, update
-        self.begin, self._measured = model.step, 0
-        shape = schedule.rows(schedule.updates), model.replicas, record_length(model.lattice)
-        self.records = np.zeros(shape, np.int64)
+        self.begin, self._measured = model.updates, 0
+        kind = model._new_records(0)
+        rows = schedule.rows(schedule.updates)
+        self.records = np.zeros((rows, *kind.shape[1:]), kind.dtype)
         self._path: StrPath | None = None
         self._facts: dict[str, Any] = {}
         self._wait, self._written = 0.0, 0.0
 
     @property
     def _done(self) -> int:
-        return self._model.step - self.begin
+        return self._model.updates - self.begin
 
     # --------------------------------------------------------------------------------- the updates
 
@@ -305,13 +324,13 @@ class _Run:
         try:
             for number in range(first, first + count):
                 row = schedule.rows(number) - self._measured
-                model._advance(self._update, records[row] if schedule.measures(number) else None)
+                record = records[row] if schedule.measures(number) else None
+                self._update(model.updates + 1, record)
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
-            self.records[self._measured : rows] = model._engine.as_numpy(
-                records[: rows - self._measured]
-            )
+            made = records[: rows - self._measured]
+            self.records[self._measured : rows] = move_from_gpu(made) if on_gpu(made) else made
             self._measured = rows
 
     # ------------------------------------------------------------------------------ the checkpoint
@@ -319,9 +338,7 @@ class _Run:
     def keep(self, path: StrPath, wait: float, parameters: dict[str, Any]) -> None:
         """Keep a checkpoint, and go on from the one that is there."""
         state = self._model.state()
-        start = {"step": state.step, "spins": DIGEST(state.words.data).hexdigest()}
-        betas = DIGEST(state.betas.data).hexdigest()
-        self._facts = {**parameters, "beta": betas, "start": start}
+        self._facts = {**parameters, "start": _place(state)}
         self._path, self._wait = path, wait
         if os.path.exists(path):
             self._resume(state)
@@ -332,43 +349,42 @@ class _Run:
     def _write(self) -> None:
         assert self._path is not None
         state = self._model.state()
-        facts = {**self._facts, "step": state.step}
-        arrays = state.betas, state.words, self.records[: self._measured]
-        write_checkpoint(self._path, facts, arrays)
+        facts = {**self._facts, "updates": state.updates}
+        write_checkpoint(self._path, facts, (*state.arrays, self.records[: self._measured]))
         self._written = perf_counter()
 
     def _resume(self, state: State) -> None:
         assert self._path is not None
         with Checkpoint(self._path) as checkpoint:
             facts = dict(checkpoint.facts)
-            step, start = facts.pop("step", None), facts.get("start")
+            updates, start = facts.pop("updates", None), facts.get("start")
             self._check_same(checkpoint, facts)
-            begin: Any = start.get("step") if isinstance(start, dict) else None
-            if not (_is_step(begin) and _is_step(step)):
-                raise checkpoint.error("is damaged: it has no steps")
-            self.begin, done = begin, step - begin
+            begin: Any = start.get("updates") if isinstance(start, dict) else None
+            if not (_is_number(begin) and _is_number(updates)):
+                raise checkpoint.error("is damaged: it has no numbers of updates")
+            done = updates - begin
             if not 0 <= done <= self._schedule.updates:
                 raise checkpoint.error(
                     f"has made {done} updates already, of {self._schedule.updates} that are wanted"
                 )
             rows = self._schedule.rows(done)
-            betas, words = np.empty_like(state.betas), np.empty_like(state.words)
-            checkpoint.read((betas, words, self.records[:rows]))
-        same_place = state.step == step and np.array_equal(state.words, words)
-        if start != self._facts["start"] and not same_place:
+            held = State(updates, tuple(np.empty_like(array) for array in state.arrays))
+            checkpoint.read((*held.arrays, self.records[:rows]))
+        if start != self._facts["start"] and _place(state) != _place(held):
             raise checkpoint.error(
-                "is of a simulation that began with other spins; make the model as it was then, or "
-                "give another checkpoint"
+                "is of a simulation that began with another state; make the model as it was then, "
+                "or give another checkpoint"
             )
         with naming(self._path):
-            self._model.restore(State(step, betas, words))
-        self._measured, self._facts["start"] = rows, start
+            self._model.restore(held)
+        self.begin, self._measured, self._facts["start"] = begin, rows, start
 
     def _check_same(self, checkpoint: Checkpoint, facts: dict[str, Any]) -> None:
         for name in {**self._facts, **facts}:
             wanted, held = self._facts.get(name), facts.get(name)
             if name != "start" and held != wanted:
-                what = "conncomp" if name == "version" else "another simulation"
+                of_program = name in ("version", "contract")
+                what = "another conncomp" if of_program else "another simulation"
                 raise checkpoint.error(
                     f"is of {what}, whose {name} is {shown(held)}, not {shown(wanted)}; give "
                     "another checkpoint"
@@ -407,8 +423,20 @@ def _display(name: str) -> AbstractContextManager[Report]:
     return counting(name)
 
 
-def _is_step(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= MOST_STEPS
+def _place(state: State) -> dict[str, Any]:
+    """Return what tells a state from all others."""
+    return {"updates": state.updates, "arrays": _digest(*state.arrays)}
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    digest = DIGEST()
+    for array in arrays:
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MOST_UPDATES
 
 
 def _no_report(done: int, total: int) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_range
 from conncomp.generate.random import MASK, philox
 from conncomp.models.measurements import SATISFIED, Measurements, record_length
-from conncomp.models.potts import CERTAIN, MOST_STEPS, Potts
+from conncomp.models.potts import CERTAIN, Potts
+from conncomp.models.protocol import MOST_UPDATES
 
 # Of ``kernels/core/spins.h``.
 EXCHANGE, REPLICA_SHIFT = 6, 40
@@ -57,7 +58,7 @@ def parallel_tempering(
     each of them visits all temperatures, and the spins at each have the distribution that belongs
     to it.
 
-    Only updates count as steps of the model. An exchange draws by the step of the update before it.
+    Exchanges are no updates of the model. One draws by the number of the update before it.
     The temperatures stay where they are at the end: `Potts.beta` then has them in another order,
     and another call goes on from there as if it were the same call, if `sweeps_between` is the
     same. As replicas depend on each other, one that runs alone differs.
@@ -98,7 +99,7 @@ def parallel_tempering(
     """
     if model.replicas < 2:
         raise ValueError("model has one replica; there must be two or more to exchange")
-    most = MOST_STEPS - model.step
+    most = MOST_UPDATES - model.updates
     count = check_range("rounds", rounds, 1, most)
     between = check_range("sweeps_between", sweeps_between, 1, most // count)
     temperatures = model.replicas
@@ -107,12 +108,12 @@ def parallel_tempering(
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)
     for number in range(count):
         # As betas change, so do the probabilities of bonds.
-        change = model._updater(update, tile, p_flip, False)
+        change = model._updater(update=update, tile=tile, p_flip=p_flip)
         for _ in range(between):
-            model._advance(change, None)
+            change(model.updates + 1)
         order = np.argsort(model._betas, kind="stable")
         replicas[number], records[number] = order, model._count()[order]
-        first = (model.step // between + 1) % 2
+        first = (model.updates // between + 1) % 2
         pairs = np.arange(first, temperatures - 1, 2)
         exchanged = _accepts(model, pairs, order, records[number, :, SATISFIED])
         _exchange(model, order, pairs[exchanged])
@@ -133,7 +134,7 @@ def _accepts(
     # Of beta E, where the energy is minus the coupling for each satisfied bond.
     lost = (betas[colder] - betas[pairs]) * (satisfied[colder] - satisfied[pairs]) * model.coupling
     index = colder.astype(np.uint64) | np.uint64(model.first_replica << REPLICA_SHIFT)
-    low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.step, EXCHANGE))
+    low, high, _, _ = philox(model.seed, (index & MASK, index >> 32, model.updates, EXCHANGE))
     probability = np.ldexp(np.exp(-np.maximum(lost, 0)), 64)
     certain = probability >= CERTAIN
     uncertain = np.where(certain, 0, probability).astype(np.uint64)

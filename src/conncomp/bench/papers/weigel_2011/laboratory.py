@@ -18,8 +18,7 @@ from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.papers import tiles
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.models import Potts
-from conncomp.models.potts import State
+from conncomp.models import Potts, State
 
 Row = dict[str, Any]
 

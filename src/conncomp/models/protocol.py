@@ -1,0 +1,125 @@
+"""What all models have in common, and what `simulate` asks of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from numpy.typing import NDArray
+
+MOST_UPDATES = (1 << 32) - 1  # what a counter of random numbers has room for
+
+# The version of which random numbers a model draws for what. It is to be raised by whoever changes
+# that for any model: checkpoints of another one are refused, as they would go on differently.
+CONTRACT = 1
+
+
+class Series(Protocol):
+    """What a model measured, at one moment or in a series of updates."""
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name: arrays, of which a series has its updates first."""
+
+
+Measured = TypeVar("Measured", bound=Series, covariant=True)
+
+
+class State(NamedTuple):
+    """Where a model stands.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+    arrays : tuple of ndarray
+        All that updates change, C-contiguous, in memory of the CPU, as the model holds it; opaque.
+    """
+
+    updates: int
+    arrays: tuple[NDArray[Any], ...]
+
+
+@dataclass(frozen=True)
+class Update(Generic[Measured]):
+    """One kind of a model's updates.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(number, record)`` makes the update of this number, which is ``model.updates + 1``,
+        and `updates` is then this number. It measures the state that it finds into a record, which
+        is 0, unless that is None. Whatever ends it leaves the state, and `updates`, before it.
+    read : callable
+        Returns what was measured from records, an array of NumPy of shape (rows, replicas, ...).
+    options : mapping
+        Which kind it is: values that JSON has, the same for all ways to write them.
+    """
+
+    make: Callable[[int, Any], None]
+    read: Callable[[NDArray[Any]], Measured]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make an update."""
+        self.make(number, record)
+
+
+@runtime_checkable
+class Model(Protocol[Measured]):
+    """A model whose updates can be repeated: they are a function of parameters and seed alone.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+    replicas : int
+        How many independent lattices run side by side.
+    first_replica : int
+        The number of the first of them, by which random numbers are drawn.
+    seed : int
+    device : {"cpu", "cuda"}
+    """
+
+    @property
+    def updates(self) -> int: ...  # noqa: D102
+    @property
+    def replicas(self) -> int: ...  # noqa: D102
+    @property
+    def first_replica(self) -> int: ...  # noqa: D102
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+    @property
+    def device(self) -> str: ...  # noqa: D102
+
+    def step(self, n: int = 1) -> None:
+        """Make so many of the model's usual updates, without measuring."""
+
+    def measure(self) -> Measured:
+        """Return what is measured of the present state."""
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Return the labels of the components of the present state."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: ``model``, a name; values that JSON has; and arrays.
+
+        Arrays are for what replicas have one each of. Of these a file has datasets.
+        """
+
+    def state(self) -> State:
+        """Return a copy of all that updates change."""
+
+    def restore(self, state: State) -> None:
+        """Go to where a model with the same parameters stood.
+
+        A state may come from a file of a stranger: ValueError, and the model is unchanged, unless
+        its arrays have the shapes, dtypes and values that a state can have.
+        """
+
+    @property
+    def _updater(self) -> Callable[..., Update[Measured]]:
+        """The method that returns a kind of updates, and takes options by name that it checks."""
+
+    def _new_records(self, n: int) -> Any:
+        """Return n records, all 0: int64 or float64, on the device, (n, replicas, fields)."""

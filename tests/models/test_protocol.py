@@ -1,0 +1,86 @@
+"""What all models have in common."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from conncomp.models import Model, Potts, State
+from conncomp.models.protocol import CONTRACT, Update
+
+MODELS = {
+    "Potts": lambda **options: Potts((6, 8), 3, 0.9, seed=5, **options),
+}
+
+
+@pytest.fixture(params=MODELS)
+def new_model(request):
+    return MODELS[request.param]
+
+
+def same_place(first, second):
+    return first.updates == second.updates and all(
+        np.array_equal(one, another)
+        for one, another in zip(first.arrays, second.arrays, strict=True)
+    )
+
+
+def test_models_have_what_the_protocol_says(new_model):
+    model = new_model()
+    assert isinstance(model, Model)
+    assert (model.updates, model.replicas, model.first_replica, model.seed) == (0, 1, 0, 5)
+    assert model.device == "cpu"
+    assert isinstance(model.parameters()["model"], str)
+    assert isinstance(model.state(), State)
+    assert isinstance(model._updater(), Update)
+    for name in ("step", "measure", "labels", "parameters", "state", "restore"):
+        wanted = inspect.signature(getattr(Model, name)).parameters
+        given = inspect.signature(getattr(type(model), name)).parameters
+        assert list(given)[: len(wanted)] == list(wanted), name
+
+
+def test_step_makes_the_usual_updates_without_measuring(new_model):
+    model, twin = new_model(), new_model()
+    assert model.step() is None
+    model.step(4)
+    update = twin._updater()
+    for number in range(1, 6):
+        update(number, twin._new_records(1)[0])
+    assert model.updates == 5
+    assert same_place(model.state(), twin.state())
+    with pytest.raises(ValueError, match="n=-1 must be from 0"):
+        model.step(-1)
+
+
+def test_what_is_measured_now_is_what_an_update_measures(new_model):
+    for replicas in (None, 2):
+        model = new_model(replicas=replicas)
+        model.step(2)
+        now = model.measure().observables()
+        update, records = model._updater(), model._new_records(1)
+        before = model.state()
+        update(3, records[0])
+        series = update.read(records).observables()
+        assert set(now) <= set(series)
+        for name, values in now.items():
+            np.testing.assert_array_equal(values, series[name][0])
+            assert replicas is None or values.shape[0] == replicas
+        model.restore(before)
+        assert same_place(model.state(), before)
+
+
+def test_records_can_be_written(new_model):
+    records = new_model(replicas=2)._new_records(3)
+    assert records.dtype in (np.int64, np.float64)
+    assert records.shape[:2] == (3, 2)
+    assert not records.any()
+
+
+def test_random_numbers_are_those_of_the_contract():
+    """If this fails, a run that goes on from an older checkpoint differs: raise `CONTRACT`."""
+    model = Potts((16, 16), 3, 0.9, seed=5)
+    model.step(3)
+    model.wolff(3)
+    model.metropolis(3)
+    model.few_cluster(3, tile=4, p_flip=0.4)
+    assert (CONTRACT, int(model.spins.ravel() @ np.arange(256))) == (1, 39485)
