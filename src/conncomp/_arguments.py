@@ -13,6 +13,11 @@ import numpy as np
 INT32_MAX = np.iinfo(np.int32).max
 LONGEST_SHOWN = 80  # characters of a value in a message
 
+# Types that become an int, or a float, without an error of their own but for one that is too large:
+# what is raised meanwhile is from the handler of a signal, and is left alone.
+INTEGERS = frozenset((int, bool, *(np.dtype(code).type for code in "bhilqBHILQ")))
+NUMBERS = INTEGERS | frozenset((float, *(np.dtype(code).type for code in "?efdg")))
+
 
 def shown(value: object) -> str:
     """Return `value` for a message: its representation, cut short, whatever it is."""
@@ -30,6 +35,8 @@ def as_integer(name: str, value: Any) -> int:
     try:
         return int(index(value))
     except Exception:
+        if type(value) in INTEGERS:
+            raise
         raise TypeError(f"{name}={shown(value)} must be an integer") from None
 
 
@@ -43,6 +50,8 @@ def as_number(name: str, value: Any) -> float:
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except Exception:
+        if type(value) in NUMBERS:
+            raise
         raise TypeError(f"{name}={shown(value)} must be a number") from None
 
 
@@ -72,6 +81,8 @@ def as_bool(name: str, value: Any) -> bool:
     try:
         return bool(value)
     except Exception:
+        if type(value) in NUMBERS:
+            raise
         raise TypeError(f"{name}={shown(value)} must be True or False") from None
 
 
