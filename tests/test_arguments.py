@@ -7,7 +7,6 @@ import pytest
 
 from conncomp import _arguments
 
-
 CHECKS = {
     "as_integer": lambda: _arguments.as_integer("n", 5),
     "as_integer, NumPy": lambda: _arguments.as_integer("n", np.int64(5)),

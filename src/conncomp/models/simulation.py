@@ -146,6 +146,7 @@ def simulate(
     checkpoint_every: float = 600.0,
     progress: bool = False,
     force: bool = False,
+    watch: Callable[[Any], object] | None = None,
     **options: Any,
 ) -> Simulation[Measured]:
     """Update a model many times and measure, with a file for the series and one to go on from.
@@ -174,6 +175,9 @@ def simulate(
         Whether to display on a terminal how much is done, and the time that is left.
     force : bool, optional
         Whether to replace an output that is there.
+    watch : callable, optional
+        Is called with the model before each update that measures, in the state that is measured:
+        to draw its labels, say. It must not change the model.
     **options
         Of the model's updates. `Potts` has `update`: "swendsen-wang", the default, "wolff",
         "few-cluster" or "metropolis"; `tile` and `p_flip` of "few-cluster", as `Potts.few_cluster`
@@ -215,6 +219,8 @@ def simulate(
         check_range("measure_every", measure_every, 1, most),
     )
     wait = _check_seconds(checkpoint_every)
+    if watch is not None and not callable(watch):
+        raise TypeError(f"watch={shown(watch)} must be a function that takes the model")
     if output is not None:
         optional("h5py", "models")
         check_output(output, force)
@@ -230,7 +236,7 @@ def simulate(
         "thermalise": schedule.thermalise,
         "measure_every": schedule.every,
     }
-    run = _Run(model, schedule, update)
+    run = _Run(model, schedule, update, watch)
     if checkpoint is not None:
         digests = {name: _digest(array) for name, array in arrays.items()}
         run.keep(checkpoint, wait, parameters | digests)
@@ -272,8 +278,15 @@ class _Run:
         Those up to `measured` are there.
     """
 
-    def __init__(self, model: Model[Series], schedule: _Schedule, update: Update[Series]) -> None:
+    def __init__(
+        self,
+        model: Model[Series],
+        schedule: _Schedule,
+        update: Update[Series],
+        watch: Callable[[Any], object] | None,
+    ) -> None:
         self._model, self._schedule, self._update = model, schedule, update
+        self._watch = watch
         self.begin, self._measured = model.updates, 0
         kind = model._new_records(0)
         rows = schedule.rows(schedule.updates)
@@ -324,8 +337,10 @@ class _Run:
         try:
             for number in range(first, first + count):
                 row = schedule.rows(number) - self._measured
-                record = records[row] if schedule.measures(number) else None
-                self._update(model.updates + 1, record)
+                measures = schedule.measures(number)
+                if measures and self._watch is not None:
+                    self._watch(model)
+                self._update(model.updates + 1, records[row] if measures else None)
         finally:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
