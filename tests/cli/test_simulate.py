@@ -11,13 +11,16 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 
 from cli.test_command import check_failure, snapshot
+from conncomp.cli import _film
 from conncomp.kernels.cuda import launcher
-from conncomp.models import Potts, simulate
+from conncomp.models import Potts, _cuda, simulate
+from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate potts --shape 8x12 --sweeps 200"
+LARGER = "simulate potts --shape 24x30 --beta 0.7"
 
 
 def test_report_is_that_of_the_function(report):
@@ -75,10 +78,145 @@ def test_table_of_one_temperature(run):
     assert lines[0].split(maxsplit=1)[1].strip() == "Ising model, 8 x 12, periodic"
     facts = {line.split()[0]: line.split()[-1] for line in lines if line.strip()}
     assert facts["series"] == "run.h5"
-    assert facts["picture"] == "run.png"
+    assert facts["plot"] == "run.png"
     assert facts["checkpoint"] == "run.save"
     assert any(re.fullmatch(r"energy a site +-1\.\d+ ± 0\.\d+", line) for line in lines)
     assert any(re.fullmatch(r"beta +0\.881374", line) for line in lines)
+
+
+# ------------------------------------------------------------------------- pictures of components
+
+
+def planes_of(path):
+    """Return the frames of a picture, as arrays of RGB."""
+    with Image.open(path) as picture:
+        return [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(picture)]
+
+
+def components_of(plane):
+    """Number the colours of a picture: each component has one, which its neighbours have not."""
+    packed = plane.astype(np.int64) @ [1 << 16, 1 << 8, 1]
+    return np.unique(packed, return_inverse=True)[1].reshape(packed.shape)
+
+
+def check_painted(plane, labels):
+    """Check that a picture shows labels: where these differ between neighbours, colours do."""
+    colours = components_of(plane)
+    assert colours.shape == labels.shape
+    for axis in (0, 1):
+        np.testing.assert_array_equal(
+            np.diff(colours, axis=axis) != 0, np.diff(labels, axis=axis) != 0
+        )
+
+
+@pytest.mark.parametrize(
+    ("shape", "replicas"), [((24, 30), None), ((24, 30), 2), ((5, 24, 30), None)]
+)
+def test_picture_of_the_last_state(run, shape, replicas):
+    words = f"simulate potts --shape {'x'.join(map(str, shape))} --sweeps 20 --beta 0.7".split()
+    words += [] if replicas is None else ["--replicas", replicas]
+    assert run(*words, "--picture", "run.png").exit_code == 0
+    model = Potts(shape, 2, 0.7, replicas=replicas)
+    model.step(22)
+    labels = model.labels()
+    labels = labels if replicas is None else labels[0]
+    check_painted(planes_of("run.png")[0], labels if labels.ndim == 2 else labels[2])
+
+
+def test_picture_of_one_axis_is_a_strip(run):
+    assert (
+        run(
+            *[
+                "simulate",
+                "potts",
+                "--shape",
+                "50",
+                "--beta",
+                "2",
+                "--sweeps",
+                "9",
+                "--picture",
+                "a.png",
+            ]
+        ).exit_code
+        == 0
+    )
+    assert planes_of("a.png")[0].shape == (32, 50, 3)
+
+
+def test_film_has_a_frame_for_every_so_many_measurements(run):
+    words = [
+        "simulate",
+        "potts",
+        "--shape",
+        "24x30",
+        "--beta",
+        "0.7",
+        "--thermalise",
+        "3",
+        "--measure-every",
+        "2",
+    ]
+    result = run(*words, "--sweeps", 20, "--film", "run.gif", "--film-every", 4)
+    assert (result.exit_code, result.stderr) == (0, "")
+    frames, model = planes_of("run.gif"), Potts((24, 30), 2, 0.7)
+    assert len(frames) == 3
+    model.step(3)
+    for frame in frames:
+        check_painted(frame, model.labels())
+        model.step(8)
+
+
+def test_film_has_a_hundred_frames_unless_told(run, report):
+    found = report(*LARGER.split(), "--sweeps", 1000, "--film", "run.gif")
+    assert len(planes_of("run.gif")) == 100
+    assert found["written"]["film"] == "run.gif"
+
+
+def test_film_of_a_large_lattice_is_thinned_out(run, monkeypatch):
+    monkeypatch.setattr(_film, "LONGEST_SIDE", 10)
+    words = [
+        "simulate",
+        "potts",
+        "--shape",
+        "24x30",
+        "--beta",
+        "0.3",
+        "--sweeps",
+        "5",
+        "--film",
+        "run.gif",
+    ]
+    assert run(*words).exit_code == 0
+    assert planes_of("run.gif")[0].shape == (8, 10, 3)
+    monkeypatch.setattr(_film, "MOST_PIXELS", 2 * 80)
+    line = check_failure(run(*words, "--force"))
+    assert "5 frames of 10 x 8 pixels, and at most 2 are taken; give --film-every 3" in line
+    assert run(*words, "--force", "--film-every", "3").exit_code == 0
+
+
+@pytest.mark.parametrize("shape", [(24, 30), (5, 24, 30)])
+def test_film_of_lattices_on_a_gpu(tmp_path, monkeypatch, shape):
+    if not AVAILABLE:
+        pytest.skip("needs Linux and a C++ compiler")
+    gpu = HostGpu()
+    monkeypatch.setattr(_cuda, "current_gpu", lambda: gpu)
+    for device in ("cpu", "cuda"):
+        film = _film.Film(len(shape), 2)
+        simulate(Potts(shape, beta=0.7, replicas=2, device=device), 5, watch=film)
+        film.write(tmp_path / f"{device}.gif")
+    assert (tmp_path / "cpu.gif").read_bytes() == (tmp_path / "cuda.gif").read_bytes()
+    assert len(planes_of(tmp_path / "cpu.gif")) == 3
+
+
+def test_film_without_pillow(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    line = check_failure(run(*BASE.split(), "--film", "run.gif"))
+    assert "needs pillow: pip install" in line
+    assert not snapshot()
+
+
+# ----------------------------------------------------------------------------------------- the rest
 
 
 def test_short_series_are_told(run):
@@ -96,22 +234,24 @@ def test_what_does_not_vary_has_no_times(report, run):
 
 
 @pytest.mark.parametrize("options", ["", "--temperatures 1:1.3:4", "--replicas 20"])
-def test_pictures(run, options):
+def test_plots(run, options):
     assert run(*BASE.split(), *options.split(), "--plot", "run.png").exit_code == 0
     with Image.open("run.png") as picture:
         assert min(picture.size) > 500
         assert np.ptp(np.asarray(picture)) > 200
 
 
-@pytest.mark.parametrize("name", ["run.h5", "run.png"])
-def test_existing_output_is_refused(run, name):
-    option = {".h5": "-o", ".png": "--plot"}[Path(name).suffix]
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("-o", "run.h5"), ("--plot", "run.png"), ("--picture", "run.png"), ("--film", "run.gif")],
+)
+def test_existing_output_is_refused(run, option, name):
     Path(name).write_text("precious")
     line = check_failure(run(*BASE.split(), option, name))
     assert line == f"conncomp: {name}: is there already; --force replaces it"
     assert Path(name).read_text() == "precious"
     assert run(*BASE.split(), option, name, "--force").exit_code == 0
-    assert Path(name).stat().st_size > 1000
+    assert Path(name).stat().st_size > 100
 
 
 @pytest.mark.parametrize(
@@ -150,6 +290,20 @@ def test_existing_output_is_refused(run, name):
         ("--temperatures 1:2:0", "must be two temperatures above 0"),
         ("--temperatures 1:2:3 --beta 1", "--beta and --temperatures exclude each other"),
         ("--checkpoint-every 0 --checkpoint a", "--checkpoint-every 0.0 must be above 0"),
+        ("--film out.gif --film-every 0", "0 is not in the range"),
+        ("--film-every 2", "--film-every is for --film only"),
+        ("--film out.gif --checkpoint a", "--film and --checkpoint exclude each other"),
+        ("--film out.png", "'out.png' does not end in .gif"),
+        ("--picture out.gif", "'out.gif' does not end in .png"),
+        ("--picture a.png --plot a.png", "are the same file"),
+        (
+            "--sweeps 5000 --film out.gif --film-every 1",
+            "--film would have 5000 frames of 12 x 8 pixels, and at most 1000 are taken; give "
+            "--film-every 5 or more",
+        ),
+        ("--shape 0x8 --film out.gif", "--shape [0, 8] must have lengths of 1 or more"),
+        ("--sweeps -5 --film out.gif", "--sweeps -5 must be"),
+        ("--measure-every 0 --film out.gif", "--measure-every 0 must be"),
         ("-o out.npy", "'out.npy' does not end in .h5"),
         ("-o nowhere/out.h5", "there is no directory 'nowhere'"),
         ("-o out.h5 --checkpoint out.h5", "are the same file"),
@@ -219,7 +373,7 @@ def test_progress_tells_how_many_updates_are_done(tmp_path):
     os.close(terminal)
     shown = os.read(reader, 1 << 16)
     os.close(reader)
-    assert b"swendsen-wang" in shown
+    assert b"Potts" in shown
     assert b"/4400" in shown
 
 

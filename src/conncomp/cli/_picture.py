@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -28,17 +28,41 @@ def check_picture(path: Path, shape: tuple[int, ...]) -> None:
     check_format(path, (1, 1))
 
 
-def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
-    """Write a picture of labels; return which part of them it shows.
+class Plane(NamedTuple):
+    """What a picture shows of an array.
 
-    Of more than two axes, the middle along the first ones; of long sides, every n-th element.
+    Attributes
+    ----------
+    pixels : array
+        Of two axes, a view.
+    middle : list of int
+        Where it lies along the axes before these.
+    step : int
+        Of long sides, it has every so many elements.
     """
-    middle = [length // 2 for length in labels.shape[:-2]]
-    plane = labels[tuple(middle)]
-    step = max(1, -(-max(plane.shape) // LONGEST_SIDE))
+
+    pixels: Any
+    middle: list[int]
+    step: int
+
+
+def middle_plane(array: Any, longest: int) -> Plane:
+    """Return the middle of an array along its first axes, with sides of at most `longest`.
+
+    A row without a second axis becomes a strip.
+    """
+    middle = [length // 2 for length in array.shape[:-2]]
+    plane = array[tuple(middle)]
+    step = max(1, -(-max(plane.shape) // longest))
     plane = plane[(slice(None, None, step),) * plane.ndim]
     if plane.ndim == 1:
-        plane = np.broadcast_to(plane, (STRIP, len(plane)))
+        plane = plane[None, :][[0] * STRIP]
+    return Plane(plane, middle, step)
+
+
+def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
+    """Write a picture of labels; return which part of them it shows."""
+    plane, middle, step = middle_plane(labels, LONGEST_SIDE)
     numbers, renumbered = np.unique(plane, return_inverse=True)
     renumbered = renumbered.reshape(plane.shape) + (0 not in numbers)
     conncomp.write_image(path, conncomp.colour_components(renumbered))

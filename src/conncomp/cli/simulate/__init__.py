@@ -1,0 +1,15 @@
+"""``conncomp simulate``: a command for each model."""
+
+from __future__ import annotations
+
+import click
+
+from conncomp.cli.simulate.potts import potts
+
+
+@click.group()
+def simulate() -> None:
+    """Simulate models of statistical physics by the clusters of their links."""
+
+
+simulate.add_command(potts)

@@ -1,0 +1,351 @@
+"""What the commands of all models share: options, the run with its pictures, and the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Generic
+
+import click
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp._arrays import move_from_gpu, on_gpu
+from conncomp.cli._device import stages_on
+from conncomp.cli._film import Film, film_every
+from conncomp.cli._options import json_option, threads_option
+from conncomp.cli._output import check_distinct, output_file
+from conncomp.cli._picture import need_matplotlib, paint_labels, plot_series
+from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
+from conncomp.models import Estimate, Model, Simulation
+from conncomp.models import simulate as simulate_model
+from conncomp.models.protocol import Measured
+from conncomp.models.simulation import check_output
+
+
+def parse_numbers(
+    separator: str, kinds: Sequence[Callable[[str], Any]], wanted: str
+) -> Callable[..., list[Any] | None]:
+    """Return a click callback for numbers of these kinds, or for any number of one kind."""
+
+    def parse(
+        context: click.Context, option: click.Parameter, text: str | None
+    ) -> list[Any] | None:
+        if text is None:
+            return None
+        words = text.split(separator)
+        each = kinds if len(kinds) > 1 else list(kinds) * len(words)
+        try:
+            return [kind(word) for kind, word in zip(each, words, strict=True)]
+        except ValueError:
+            shown = repr(text if len(text) <= 40 else f"{text[:37]}...")
+            raise click.BadParameter(f"{shown} is not {wanted}.", context, option) from None
+
+    return parse
+
+
+OPTIONS = (
+    click.option(
+        "--shape",
+        metavar="LxL...",
+        required=True,
+        callback=parse_numbers("x", [int], "lengths such as 64x64"),
+        help="The lengths of the lattice's axes.",
+    ),
+    click.option(
+        "--replicas",
+        metavar="R",
+        type=click.IntRange(1),
+        help="So many lattices side by side; at each temperature, where there are several.",
+    ),
+    click.option("--seed", metavar="N", type=int, default=0, show_default=True),
+    click.option(
+        "--sweeps",
+        metavar="N",
+        type=int,
+        required=True,
+        help="How many updates to make after those that thermalise.",
+    ),
+    click.option(
+        "--thermalise",
+        metavar="N",
+        type=int,
+        help="How many updates to make first. Default: a tenth of --sweeps.",
+    ),
+    click.option(
+        "--measure-every",
+        metavar="N",
+        type=int,
+        default=1,
+        show_default=True,
+        help="Measure in the first of so many updates.",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE.h5",
+        callback=output_file(".h5", ".hdf5"),
+        help="Write the series and the parameters.",
+    ),
+    click.option(
+        "--plot",
+        metavar="FILE.png",
+        callback=output_file(".png"),
+        help="Draw the observables by temperature, or as they went if there is one temperature.",
+    ),
+    click.option(
+        "--picture",
+        metavar="FILE.png",
+        callback=output_file(".png"),
+        help="Paint the components of the last state of the first lattice; of three axes, those in "
+        "the middle plane.",
+    ),
+    click.option(
+        "--film",
+        metavar="FILE.gif",
+        callback=output_file(".gif"),
+        help="Paint the components while the simulation goes, likewise.",
+    ),
+    click.option(
+        "--film-every",
+        metavar="N",
+        type=click.IntRange(1),
+        help="A frame for so many measurements. Default: as many as make 100 frames.",
+    ),
+    click.option("--force", is_flag=True, help="Replace files that are there."),
+    click.option(
+        "--checkpoint",
+        metavar="FILE",
+        callback=output_file(),
+        help="Keep the simulation here, and go on from there if it was killed.",
+    ),
+    click.option(
+        "--checkpoint-every", metavar="SECONDS", type=float, default=600.0, show_default=True
+    ),
+    click.option(
+        "--device",
+        type=click.Choice(["cpu", "cuda"]),
+        default="cpu",
+        show_default=True,
+        help="Where to simulate; what comes out is the same on both.",
+    ),
+    threads_option,
+    json_option,
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose by `OPTIONS`, under their names."""
+
+    shape: list[int]
+    replicas: int | None
+    seed: int
+    sweeps: int
+    thermalise: int | None
+    measure_every: int
+    output: Path | None
+    plot: Path | None
+    picture: Path | None
+    film: Path | None
+    film_every: int | None
+    force: bool
+    checkpoint: Path | None
+    checkpoint_every: float
+    device: str
+    as_json: bool
+
+    def check(self) -> None:
+        """Raise if what is to be written cannot be, before anything long starts."""
+        check_distinct((self.output, self.plot, self.picture, self.film, self.checkpoint))
+        if self.film is None and self.film_every is not None:
+            raise click.UsageError("--film-every is for --film only.")
+        if self.film is not None and self.checkpoint is not None:
+            raise click.UsageError(
+                "--film and --checkpoint exclude each other, as a film has no frames of what came "
+                "before an interruption; leave one of them out."
+            )
+        if self.plot is not None:
+            need_matplotlib()
+        for path in (self.plot, self.picture, self.film):
+            if path is not None:
+                check_output(path, self.force)
+
+
+def simulation_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of all simulations, as `Settings`, its first argument."""
+
+    @wraps(command)
+    def call(**arguments: Any) -> None:
+        chosen = {each.name: arguments.pop(each.name) for each in fields(Settings)}
+        command(Settings(**chosen), **arguments)
+
+    for option in reversed(OPTIONS):
+        call = option(call)
+    return call
+
+
+@dataclass(frozen=True)
+class Finished(Generic[Measured]):
+    """A simulation that a command has run.
+
+    Attributes
+    ----------
+    settings : Settings
+    run : Simulation
+    stage : Stages
+        For the stages that follow.
+    """
+
+    settings: Settings
+    run: Simulation[Measured]
+    stage: Stages = field(default_factory=Stages)
+
+    def show(
+        self, model: Row, summaries: Any, table: Sequence[Row], *, facts: Sequence[Row] = ()
+    ) -> None:
+        """Print the report.
+
+        Parameters
+        ----------
+        model : Row
+            What was simulated, in words.
+        summaries : object
+            What JSON has of the statistics.
+        table : sequence of Row
+            The same for people.
+        facts : sequence of Row, optional
+            Further ones of this model.
+        """
+        settings, parameters = self.settings, self.run.parameters
+        report: dict[str, Any] = {
+            "model": parameters,
+            "device": settings.device,
+            "threads": conncomp.get_num_threads(),
+            "summaries": summaries,
+            "seconds": self.stage.seconds,
+            "written": {
+                "series": settings.output,
+                "plot": settings.plot,
+                "picture": settings.picture,
+                "film": settings.film,
+                "checkpoint": settings.checkpoint,
+            },
+        }
+        updates = parameters["thermalise"] + parameters["sweeps"]
+        kind = f" of {parameters['update']}" if "update" in parameters else ""
+        rows: list[Row] = [
+            model,
+            ("updates", f"{updates:,}{kind}, the first {parameters['thermalise']:,} to thermalise"),
+            ("replicas", f"{parameters['replicas']:,}"),
+            ("seed", str(parameters["seed"])),
+            timing_row(self.stage.seconds),
+            *facts,
+            *((name, str(path)) for name, path in report["written"].items() if path),
+        ]
+        show(report, rows, table, as_json=settings.as_json, names=1)
+
+    def speed_row(self, elements: str) -> Row:
+        """Return the row on how many elements were updated in a second."""
+        parameters = self.run.parameters
+        updates = parameters["thermalise"] + parameters["sweeps"]
+        count = math.prod(parameters["shape"]) * parameters["replicas"] * updates
+        speed = count / self.stage.seconds["simulating"]
+        return speed_row(speed, elements, conncomp.get_num_threads(), self.settings.device)
+
+
+def run_model(
+    settings: Settings, build: Callable[[], Model[Measured]], options: Mapping[str, Any]
+) -> Finished[Measured]:
+    """Build the model and simulate it, with what is to be written of it but for the plot.
+
+    Parameters
+    ----------
+    settings : Settings
+        That were checked.
+    build : callable
+        Returns the model.
+    options : mapping
+        Of its updates.
+    """
+    stage = Stages()
+    timed = stages_on(settings.device, stage)
+    with timed("starting"):
+        model = build()
+    film = None
+    if settings.film is not None:
+        measurements = len(range(0, settings.sweeps, max(1, settings.measure_every)))
+        every = film_every(settings.shape, measurements, settings.film_every)
+        film = Film(len(settings.shape), every)
+    begin = perf_counter()
+    run = simulate_model(
+        model,
+        settings.sweeps,
+        thermalise=settings.sweeps // 10 if settings.thermalise is None else settings.thermalise,
+        measure_every=settings.measure_every,
+        output=settings.output,
+        checkpoint=settings.checkpoint,
+        checkpoint_every=settings.checkpoint_every,
+        progress=True,
+        force=settings.force,
+        watch=film,
+        **options,
+    )
+    stage.seconds["simulating"] = perf_counter() - begin
+    if film is not None and settings.film is not None:
+        with stage("film"):
+            film.write(settings.film)
+    if settings.picture is not None:
+        with timed("picture"):
+            labels = model.labels()
+            first = labels[(0,) * (labels.ndim - len(settings.shape))]
+            paint_labels(settings.picture, move_from_gpu(first) if on_gpu(first) else first)
+    return Finished(settings, run, stage)
+
+
+def plot_observables(
+    finished: Finished[Any], model: Row, series: Mapping[str, NDArray[Any]]
+) -> None:
+    """Draw series, of shape (rows,) or (rows, replicas), as they went."""
+    assert finished.settings.plot is not None
+    updates = finished.run.updates
+    shaped = {name: values.reshape(len(updates), -1) for name, values in series.items()}
+    plot_series(finished.settings.plot, updates, shaped, model[1])
+
+
+def border_in_words(periodic: Sequence[bool]) -> str:
+    """Return which axes are periodic.
+
+    Examples
+    --------
+    >>> border_in_words([True, True]), border_in_words([False, True])
+    ('periodic', 'periodic along 1')
+    """
+    axes = ", ".join(str(k) for k, closes in enumerate(periodic) if closes)
+    return "periodic" if all(periodic) else f"periodic along {axes}" if axes else "open"
+
+
+def shown(estimate: Estimate) -> str:
+    """Return a value with as many digits as its error has, which has two.
+
+    Examples
+    --------
+    >>> shown(Estimate(-1.414213, 0.00123)), shown(Estimate(1234.5, 67.8))
+    ('-1.4142 ± 0.0012', '1234 ± 68')
+    """
+    value, error = estimate
+    if not (math.isfinite(value) and 0 < error < math.inf):
+        return f"{value:.6g}" if math.isfinite(value) else "-"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def as_plain(value: Any) -> Any:
+    """Return estimates, in named tuples or alone, as dicts without NaN, which JSON has not."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: as_plain(part) for name, part in value._asdict().items()}
+    return value if math.isfinite(value) else None
