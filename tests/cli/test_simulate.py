@@ -124,40 +124,15 @@ def test_picture_of_the_last_state(run, shape, replicas):
 
 
 def test_picture_of_one_axis_is_a_strip(run):
-    assert (
-        run(
-            *[
-                "simulate",
-                "potts",
-                "--shape",
-                "50",
-                "--beta",
-                "2",
-                "--sweeps",
-                "9",
-                "--picture",
-                "a.png",
-            ]
-        ).exit_code
-        == 0
-    )
+    words = [*BASE.split(), "--shape", 50, "--beta", 2, "--picture", "a.png"]
+    assert run(*words).exit_code == 0
     assert planes_of("a.png")[0].shape == (32, 50, 3)
 
 
-def test_film_has_a_frame_for_every_so_many_measurements(run):
-    words = [
-        "simulate",
-        "potts",
-        "--shape",
-        "24x30",
-        "--beta",
-        "0.7",
-        "--thermalise",
-        "3",
-        "--measure-every",
-        "2",
-    ]
-    result = run(*words, "--sweeps", 20, "--film", "run.gif", "--film-every", 4)
+@pytest.mark.parametrize("replicas", [[], ["--replicas", 2]])
+def test_film_has_a_frame_for_every_so_many_measurements(run, replicas):
+    words = [*LARGER.split(), *replicas, "--sweeps", 20, "--thermalise", 3, "--measure-every", 2]
+    result = run(*words, "--film", "run.gif", "--film-every", 4)
     assert (result.exit_code, result.stderr) == (0, "")
     frames, model = planes_of("run.gif"), Potts((24, 30), 2, 0.7)
     assert len(frames) == 3
@@ -175,18 +150,7 @@ def test_film_has_a_hundred_frames_unless_told(run, report):
 
 def test_film_of_a_large_lattice_is_thinned_out(run, monkeypatch):
     monkeypatch.setattr(_film, "LONGEST_SIDE", 10)
-    words = [
-        "simulate",
-        "potts",
-        "--shape",
-        "24x30",
-        "--beta",
-        "0.3",
-        "--sweeps",
-        "5",
-        "--film",
-        "run.gif",
-    ]
+    words = [*LARGER.split(), "--sweeps", 5, "--film", "run.gif"]
     assert run(*words).exit_code == 0
     assert planes_of("run.gif")[0].shape == (8, 10, 3)
     monkeypatch.setattr(_film, "MOST_PIXELS", 2 * 80)
@@ -216,7 +180,7 @@ def test_film_without_pillow(run, monkeypatch):
     assert not snapshot()
 
 
-# ----------------------------------------------------------------------------------------- the rest
+# ----------------------------------------------------------------------------- what the user reads
 
 
 def test_short_series_are_told(run):

@@ -89,13 +89,13 @@ class Film:
 
     def write(self, path: Path) -> None:
         """Write the film."""
-        first, *others = self._frames
+        first, *later = self._frames
         with atomic_path(path) as temporary, temporary.open("wb") as file:
             first.save(
                 file,
                 format="GIF",
                 save_all=True,
-                append_images=others,
+                append_images=later,
                 duration=MILLISECONDS,
                 loop=0,
             )

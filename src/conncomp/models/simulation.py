@@ -227,11 +227,11 @@ def simulate(
         if checkpoint is not None and os.path.realpath(output) == os.path.realpath(checkpoint):
             raise ValueError(f"output and checkpoint are the same file, {os.fspath(output)}")
     described = model.parameters()
-    arrays = {name: held for name, held in described.items() if isinstance(held, np.ndarray)}
+    arrays = {name: value for name, value in described.items() if isinstance(value, np.ndarray)}
     parameters: dict[str, Any] = {
         "version": version("conncomp"),
         "contract": CONTRACT,
-        **{name: held for name, held in described.items() if name not in arrays},
+        **{name: value for name, value in described.items() if name not in arrays},
         **update.options,
         "thermalise": schedule.thermalise,
         "measure_every": schedule.every,
