@@ -43,7 +43,9 @@ class Drift:
         raise NotImplementedError
 
     def parameters(self):
-        return {"model": "Drift", "seed": self.seed, "speed": self._speed.copy()}
+        shape = list(self._field.shape[1:])
+        plain = {"model": "Drift", "shape": shape, "seed": self.seed, "replicas": self.replicas}
+        return {**plain, "speed": self._speed.copy()}
 
     def state(self):
         arrays = self._field, self._counts, self._flags

@@ -1,6 +1,7 @@
 """What all models have in common."""
 
 import inspect
+import json
 
 import numpy as np
 import pytest
@@ -30,7 +31,10 @@ def test_models_have_what_the_protocol_says(new_model):
     assert isinstance(model, Model)
     assert (model.updates, model.replicas, model.first_replica, model.seed) == (0, 1, 0, 5)
     assert model.device == "cpu"
-    assert isinstance(model.parameters()["model"], str)
+    parameters = model.parameters()
+    assert parameters["model"] == type(model).__name__
+    assert {"shape", "seed", "replicas"} <= set(parameters)
+    json.dumps({k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)})
     assert isinstance(model.state(), State)
     assert isinstance(model._updater(), Update)
     for name in ("step", "measure", "labels", "parameters", "state", "restore"):

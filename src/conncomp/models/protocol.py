@@ -102,9 +102,10 @@ class Model(Protocol[Measured]):
         """Return the labels of the components of the present state."""
 
     def parameters(self) -> dict[str, Any]:
-        """Return which model it is: ``model``, a name; values that JSON has; and arrays.
+        """Return which model it is: ``model`` (its name), ``shape``, ``seed``, ``replicas``, ...
 
-        Arrays are for what replicas have one each of. Of these a file has datasets.
+        Values are what JSON has or, for what each replica has one of, arrays: of these a file has
+        datasets, and a checkpoint the SHA-256.
         """
 
     def state(self) -> State:
