@@ -16,18 +16,27 @@ from conncomp.components import (
 )
 from conncomp.gpu import Workspace, kernel_times
 from conncomp.graph import Graph, PathLengths, connected_components, path_lengths
-from conncomp.grid import label, label_bonds
+from conncomp.grid import (
+    ComponentWrapping,
+    cluster_wrapping,
+    component_wrapping,
+    label,
+    label_bonds,
+)
 from conncomp.io import read_image, write_image
 
 __all__ = [
     "ComponentStatistics",
+    "ComponentWrapping",
     "Graph",
     "PathLengths",
     "Workspace",
+    "cluster_wrapping",
     "colour_components",
     "component_members",
     "component_sizes",
     "component_statistics",
+    "component_wrapping",
     "connected_components",
     "get_num_threads",
     "kernel_times",
