@@ -122,9 +122,10 @@ void windings_of_array(uintptr_t data, const std::string& rule, const std::strin
   with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
     using Value = typename std::decay_t<decltype(links)>::Value;
     without_gil([&] {
-      find_windings(*reinterpret_cast<const Seams*>(seams.data()),
-                    reinterpret_cast<const SeamBox*>(boxes.data()), windings, links,
-                    reinterpret_cast<const Value*>(data), labels.data());
+      const SeamArray<std::decay_t<decltype(links)>, Index> array{
+          *reinterpret_cast<const Seams*>(seams.data()), reinterpret_cast<const SeamBox*>(boxes.data()),
+          links, reinterpret_cast<const Value*>(data), labels.data()};
+      find_windings(array, windings);
     });
   });
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import combinations
 from math import prod
 from typing import Any, NamedTuple
 
@@ -16,15 +18,17 @@ MOST_LINKS = (1 << 31) - 1
 NO_KEY, NO_LINK, NO_LATTICE = -1, -1, -1
 MOST_KEY = np.iinfo(np.int64).max
 
-_AXIS = np.dtype([(name, "i8") for name in ("length", "index_stride", "value_stride", "closed")])
 SEAMS = np.dtype(
-    [
-        *((name, "i8") for name in ("rank", "boxes", "links", "items", "item_size", "item_stride")),
-        ("axis", _AXIS, MOST_AXES),
-    ]
+    [(name, "i8") for name in ("rank", "boxes", "links", "items", "item_size", "item_stride")]
 )
 BOX = np.dtype(
-    [("first", "i8"), *((name, "i8", MOST_AXES) for name in ("begin", "extent", "step"))]
+    [
+        *((name, "i8") for name in ("first", "from", "from_value", "distance", "value_distance")),
+        ("periods", "i8", MOST_CLOSED),
+        ("axis", "i8"),
+        ("forward", "i8"),
+        *((name, "i8", MOST_AXES) for name in ("extent", "stride", "value_stride")),
+    ]
 )
 # The integers of a ``Hook``, of 32 bits, and of a ``WindingLattice``, of 64.
 HOOK, LATTICE = 1 + MOST_CLOSED, 1 + MOST_CLOSED**2
@@ -76,45 +80,67 @@ def seams_of(
     item_stride : int, optional
         Their distance in elements.
     """
-    ndim = len(shape)
+    ndim, size = len(shape), prod(shape)
     closed = [k for k in range(ndim) if neighbourhood.periodic[k]]
+    strides = tuple(prod(shape[k + 1 :]) for k in range(ndim))
     steps = neighbourhood.steps(tuple(range(ndim))).backward
-    rows = [row for step in steps for row in _boxes(shape, neighbourhood.periodic, step)]
-    boxes = np.zeros(len(rows), BOX)
-    first, size = 0, prod(shape)
-    for box, (begin, extent, step) in zip(boxes, rows, strict=True):
+    # Those over the ends of the same axes are next to each other: their elements are, too.
+    kinds = [(over, step) for step in steps for over in _choices([k for k in closed if step[k]])]
+    boxes, first = [], 0
+    for over, step in sorted(kinds):
+        extent = [
+            1 if k in over else length - abs(move)
+            for k, (length, move) in enumerate(zip(shape, step, strict=True))
+        ]
+        if prod(extent) <= 0:
+            continue
+        box = _box(shape, strides, value_strides, closed, step, over, extent)
         box["first"] = first
-        box["begin"][:ndim], box["extent"][:ndim], box["step"][:ndim] = begin, extent, step
         first += prod(extent)
-    struct = np.zeros((), SEAMS)
-    struct["rank"], struct["boxes"], struct["links"] = ndim, len(rows), first
-    struct["items"], struct["item_size"], struct["item_stride"] = items, size, item_stride
-    for k in range(ndim):
-        number = closed.index(k) if k in closed else -1
-        struct["axis"][k] = shape[k], prod(shape[k + 1 :]), value_strides[k], number
+        boxes.append(box)
+    struct = np.array((ndim, len(boxes), first, items, size, item_stride), SEAMS)
     faces = [size // shape[k] for k in closed] if size else []
     at_ends = sum(min(shape[k], 2) * face for k, face in zip(closed, faces, strict=False))
     components = items * min(2 * first, at_ends, size)
     slots = 1 << max(6, (2 * components - 1).bit_length())
-    return Seams(struct[()], boxes, items * first, slots, max(1, items * sum(faces)))
+    lattices = max(1, items * sum(faces))
+    return Seams(struct[()], np.array(boxes, BOX), items * first, slots, lattices)
 
 
-def _boxes(
-    shape: tuple[int, ...], periodic: tuple[bool, ...], step: Step
-) -> list[tuple[tuple[int, ...], tuple[int, ...], Step]]:
-    """Return the begin and the extent of boxes whose elements this step leads over an end."""
-    within = []  # where the step does not lead over an end
-    for length, move in zip(shape, step, strict=True):
-        within.append((int(move < 0), length - abs(move)))
-    over = [k for k in range(len(shape)) if step[k] and periodic[k]]
-    boxes = []
-    for number, axis in enumerate(over):
-        ranges = [(0, shape[k]) if k in over[number:] else within[k] for k in range(len(shape))]
-        ranges[axis] = (0 if step[axis] < 0 else shape[axis] - 1), 1
-        begin, extent = zip(*ranges, strict=True)
-        if min(extent) > 0:
-            boxes.append((begin, extent, step))
-    return boxes
+def _choices(axes: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield every choice of one axis or more."""
+    for count in range(1, len(axes) + 1):
+        yield from combinations(axes, count)
+
+
+def _box(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    value_strides: tuple[int, ...],
+    closed: list[int],
+    step: Step,
+    over: tuple[int, ...],
+    extent: list[int],
+) -> Any:
+    """Return the box of a step whose links lead over the ends of the axes `over`."""
+    box = np.zeros((), BOX)
+    for k, move in enumerate(step):
+        begin = (shape[k] - 1 if move > 0 else 0) if k in over else int(move < 0)
+        to = begin + move - (shape[k] * move if k in over else 0)
+        box["from"] += begin * strides[k]
+        box["from_value"] += begin * value_strides[k]
+        box["distance"] += (to - begin) * strides[k]
+        box["value_distance"] += (to - begin) * value_strides[k]
+        if k in over:
+            box["periods"][closed.index(k)] = move
+    moves = [k for k, move in enumerate(step) if move]
+    box["axis"], box["forward"] = len(step) - 1 - moves[0], step[moves[0]] > 0
+    # Links go along the longest axis first, and along that of the least stride if there are several.
+    order = sorted(range(len(shape)), key=lambda k: (extent[k], -abs(value_strides[k])))
+    for place, k in enumerate(order):
+        box["extent"][place] = extent[k]
+        box["stride"][place], box["value_stride"][place] = strides[k], value_strides[k]
+    return box
 
 
 class SeamTables(NamedTuple):

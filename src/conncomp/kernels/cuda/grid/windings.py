@@ -11,12 +11,12 @@ import numpy as np
 from conncomp.kernels.cuda.grid.image import rule_of, rules
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.links import Links
-from conncomp.kernels.seams import Seams, SeamTables
+from conncomp.kernels.seams import SEAMS, Seams, SeamTables
 
 FILE = "cuda/grid/windings.cuh"
 THREADS = 256
 
-# ``SeamWindings`` of ``core/seams.h``.
+# ``SeamWindings`` of ``core / seams.h``.
 _WINDINGS = np.dtype(
     [
         (name, "i8")
@@ -48,12 +48,23 @@ def find_windings(
     struct["slots"] = seams.slots
     windings = struct[()]
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
+    array = np.array(
+        (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
+        _array_of(rule.struct.dtype),
+    )[()]
     by_link = gpu.blocks(seams.links, THREADS), THREADS
     by_slot = gpu.blocks(seams.slots, THREADS), THREADS
-    for kernel in unite, close:
-        launch(kernel, by_link, seams.struct, boxes, windings, rule.struct, values, labels)
-    for kernel in tell, ask:
-        launch(kernel, by_slot, windings)
+    launch(unite, by_link, array, windings)
+    launch(close, by_link, array, windings)
+    launch(tell, by_slot, windings)
+    launch(ask, by_slot, windings)
+
+
+@cache
+def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
+    """Return ``SeamArray`` of ``core/seams.h``."""
+    fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
+    return np.dtype(fields, align=True)
 
 
 @cache
