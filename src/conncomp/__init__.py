@@ -8,6 +8,7 @@ from conncomp.components import (
     colour_components,
     component_members,
     component_sizes,
+    component_spans,
     component_statistics,
     largest_components,
     remove_small_components,
@@ -22,6 +23,7 @@ from conncomp.grid import (
     component_wrapping,
     label,
     label_bonds,
+    percolates,
 )
 from conncomp.io import read_image, write_image
 
@@ -35,6 +37,7 @@ __all__ = [
     "colour_components",
     "component_members",
     "component_sizes",
+    "component_spans",
     "component_statistics",
     "component_wrapping",
     "connected_components",
@@ -44,6 +47,7 @@ __all__ = [
     "label_bonds",
     "largest_components",
     "path_lengths",
+    "percolates",
     "read_image",
     "remove_small_components",
     "set_num_threads",

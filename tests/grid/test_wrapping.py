@@ -1,4 +1,4 @@
-"""Windings against a search with displacements, closed paths of known kinds, and Euler's formula."""
+"""Windings against a search with displacements, known paths, and Euler's formula."""
 
 from collections import deque
 from itertools import product
@@ -93,7 +93,7 @@ def steps_of(structure):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_images(wrapping_on, seed):
-    """Any shape, with lengths of 1, 2 and 3 among them, any neighbourhood, values and background."""
+    """Any shape, with lengths of 1, 2 and 3 among them, any neighbourhood and values."""
     random = np.random.default_rng(seed)
     shape = random_shape(random)
     image = random.integers(0, 1 + random.integers(1, 4), shape)
@@ -148,7 +148,6 @@ def test_bonds(wrapping_on, seed):
 def test_helices(wrapping_on, rows, turns):
     """A line that goes `turns` times along the columns while it goes once along the rows."""
     columns = 2 * turns + 2
-    length = rows * turns * columns
     image = np.zeros((rows * 3 * turns, columns), bool)
     at = 0
     for step in range(turns * columns):
@@ -157,7 +156,7 @@ def test_helices(wrapping_on, rows, turns):
         image[down % len(image), step % columns] = True
         at = down
     wrapping = wrapping_on[0](image, connectivity=1)
-    assert length and wrapping.labels.tolist() == [1]
+    assert wrapping.labels.tolist() == [1]
     assert wrapping.bases[0].tolist() == [[1, turns], [0, 0]]
 
 
@@ -188,7 +187,7 @@ def test_strides(wrapping_on, strides):
 
 
 def euler_characteristic(black):
-    """V - E + F of the sites, bonds and full squares of a torus, each as often as there are such."""
+    """Return V - E + F of the sites, bonds and full squares of a torus."""
     down, right = np.roll(black, -1, 0), np.roll(black, -1, 1)
     edges = np.count_nonzero(black & down) + np.count_nonzero(black & right)
     faces = np.count_nonzero(black & down & right & np.roll(right, -1, 0))

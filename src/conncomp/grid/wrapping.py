@@ -1,6 +1,6 @@
 """Which components close on themselves across periodic axes, and how: wrapping.
 
-Arrays are labelled with all axes open. What is at the seams, where periodic axes were cut, then tells
+Arrays are labelled with all axes open. What is at the seams, where periodic axes were cut, tells
 which of these components are one, and which paths are closed: see ``core/windings.h``.
 """
 

@@ -135,7 +135,7 @@ def _box(
             box["periods"][closed.index(k)] = move
     moves = [k for k, move in enumerate(step) if move]
     box["axis"], box["forward"] = len(step) - 1 - moves[0], step[moves[0]] > 0
-    # Links go along the longest axis first, and along that of the least stride if there are several.
+    # Links go along the longest axis first; of several, along that of the least stride.
     order = sorted(range(len(shape)), key=lambda k: (extent[k], -abs(value_strides[k])))
     for place, k in enumerate(order):
         box["extent"][place] = extent[k]
@@ -154,7 +154,8 @@ class SeamTables(NamedTuple):
     hook : array of int32, shape (links * HOOK,)
     lattice_of : array of int32, shape (slots,)
     lattices : array of int64, shape (lattices, LATTICE)
-    count : array of int32, shape (1,)
+    made : array of int32, shape (1,)
+        How many lattices there are.
     smallest : array of int64, shape (slots,)
     """
 
@@ -163,7 +164,7 @@ class SeamTables(NamedTuple):
     hook: Any
     lattice_of: Any
     lattices: Any
-    count: Any
+    made: Any
     smallest: Any
 
     @classmethod

@@ -20,7 +20,7 @@ THREADS = 256
 _WINDINGS = np.dtype(
     [
         (name, "i8")
-        for name in ("key", "slots", "link", "hook", "lattice_of", "lattices", "count", "smallest")
+        for name in ("key", "slots", "link", "hook", "lattice_of", "lattices", "made", "smallest")
     ]
 )
 
