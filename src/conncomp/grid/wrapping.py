@@ -301,6 +301,6 @@ def _described(xp: Any, windings: Windings, neighbourhood: Neighbourhood) -> Com
     count = len(closed)
     for k, axis in enumerate(closed):
         bases[:, :count, axis] = rows[:, :count, k]
-    axes = xp.zeros((windings.count, ndim), bool)
+    axes = xp.zeros((windings.components, ndim), bool)
     axes[windings.labels - 1] = (bases != 0).any(1)
     return ComponentWrapping(axes, windings.labels, bases)

@@ -186,15 +186,15 @@ class Windings(NamedTuple):
 
     Attributes
     ----------
-    count : int
-        The number of components.
+    components : int
+        How many the item has.
     labels : array of int64, shape (k,)
         Of those that wrap, in order.
     bases : array of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
         Of their windings, by closed axes.
     """
 
-    count: int
+    components: int
     labels: Any
     bases: Any
 
