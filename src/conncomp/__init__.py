@@ -8,6 +8,7 @@ from conncomp.components import (
     colour_components,
     component_members,
     component_sizes,
+    component_spans,
     component_statistics,
     largest_components,
     remove_small_components,
@@ -16,18 +17,29 @@ from conncomp.components import (
 )
 from conncomp.gpu import Workspace, kernel_times
 from conncomp.graph import Graph, PathLengths, connected_components, path_lengths
-from conncomp.grid import label, label_bonds
+from conncomp.grid import (
+    ComponentWrapping,
+    cluster_wrapping,
+    component_wrapping,
+    label,
+    label_bonds,
+    percolates,
+)
 from conncomp.io import read_image, write_image
 
 __all__ = [
     "ComponentStatistics",
+    "ComponentWrapping",
     "Graph",
     "PathLengths",
     "Workspace",
+    "cluster_wrapping",
     "colour_components",
     "component_members",
     "component_sizes",
+    "component_spans",
     "component_statistics",
+    "component_wrapping",
     "connected_components",
     "get_num_threads",
     "kernel_times",
@@ -35,6 +47,7 @@ __all__ = [
     "label_bonds",
     "largest_components",
     "path_lengths",
+    "percolates",
     "read_image",
     "remove_small_components",
     "set_num_threads",

@@ -19,6 +19,7 @@
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/grid/runs.h"
+#include "cpu/grid/windings.h"
 #include "cpu/io/compact.h"
 #include "cpu/io/graph_text.h"
 #include "cpu/io/mirrored.h"
@@ -100,6 +101,31 @@ void label_array(uintptr_t data, const std::string& rule, const std::string& val
   with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
     without_gil([&] {
       label_runs(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data());
+    });
+  });
+}
+
+// The link rule is as for with_rule; `seams` and `boxes` are as in seams.py, the others are of SeamTables.
+template <class Index>
+void windings_of_array(uintptr_t data, const std::string& rule, const std::string& value_type,
+                       std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
+                       const std::vector<std::pair<int64_t, int>>& bonds, Vector<const int64_t> seams,
+                       Vector<const int64_t> boxes, Vector<int64_t> key, Vector<int32_t> link,
+                       Vector<int32_t> hook, Vector<int32_t> lattice_of, Vector<int64_t> lattices,
+                       Vector<int32_t> count, Vector<int64_t> smallest, Vector<const Index> labels) {
+  static_assert(sizeof(Hook) % sizeof(int32_t) == 0 && sizeof(WindingLattice) % sizeof(int64_t) == 0);
+  const SeamWindings windings{
+      {key.data(), int64_t(key.size())},
+      {link.data(), reinterpret_cast<Hook*>(hook.data())},
+      {lattice_of.data(), reinterpret_cast<WindingLattice*>(lattices.data()), count.data()},
+      smallest.data()};
+  with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
+    using Value = typename std::decay_t<decltype(links)>::Value;
+    without_gil([&] {
+      const SeamArray<std::decay_t<decltype(links)>, Index> array{
+          *reinterpret_cast<const Seams*>(seams.data()), reinterpret_cast<const SeamBox*>(boxes.data()),
+          links, reinterpret_cast<const Value*>(data), labels.data()};
+      find_windings(array, windings);
     });
   });
 }
@@ -363,6 +389,8 @@ NB_MODULE(CONNCOMP_MODULE, m) {
     throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
   m.def("label_runs", &label_array<int32_t>);
   m.def("label_runs", &label_array<int64_t>);
+  m.def("find_windings", &windings_of_array<int32_t>);
+  m.def("find_windings", &windings_of_array<int64_t>);
   define_arcs<int32_t>(m);
   define_arcs<int64_t>(m);
   m.attr("longest_word") = Tokens::kLongest;

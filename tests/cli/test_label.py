@@ -107,17 +107,42 @@ def test_statistics(report, options):
         file.seek(0)
         header = next(csv.reader(file))
     assert header[:5] == ["label", "size", "begin_0", "begin_1", "begin_2"]
-    assert len(header) == 2 + 2 * 3 + 3 + 6
+    assert len(header) == 2 + 2 * 3 + 3 + 6 + 3
+    spans = conncomp.component_spans(conncomp.read_image("o.npy"))
     assert len(rows) == len(stats.labels)
     for k, row in enumerate(rows):
         assert int(row["label"]) == stats.labels[k]
         assert int(row["size"]) == stats.sizes[k]
         for axis in range(3):
+            assert int(row[f"spans_{axis}"]) == spans[stats.labels[k], axis]
             begin, end = stats.bounding_boxes[k, axis]
             assert (int(row[f"begin_{axis}"]), int(row[f"end_{axis}"])) == (begin, end)
             assert float(row[f"centroid_{axis}"]) == stats.centroids[k, axis]
             for other in range(axis, 3):
                 assert float(row[f"moment_{axis}_{other}"]) == stats.moments[k, axis, other]
+
+
+def test_statistics_of_periodic_axes(report):
+    options = (
+        "--connectivity",
+        1,
+        "--periodic",
+        "0,2",
+        "--top",
+        3,
+        "--stats",
+        "s.csv",
+        "-o",
+        "o.npy",
+    )
+    report("label", "image.npy", *options)
+    wrapping = conncomp.component_wrapping(IMAGE, connectivity=1, periodic=(True, False, True))
+    with open("s.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3
+    for row in rows:
+        axes = [row[f"wraps_{axis}"] == "1" for axis in range(3)]
+        assert axes == wrapping.axes[int(row["label"]) - 1].tolist()
 
 
 def test_threshold(report):

@@ -147,8 +147,9 @@ def _shown(text: str) -> str:
     metavar="FILE.csv",
     callback=output_file(".csv"),
     help="Write a line for each component kept: label, size, bounding box (first coordinates, and "
-    "those after the last), centroid, second central moments; all where the elements are stored, "
-    "even if they meet across a periodic axis.",
+    "those after the last), centroid, second central moments, all where the elements are stored, "
+    "even if they meet across a periodic axis; along which axes it spans the image, 0 or 1, and, "
+    "with --periodic, along which it wraps.",
 )
 @click.option(
     "--picture",
@@ -218,6 +219,10 @@ def label(
         with on_device("moving back"):
             labels_on_device = move_from_gpu(labels_on_device)
     labels: Image = labels_on_device
+    closes = None
+    if stats is not None and any(axes):
+        with stage("wrapping"):
+            closes = _axes_of_components(placed, background, connectivity, axes, device)
     del image, placed, labels_on_device
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=0)
@@ -235,7 +240,7 @@ def label(
             conncomp.write_image(output, labels)
     if stats is not None:
         with stage("statistics"):
-            _write_statistics(stats, labels)
+            _write_statistics(stats, labels, closes)
     if picture is not None:
         with stage("picture"):
             shown = paint_labels(picture, labels)
@@ -351,7 +356,19 @@ def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
     return values.astype(np.float64)
 
 
-def _write_statistics(path: Path, labels: Image) -> None:
+def _axes_of_components(
+    image: Any, background: Any, connectivity: int | None, periodic: list[bool], device: str
+) -> NDArray[np.bool_]:
+    """Return along which axes each component closes on itself."""
+    wrapping = conncomp.component_wrapping(
+        image, background, connectivity, periodic=periodic, device=device
+    )
+    closes: Any = wrapping.axes
+    return move_from_gpu(closes) if not isinstance(closes, np.ndarray) else closes
+
+
+def _write_statistics(path: Path, labels: Image, closes: NDArray[np.bool_] | None) -> None:
+    """Write a line for each component; `closes` is of all components, kept or not."""
     statistics = conncomp.component_statistics(labels, background=0)
     columns: dict[str, NDArray[Any]] = {"label": statistics.labels, "size": statistics.sizes}
     axes = range(labels.ndim)
@@ -361,6 +378,11 @@ def _write_statistics(path: Path, labels: Image) -> None:
     columns |= {
         f"moment_{j}_{k}": statistics.moments[:, j, k] for j in axes for k in axes if j <= k
     }
+    spans = conncomp.component_spans(labels, background=0)[statistics.labels]
+    columns |= {f"spans_{k}": spans[:, k].astype(np.int64) for k in axes}
+    if closes is not None:
+        of_rows = closes[statistics.labels - 1]
+        columns |= {f"wraps_{k}": of_rows[:, k].astype(np.int64) for k in axes}
     write_rows(path, list(columns), list(columns.values()))
 
 

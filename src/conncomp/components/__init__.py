@@ -7,6 +7,7 @@ from conncomp.components.selection import (
     sort_by_size,
 )
 from conncomp.components.sizes import component_members, component_sizes, size_histogram
+from conncomp.components.spanning import component_spans
 from conncomp.components.statistics import ComponentStatistics, component_statistics
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "colour_components",
     "component_members",
     "component_sizes",
+    "component_spans",
     "component_statistics",
     "largest_components",
     "remove_small_components",

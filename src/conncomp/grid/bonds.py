@@ -12,7 +12,7 @@ from conncomp._arguments import as_bool
 from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
-from conncomp.grid.labelling import Labels, Numbering, Request, Source, label_source
+from conncomp.grid.labelling import Labels, Numbering, Problem, Request, Source, label_problem
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, joined_by_bonds
 
@@ -154,9 +154,8 @@ def label_bonds(
            [ 0,  1,  1,  1],
            [ 8,  9, 10, 11]], dtype=int32)
     """
-    given_on_gpu = on_gpu(bonds)
     request = Request(
-        choose_device(device, given_on_gpu, "bonds"),
+        choose_device(device, on_gpu(bonds), "bonds"),
         numbering,
         algorithm,
         as_bool("return_num", return_num),
@@ -165,7 +164,14 @@ def label_bonds(
         workspace,
         options,
     )
-    given: Any = as_cupy(bonds) if given_on_gpu else as_numpy(bonds, "bonds")
+    return label_problem(problem_of_bonds(bonds, periodic, batch_axes, request.device), request)
+
+
+def problem_of_bonds(
+    bonds: ArrayLike, periodic: bool | Sequence[bool], batch_axes: int, device: str
+) -> Problem:
+    """Check the arguments of `label_bonds` that say what is labelled."""
+    given: Any = as_cupy(bonds) if on_gpu(bonds) else as_numpy(bonds, "bonds")
     wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
     check_kind(given, "bu", bonds, "bonds", wanted)
     if given.dtype.itemsize > 1:
@@ -173,9 +179,9 @@ def label_bonds(
     shape, batch = _check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
-    read = _with_even_items(given, batch) if request.device == "cuda" else given
+    read = _with_even_items(given, batch) if device == "cuda" else given
     source = Source(given, read, partial(_describe_bonds, batch_axes=batch))
-    return label_source(source, library_of(bonds), neighbourhood, batch, request)
+    return Problem(source, library_of(bonds), neighbourhood, batch)
 
 
 def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:

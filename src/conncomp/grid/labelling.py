@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -118,10 +118,57 @@ class Source:
         self.given, self.read, self.describe = given, read, describe
 
 
-def label_source(
-    source: Source, library: str, neighbourhood: Neighbourhood, batch_axes: int, request: Request
+class Problem(NamedTuple):
+    """An array, and which of its elements are connected.
+
+    Attributes
+    ----------
+    source : Source
+    library : str
+        That of the caller's array.
+    neighbourhood : Neighbourhood
+        Along the axes after the batch axes.
+    batch_axes : int
+    """
+
+    source: Source
+    library: str
+    neighbourhood: Neighbourhood
+    batch_axes: int
+
+
+def problem_of_image(
+    label_image: ArrayLike,
+    background: float | None,
+    connectivity: float | None,
+    structure: ArrayLike | None,
+    tolerance: float,
+    periodic: bool | Sequence[bool],
+    batch_axes: int,
+) -> Problem:
+    """Check the arguments of `label` that say what is labelled."""
+    given: Any
+    given, mask = (
+        (as_cupy(label_image), None)
+        if on_gpu(label_image)
+        else as_numpy_and_mask(label_image, "label_image")
+    )
+    check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
+    batch = check_batch_axes(batch_axes, given.ndim, "label_image")
+    item = "an item of label_image" if batch else "label_image"
+    neighbourhood = check_neighbourhood(
+        connectivity, structure, periodic, given.shape[batch:], item
+    )
+    values, links = describe_values(given, background, mask, tolerance)
+    source = Source(given, values, lambda placed: (placed, links))
+    return Problem(source, library_of(label_image), neighbourhood, batch)
+
+
+def label_problem(
+    problem: Problem, request: Request
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
-    """Return what `label` does; `library` is that of the caller's array."""
+    """Return what `label` does."""
+    source, library, neighbourhood, batch_axes = problem
     if not isinstance(source.given, np.ndarray):
         return _label_in_gpu_memory(source, library, neighbourhood, batch_axes, request)
     values, links = source.describe(source.read)
@@ -482,9 +529,8 @@ def label(
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
-    in_gpu_memory = on_gpu(label_image)
     request = Request(
-        choose_device(device, in_gpu_memory, "label_image"),
+        choose_device(device, on_gpu(label_image), "label_image"),
         numbering,
         algorithm,
         as_bool("return_num", return_num),
@@ -493,18 +539,7 @@ def label(
         workspace,
         options,
     )
-    given: Any
-    given, mask = (
-        (as_cupy(label_image), None)
-        if in_gpu_memory
-        else as_numpy_and_mask(label_image, "label_image")
+    problem = problem_of_image(
+        label_image, background, connectivity, structure, tolerance, periodic, batch_axes
     )
-    check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
-    batch = check_batch_axes(batch_axes, given.ndim, "label_image")
-    item = "an item of label_image" if batch else "label_image"
-    neighbourhood = check_neighbourhood(
-        connectivity, structure, periodic, given.shape[batch:], item
-    )
-    values, links = describe_values(given, background, mask, tolerance)
-    source = Source(given, values, lambda placed: (placed, links))
-    return label_source(source, library_of(label_image), neighbourhood, batch, request)
+    return label_problem(problem, request)

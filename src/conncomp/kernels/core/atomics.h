@@ -1,6 +1,8 @@
 // Ways to touch an array that holds a forest of parents: Exclusive, while one thread owns the entries, and
 // Shared, when several threads work on them at once; in CUDA, InBlock is Shared for shared memory. All are
-// relaxed: the algorithms need each entry to be read and written whole, never an order between entries.
+// relaxed, as most algorithms need each entry to be read and written whole, never an order between entries;
+// but for `publish` and `load_published`: who loads an entry that was published sees all that its publisher
+// wrote before.
 #pragma once
 
 #include "core/platform.h"
@@ -25,10 +27,23 @@ struct Exclusive {
     return seen;
   }
   template <class T>
+  CONNCOMP_ANYWHERE static T load_published(const T* at) {
+    return *at;
+  }
+  // As compare_exchange.
+  template <class T>
+  CONNCOMP_ANYWHERE static T publish(T* at, T expected, T desired) {
+    return compare_exchange(at, expected, desired);
+  }
+  template <class T>
   CONNCOMP_ANYWHERE static T fetch_add(T* at, T value) {
     const T seen = *at;
     *at = seen + value;
     return seen;
+  }
+  template <class T>
+  CONNCOMP_ANYWHERE static void fetch_min(T* at, T value) {
+    if (value < *at) *at = value;
   }
   template <class T>
   CONNCOMP_ANYWHERE static void fetch_max(T* at, T value) {
@@ -123,6 +138,32 @@ struct Shared : Atomics {
       asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
                    "l"((unsigned long long)value));
   }
+  template <class T>
+  __device__ static T load_published(const T* at) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 4) {
+      unsigned int bits;
+      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
+                   : "=r"(bits)
+                   : "l"(__cvta_generic_to_global(at))
+                   : "memory");
+      return T(bits);
+    } else {
+      unsigned long long bits;
+      asm volatile("ld.acquire.gpu.global.b64 %0, [%1];"
+                   : "=l"(bits)
+                   : "l"(__cvta_generic_to_global(at))
+                   : "memory");
+      return T(bits);
+    }
+  }
+  template <class T>
+  __device__ static T publish(T* at, T expected, T desired) {
+    __threadfence();
+    const T seen = compare_exchange(at, expected, desired);
+    __threadfence();
+    return seen;
+  }
   // Neighbouring entries: one, or four where the address of the first is a multiple of 16.
   template <class T, int count>
   __device__ static void store_all(T* at, const T (&values)[count]) {
@@ -188,6 +229,17 @@ struct Shared {
   static T compare_exchange(T* at, T expected, T desired) {
     CONNCOMP_INTERLEAVE();
     __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+  }
+  template <class T>
+  static T load_published(const T* at) {
+    CONNCOMP_INTERLEAVE();
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  }
+  template <class T>
+  static T publish(T* at, T expected, T desired) {
+    CONNCOMP_INTERLEAVE();
+    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return expected;
   }
   template <class T>

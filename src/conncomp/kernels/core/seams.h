@@ -1,0 +1,133 @@
+// The seam links of an array: those that lead over the ends of periodic axes, in boxes.
+//
+// A box has the links of one step from the elements of a cuboid, all of which lead over the ends of the same
+// axes. So all have one winding, and their ends lie at one distance; the boxes of the backward steps have
+// every seam link once (see seams.py, which makes them). In an array of 4 x 6, periodic along both axes, the
+// step (-1, 1) has three boxes:
+//
+//      a a a a a c        a: over the end of axis 0, winding (-1, 0)
+//      . . . . . b        b: over the end of axis 1, winding (0, 1)
+//      . . . . . b        c: over both, winding (-1, 1)
+//      . . . . . b
+#pragma once
+
+#include "core/windings.h"
+
+namespace conncomp {
+
+constexpr int kMostSeamAxes = 10;
+
+// Laid out as in seams.py.
+struct SeamBox {
+  int64_t first;                     // the number of its first link
+  int64_t from, from_value;          // of the first element: its index, and the offset of its value
+  int64_t distance, value_distance;  // from there to the other end of a link
+  int64_t periods[kMostClosedAxes];  // how far the other end is, as seen from the element
+  int64_t axis, forward;             // of the step: see core/links.h
+  int64_t extent[kMostSeamAxes];     // along axes in any order; links go along the last one first
+  int64_t stride[kMostSeamAxes], value_stride[kMostSeamAxes];
+
+  CONNCOMP_ANYWHERE Winding winding() const {
+    Winding winding;
+    for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = int32_t(periods[k]);
+    return winding;
+  }
+};
+
+struct Seams {
+  int64_t rank, boxes, links;  // links of an item
+  int64_t items, item_size, item_stride;
+
+  // The box of a link of an item.
+  CONNCOMP_ANYWHERE const SeamBox& box_of(const SeamBox* box, int64_t link) const {
+    int64_t low = 0, high = boxes;
+    while (high - low > 1) {
+      const int64_t middle = (low + high) / 2;
+      (box[middle].first <= link ? low : high) = middle;
+    }
+    return box[low];
+  }
+};
+
+// An element that a seam link leads from.
+struct SeamEnd {
+  int64_t index, value;  // the latter is an offset
+  int64_t left;          // the links that go on along the last axis of the box, this one among them
+};
+CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, int64_t link) {
+  SeamEnd end{box.from, box.from_value, 0};
+  int64_t place = link - box.first;
+  for (int k = int(seams.rank) - 1; k >= 0; --k) {
+    const int64_t lines = place / box.extent[k], at = place - lines * box.extent[k];
+    if (k == seams.rank - 1) end.left = box.extent[k] - at;
+    end.index += at * box.stride[k];
+    end.value += at * box.value_stride[k];
+    place = lines;
+  }
+  return end;
+}
+
+// What is known of the seams: nodes are slots of open components, named by their item and label.
+struct SeamWindings {
+  SeamTable table;
+  WindingForest forest;
+  WindingLattices lattices;
+  int64_t* smallest;  // the smallest key of each root's tree, then of each node's
+
+  CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << 40 | label; }
+
+  // Unites the open components at the ends of a link, given by their slots.
+  template <class Access>
+  CONNCOMP_ANYWHERE void unite(int32_t from, int32_t to, const Winding& winding, int64_t link) const {
+    if (from != to) forest.unite<Access>(from, to, winding, int32_t(link));
+  }
+
+  // Adds the closed path that a link makes, once all are united.
+  template <class Access>
+  CONNCOMP_ANYWHERE void close(int32_t from, int32_t to, const Winding& winding) const {
+    const auto a = forest.find<Access>(from);
+    const auto b = from == to ? a : forest.find<Access>(to);
+    const Winding path = WindingForest::closed_path(a, b, winding);
+    if (a.root == b.root && !path.is_zero()) lattices.add<Access>(a.root, path);
+  }
+
+  // For each slot, once all are united: tells the root; then asks it.
+  template <class Access>
+  CONNCOMP_ANYWHERE void tell_smallest(int64_t slot) const {
+    if (table.key[slot] == SeamTable::kNoKey) return;
+    Access::fetch_min(smallest + forest.find<Access>(int32_t(slot)).root, table.key[slot]);
+  }
+  template <class Access>
+  CONNCOMP_ANYWHERE void ask_smallest(int64_t slot) const {
+    if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
+    smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
+  }
+};
+
+// An array that was labelled with all axes open, from 1 on in each item, and the seam links it may have.
+template <class Rule, class Label>
+struct SeamArray {
+  Seams seams;
+  const SeamBox* box;
+  Rule rule;
+  const typename Rule::Value* values;
+  const Label* labels;
+
+  CONNCOMP_ANYWHERE int64_t links() const { return seams.items * seams.links; }
+
+  // Calls body(from, to) with the keys of the ends of a link, if there is one from this element.
+  template <class Body>
+  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& of_box, const SeamEnd& end,
+                                   Body&& body) const {
+    const Label* const label = labels + item * seams.item_size + end.index;
+    const Label from = label[0], to = label[of_box.distance];
+    if ((from <= 0) | (to <= 0)) return;
+    const auto* const of_values = values + item * seams.item_stride;
+    const auto site = rule.site(of_values, end.value);
+    const auto other = rule.site(of_values, end.value + of_box.value_distance);
+    if (rule.linked(of_values, site, other, int(of_box.axis), of_box.forward != 0))
+      body(SeamWindings::key_of(item, int64_t(from)), SeamWindings::key_of(item, int64_t(to)));
+  }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,234 @@
+// Which components of a torus close on themselves, and how: windings.
+//
+// Cut a torus open along its periodic axes. Within the open array a component has one place; links across a
+// cut, the seam links, connect components of the open array with each other or with themselves, a number of
+// periods farther: their winding, -1, 0 or 1 along each periodic axis. A closed path of seam links whose
+// windings sum up to w winds w times around the torus, and the windings of all closed paths of a component
+// are a lattice of integer vectors. Three rows that are periodic, cut at their ends:
+//
+//      1 1 . . 2 2        open components 1 and 2. The seam link from 2 to 1 in the first row has winding 1,
+//      . 1 . . 2 .        and closes no path: 2 lies left of 1, a period back. Were the . in the last row
+//      . 1 1 . 2 .        set, 2 would be 1, and the link a closed path of winding 1: a ring.
+//
+// So what is at a cut decides, a graph of few vertices: seam components, which SeamTable names by slots,
+// WindingForest puts under roots, each with its winding from there (displacement from the root, after
+// Machta et al. 1996), and WindingLattices collects closed paths for each root. All take any number of
+// threads at once.
+#pragma once
+
+#include "core/atomics.h"
+
+namespace conncomp {
+
+constexpr int kMostClosedAxes = 4;
+
+// How many periods farther, along each closed axis.
+struct Winding {
+  int32_t along[kMostClosedAxes];
+
+  CONNCOMP_ANYWHERE Winding& operator+=(const Winding& other) {
+    for (int k = 0; k < kMostClosedAxes; ++k) along[k] += other.along[k];
+    return *this;
+  }
+  CONNCOMP_ANYWHERE Winding& operator-=(const Winding& other) {
+    for (int k = 0; k < kMostClosedAxes; ++k) along[k] -= other.along[k];
+    return *this;
+  }
+  CONNCOMP_ANYWHERE bool is_zero() const {
+    int32_t any = 0;
+    for (int k = 0; k < kMostClosedAxes; ++k) any |= along[k];
+    return any == 0;
+  }
+};
+
+// A bijection of 64 bits that leaves no order of what it maps (the last steps of SplitMix64: Steele, Lea and
+// Flood 2014).
+CONNCOMP_ANYWHERE inline uint64_t scrambled(uint64_t bits) {
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+  return bits ^ bits >> 31;
+}
+
+// Names for few of many keys: a slot for each key that is asked for, by open addressing. The table has a
+// power of two of slots, more than there are keys.
+struct SeamTable {
+  static constexpr int64_t kNoKey = -1;
+  int64_t* key;  // of each slot
+  int64_t slots;
+
+  template <class Access>
+  CONNCOMP_ANYWHERE int32_t slot_of(int64_t wanted) const {
+    int64_t slot = int64_t(scrambled(uint64_t(wanted))) & (slots - 1);
+    for (;; slot = (slot + 1) & (slots - 1)) {
+      int64_t seen = Access::load(key + slot);
+      if (seen == kNoKey) seen = Access::compare_exchange(key + slot, kNoKey, wanted);
+      if (seen == kNoKey || seen == wanted) return int32_t(slot);
+    }
+  }
+};
+
+// What a node of a forest hangs under, and where it lies from there.
+struct Hook {
+  int32_t parent;
+  Winding winding;
+};
+
+// A forest whose nodes know their windings from the root. A node hangs by the seam link that joined its tree
+// to another one: `link` of a node is that link's number, kNoLink of a root, and `hook` of that link says
+// what it hangs under. A link joins two trees at most once, so its hook is written by one thread, before
+// the node is seen to hang by it, and not changed again.
+//
+// Paths are not shortened, as a parent and a winding would have to change at once. They are short because of
+// two roots the one with the larger scrambled number hangs under the other one: that is as if the order was
+// drawn, and such trees are as deep as the logarithm of their nodes, whatever the order of the unions (Goel
+// et al. 2014). By index, a component that winds many times would be a chain.
+struct WindingForest {
+  static constexpr int32_t kNoLink = -1;
+  int32_t* link;
+  Hook* hook;
+
+  struct Place {
+    int32_t root;
+    Winding winding;  // from there
+  };
+
+  template <class Access>
+  CONNCOMP_ANYWHERE Place find(int32_t node) const {
+    Place place{node, {}};
+    for (int32_t up; (up = Access::load_published(link + place.root)) != kNoLink;) {
+      place.winding += hook[up].winding;
+      place.root = hook[up].parent;
+    }
+    return place;
+  }
+
+  // Unites the trees of two nodes, `winding` being that of the second one as seen from the first one.
+  template <class Access>
+  CONNCOMP_ANYWHERE void unite(int32_t from, int32_t to, const Winding& winding, int32_t by) const {
+    for (;;) {
+      const Place a = find<Access>(from), b = find<Access>(to);
+      if (a.root == b.root) return;
+      const bool b_hangs = scrambled(uint64_t(a.root)) < scrambled(uint64_t(b.root));
+      Winding up = closed_path(a, b, winding);
+      if (!b_hangs) {
+        Winding down{};
+        down -= up;
+        up = down;
+      }
+      hook[by] = {b_hangs ? a.root : b.root, up};
+      if (Access::publish(link + (b_hangs ? b.root : a.root), kNoLink, by) == kNoLink) return;
+    }
+  }
+
+  // The winding of the path from the root of a link's first end over the link to that of its second end.
+  CONNCOMP_ANYWHERE static Winding closed_path(const Place& a, const Place& b, const Winding& link) {
+    Winding sum = a.winding;
+    sum += link;
+    sum -= b.winding;
+    return sum;
+  }
+};
+
+// Lattices of windings in Hermite normal form: row k of a basis, if it is not 0, has its first number other
+// than 0 in column k, which is positive, and the numbers above that are from 0 to one less. So equal lattices
+// have equal bases. An example of windings (2, 4) and (3, 1), which generate every tenth winding:
+//
+//      2 4     3 1     1 -3     1 7        gcd(2, 3) = 1 = 3 - 2; 2 (1, -3) - (2, 4) = (0, -10);
+//                      0 10     0 10       7 = -3 + 10
+//
+// A basis is read by all who have found a closed path, and changed by few of them, one after the other:
+// `version` is odd meanwhile, and larger afterwards.
+struct WindingLattice {
+  int32_t version, unused;
+  int64_t basis[kMostClosedAxes][kMostClosedAxes];
+
+  // Takes multiples of rows from a winding, which is 0 then if the lattice has it.
+  CONNCOMP_ANYWHERE static bool has(const int64_t (&basis)[kMostClosedAxes][kMostClosedAxes],
+                                    const Winding& winding) {
+    int64_t left[kMostClosedAxes];
+    for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding.along[k];
+    for (int row = 0; row < kMostClosedAxes; ++row) {
+      if (left[row] == 0) continue;
+      if (basis[row][row] == 0 || left[row] % basis[row][row] != 0) return false;
+      const int64_t times = left[row] / basis[row][row];
+      for (int k = row; k < kMostClosedAxes; ++k) left[k] -= times * basis[row][k];
+    }
+    return true;
+  }
+
+  CONNCOMP_ANYWHERE static void add(int64_t (&basis)[kMostClosedAxes][kMostClosedAxes],
+                                    const Winding& winding) {
+    int64_t left[kMostClosedAxes];
+    for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding.along[k];
+    for (int row = 0; row < kMostClosedAxes; ++row) {
+      // Euclid's algorithm on the row and what is left; where there was no row, what is left becomes it.
+      while (left[row] != 0) {
+        const int64_t times = basis[row][row] / left[row];
+        for (int k = row; k < kMostClosedAxes; ++k) {
+          const int64_t remainder = basis[row][k] - times * left[k];
+          basis[row][k] = left[k];
+          left[k] = remainder;
+        }
+      }
+      const int64_t sign = basis[row][row] < 0 ? -1 : 1;
+      for (int k = row; k < kMostClosedAxes; ++k) basis[row][k] *= sign;
+    }
+    for (int row = 1; row < kMostClosedAxes; ++row) {
+      const int64_t pivot = basis[row][row];
+      if (pivot == 0) continue;
+      for (int above = 0; above < row; ++above) {
+        int64_t times = basis[above][row] / pivot;
+        if (basis[above][row] - times * pivot < 0) --times;
+        for (int k = row; k < kMostClosedAxes; ++k) basis[above][k] -= times * basis[row][k];
+      }
+    }
+  }
+};
+
+// The lattices of roots, for those that have closed paths.
+struct WindingLattices {
+  static constexpr int32_t kNone = -1, kBeingMade = -2;
+  int32_t* of_root;
+  WindingLattice* lattice;  // zeros at first
+  int32_t* count;
+
+  template <class Access>
+  CONNCOMP_ANYWHERE void add(int32_t root, const Winding& winding) const {
+    WindingLattice& of_tree = lattice[claim<Access>(root)];
+    for (;;) {
+      const int32_t version = Access::load_published(&of_tree.version);
+      if (version % 2 != 0) continue;
+      int64_t basis[kMostClosedAxes][kMostClosedAxes] = {};
+      for (int row = 0; row < kMostClosedAxes; ++row)
+        for (int k = row; k < kMostClosedAxes; ++k)
+          basis[row][k] = Access::load_published(&of_tree.basis[row][k]);
+      // What was read is one basis if nobody has begun to change it meanwhile.
+      if (Access::load_published(&of_tree.version) != version) continue;
+      if (WindingLattice::has(basis, winding)) return;
+      if (Access::publish(&of_tree.version, version, version + 1) != version) continue;
+      WindingLattice::add(basis, winding);
+      for (int row = 0; row < kMostClosedAxes; ++row)
+        for (int k = row; k < kMostClosedAxes; ++k) Access::store(&of_tree.basis[row][k], basis[row][k]);
+      Access::publish(&of_tree.version, version + 1, version + 2);
+      return;
+    }
+  }
+
+ private:
+  template <class Access>
+  CONNCOMP_ANYWHERE int32_t claim(int32_t root) const {
+    int32_t number = Access::load(of_root + root);
+    if (number == kNone) {
+      number = Access::compare_exchange(of_root + root, kNone, kBeingMade);
+      if (number == kNone) {
+        number = Access::fetch_add(count, int32_t(1));
+        Access::store(of_root + root, number);
+        return number;
+      }
+    }
+    while (number == kBeingMade) number = Access::load_published(of_root + root);
+    return number;
+  }
+};
+
+}  // namespace conncomp

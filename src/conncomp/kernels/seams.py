@@ -1,0 +1,217 @@
+"""The seam links of an array, which lead over the ends of periodic axes: see ``core/seams.h``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.kernels.neighbourhood import Neighbourhood, Step
+
+MOST_AXES, MOST_CLOSED = 10, 4
+MOST_LINKS = (1 << 31) - 1
+NO_KEY, NO_LINK, NO_LATTICE = -1, -1, -1
+MOST_KEY = np.iinfo(np.int64).max
+
+SEAMS = np.dtype(
+    [(name, "i8") for name in ("rank", "boxes", "links", "items", "item_size", "item_stride")]
+)
+BOX = np.dtype(
+    [
+        *((name, "i8") for name in ("first", "from", "from_value", "distance", "value_distance")),
+        ("periods", "i8", MOST_CLOSED),
+        ("axis", "i8"),
+        ("forward", "i8"),
+        *((name, "i8", MOST_AXES) for name in ("extent", "stride", "value_stride")),
+    ]
+)
+# The integers of a ``Hook``, of 32 bits, and of a ``WindingLattice``, of 64.
+HOOK, LATTICE = 1 + MOST_CLOSED, 1 + MOST_CLOSED**2
+
+
+class Seams(NamedTuple):
+    """The seam links of the items of an array.
+
+    Attributes
+    ----------
+    struct : numpy.void
+        ``Seams`` of ``core/seams.h``.
+    boxes : ndarray of BOX
+    links : int
+        How many links all items have.
+    slots : int
+        Of a table with room for all components at the seams: a power of 2.
+    lattices : int
+        No more components than this can wrap.
+    """
+
+    struct: Any
+    boxes: NDArray[Any]
+    links: int
+    slots: int
+    lattices: int
+
+
+@lru_cache(maxsize=256)
+def seams_of(
+    shape: tuple[int, ...],
+    value_strides: tuple[int, ...],
+    neighbourhood: Neighbourhood,
+    items: int = 1,
+    item_stride: int = 0,
+) -> Seams:
+    """Return the seam links of arrays of a kind.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of an item.
+    value_strides : tuple of int
+        In elements.
+    neighbourhood : Neighbourhood
+        Up to `MOST_CLOSED` axes are periodic.
+    items : int, optional
+        How many separate arrays there are.
+    item_stride : int, optional
+        Their distance in elements.
+    """
+    ndim, size = len(shape), prod(shape)
+    closed = [k for k in range(ndim) if neighbourhood.periodic[k]]
+    strides = tuple(prod(shape[k + 1 :]) for k in range(ndim))
+    steps = neighbourhood.steps(tuple(range(ndim))).backward
+    # Those over the ends of the same axes are next to each other: their elements are, too.
+    kinds = [(over, step) for step in steps for over in _choices([k for k in closed if step[k]])]
+    boxes, first = [], 0
+    for over, step in sorted(kinds):
+        extent = [
+            1 if k in over else length - abs(move)
+            for k, (length, move) in enumerate(zip(shape, step, strict=True))
+        ]
+        if prod(extent) <= 0:
+            continue
+        box = _box(shape, strides, value_strides, closed, step, over, extent)
+        box["first"] = first
+        first += prod(extent)
+        boxes.append(box)
+    struct = np.array((ndim, len(boxes), first, items, size, item_stride), SEAMS)
+    faces = [size // shape[k] for k in closed] if size else []
+    at_ends = sum(min(shape[k], 2) * face for k, face in zip(closed, faces, strict=False))
+    components = items * min(2 * first, at_ends, size)
+    slots = 1 << max(6, (2 * components - 1).bit_length())
+    lattices = max(1, items * sum(faces))
+    return Seams(struct[()], np.array(boxes, BOX), items * first, slots, lattices)
+
+
+def _choices(axes: list[int]) -> Iterator[tuple[int, ...]]:
+    """Yield every choice of one axis or more."""
+    for count in range(1, len(axes) + 1):
+        yield from combinations(axes, count)
+
+
+def _box(
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    value_strides: tuple[int, ...],
+    closed: list[int],
+    step: Step,
+    over: tuple[int, ...],
+    extent: list[int],
+) -> Any:
+    """Return the box of a step whose links lead over the ends of the axes `over`."""
+    box = np.zeros((), BOX)
+    for k, move in enumerate(step):
+        begin = (shape[k] - 1 if move > 0 else 0) if k in over else int(move < 0)
+        to = begin + move - (shape[k] * move if k in over else 0)
+        box["from"] += begin * strides[k]
+        box["from_value"] += begin * value_strides[k]
+        box["distance"] += (to - begin) * strides[k]
+        box["value_distance"] += (to - begin) * value_strides[k]
+        if k in over:
+            box["periods"][closed.index(k)] = move
+    moves = [k for k, move in enumerate(step) if move]
+    box["axis"], box["forward"] = len(step) - 1 - moves[0], step[moves[0]] > 0
+    # Links go along the longest axis first; of several, along that of the least stride.
+    order = sorted(range(len(shape)), key=lambda k: (extent[k], -abs(value_strides[k])))
+    for place, k in enumerate(order):
+        box["extent"][place] = extent[k]
+        box["stride"][place], box["value_stride"][place] = strides[k], value_strides[k]
+    return box
+
+
+class SeamTables(NamedTuple):
+    """What is known of seams: see ``SeamWindings`` of ``core/seams.h``.
+
+    Attributes
+    ----------
+    key : array of int64, shape (slots,)
+        What each slot is of: the label of an open component, and 2**40 times its item.
+    link : array of int32, shape (slots,)
+    hook : array of int32, shape (links * HOOK,)
+    lattice_of : array of int32, shape (slots,)
+    lattices : array of int64, shape (lattices, LATTICE)
+    made : array of int32, shape (1,)
+        How many lattices there are.
+    smallest : array of int64, shape (slots,)
+    """
+
+    key: Any
+    link: Any
+    hook: Any
+    lattice_of: Any
+    lattices: Any
+    made: Any
+    smallest: Any
+
+    @classmethod
+    def of(cls, xp: Any, seams: Seams) -> SeamTables:
+        """Return tables of which nothing is known yet."""
+        return cls(
+            xp.full(seams.slots, NO_KEY, np.int64),
+            xp.full(seams.slots, NO_LINK, np.int32),
+            xp.empty(seams.links * HOOK, np.int32),
+            xp.full(seams.slots, NO_LATTICE, np.int32),
+            xp.zeros((seams.lattices, LATTICE), np.int64),
+            xp.zeros(1, np.int32),
+            xp.full(seams.slots, MOST_KEY, np.int64),
+        )
+
+
+class Windings(NamedTuple):
+    """Which components of an item wrap.
+
+    Attributes
+    ----------
+    components : int
+        How many the item has.
+    labels : array of int64, shape (k,)
+        Of those that wrap, in order.
+    bases : array of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
+        Of their windings, by closed axes.
+    """
+
+    components: int
+    labels: Any
+    bases: Any
+
+
+def read_windings(xp: Any, tables: SeamTables, open_components: int) -> Windings:
+    """Return what kernels have found about the seams of one item.
+
+    Numbers of components follow from those of the open array, as both are in the order of first
+    elements: those are left out that are connected to smaller ones.
+    """
+    at_seams = tables.key != NO_KEY
+    keys, smallest = tables.key[at_seams], tables.smallest[at_seams]
+    left_out = xp.sort(keys[keys != smallest])
+    wrapping = xp.nonzero(tables.lattice_of >= 0)[0]
+    first = tables.smallest[wrapping]
+    order = xp.argsort(first)
+    labels = first[order] - xp.searchsorted(left_out, first[order])
+    rows = tables.lattices[tables.lattice_of[wrapping[order]], 1:]
+    bases = rows.reshape(-1, MOST_CLOSED, MOST_CLOSED)
+    return Windings(open_components - len(left_out), labels, bases)

@@ -1,0 +1,261 @@
+"""Windings against a search with displacements, known paths, and Euler's formula."""
+
+from collections import deque
+from itertools import product
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.grid import wrapping as module
+from host_cuda.host_gpu import AVAILABLE, HostGpu
+
+DEVICES = ["cpu", pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="no g++"))]
+
+
+@pytest.fixture(params=DEVICES)
+def wrapping_on(request, monkeypatch):
+    """Return `component_wrapping` and `cluster_wrapping` on the CPU, or by kernels for a GPU."""
+    if request.param == "host":
+        monkeypatch.setattr(module, "current_gpu", lambda: HostGpu(multiprocessors=1))
+        monkeypatch.setattr(module, "choose_device", lambda *arguments: "cuda")
+        monkeypatch.setattr(module, "move_to_gpu", lambda xp, array: array)
+        monkeypatch.setattr(module, "move_from_gpu", lambda array: array)
+    return conncomp.component_wrapping, conncomp.cluster_wrapping
+
+
+def hermite(vectors, ndim):
+    """Return the Hermite normal form of a lattice, column by column, in Python's integers."""
+    left, basis = [list(vector) for vector in vectors if any(vector)], []
+    for column in range(ndim):
+        while sum(bool(vector[column]) for vector in left) > 1:
+            least = min((v for v in left if v[column]), key=lambda v: abs(v[column]))
+            for vector in left:
+                if vector is not least:
+                    times = vector[column] // least[column]
+                    vector[:] = [x - times * y for x, y in zip(vector, least, strict=True)]
+        row = next((vector for vector in left if vector[column]), None)
+        if row is None:
+            continue
+        left.remove(row)
+        if row[column] < 0:
+            row = [-x for x in row]
+        for above in basis:
+            times = above[column] // row[column]
+            above[:] = [x - times * y for x, y in zip(above, row, strict=True)]
+        basis.append(row)
+    basis += [[0] * ndim] * (ndim - len(basis))
+    return basis
+
+
+def search(shape, steps, periodic, foreground, linked):
+    """Return a basis of windings for each component, in the order of first elements."""
+    place, bases = {}, []
+    for start in product(*map(range, shape)):
+        if not foreground(start) or start in place:
+            continue
+        place[start], waiting, vectors = (0,) * len(shape), deque([start]), []
+        while waiting:
+            at = waiting.popleft()
+            for step in steps:
+                beyond = tuple(x + move for x, move in zip(at, step, strict=True))
+                to = tuple(x % n for x, n in zip(beyond, shape, strict=True))
+                periods = tuple((x - y) // n for x, y, n in zip(beyond, to, shape, strict=True))
+                closed = all(p or not t for p, t in zip(periodic, periods, strict=True))
+                if not closed or not foreground(to) or not linked(at, to, step):
+                    continue
+                far = tuple(a + b for a, b in zip(place[at], periods, strict=True))
+                if to not in place:
+                    place[to] = far
+                    waiting.append(to)
+                else:
+                    vectors.append([a - b for a, b in zip(far, place[to], strict=True)])
+        bases.append(hermite(vectors, len(shape)))
+    return bases
+
+
+def check(wrapping, bases, ndim):
+    expected = np.array(bases, np.int64).reshape(-1, ndim, ndim)
+    np.testing.assert_array_equal(wrapping.vectors, expected)
+    np.testing.assert_array_equal(wrapping.axes, expected.any(1))
+    np.testing.assert_array_equal(wrapping.rank, expected.any(2).sum(1))
+    np.testing.assert_array_equal(wrapping.labels, 1 + np.flatnonzero(expected.any((1, 2))))
+
+
+def random_shape(random):
+    ndim = int(random.integers(1, 5))
+    return tuple(random.choice([1, 2, 3, 4, 5, 7], ndim).tolist())
+
+
+def steps_of(structure):
+    return [tuple(step) for step in (np.argwhere(structure) - 1).tolist() if any(step)]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_images(wrapping_on, seed):
+    """Any shape, with lengths of 1, 2 and 3 among them, any neighbourhood and values."""
+    random = np.random.default_rng(seed)
+    shape = random_shape(random)
+    image = random.integers(0, 1 + random.integers(1, 4), shape)
+    periodic = tuple(random.random(len(shape)) < 0.7)
+    options = {}
+    if random.random() < 0.4:
+        structure = random.random((3,) * len(shape)) < 0.3
+        structure |= np.flip(structure)
+        options["structure"] = structure
+    else:
+        connectivity = int(random.integers(1, len(shape) + 1))
+        options["connectivity"] = connectivity
+        structure = np.abs(np.indices((3,) * len(shape)) - 1).sum(0) <= connectivity
+    tolerance = int(random.integers(0, 2))
+    bases = search(
+        shape,
+        steps_of(structure),
+        periodic,
+        lambda at: image[at] != 0,
+        lambda at, to, step: abs(int(image[at]) - int(image[to])) <= tolerance,
+    )
+    wrapping = wrapping_on[0](image, periodic=periodic, tolerance=tolerance, **options)
+    check(wrapping, bases, len(shape))
+    assert (
+        len(wrapping.axes)
+        == conncomp.label(
+            image, periodic=periodic, tolerance=tolerance, return_num=True, **options
+        )[1]
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bonds(wrapping_on, seed):
+    random = np.random.default_rng(seed)
+    shape = random_shape(random)
+    ndim = len(shape)
+    bonds = random.random((ndim, *shape)) < random.choice([0.3, 0.5, 0.8])
+    periodic = tuple(random.random(ndim) < 0.8)
+
+    def linked(at, to, step):
+        axis = next(k for k in range(ndim) if step[k])
+        return bonds[axis][at if step[axis] > 0 else to]
+
+    units = np.abs(np.indices((3,) * ndim) - 1).sum(0) == 1
+    bases = search(shape, steps_of(units), periodic, lambda at: True, linked)
+    packed = sum(plane.astype(np.uint8) << k for k, plane in enumerate(bonds))
+    for given in bonds, packed:
+        check(wrapping_on[1](given, periodic=periodic), bases, ndim)
+
+
+@pytest.mark.parametrize(("rows", "turns"), [(5, 1), (7, 3), (12, 5), (30, 7)])
+def test_helices(wrapping_on, rows, turns):
+    """A line that goes `turns` times along the columns while it goes once along the rows."""
+    columns = 2 * turns + 2
+    image = np.zeros((rows * 3 * turns, columns), bool)
+    at = 0
+    for step in range(turns * columns):
+        down = (step + 1) * len(image) // (turns * columns)
+        image[at : down + 1, step % columns] = True
+        image[down % len(image), step % columns] = True
+        at = down
+    wrapping = wrapping_on[0](image, connectivity=1)
+    assert wrapping.labels.tolist() == [1]
+    assert wrapping.bases[0].tolist() == [[1, turns], [0, 0]]
+
+
+@pytest.mark.parametrize("winds", [1, 2, 9, 64])
+def test_snakes(wrapping_on, winds):
+    """A snake that goes around and around along the columns, and closes, or not, by the rows."""
+    rows, columns = 4 * winds, 8
+    image = np.zeros((rows, columns), bool)
+    for turn in range(winds):
+        image[4 * turn, :5] = image[4 * turn : 4 * turn + 3, 4] = True
+        image[4 * turn + 2, 4:] = image[4 * turn + 2, 0] = True
+        image[4 * turn + 2 : 4 * turn + 5, 0] = True
+    for closes in (False, True):
+        wrapping = wrapping_on[0](image, connectivity=1, periodic=(closes, True))
+        assert len(wrapping.axes) == 1
+        expected = [[[1, winds], [0, 0]]] if closes else []
+        assert wrapping.bases.tolist() == expected
+
+
+@pytest.mark.parametrize("strides", ["reversed", "transposed", "every other"])
+def test_strides(wrapping_on, strides):
+    random = np.random.default_rng(3)
+    image = random.random((24, 22)) < 0.6
+    view = {"reversed": image[::-1], "transposed": image.T, "every other": image[::2, ::2]}[strides]
+    expected = wrapping_on[0](np.ascontiguousarray(view), connectivity=1)
+    wrapping = wrapping_on[0](view, connectivity=1)
+    np.testing.assert_array_equal(wrapping.vectors, expected.vectors)
+
+
+def euler_characteristic(black):
+    """Return V - E + F of the sites, bonds and full squares of a torus."""
+    down, right = np.roll(black, -1, 0), np.roll(black, -1, 1)
+    edges = np.count_nonzero(black & down) + np.count_nonzero(black & right)
+    faces = np.count_nonzero(black & down & right & np.roll(right, -1, 0))
+    return np.count_nonzero(black) - edges + faces
+
+
+def rank_2(wrapping):
+    return int((wrapping.bases[:, -1] != 0).any())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_torus(wrapping_on, seed):
+    """n4(black) - n8(white) - (V - E + F) is +1 if black has a cross, -1 if white has one."""
+    random = np.random.default_rng(seed)
+    shape = tuple(random.choice([1, 2, 3, 5, 16, 33, 70], 2).tolist())
+    black = random.random(shape) < random.choice([0.3, 0.5, 0.59, 0.7])
+    wrap = wrapping_on[0]
+    of_black, of_white = wrap(black, connectivity=1), wrap(~black, connectivity=2)
+    left = len(of_black.axes) - len(of_white.axes) - euler_characteristic(black)
+    assert left == rank_2(of_black) - rank_2(of_white)
+
+
+@pytest.mark.parametrize("size", [512, 2048])
+def test_large_torus(size):
+    for seed, density in enumerate((0.4, 0.5927, 0.5927, 0.62)):
+        black = np.random.default_rng(seed).random((size, size)) < density
+        of_black = conncomp.component_wrapping(black, connectivity=1)
+        of_white = conncomp.component_wrapping(~black, connectivity=2)
+        left = len(of_black.axes) - len(of_white.axes) - euler_characteristic(black)
+        assert left == rank_2(of_black) - rank_2(of_white)
+
+
+def test_threads(monkeypatch):
+    random = np.random.default_rng(5)
+    image = random.random((4, 300, 300)) < 0.35
+    results = []
+    for threads in (1, 2, 7):
+        conncomp.set_num_threads(threads)
+        results.append(conncomp.component_wrapping(image, connectivity=1))
+    conncomp.set_num_threads(2)
+    for wrapping in results[1:]:
+        np.testing.assert_array_equal(wrapping.vectors, results[0].vectors)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (4, 0, 2)])
+def test_empty(shape):
+    wrapping = conncomp.component_wrapping(np.zeros(shape))
+    assert wrapping.axes.shape == (0, len(shape))
+    assert wrapping.vectors.shape == (0, len(shape), len(shape))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"label_image": np.zeros((2,) * 5)}, "periodic closes 5 axes; up to 4"),
+        ({"label_image": np.zeros((1,) * 11), "periodic": False}, "label_image has 11 axes"),
+        ({"label_image": np.zeros((3, 3)), "periodic": (True,)}, "periodic"),
+        ({"label_image": np.zeros((3, 3)), "connectivity": 3}, "connectivity=3"),
+        ({"label_image": np.zeros((3, 3)), "tolerance": -1}, "tolerance=-1"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        conncomp.component_wrapping(**arguments)
+
+
+def test_errors_of_bonds():
+    with pytest.raises(ValueError, match="bonds has 7 axes"):
+        conncomp.cluster_wrapping(np.zeros((7,) + (1,) * 7, bool), periodic=False)
+    with pytest.raises(TypeError, match="bonds"):
+        conncomp.cluster_wrapping(np.zeros((2, 3, 3)))
