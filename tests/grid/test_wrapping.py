@@ -79,7 +79,8 @@ def check(wrapping, bases, ndim):
     np.testing.assert_array_equal(wrapping.vectors, expected)
     np.testing.assert_array_equal(wrapping.axes, expected.any(1))
     np.testing.assert_array_equal(wrapping.rank, expected.any(2).sum(1))
-    np.testing.assert_array_equal(wrapping.labels, 1 + np.flatnonzero(expected.any((1, 2))))
+    np.testing.assert_array_equal(wrapping.wrapping, np.flatnonzero(expected.any((1, 2))))
+    assert wrapping.counts == len(expected)
 
 
 def random_shape(random):
@@ -156,7 +157,7 @@ def test_helices(wrapping_on, rows, turns):
         image[down % len(image), step % columns] = True
         at = down
     wrapping = wrapping_on[0](image, connectivity=1)
-    assert wrapping.labels.tolist() == [1]
+    assert wrapping.wrapping.tolist() == [0]
     assert wrapping.bases[0].tolist() == [[1, turns], [0, 0]]
 
 
@@ -184,6 +185,29 @@ def test_strides(wrapping_on, strides):
     expected = wrapping_on[0](np.ascontiguousarray(view), connectivity=1)
     wrapping = wrapping_on[0](view, connectivity=1)
     np.testing.assert_array_equal(wrapping.vectors, expected.vectors)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_batches(wrapping_on, seed):
+    """Items as if alone, at any distances in memory, of values and of bonds."""
+    random = np.random.default_rng(seed)
+    shape = tuple(random.choice([1, 2, 3, 6], random.integers(1, 4)).tolist())
+    batch = tuple(random.choice([1, 2, 3], random.integers(1, 3)).tolist())
+    periodic = tuple(random.random(len(shape)) < 0.8)
+    doubled = (*batch[:-1], 2 * batch[-1], *shape)
+    images = random.random(doubled)[(slice(None),) * (len(batch) - 1) + (slice(None, None, 2),)]
+    bonds = random.random((len(shape), *batch, *shape)) < 0.5
+    for wrap, given, item_of in (
+        (wrapping_on[0], images < 0.6, lambda n: (images < 0.6)[n]),
+        (wrapping_on[0], (images * 3).astype(int), lambda n: (images * 3).astype(int)[n]),
+        (wrapping_on[1], bonds, lambda n: bonds[(slice(None), *n)]),
+    ):
+        together = wrap(given, periodic=periodic, batch_axes=len(batch))
+        alone = [wrap(item_of(n), periodic=periodic) for n in np.ndindex(batch)]
+        assert together.counts.shape == batch
+        assert together.counts.ravel().tolist() == [int(one.counts) for one in alone]
+        np.testing.assert_array_equal(together.axes, np.concatenate([one.axes for one in alone]))
+        np.testing.assert_array_equal(together.bases, np.concatenate([one.bases for one in alone]))
 
 
 def euler_characteristic(black):

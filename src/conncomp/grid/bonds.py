@@ -164,13 +164,18 @@ def label_bonds(
         workspace,
         options,
     )
-    return label_problem(problem_of_bonds(bonds, periodic, batch_axes, request.device), request)
+    on_device = request.device == "cuda"  # where `Image` wants it
+    problem = problem_of_bonds(bonds, periodic, batch_axes, even_items=on_device)
+    return label_problem(problem, request)
 
 
 def problem_of_bonds(
-    bonds: ArrayLike, periodic: bool | Sequence[bool], batch_axes: int, device: str
+    bonds: ArrayLike, periodic: bool | Sequence[bool], batch_axes: int, *, even_items: bool
 ) -> Problem:
-    """Check the arguments of `label_bonds` that say what is labelled."""
+    """Check the arguments of `label_bonds` that say what is labelled.
+
+    `even_items` says whether items must lie at equal distances in memory.
+    """
     given: Any = as_cupy(bonds) if on_gpu(bonds) else as_numpy(bonds, "bonds")
     wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
     check_kind(given, "bu", bonds, "bonds", wanted)
@@ -179,7 +184,7 @@ def problem_of_bonds(
     shape, batch = _check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
-    read = _with_even_items(given, batch) if device == "cuda" else given
+    read = _with_even_items(given, batch) if even_items else given
     source = Source(given, read, partial(_describe_bonds, batch_axes=batch))
     return Problem(source, library_of(bonds), neighbourhood, batch)
 
@@ -215,7 +220,7 @@ def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
 
 
 def _with_even_items(bonds: Any, batch: int) -> Any:
-    """Return bonds whose items are at equal distances in memory, as `Image` wants them."""
+    """Return bonds whose items are at equal distances in memory."""
     ahead = slice(1, 1 + batch) if bonds.dtype == bool else slice(batch)
     even = steps_evenly(bonds.shape[ahead], bonds.strides[ahead])
     return bonds if even else bonds.copy(order="C")

@@ -6,8 +6,9 @@ which of these components are one, and which paths are closed: see ``core/windin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from conncomp.grid.bonds import MOST_AXES as MOST_BOND_AXES
 from conncomp.grid.bonds import problem_of_bonds
 from conncomp.grid.labelling import Problem, Request, problem_of_image
 from conncomp.grid.runs import Array
-from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.grid.image import Image, steps_evenly
 from conncomp.kernels.cuda.grid.windings import find_windings
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, current_gpu
 from conncomp.kernels.links import Links
@@ -38,7 +39,6 @@ from conncomp.kernels.seams import (
     MOST_LINKS,
     Seams,
     SeamTables,
-    Windings,
     read_windings,
     seams_of,
 )
@@ -60,29 +60,33 @@ class ComponentWrapping:
     Attributes
     ----------
     axes : ndarray of bool, shape (n, ndim)
-        For each of n components, in the order of labels, along which axes it closes on itself.
-    labels : ndarray of int64, shape (k,)
-        The labels of the components that wrap, along any axis.
+        For each of n components, in the order of labels, along which axes it closes on itself. With
+        batch axes, in the order of items first; ndim is the number of an item's axes.
+    wrapping : ndarray of int64, shape (k,)
+        The rows of `axes` of the components that wrap, along any axis.
     bases : ndarray of int64, shape (k, ndim, ndim)
         The bases of their winding vectors, in rows, the last of them 0 if there are fewer.
+    counts : ndarray of int64, of the shape of the batch axes
+        The number of components of each item.
     """
 
     axes: NDArray[np.bool_]
-    labels: NDArray[np.int64]
+    wrapping: NDArray[np.int64]
     bases: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     @property
     def rank(self) -> NDArray[np.int64]:
         """For each component, how many independent winding vectors it has; of shape (n,)."""
         rank = self.axes[:, 0].astype(np.int64) * 0
-        rank[self.labels - 1] = (self.bases != 0).any(2).sum(1)
+        rank[self.wrapping] = (self.bases != 0).any(2).sum(1)
         return rank
 
     @property
     def vectors(self) -> NDArray[np.int64]:
         """For each component a basis of its winding vectors; of shape (n, ndim, ndim)."""
         vectors = self.axes[:, :, None].repeat(self.axes.shape[1], 2).astype(np.int64) * 0
-        vectors[self.labels - 1] = self.bases
+        vectors[self.wrapping] = self.bases
         return vectors
 
 
@@ -94,6 +98,7 @@ def component_wrapping(
     structure: ArrayLike | None = None,
     tolerance: float = 0,
     periodic: bool | Sequence[bool] = True,
+    batch_axes: int = 0,
     device: str | None = None,
     workspace: Workspace | None = None,
 ) -> ComponentWrapping:
@@ -101,7 +106,7 @@ def component_wrapping(
 
     Parameters
     ----------
-    label_image, background, connectivity, structure, tolerance, device, workspace
+    label_image, background, connectivity, structure, tolerance, batch_axes, device, workspace
         As of `label`.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves, up to four of them: one answer for all, or one for each
@@ -164,7 +169,7 @@ def component_wrapping(
     """
     chosen = choose_device(device, on_gpu(label_image), "label_image")
     problem = problem_of_image(
-        label_image, background, connectivity, structure, tolerance, periodic, 0
+        label_image, background, connectivity, structure, tolerance, periodic, batch_axes
     )
     return _wrapping(problem, chosen, workspace, "label_image")
 
@@ -173,6 +178,7 @@ def cluster_wrapping(
     bonds: ArrayLike,
     *,
     periodic: bool | Sequence[bool] = True,
+    batch_axes: int = 0,
     device: str | None = None,
     workspace: Workspace | None = None,
 ) -> ComponentWrapping:
@@ -180,7 +186,7 @@ def cluster_wrapping(
 
     Parameters
     ----------
-    bonds, device, workspace
+    bonds, batch_axes, device, workspace
         As of `label_bonds`.
     periodic : bool or sequence of bool, optional
         As of `component_wrapping`.
@@ -201,106 +207,115 @@ def cluster_wrapping(
     >>> import numpy as np
     >>> bonds = np.zeros((2, 3, 4), bool)
     >>> bonds[1, 0] = True
-    >>> conncomp.cluster_wrapping(bonds).labels
-    array([1])
+    >>> conncomp.cluster_wrapping(bonds).wrapping
+    array([0])
     """
     chosen = choose_device(device, on_gpu(bonds), "bonds")
-    return _wrapping(problem_of_bonds(bonds, periodic, 0, chosen), chosen, workspace, "bonds")
+    problem = problem_of_bonds(bonds, periodic, batch_axes, even_items=True)
+    return _wrapping(problem, chosen, workspace, "bonds")
 
 
 def _wrapping(
     problem: Problem, device: str, workspace: Workspace | None, name: str
 ) -> ComponentWrapping:
     request = Request(device, "consecutive", "auto", True, None, None, workspace, {})
-    source, library, neighbourhood, _ = problem
+    source, library = problem.source, problem.library
     if isinstance(source.given, np.ndarray):
         if device == "cpu":
-            return _on_cpu(*source.describe(source.read), neighbourhood, request, name)
+            return _described(np, problem, *_find_on_cpu(problem, source.read, request, name))
         gpu = current_gpu()
-        placed = source.describe(move_to_gpu(gpu.xp, source.read))
-        wrapping = _on_gpu(gpu, *placed, neighbourhood, request, name)
-        return ComponentWrapping(
-            *(move_from_gpu(part) for part in (wrapping.axes, wrapping.labels, wrapping.bases))
-        )
+        placed = move_to_gpu(gpu.xp, source.read)
+        wrapping = _described(gpu.xp, problem, *_find_on_gpu(gpu, problem, placed, request, name))
+        return _each_part(wrapping, move_from_gpu)
     with caller_stream(library, source.given.device.id):
-        wrapping = _on_gpu(
-            current_gpu(), *source.describe(source.read), neighbourhood, request, name
-        )
-        return ComponentWrapping(
-            *(from_cupy(part, library) for part in (wrapping.axes, wrapping.labels, wrapping.bases))
-        )
+        gpu = current_gpu()
+        open_array = _find_on_gpu(gpu, problem, source.read, request, name)
+        wrapping = _described(gpu.xp, problem, *open_array)
+        return _each_part(wrapping, lambda part: from_cupy(part, library))
 
 
-def _on_cpu(
-    values: NDArray[Any], links: Links, neighbourhood: Neighbourhood, request: Request, name: str
-) -> ComponentWrapping:
-    seams = _seams(values, links, neighbourhood, name)
+def _each_part(wrapping: ComponentWrapping, change: Callable[[Any], Any]) -> ComponentWrapping:
+    return ComponentWrapping(*(change(getattr(wrapping, part.name)) for part in fields(wrapping)))
+
+
+def _find_on_cpu(
+    problem: Problem, read: Any, request: Request, name: str
+) -> tuple[SeamTables, NDArray[np.int64]]:
+    """Return what is at the seams, and how many components each item has if all axes are open."""
+    values, links, seams = _open_array(problem, read, name)
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    array = Array(values, links, _opened(neighbourhood), 0)
-    components = int(request.fill_on_cpu(array, labels)[0])
+    array = Array(values, links, _opened(problem.neighbourhood), problem.batch_axes)
+    counts = request.fill_on_cpu(array, labels)
     tables = SeamTables.of(np, seams)
     if seams.links and values.size:
-        links = links._replace(bonds=links.bonds[::-1])
         native.find_windings(
             values.__array_interface__["data"][0],
-            *links,
+            *links._replace(bonds=links.bonds[::-1]),
             np.frombuffer(seams.struct.tobytes(), np.int64),
             seams.boxes.view(np.int64),
             *(part.reshape(-1) for part in tables),
             labels.reshape(-1),
         )
-    return _described(np, read_windings(np, tables, components), neighbourhood)
+    return tables, counts
 
 
-def _on_gpu(
-    gpu: Gpu, values: Any, links: Links, neighbourhood: Neighbourhood, request: Request, name: str
-) -> ComponentWrapping:
-    seams = _seams(values, links, neighbourhood, name)
+def _find_on_gpu(
+    gpu: Gpu, problem: Problem, read: Any, request: Request, name: str
+) -> tuple[SeamTables, Any]:
+    values, links, seams = _open_array(problem, read, name)
     labels = gpu.xp.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    image = Image(values, links, _opened(neighbourhood))
-    components = int(request.fill_on_gpu(gpu, image, labels)[0])
+    image = Image(values, links, _opened(problem.neighbourhood), problem.batch_axes)
+    counts = request.fill_on_gpu(gpu, image, labels)
     tables = SeamTables.of(gpu.xp, seams)
     if seams.links and values.size:
         find_windings(gpu, values, links, seams, labels, tables)
-    return _described(gpu.xp, read_windings(gpu.xp, tables, components), neighbourhood)
+    return tables, counts.copy()  # before the workspace is used again
 
 
 def _opened(neighbourhood: Neighbourhood) -> Neighbourhood:
     return neighbourhood._replace(periodic=(False,) * len(neighbourhood.periodic))
 
 
-def _seams(values: Any, links: Links, neighbourhood: Neighbourhood, name: str) -> Seams:
+def _open_array(problem: Problem, read: Any, name: str) -> tuple[Any, Links, Seams]:
+    """Return values whose items lie at equal distances, how they are linked, and their seams."""
+    batch_axes, neighbourhood = problem.batch_axes, problem.neighbourhood
+    values, links = problem.source.describe(read)
+    if not links.bonds and not steps_evenly(values.shape[:batch_axes], values.strides[:batch_axes]):
+        values = values.copy(order="C")
+    batch, shape = values.shape[:batch_axes], values.shape[batch_axes:]
     closed, most = sum(neighbourhood.periodic), MOST_BOND_AXES if links.bonds else MOST_AXES
     if closed > MOST_CLOSED:
         raise ValueError(
             f"periodic closes {closed} axes; up to {MOST_CLOSED} may be periodic for wrapping"
         )
-    if values.ndim > most:
+    if len(shape) > most:
         raise ValueError(
-            f"{name} has {values.ndim} axes; for wrapping there may be up to {most}: leave out "
+            f"{name} has {len(shape)} axes; for wrapping there may be up to {most}: leave out "
             "those of length 1"
         )
     strides = tuple(stride // values.dtype.itemsize for stride in values.strides)
-    seams = seams_of(values.shape, strides, neighbourhood)
+    to_next_item = [stride for stride, n in zip(strides, batch, strict=False) if n > 1][-1:] or [0]
+    seams = seams_of(shape, strides[batch_axes:], neighbourhood, prod(batch), *to_next_item)
     if seams.links > MOST_LINKS:
         raise ValueError(
             f"{name} has {seams.links} links over the ends of periodic axes; for wrapping there "
             f"may be up to {MOST_LINKS}"
         )
-    return seams
+    return values, links, seams
 
 
-def _described(xp: Any, windings: Windings, neighbourhood: Neighbourhood) -> ComponentWrapping:
+def _described(xp: Any, problem: Problem, tables: SeamTables, counts: Any) -> ComponentWrapping:
     """Return windings by all axes, closed or not."""
-    ndim, closed = len(neighbourhood.periodic), np.flatnonzero(neighbourhood.periodic).tolist()
-    bases = xp.zeros((len(windings.labels), ndim, ndim), np.int64)
+    closed = np.flatnonzero(problem.neighbourhood.periodic).tolist()
+    ndim, count = len(problem.neighbourhood.periodic), len(closed)
+    windings = read_windings(xp, tables, counts)
+    bases = xp.zeros((len(windings.rows), ndim, ndim), np.int64)
     # Rows of zeros come last.
-    rows = windings.bases
-    order = xp.argsort((rows == 0).all(2), axis=1, kind="stable")
-    rows = xp.take_along_axis(rows, order[:, :, None], 1)
-    count = len(closed)
+    order = xp.argsort((windings.bases == 0).all(2), axis=1, kind="stable")
+    packed = xp.take_along_axis(windings.bases, order[:, :, None], 1)
     for k, axis in enumerate(closed):
-        bases[:, :count, axis] = rows[:, :count, k]
-    axes = xp.zeros((windings.components, ndim), bool)
-    axes[windings.labels - 1] = (bases != 0).any(1)
-    return ComponentWrapping(axes, windings.labels, bases)
+        bases[:, :count, axis] = packed[:, :count, k]
+    axes = xp.zeros((int(windings.counts.sum()), ndim), bool)
+    axes[windings.rows] = (bases != 0).any(1)
+    batch = problem.source.given.shape[-ndim - problem.batch_axes :][: problem.batch_axes]
+    return ComponentWrapping(axes, windings.rows, bases, windings.counts.reshape(batch))

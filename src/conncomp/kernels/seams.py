@@ -15,6 +15,8 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 MOST_AXES, MOST_CLOSED = 10, 4
 MOST_LINKS = (1 << 31) - 1
+ITEM_SHIFT = 40  # in keys
+LABEL_BITS = (1 << ITEM_SHIFT) - 1
 NO_KEY, NO_LINK, NO_LATTICE = -1, -1, -1
 MOST_KEY = np.iinfo(np.int64).max
 
@@ -182,36 +184,41 @@ class SeamTables(NamedTuple):
 
 
 class Windings(NamedTuple):
-    """Which components of an item wrap.
+    """Which components wrap.
 
     Attributes
     ----------
-    components : int
-        How many the item has.
-    labels : array of int64, shape (k,)
-        Of those that wrap, in order.
+    counts : array of int64, shape (items,)
+        How many components each item has.
+    rows : array of int64, shape (k,)
+        The numbers of those that wrap, from 0 on, among the components of all items.
     bases : array of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
         Of their windings, by closed axes.
     """
 
-    components: int
-    labels: Any
+    counts: Any
+    rows: Any
     bases: Any
 
 
-def read_windings(xp: Any, tables: SeamTables, open_components: int) -> Windings:
-    """Return what kernels have found about the seams of one item.
+def read_windings(xp: Any, tables: SeamTables, open_counts: Any) -> Windings:
+    """Return what kernels have found about the seams.
 
-    Numbers of components follow from those of the open array, as both are in the order of first
-    elements: those are left out that are connected to smaller ones.
+    Labels follow from those of the open items, as both are in the order of first elements: those
+    are left out that are connected to smaller ones. `open_counts` has the number of open components
+    of each item.
     """
+    first_rows = xp.cumsum(open_counts) - open_counts
     at_seams = tables.key != NO_KEY
     keys, smallest = tables.key[at_seams], tables.smallest[at_seams]
     left_out = xp.sort(keys[keys != smallest])
-    wrapping = xp.nonzero(tables.lattice_of >= 0)[0]
-    first = tables.smallest[wrapping]
+    counts = open_counts - xp.bincount(left_out >> ITEM_SHIFT, minlength=len(open_counts))
+    slots = xp.nonzero(tables.lattice_of >= 0)[0]
+    first = tables.smallest[slots]
     order = xp.argsort(first)
-    labels = first[order] - xp.searchsorted(left_out, first[order])
-    rows = tables.lattices[tables.lattice_of[wrapping[order]], 1:]
-    bases = rows.reshape(-1, MOST_CLOSED, MOST_CLOSED)
-    return Windings(open_components - len(left_out), labels, bases)
+    keys_in_order = first[order]
+    item = keys_in_order >> ITEM_SHIFT
+    open_rows = first_rows[item] + (keys_in_order & LABEL_BITS) - 1
+    rows = open_rows - xp.searchsorted(left_out, keys_in_order)
+    of_slots = tables.lattices[tables.lattice_of[slots[order]], 1:]
+    return Windings(counts, rows, of_slots.reshape(-1, MOST_CLOSED, MOST_CLOSED))

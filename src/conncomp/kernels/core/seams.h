@@ -69,12 +69,13 @@ CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, 
 
 // What is known of the seams: nodes are slots of open components, named by their item and label.
 struct SeamWindings {
+  static constexpr int kItemShift = 40;
   SeamTable table;
   WindingForest forest;
   WindingLattices lattices;
   int64_t* smallest;  // the smallest key of each root's tree, then of each node's
 
-  CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << 40 | label; }
+  CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
 
   // Unites the open components at the ends of a link, given by their slots.
   template <class Access>
