@@ -2,14 +2,18 @@
 
 from collections import deque
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import conncomp
 from conncomp.grid import wrapping as module
-from host_cuda.host_gpu import AVAILABLE, HostGpu
+from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.seams import LATTICE, MOST_CLOSED
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 
+KERNELS = Path(__file__).parent / "kernels"
 DEVICES = ["cpu", pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="no g++"))]
 
 
@@ -81,6 +85,36 @@ def check(wrapping, bases, ndim):
     np.testing.assert_array_equal(wrapping.rank, expected.any(2).sum(1))
     np.testing.assert_array_equal(wrapping.wrapping, np.flatnonzero(expected.any((1, 2))))
     assert wrapping.counts == len(expected)
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="no g++")
+@pytest.mark.parametrize("seed", range(60))
+def test_lattices(seed):
+    """Any vectors at once; 16 threads a block, more blocks than one."""
+    random = np.random.default_rng(seed)
+    reach = int(random.choice([1, 3, 12, 100]))
+    vectors = np.zeros((int(random.integers(1, 40)), MOST_CLOSED), np.int32)
+    used = int(random.integers(1, MOST_CLOSED + 1))
+    vectors[:, :used] = random.integers(-reach, reach + 1, (len(vectors), used))
+    if random.random() < 0.5:  # of a lower rank
+        pair = random.integers(-reach, reach + 1, (2, MOST_CLOSED))
+        vectors = (random.integers(-2, 3, (len(vectors), 2)) @ pair).astype(np.int32)
+    of_root, made = np.full(1, -1, np.int32), np.zeros(1, np.int32)
+    lattices = np.zeros((1, LATTICE), np.int64)
+    (kernel,) = HostGpu(include=KERNELS, seed=seed).load("add_windings.cuh", ("add_windings",))
+    launch(kernel, (3, 16), vectors.reshape(-1), len(vectors), of_root, lattices, made)
+    assert (of_root[0], made[0]) == (0, 1)
+    basis = lattices[0, 1:].reshape(MOST_CLOSED, MOST_CLOSED).tolist()
+    rows = [row for row in basis if any(row)]
+    rows += [[0] * MOST_CLOSED] * (MOST_CLOSED - len(rows))
+    assert rows == hermite(vectors.tolist(), MOST_CLOSED)
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="no g++")
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    chosen = " or ".join(f"-{k}]" for k in (1, 2, 3))
+    check_sanitized(sanitizer, __file__, f"host and ({chosen}) or test_lattices and ({chosen})")
 
 
 def random_shape(random):
