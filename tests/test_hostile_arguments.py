@@ -118,6 +118,8 @@ OF_GRAPHS = ["csgraph", "directed", "connection", "return_labels", "jump", *BOTH
 
 OF_POTTS = ["shape", "q", "beta", "coupling", "periodic", "replicas", "seed", "start"]
 OF_POTTS += ["first_replica", "device", "labelling"]
+OF_WRAPPING = ["label_image", "background", "connectivity", "structure", "tolerance", "periodic"]
+OF_WRAPPING += ["batch_axes", "device", "workspace"]
 OF_UPDATES = {
     "swendsen_wang": ["sweeps", "measure", "clusters"],
     "wolff": ["updates", "measure", "clusters"],
@@ -150,6 +152,20 @@ CALLS = {
     },
     "label: image": argument(conncomp.label, "image"),
     **{
+        f"component_wrapping: {name}": argument(
+            conncomp.component_wrapping, name, label_image=IMAGE
+        )
+        for name in OF_WRAPPING
+    },
+    **{
+        f"percolates: {name}": argument(conncomp.percolates, name, image=IMAGE, axis=0)
+        for name in ("image", "axis", "periodic", "connectivity", "device")
+    },
+    **{
+        f"cluster_wrapping: {name}": argument(conncomp.cluster_wrapping, name, bonds=BONDS)
+        for name in ("bonds", "periodic", "batch_axes", "device", "workspace")
+    },
+    **{
         f"connected_components: {name}": argument(
             conncomp.connected_components, name, csgraph=GRAPH
         )
@@ -163,6 +179,7 @@ CALLS = {
             (conncomp.component_members, {}),
             (conncomp.size_histogram, {}),
             (conncomp.component_statistics, {}),
+            (conncomp.component_spans, {}),
             (conncomp.sort_by_size, {}),
             (conncomp.largest_components, {"k": 1}),
             (conncomp.remove_small_components, {"min_size": 1}),

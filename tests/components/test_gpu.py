@@ -30,6 +30,7 @@ FUNCTIONS = {
     "members": conncomp.component_members,
     "histogram": conncomp.size_histogram,
     "statistics": lambda *a, **k: astuple(conncomp.component_statistics(*a, **k)),
+    "spans": conncomp.component_spans,
     "sorted": conncomp.sort_by_size,
     "largest": lambda *a, **k: conncomp.largest_components(*a, 3, **k),
     "none": lambda *a, **k: conncomp.largest_components(*a, 0, **k),
@@ -157,9 +158,10 @@ def test_items_together_need_64_bits(cupy, monkeypatch):
 @host
 def test_scalar(cupy):
     scalar = np.array(3)
-    check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics"})
-    with pytest.raises(ValueError, match="labels is a scalar"):
-        conncomp.component_statistics(cupy.asarray(scalar))
+    check(cupy, scalar, 0, functions=FUNCTIONS.keys() - {"statistics", "spans"})
+    for function in conncomp.component_statistics, conncomp.component_spans:
+        with pytest.raises(ValueError, match="labels is a scalar"):
+            function(cupy.asarray(scalar))
 
 
 @host

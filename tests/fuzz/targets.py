@@ -136,6 +136,9 @@ def label_bonds(data):
     )
     numbers, counts = number_items(roots, batch_axes)
     assert_same((num, labels), (counts, roots if numbering == "roots" else numbers))
+    if np.count_nonzero(np.broadcast_to(periodic, ndim)) <= 4 and ndim <= 6:
+        wrapping = conncomp.cluster_wrapping(given, periodic=periodic, batch_axes=batch_axes)
+        np.testing.assert_array_equal(wrapping.counts, counts)
 
 
 def connected_components(data):
@@ -244,6 +247,10 @@ def arguments(data):
             conncomp.remove_small_components,
             conncomp.sort_by_size,
             conncomp.component_statistics,
+            conncomp.component_spans,
+            conncomp.component_wrapping,
+            conncomp.cluster_wrapping,
+            conncomp.percolates,
             conncomp.colour_components,
             conncomp.set_num_threads,
         ]
