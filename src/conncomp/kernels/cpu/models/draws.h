@@ -85,8 +85,8 @@ inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, i
 
 // bernoulli() for eight consecutive words, in place: two registers of words, and two blocks of each at a
 // time.
-inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits64 probability,
-                           Bits64* words, Purpose purpose) {
+inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits64 probability, Bits64* words,
+                           Purpose purpose) {
   __m256i* const at = reinterpret_cast<__m256i*>(words);
   const __m256i replica = _mm256_set1_epi64x(int64_t(draws.replica << kReplicaShift)),
                 step = _mm256_set1_epi64x(draws.step);

@@ -3,9 +3,9 @@
 // M. E. J. Newman, R. M. Ziff, "Efficient Monte Carlo algorithm and high-precision results for percolation",
 // Phys. Rev. Lett. 85, 4104 (2000): elements are added in random order, and clusters united as they meet.
 //
-// Cost: nothing of it is in the order of memory, so a run waits for memory or asks for it beforehand. The order
-// of elements is known in advance: they go in blocks through stages, each of which asks for what the next
-// one reads. A site has its place among the numbers, its neighbours' lines of nodes, and their parents'.
+// Cost: nothing of it is in the order of memory, so a run waits for memory or asks for it beforehand. The
+// order of elements is known in advance: they go in blocks through stages, each of which asks for what the
+// next one reads. A site has its place among the numbers, its neighbours' lines of nodes, and their parents'.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,8 @@ struct PercolationLattice {
     for (int k = 0; k < kLatticeAxes; ++k) step.offset += along[k] * stride(k);
     return step;
   }
-  // To all neighbours: first forward along each axis, as bonds lead. Both directions count, also where they lead to
-  // the same site.
+  // To all neighbours: first forward along each axis, as bonds lead. Both directions count, also where they
+  // lead to the same site.
   std::vector<LatticeStep> steps() const {
     std::vector<LatticeStep> steps;
     for (int sign : {1, -1}) {
@@ -68,34 +68,36 @@ struct PercolationLattice {
 };
 
 // An element leads to kSteps sites: a bond to one, a site to all its neighbours.
-template <class Cell, int kSteps>
+template <class Packed, int kSteps>
 class Percolation {
  public:
   static constexpr bool kOfBonds = kSteps == 1;
 
   explicit Percolation(const PercolationLattice& lattice)
       : lattice_(lattice),
-        cells_(lattice.lattice, lattice.links_over_end()),
-        clusters_(lattice.lattice.sites(), cells_),
+        periods_(lattice.lattice, lattice.links_over_end()),
+        clusters_(lattice.lattice.sites(), periods_),
         steps_(lattice.steps()) {
     for (size_t k = 0; k < steps_.size(); ++k) offset_[k] = steps_[k].offset;
     for (int k = 0; k < kLatticeAxes; ++k) length_[k] = uint32_t(lattice.lattice.length[k]);
   }
 
-  // Adds the number of clusters, the largest size and the sum of squares, after each number of elements, to
-  // `series`, which has three rows of elements + 1; writes the numbers at which the lattice first wraps
-  // along each axis of the model, and has a cluster of full rank: elements + 1 where it never does.
+  // Adds the number of clusters, the largest size, its square and the sum of all squares, after each number
+  // of elements, to `series`, which has four rows of elements + 1; writes the numbers at which the lattice
+  // first wraps along each axis of the model, and has a cluster of full rank: elements + 1 where it never
+  // does.
   void run(Bits64 seed, Bits32 run, double* series, int64_t* wraps) {
     begin_run(seed, run);
     const int64_t count = int64_t(elements_), blocks = (count + kBlock - 1) / kBlock;
     std::fill_n(wraps, lattice_.axes + 1, count + 1);
     clusters_.clear(kOfBonds);
     Wrapping seen;
-    double *const number = series, *const largest = number + count + 1, *const squares = largest + count + 1;
-    const auto measure = [&](int64_t n) {
-      number[n] += double(clusters_.counts.clusters);
-      largest[n] += double(clusters_.counts.largest);
-      squares[n] += double(clusters_.counts.squares);
+    const auto measure = [&, row = count + 1](int64_t n) {
+      const double largest = double(clusters_.counts.largest);
+      series[n] += double(clusters_.counts.clusters);
+      series[row + n] += largest;
+      series[2 * row + n] += largest * largest;
+      series[3 * row + n] += double(clusters_.counts.squares);
     };
     measure(0);
     for (int64_t b = -kStages; b < blocks; ++b) {
@@ -165,32 +167,32 @@ class Percolation {
     return true;
   }
 
-  // Calls body(neighbour, cell) if there is one.
+  // Calls body(neighbour, periods) if there is one.
   template <class Body>
   void go(int64_t site, const LatticeStep& step, Body&& body) const {
-    Cell cell = 0;
+    Packed periods = 0;
     int64_t to = 0, stride = 1, left = site;
     for (int k = kRowAxis; k >= 0; --k) {
       const int64_t length = lattice_.lattice.length[k], lines = left / length;
       int64_t at = left - lines * length + step.along[k];
       if (at < 0 || at >= length) {
         if (!lattice_.lattice.closes(k)) return;
-        cell += at < 0 ? Cell(0) - cells_.unit<Cell>(k) : cells_.unit<Cell>(k);
+        periods += at < 0 ? Packed(0) - periods_.unit<Packed>(k) : periods_.unit<Packed>(k);
         at += at < 0 ? length : -length;
       }
       to += at * stride;
       stride *= length;
       left = lines;
     }
-    body(to, cell);
+    body(to, periods);
   }
-  // Calls body(neighbour, cell) for each site that an element leads to.
+  // Calls body(neighbour, periods) for each site that an element leads to.
   template <class Body>
   void for_each_neighbour(const Element& element, Body&& body) const {
     const int64_t site = element.site;
     const int first = kOfBonds ? element.axis : 0;
     if (element.inside) {
-      for (int k = 0; k < kSteps; ++k) body(site + offset_[first + k], Cell(0));
+      for (int k = 0; k < kSteps; ++k) body(site + offset_[first + k], Packed(0));
     } else {
       for (int k = 0; k < kSteps; ++k) go(site, steps_[first + k], body);
     }
@@ -200,10 +202,10 @@ class Percolation {
     const int64_t site = element.site;
     auto place = kOfBonds ? clusters_.find(site) : clusters_.occupy(site);
     // Those that are there first, as one branch for all of them is guessed better than one for each.
-    std::pair<int64_t, Cell> joined[kSteps];
+    std::pair<int64_t, Packed> joined[kSteps];
     int count = 0;
-    for_each_neighbour(element, [&](int64_t to, Cell cell) {
-      joined[count] = {to, cell};
+    for_each_neighbour(element, [&](int64_t to, Packed periods) {
+      joined[count] = {to, periods};
       count += clusters_.has(to);
     });
     for (int k = 0; k < count; ++k) place = clusters_.join(place, joined[k].first, joined[k].second);
@@ -258,7 +260,7 @@ class Percolation {
       const Element element{number, axis, is_inside(number)};
       chosen_[i % kRing] = element;
       clusters_.prefetch(number);
-      for_each_neighbour(element, [&](int64_t to, Cell) { clusters_.prefetch(to); });
+      for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch(to); });
     }
   }
   void ask_for_parents(int64_t block) {
@@ -266,13 +268,13 @@ class Percolation {
     for (int64_t i = begin; i < end; ++i) {
       const Element& element = chosen_[i % kRing];
       if (kOfBonds) clusters_.prefetch_parent(element.site);
-      for_each_neighbour(element, [&](int64_t to, Cell) { clusters_.prefetch_parent(to); });
+      for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch_parent(to); });
     }
   }
 
   PercolationLattice lattice_;
-  Cells cells_;
-  WindingClusters<Cell> clusters_;
+  Periods periods_;
+  WindingClusters<Packed> clusters_;
   std::vector<LatticeStep> steps_;
   int64_t offset_[2 * kLatticeAxes] = {};  // of the steps
   uint32_t length_[kLatticeAxes];
@@ -285,22 +287,28 @@ class Percolation {
 
 // Calls body(make), where make() is what percolates there with the smallest nodes that the windings fit.
 template <int kSteps, class Body>
-void with_cells(const PercolationLattice& lattice, Body&& body) {
-  const int width = Cells(lattice.lattice, lattice.links_over_end()).width;
+void with_periods(const PercolationLattice& lattice, Body&& body) {
+  const int width = Periods(lattice.lattice, lattice.links_over_end()).width;
   if (width <= 32) return body([&] { return Percolation<Bits32, kSteps>(lattice); });
   if (width <= 64) return body([&] { return Percolation<Bits64, kSteps>(lattice); });
   body([&] { return Percolation<unsigned __int128, kSteps>(lattice); });
 }
 template <class Body>
 void with_percolation(const PercolationLattice& lattice, Body&& body) {
-  if (lattice.of_bonds) return with_cells<1>(lattice, body);
+  if (lattice.of_bonds) return with_periods<1>(lattice, body);
   switch (lattice.steps().size()) {
-    case 2: return with_cells<2>(lattice, body);
-    case 4: return with_cells<4>(lattice, body);
-    case 6: return with_cells<6>(lattice, body);
-    default: return with_cells<8>(lattice, body);
+    case 2:
+      return with_periods<2>(lattice, body);
+    case 4:
+      return with_periods<4>(lattice, body);
+    case 6:
+      return with_periods<6>(lattice, body);
+    default:
+      return with_periods<8>(lattice, body);
   }
 }
+
+constexpr int kSweepRows = 4;
 
 // Runs of a sweep: `batches` of them, each with sums of its own and one after the other, in one thread.
 struct Sweep {
@@ -310,13 +318,13 @@ struct Sweep {
   int64_t begin(int64_t batch) const { return runs / batches * batch + std::min(batch, runs % batches); }
 };
 
-inline void sweep(const PercolationLattice& lattice, const Sweep& sweep, double* series, int64_t* wraps) {
+inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, double* series, int64_t* wraps) {
   with_percolation(lattice, [&](auto make) {
     parallel_for(sweep.batches, [&](int64_t batch) {
       auto percolation = make();
       for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
-        percolation.run(sweep.seed, Bits32(sweep.first_run + run), series + batch * 3 * (sweep.elements + 1),
-                        wraps + run * (lattice.axes + 1));
+        percolation.run(sweep.seed, Bits32(sweep.first_run + run),
+                        series + batch * kSweepRows * (sweep.elements + 1), wraps + run * (lattice.axes + 1));
     });
   });
 }

@@ -1,13 +1,14 @@
-// Clusters of a lattice by union-find, each with its size and with how it closes on itself around the lattice.
+// Clusters of a lattice by union-find, each with its size and with how it closes on itself around the
+// lattice.
 //
-// How: a site knows its cover cell relative to its parent's: the lattice is thought of as repeated along its
-// periodic axes, one copy a cell, and a step over the end of an axis leads to the next cell. Summed up to the
-// root, this is the displacement of Machta et al. (Phys. Rev. E 54, 1332 (1996)) in units of the lengths. A
-// bond between two sites of one cluster closes a path; if the cells do not agree, the path winds around the
-// lattice, as often as they differ.
+// How: the lattice is thought of as repeated along its periodic axes, so that a step over the end of an axis
+// leads one period farther. A site knows how many periods it is from its parent; summed up to the root, this
+// is the displacement of Machta et al. (Phys. Rev. E 54, 1332 (1996)) in units of the lengths. A bond between
+// two sites of one cluster closes a path; if their periods do not agree, the path winds around the lattice,
+// as often as they differ.
 //
 // Cost: a node of 8 bytes a site where windings fit 32 bits, as they do up to 16384 x 16384; else 16 or 32.
-// Cells are packed into one integer, see Cells, so that vectors are added by one addition.
+// Periods are packed into one integer, see Periods, so that vectors are added by one addition.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +25,14 @@
 
 namespace conncomp {
 
-// Vectors of cells, one number for each periodic axis, as the integer sum of number << shift, modulo 2^bits of
-// the type. A cluster has one place in the cover until it closes, and a path through it goes over the end of
-// an axis once for each site of the last layer at most; for that each axis has bits enough.
-struct Cells {
+// Vectors of periods, one number for each periodic axis, as the integer sum of number << shift, modulo 2^bits
+// of the type. A path through a cluster's tree goes over the end of an axis at most once for each site of the
+// last layer, and link that the site has there; for that each axis has bits enough.
+struct Periods {
   int shift[kLatticeAxes], bits[kLatticeAxes], width;  // bits is 0 of an axis that does not close
 
   // Where a site has `links` links over the end of an axis at most.
-  Cells(const Lattice& lattice, int links) : shift{}, bits{}, width(0) {
+  Periods(const Lattice& lattice, int links) : shift{}, bits{}, width(0) {
     for (int k = 0; k < kLatticeAxes; ++k) {
       shift[k] = width;
       if (!lattice.closes(k)) continue;
@@ -40,19 +41,19 @@ struct Cells {
       width += bits[k];
     }
   }
-  template <class Cell>
-  Cell unit(int axis) const {
-    return Cell(1) << shift[axis];
+  template <class Packed>
+  Packed unit(int axis) const {
+    return Packed(1) << shift[axis];
   }
-  template <class Cell>
-  std::array<int64_t, kLatticeAxes> unpack(Cell cell) const {
+  template <class Packed>
+  std::array<int64_t, kLatticeAxes> unpack(Packed periods) const {
     std::array<int64_t, kLatticeAxes> along{};
     for (int k = 0; k < kLatticeAxes; ++k) {
       if (bits[k] == 0) continue;
       const int unused = 64 - bits[k];
-      along[k] = int64_t(Bits64(cell) << unused) >> unused;
+      along[k] = int64_t(Bits64(periods) << unused) >> unused;
       // What is left is divided by 2^bits; its sign may be lost, which no axis sees.
-      cell = Cell(cell - Cell(along[k])) >> bits[k];
+      periods = Packed(periods - Packed(along[k])) >> bits[k];
     }
     return along;
   }
@@ -106,13 +107,13 @@ inline void ask_for(const void* address) {
 
 constexpr int64_t kMostClusterSites = (int64_t(1) << 31) - 1;
 
-template <class Cell>  // an unsigned integer of cells.width bits or more
+template <class Packed>  // an unsigned integer of periods.width bits or more
 class WindingClusters {
  public:
   ClusterCounts counts;
   Wrapping wrapping;
 
-  WindingClusters(int64_t sites, const Cells& cells) : sites_(sites), cells_(cells), nodes_(sites) {}
+  WindingClusters(int64_t sites, const Periods& periods) : sites_(sites), periods_(periods), nodes_(sites) {}
 
   // Forgets all; no site is in a cluster then, or each is one.
   void clear(bool occupied) {
@@ -126,14 +127,14 @@ class WindingClusters {
   bool has(int64_t site) const { return nodes_[site].link != kEmpty; }
 
   void prefetch(int64_t site) const { ask_for(nodes_.data() + site); }
-  // Of a site that was prefetched: its parent. That of others is a line that is in use anyway, as a branch takes
-  // longer.
+  // Of a site that was prefetched: its parent. That of others is a line that is in use anyway, as a branch
+  // takes longer.
   void prefetch_parent(int64_t site) const { ask_for(nodes_.data() + std::max(nodes_[site].link, 0)); }
 
-  // A site's root, and the site's cell as seen from there.
+  // A site's root, and the site's periods as seen from there.
   struct Place {
     int64_t root;
-    Cell cell;
+    Packed periods;
   };
 
   // Makes a site a cluster.
@@ -152,18 +153,18 @@ class WindingClusters {
       if (node.link < 0) return place;
       const Node& parent = nodes_[node.link];
       if (parent.link >= 0) {  // the path is halved
-        node.cell += parent.cell;
+        node.periods += parent.periods;
         node.link = parent.link;
       }
-      place.cell += node.cell;
+      place.periods += node.periods;
       place.root = node.link;
     }
   }
 
-  // Joins a site, which has its place, to another one that is `step` cells farther; returns its new place.
-  Place join(const Place& from, int64_t to, Cell step) {
+  // Joins a site, which has its place, to another one that is `step` periods farther; returns its new place.
+  Place join(const Place& from, int64_t to, Packed step) {
     Place a = from, b = find(to);
-    step += a.cell - b.cell;  // of the second root, as seen from the first
+    step += a.periods - b.periods;  // of the second root, as seen from the first
     if (a.root == b.root) {
       if (step != 0) close(a.root, step);
       return from;
@@ -172,15 +173,15 @@ class WindingClusters {
     if (large->link > small->link) {  // sizes are negative
       std::swap(large, small);
       std::swap(a, b);
-      step = Cell(0) - step;
+      step = Packed(0) - step;
     }
     counts.squares += 2 * Bits64(-int64_t(large->link)) * Bits64(-int64_t(small->link));
     --counts.clusters;
     large->link += small->link;
     if (-large->link > counts.largest) counts.largest = -large->link;
-    if (small->cell != 0) merge_loops(*large, *small);
+    if (small->periods != 0) merge_loops(*large, *small);
     *small = {int32_t(a.root), step};
-    return a.root == from.root ? from : Place{a.root, Cell(from.cell + step)};
+    return a.root == from.root ? from : Place{a.root, Packed(from.periods + step)};
   }
 
   // Calls body(size) for each cluster, in the order of roots.
@@ -194,28 +195,28 @@ class WindingClusters {
  private:
   static constexpr int32_t kEmpty = std::numeric_limits<int32_t>::min();
 
-  // A root's link is minus its size, and its cell the number of its loops, from 1, or 0 if it has none.
+  // A root's link is minus its size, and its periods the number of its loops, from 1, or 0 if it has none.
   struct Node {
     int32_t link;
-    Cell cell;
+    Packed periods;
   };
-  [[gnu::noinline, gnu::cold]] void close(int64_t root, Cell path) {
-    Cell& number = nodes_[root].cell;
+  [[gnu::noinline, gnu::cold]] void close(int64_t root, Packed path) {
+    Packed& number = nodes_[root].periods;
     if (number == 0) {
       loops_.emplace_back();
-      number = Cell(loops_.size());
+      number = Packed(loops_.size());
     }
     Loops& loops = loops_[int64_t(number) - 1];
-    loops.add(cells_.unpack(path));
+    loops.add(periods_.unpack(path));
     note(loops);
   }
   [[gnu::noinline, gnu::cold]] void merge_loops(Node& large, const Node& small) {
-    if (large.cell == 0) {
-      large.cell = small.cell;
+    if (large.periods == 0) {
+      large.periods = small.periods;
       return;
     }
-    Loops& loops = loops_[int64_t(large.cell) - 1];
-    loops.add(loops_[int64_t(small.cell) - 1]);
+    Loops& loops = loops_[int64_t(large.periods) - 1];
+    loops.add(loops_[int64_t(small.periods) - 1]);
     note(loops);
   }
   void note(const Loops& loops) {
@@ -224,7 +225,7 @@ class WindingClusters {
   }
 
   int64_t sites_;
-  Cells cells_;
+  Periods periods_;
   Buffer<Node> nodes_;
   std::vector<Loops> loops_;
 };
