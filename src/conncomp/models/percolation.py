@@ -340,6 +340,7 @@ class Percolation:
         >>> measured.wraps.tolist(), int(measured.largest_cluster), int(measured.rank)
         ([True, True], 64, 2)
         """
+        self._check_measured()
         records = self._new_records(1)
         self._measure(self._draw(p), records[0])
         return PercolationMeasurements(self._of_replicas(records[0]), self.lattice)
@@ -357,6 +358,8 @@ class Percolation:
 
     def _updater(self) -> Update[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds."""
+
+        self._check_measured()
 
         def make(number: int, record: Any) -> None:
             if record is not None:
@@ -454,7 +457,6 @@ class Percolation:
         return np.asarray(states, bool)
 
     def _measure(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
-        self._check_measured()
         self._native.measure(self.replicas, words.reshape(-1), record.reshape(-1))
 
     def _of_replicas(self, array: Any) -> Any:

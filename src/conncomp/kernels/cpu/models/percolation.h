@@ -79,7 +79,10 @@ class Percolation {
         clusters_(lattice.lattice.sites(), periods_),
         steps_(lattice.steps()) {
     for (size_t k = 0; k < steps_.size(); ++k) offset_[k] = steps_[k].offset;
-    for (int k = 0; k < kLatticeAxes; ++k) length_[k] = uint32_t(lattice.lattice.length[k]);
+    for (int k = 0; k < kLatticeAxes; ++k) {
+      length_[k] = uint32_t(lattice.lattice.length[k]);
+      stride_[k] = lattice.stride(k);
+    }
   }
 
   // Adds the number of clusters, the largest size, its square and the sum of all squares, after each number
@@ -123,6 +126,7 @@ class Percolation {
   // Measures the configuration that words hold.
   void measure(const Bits64* words, int64_t* record) {
     const Lattice& lattice = lattice_.lattice;
+    Element element;
     clusters_.clear(kOfBonds);
     std::fill_n(record, int(kPercolationFields), 0);
     for (int plane = 0; plane < lattice_.planes(); ++plane) {
@@ -133,7 +137,8 @@ class Percolation {
         record[kElements] += std::popcount(of_plane[word]);
         for (Bits64 bits = of_plane[word]; bits != 0; bits &= bits - 1) {
           const int64_t site = first + std::countr_zero(bits);
-          add({uint32_t(site), uint8_t(plane), is_inside(uint32_t(site))});
+          describe(uint32_t(site), plane, element);
+          add(element);
         }
       });
     }
@@ -150,57 +155,69 @@ class Percolation {
   }
 
  private:
-  static constexpr int64_t kBlock = 64, kStages = 3, kRing = 4 * kBlock;
+  static constexpr int64_t kBlock = 32, kStages = 3, kRing = 4 * kBlock;
 
+  // A site, or the site that a bond leads from.
   struct Element {
     uint32_t site;
     uint8_t axis;  // of a bond, among those of the model
-    bool inside;   // no end of the lattice is beside the site
+    bool inside;   // no end of the lattice is beside the site; else the sites that it leads to are listed:
+    int count;
+    uint32_t to[kSteps];
+    Packed periods[kSteps];  // how many farther they are
   };
 
-  bool is_inside(uint32_t site) const {
-    for (int k = kRowAxis; k >= lattice_.first_axis(); --k) {
-      const uint32_t lines = site / length_[k], at = site - lines * length_[k];
-      if (at == 0 || at + 1 == length_[k]) return false;
-      site = lines;
-    }
-    return true;
-  }
-
-  // Calls body(neighbour, periods) if there is one.
-  template <class Body>
-  void go(int64_t site, const LatticeStep& step, Body&& body) const {
-    Packed periods = 0;
-    int64_t to = 0, stride = 1, left = site;
-    for (int k = kRowAxis; k >= 0; --k) {
-      const int64_t length = lattice_.lattice.length[k], lines = left / length;
-      int64_t at = left - lines * length + step.along[k];
-      if (at < 0 || at >= length) {
-        if (!lattice_.lattice.closes(k)) return;
-        periods += at < 0 ? Packed(0) - periods_.unit<Packed>(k) : periods_.unit<Packed>(k);
-        at += at < 0 ? length : -length;
-      }
-      to += at * stride;
-      stride *= length;
+  void describe(uint32_t site, int axis, Element& element) const {
+    uint32_t at[kLatticeAxes], left = site;
+    const int first_axis = lattice_.first_axis();
+    bool inside = true;
+    for (int k = kRowAxis; k > first_axis; --k) {
+      const uint32_t lines = left / length_[k];
+      at[k] = left - lines * length_[k];
+      inside &= at[k] != 0 && at[k] + 1 != length_[k];
       left = lines;
     }
-    body(to, periods);
+    at[first_axis] = left;
+    inside &= left != 0 && left + 1 != length_[first_axis];
+    element.site = site;
+    element.axis = uint8_t(axis);
+    element.inside = inside;
+    if (!inside) list_neighbours(element, at);
   }
+  void list_neighbours(Element& element, const uint32_t* at) const {
+    element.count = 0;
+    for (int k = 0; k < kSteps; ++k) add_neighbour(element, at, steps_[first_step(element) + k]);
+  }
+  static int first_step(const Element& element) { return kOfBonds ? element.axis : 0; }
+  // Adds the site that a step leads to, if there is one.
+  void add_neighbour(Element& element, const uint32_t* at, const LatticeStep& step) const {
+    Packed periods = 0;
+    int64_t to = element.site + step.offset;
+    for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
+      const int64_t place = int64_t(at[k]) + step.along[k], length = length_[k];
+      if (place >= 0 && place < length) continue;
+      if (!lattice_.lattice.closes(k)) return;
+      const Packed period = periods_.template unit<Packed>(k);
+      periods += place < 0 ? Packed(0) - period : period;
+      to += (place < 0 ? length : -length) * stride_[k];
+    }
+    element.to[element.count] = uint32_t(to);
+    element.periods[element.count++] = periods;
+  }
+
   // Calls body(neighbour, periods) for each site that an element leads to.
   template <class Body>
   void for_each_neighbour(const Element& element, Body&& body) const {
-    const int64_t site = element.site;
-    const int first = kOfBonds ? element.axis : 0;
     if (element.inside) {
-      for (int k = 0; k < kSteps; ++k) body(site + offset_[first + k], Packed(0));
+      const int64_t* const offset = offset_ + first_step(element);
+      for (int k = 0; k < kSteps; ++k) body(element.site + offset[k], Packed(0));
     } else {
-      for (int k = 0; k < kSteps; ++k) go(site, steps_[first + k], body);
+      for (int k = 0; k < element.count; ++k) body(int64_t(element.to[k]), element.periods[k]);
     }
   }
 
   void add(const Element& element) {
-    const int64_t site = element.site;
-    auto place = kOfBonds ? clusters_.find(site) : clusters_.occupy(site);
+    auto place = kOfBonds ? clusters_.find(element.site) : clusters_.occupy(element.site);
     // Those that are there first, as one branch for all of them is guessed better than one for each.
     std::pair<int64_t, Packed> joined[kSteps];
     int count = 0;
@@ -239,8 +256,9 @@ class Percolation {
   void draw(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
     Bits64 index[kBlock / 2], half[2][kBlock / 2];
-    for (int64_t k = 0; k < kBlock / 2; ++k) index[k] = Bits64(begin / 2 + k);
-    draw_all(draws_, kOrder, index, kBlock / 2, half[0], half[1]);
+    const int64_t draws = (end - begin + 1) / 2;
+    for (int64_t k = 0; k < draws; ++k) index[k] = Bits64(begin / 2 + k);
+    draw_all(draws_, kOrder, index, draws, half[0], half[1]);
     for (int64_t i = begin; i < end; ++i) {
       const Bits64 place = Bits64(i) + below(half[i % 2][(i - begin) / 2], elements_ - Bits64(i));
       places_[i % kRing] = uint32_t(place);
@@ -255,10 +273,10 @@ class Percolation {
       uint32_t* const at = order_.data() + places_[i % kRing];
       uint32_t number = *at;
       *at = order_[i];
-      uint8_t axis = 0;
+      int axis = 0;
       for (; kOfBonds && number >= sites; number -= sites) ++axis;
-      const Element element{number, axis, is_inside(number)};
-      chosen_[i % kRing] = element;
+      Element& element = chosen_[i % kRing];
+      describe(number, axis, element);
       clusters_.prefetch(number);
       for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch(to); });
     }
@@ -278,6 +296,7 @@ class Percolation {
   std::vector<LatticeStep> steps_;
   int64_t offset_[2 * kLatticeAxes] = {};  // of the steps
   uint32_t length_[kLatticeAxes];
+  int64_t stride_[kLatticeAxes];
   Draws draws_{};
   Bits64 elements_ = 0;
   Buffer<uint32_t> order_;

@@ -45,15 +45,14 @@ struct Periods {
   Packed unit(int axis) const {
     return Packed(1) << shift[axis];
   }
-  template <class Packed>
-  std::array<int64_t, kLatticeAxes> unpack(Packed periods) const {
+  // Of a packed integer of any type, which has no bits beyond the last axis but by its sign.
+  std::array<int64_t, kLatticeAxes> unpack(unsigned __int128 packed) const {
     std::array<int64_t, kLatticeAxes> along{};
     for (int k = 0; k < kLatticeAxes; ++k) {
       if (bits[k] == 0) continue;
       const int unused = 64 - bits[k];
-      along[k] = int64_t(Bits64(periods) << unused) >> unused;
-      // What is left is divided by 2^bits; its sign may be lost, which no axis sees.
-      periods = Packed(periods - Packed(along[k])) >> bits[k];
+      along[k] = int64_t(Bits64(packed) << unused) >> unused;
+      packed = (packed - static_cast<unsigned __int128>(along[k])) >> bits[k];
     }
     return along;
   }
