@@ -358,7 +358,6 @@ class Percolation:
 
     def _updater(self) -> Update[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds."""
-
         self._check_measured()
 
         def make(number: int, record: Any) -> None:
