@@ -133,7 +133,8 @@ def test_stripes_wrap_as_by_search(torus):
     for _ in range(150):
         image = stripes(rng, torus.shape)
         record = model._new_records(1)
-        model._measure(pack(np, model.lattice, image[np.newaxis].astype("u1")), record[0])
+        words = pack(np, model.lattice, image[np.newaxis].astype("u1"))
+        model._engine.measure_words(words, record[0])
         measured = PercolationMeasurements(record[0, 0], model.lattice)
         facts = search(torus, links, np.flatnonzero(image).tolist(), int(image.sum()))
         assert measured.clusters == facts.clusters

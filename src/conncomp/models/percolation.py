@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice, check_range, shown
-from conncomp._arrays import choose_device
-from conncomp._core import native
+from conncomp._arrays import choose_device, move_from_gpu, on_gpu
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice, unpack
+from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
     SWEEP_ROWS,
@@ -27,8 +26,7 @@ from conncomp.models.protocol import MOST_UPDATES, State, Update
 KINDS = ("site", "bond")
 LATTICES = ("square", "triangular")
 
-# The sites of clusters that the CPU measures, and what a sweep adds, fit 32 bits.
-MOST_MEASURED = (1 << 31) - 1
+# The numbers of what a sweep adds fit 32 bits.
 MOST_ADDED = (1 << 32) - 1
 
 # The series of a sweep take so many bytes by default, of so many batches at most.
@@ -82,8 +80,9 @@ class Percolation:
     seed : int, optional
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.
-    device : {None, "cpu"}, optional
-        Where configurations are; None is the CPU.
+    device : {None, "cpu", "cuda"}, optional
+        Where configurations are; None is the CPU. A GPU takes hypercubic lattices of up to three
+        axes, and has no sweeps.
 
     Attributes
     ----------
@@ -149,16 +148,7 @@ class Percolation:
         self.seed = check_range("seed", seed, 0, CERTAIN - 1)
         self.p = self._check_p(p)
         self.device = choose_device(device, False, "shape")
-        if self.device == "cuda":
-            raise ValueError("device='cuda': percolation runs on the CPU so far; use device='cpu'")
-        struct = self.lattice.struct
-        self._native = native.PercolationLattice(
-            struct["length"].tolist(),
-            int(struct["periodic"]),
-            self.lattice.ndim,
-            kind == "bond",
-            lattice == "triangular",
-        )
+        self._engine = _engine(self)
         self.updates = 0
 
     @staticmethod
@@ -289,7 +279,7 @@ class Percolation:
             raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
         words = self._draw(p)
         planes = [self._unpacked(words, axis) for axis in range(self.lattice.ndim)]
-        return np.stack([self._of_replicas(plane) for plane in planes])
+        return self._engine.xp.stack([self._of_replicas(plane) for plane in planes])
 
     def labels(
         self, p: float | None = None, *, numbering: str = "consecutive", return_num: bool = False
@@ -340,10 +330,11 @@ class Percolation:
         >>> measured.wraps.tolist(), int(measured.largest_cluster), int(measured.rank)
         ([True, True], 64, 2)
         """
-        self._check_measured()
-        records = self._new_records(1)
-        self._measure(self._draw(p), records[0])
-        return PercolationMeasurements(self._of_replicas(records[0]), self.lattice)
+        self._engine.check_measured()
+        probability, records = self._fixed_point(p), self._new_records(1)
+        self._engine.measure(self.updates, probability, records[0])
+        of_replicas = self._of_replicas(_on_host(records[0]))
+        return PercolationMeasurements(of_replicas, self.lattice)
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -358,11 +349,12 @@ class Percolation:
 
     def _updater(self) -> Update[PercolationMeasurements]:
         """Return what goes to the next configuration, and measures the one that it finds."""
-        self._check_measured()
+        self._engine.check_measured()
+        probability = self._fixed_point(None)
 
         def make(number: int, record: Any) -> None:
             if record is not None:
-                self._measure(self._draw(None), record)
+                self._engine.measure(number - 1, probability, record)
             self.updates = number
 
         def read(records: NDArray[np.int64]) -> PercolationMeasurements:
@@ -371,7 +363,7 @@ class Percolation:
         return Update(make, read)
 
     def _new_records(self, n: int) -> Any:
-        return np.zeros((n, self.replicas, RECORD_LENGTH), np.int64)
+        return self._engine.xp.zeros((n, self.replicas, RECORD_LENGTH), np.int64)
 
     def sweep(
         self, runs: int, *, first_run: int = 0, batches: int | None = None
@@ -410,7 +402,7 @@ class Percolation:
         """
         count = check_range("runs", runs, 1, MOST_UPDATES)
         first = check_range("first_run", first_run, 0, MOST_UPDATES + 1 - count)
-        self._check_measured()
+        self._engine.check_measured()
         elements = self.lattice.bonds if self.kind == "bond" else self.lattice.sites
         if self.lattice.ndim * self.lattice.sites > MOST_ADDED and self.kind == "bond":
             raise ValueError(
@@ -424,49 +416,27 @@ class Percolation:
             parts = check_range("batches", batches, 1, count)
         series = np.zeros((parts, SWEEP_ROWS, elements + 1))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
-        self._native.sweep(
-            self.seed, first, count, parts, elements, series.reshape(-1), wraps.reshape(-1)
-        )
+        self._engine.sweep(first, elements, series, wraps)
         return PercolationSweep(
             series, wraps, self.lattice, self.kind, triangular=self.geometry == "triangular"
         )
 
     # -------------------------------------------------------------------------------------- helpers
 
-    def _draw(self, p: float | None) -> NDArray[np.uint64]:
+    def _draw(self, p: float | None) -> Any:
         """Return the present configuration as words: (replicas, planes, rows, columns)."""
+        return self._engine.draw(self.updates, self._fixed_point(p))
+
+    def _fixed_point(self, p: float | None) -> int | None:
+        """Return a probability as 64 bits, or None if it is 1."""
         probability = self.p if p is None else self._check_p(p)
-        lattice = self.lattice
-        planes = lattice.ndim if self.kind == "bond" else 1
-        words = np.empty((self.replicas, planes, lattice.rows, lattice.columns), BITS)
-        certain = probability == 1
-        self._native.draw(
-            self.seed,
-            self.first_replica,
-            self.replicas,
-            self.updates,
-            0 if certain else int(ldexp(probability, 64)),
-            certain,
-            words.reshape(-1),
-        )
-        return words
+        return None if probability == 1 else int(ldexp(probability, 64))
 
-    def _unpacked(self, words: NDArray[np.uint64], plane: int) -> NDArray[np.bool_]:
-        states = unpack(np, self.lattice, words[:, plane : plane + 1])
-        return np.asarray(states, bool)
-
-    def _measure(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
-        self._native.measure(self.replicas, words.reshape(-1), record.reshape(-1))
+    def _unpacked(self, words: Any, plane: int) -> Any:
+        return unpack(self._engine.xp, self.lattice, words[:, plane : plane + 1]).astype(bool)
 
     def _of_replicas(self, array: Any) -> Any:
         return array[0] if self._single else array
-
-    def _check_measured(self) -> None:
-        if self.lattice.sites > MOST_MEASURED:
-            raise ValueError(
-                f"shape={self.lattice.shape} has {self.lattice.sites} sites; clusters of at most "
-                f"{MOST_MEASURED} are measured on a CPU"
-            )
 
     def _check_p(self, p: float | str) -> float:
         if isinstance(p, str):
@@ -476,3 +446,25 @@ class Percolation:
         if not 0 <= value <= 1:
             raise ValueError(f"p={shown(p)} must be from 0 to 1")
         return value
+
+
+def _on_host(array: Any) -> Any:
+    return move_from_gpu(array) if on_gpu(array) else array
+
+
+def _engine(model: Percolation) -> Any:
+    arguments = (
+        model.lattice,
+        model.kind,
+        model.geometry == "triangular",
+        model.seed,
+        model.first_replica,
+        model.replicas,
+    )
+    if model.device == "cuda":
+        from conncomp.models._percolation_cuda import CudaEngine
+
+        return CudaEngine(*arguments)
+    from conncomp.models._percolation_cpu import CpuEngine
+
+    return CpuEngine(*arguments)

@@ -14,6 +14,8 @@
 
 namespace conncomp {
 
+constexpr int kSizeClassCount = 41;  // as there are fewer than 2^40 sites
+
 // The fields of a record of one configuration: those of models/percolation.py. The sum of squares of sizes is
 // two limbs of 32 bits, each summed by itself.
 enum PercolationField {
@@ -23,8 +25,8 @@ enum PercolationField {
   kSizeSquares,
   kWrapAxes = 5,  // a bit for each axis of the model along which a cluster wraps
   kWrapRank,
-  kSizeClasses,  // clusters of 2^k ... 2^(k + 1) - 1 sites, for k = 0 ... 40
-  kPercolationFields = kSizeClasses + 41
+  kSizeClasses,  // clusters of 2^k ... 2^(k + 1) - 1 sites, for each k
+  kPercolationFields = kSizeClasses + kSizeClassCount
 };
 
 // The word of a configuration, those of its bits that are `wanted`.
