@@ -23,6 +23,7 @@
 #include "cpu/io/compact.h"
 #include "cpu/io/graph_text.h"
 #include "cpu/io/mirrored.h"
+#include "cpu/models/percolation.h"
 #include "cpu/models/potts.h"
 
 namespace nb = nanobind;
@@ -380,6 +381,37 @@ void define_models(nb::module_& m) {
            "flip"_a.none(), "record"_a.none(), "clusters"_a);
 }
 
+// Arrays have the shapes that models/percolation.py gives them, flattened.
+void define_percolation(nb::module_& m) {
+  nb::class_<PercolationLattice>(m, "PercolationLattice")
+      .def("__init__",
+           [](PercolationLattice* self, const Edges& length, int periodic, int axes, bool of_bonds,
+              bool triangular) {
+             Lattice lattice{{}, periodic, 2, 1};
+             std::copy(length.begin(), length.end(), lattice.length);
+             new (self) PercolationLattice{lattice, axes, of_bonds, triangular};
+           })
+      .def("draw",
+           [](const PercolationLattice& lattice, uint64_t seed, uint64_t first_replica, int64_t replicas,
+              uint32_t step, uint64_t probability, bool certain, Words out) {
+             without_gil([&] {
+               draw_configurations(lattice, seed, first_replica, replicas, step, probability, certain,
+                                   out.data());
+             });
+           })
+      .def(
+          "measure",
+          [](const PercolationLattice& lattice, int64_t replicas, ConstWords words, Vector<int64_t> records) {
+            without_gil([&] { measure_configurations(lattice, replicas, words.data(), records.data()); });
+          })
+      .def("sweep", [](const PercolationLattice& lattice, uint64_t seed, int64_t first_run, int64_t runs,
+                       int64_t batches, int64_t elements, Vector<double> series, Vector<int64_t> wraps) {
+        without_gil([&] {
+          run_sweep(lattice, {seed, first_run, runs, batches, elements}, series.data(), wraps.data());
+        });
+      });
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -408,6 +440,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_generators<int32_t>(m);
   define_generators<int64_t>(m);
   define_models(m);
+  define_percolation(m);
   m.def("philox", [](uint64_t seed, std::array<uint32_t, 4> counter) {
     const auto [w] = philox(seed, PhiloxBlock{{counter[0], counter[1], counter[2], counter[3]}});
     return std::array<uint32_t, 4>{w[0], w[1], w[2], w[3]};

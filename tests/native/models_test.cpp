@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "cpu/models/percolation.h"
 #include "cpu/models/potts.h"
 
 using namespace conncomp;
@@ -124,6 +125,66 @@ void test_draws() {
   }
 }
 
+// Runs and configurations of percolation, whatever the integers that windings are packed into.
+template <class Packed, int kSteps>
+void percolate(const PercolationLattice& lattice, const std::vector<Bits64>& words, int64_t elements,
+               std::vector<double>& series, std::vector<int64_t>& counts) {
+  series.assign(kSweepRows * (elements + 1), 0);
+  counts.assign(lattice.axes + 1 + kPercolationFields, 0);
+  Percolation<Packed, kSteps> percolation(lattice);
+  for (Bits32 run = 0; run < 2; ++run) percolation.run(7, run, series.data(), counts.data());
+  percolation.measure(words.data(), counts.data() + lattice.axes + 1);
+}
+template <int kSteps>
+void test_percolation_of(const PercolationLattice& lattice, const std::vector<Bits64>& words,
+                         int64_t elements) {
+  std::vector<double> series, wide_series;
+  std::vector<int64_t> counts, wide_counts;
+  percolate<Bits64, kSteps>(lattice, words, elements, series, counts);
+  percolate<unsigned __int128, kSteps>(lattice, words, elements, wide_series, wide_counts);
+  check(series == wide_series && counts == wide_counts, "windings of 128 bits");
+  if (Periods(lattice.lattice, lattice.links_over_end()).width > 32) return;
+  percolate<Bits32, kSteps>(lattice, words, elements, wide_series, wide_counts);
+  check(series == wide_series && counts == wide_counts, "windings of 32 bits");
+}
+
+void test_percolation() {
+  Lattice lattice = random_replicas().lattice;
+  lattice.states = 2, lattice.planes = 1;
+  int axes = 1;
+  for (int k = 0; k < kLatticeAxes; ++k)
+    if (axes == 1 && (lattice.length[k] > 1 || lattice.closes(k))) axes = kLatticeAxes - k;
+  const bool of_bonds = draw(0, 1);
+  const PercolationLattice model{lattice, axes, of_bonds, !of_bonds && axes == 2 && draw(0, 1)};
+  const int64_t replicas = draw(1, 3), words_of_replica = model.planes() * lattice.words();
+  std::vector<Bits64> words(replicas * words_of_replica);
+  const Bits64 probability = generator();
+  const bool certain = draw(0, 4) == 0;
+  draw_configurations(model, 5, 2, replicas, 3, probability, certain, words.data());
+  std::vector<int64_t> records(replicas * kPercolationFields);
+  measure_configurations(model, replicas, words.data(), records.data());
+  int64_t elements = of_bonds ? 0 : lattice.sites();
+  for (int axis = model.first_axis(); of_bonds && axis < kLatticeAxes; ++axis)
+    elements += lattice.sites() / lattice.length[axis] * (lattice.length[axis] - !lattice.closes(axis));
+  check(!certain || records[kElements] == elements, "that all elements are there");
+  std::vector<double> series(2 * kSweepRows * (elements + 1));
+  std::vector<int64_t> wraps(3 * (axes + 1));
+  run_sweep(model, {7, 0, 3, 2, elements}, series.data(), wraps.data());
+  for (int64_t w = 0; w < words_of_replica; ++w) {
+    const WordPlace place = place_of(lattice, w % lattice.words());
+    const int axis = of_bonds ? model.first_axis() + int(w / lattice.words()) : 0;
+    const Bits64 wanted = of_bonds ? model.sites_with_bond(place, axis) : lattice.sites_of(place.column);
+    check(words[w] == draw_occupied({5, 2, 3}, place.word, axis, probability, certain, wanted),
+          "a word of a configuration");
+  }
+  if (of_bonds) return test_percolation_of<1>(model, words, elements);
+  if (model.triangular) return test_percolation_of<6>(model, words, elements);
+  if (axes == 1) return test_percolation_of<2>(model, words, elements);
+  if (axes == 2) return test_percolation_of<4>(model, words, elements);
+  if (axes == 3) return test_percolation_of<6>(model, words, elements);
+  test_percolation_of<8>(model, words, elements);
+}
+
 // Limbs of powers, of sizes as large as a lattice may have.
 void test_tally() {
   const int64_t size = draw(1, (int64_t(1) << draw(1, 40)) - 1);
@@ -151,6 +212,7 @@ int main(int, char** arguments) {
     test_updates();
     test_draws();
     test_tally();
+    test_percolation();
   }
   std::printf("%d rounds\n", rounds);
 }

@@ -1,6 +1,12 @@
 """Simulations that stand on labelling: spin models."""
 
 from conncomp.models.measurements import Measurements
+from conncomp.models.percolation import Percolation
+from conncomp.models.percolation_series import (
+    PercolationMeasurements,
+    PercolationSweep,
+    SweepEstimates,
+)
 from conncomp.models.potts import Potts
 from conncomp.models.protocol import Model, State
 from conncomp.models.simulation import Simulation, simulate
@@ -17,10 +23,14 @@ __all__ = [
     "Estimate",
     "Measurements",
     "Model",
+    "Percolation",
+    "PercolationMeasurements",
+    "PercolationSweep",
     "Potts",
     "Simulation",
     "State",
     "Summary",
+    "SweepEstimates",
     "Tempering",
     "autocorrelation_time",
     "jackknife",

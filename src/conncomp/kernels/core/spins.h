@@ -23,6 +23,8 @@
 //   kSeed         tile                              below(first 64 bits, sites of a tile): its seed
 //   kMetropolis   site                              first 64 bits: whether to accept; last: the new state
 //   kExchange     the colder one of a pair          first 64 bits: whether replicas exchange
+//   kOccupied     word, with the axis of bonds      percolation: which sites or bonds of the word are there
+//   kOrder        i / 2 in percolation, step: run   half i % 2: the i-th number of a permutation
 //
 // A probability p is a number of 64 bits, p * 2^64; what has it happens if the bits that are drawn are less.
 //
@@ -44,7 +46,17 @@ namespace conncomp {
 
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
-enum Purpose : Bits32 { kStart = 1, kBond, kCluster, kSeed, kMetropolis, kExchange, kCoin };
+enum Purpose : Bits32 {
+  kStart = 1,
+  kBond,
+  kCluster,
+  kSeed,
+  kMetropolis,
+  kExchange,
+  kCoin,
+  kOccupied = 16,
+  kOrder
+};
 
 // Laid out as in lattice.py.
 struct Lattice {
@@ -86,10 +98,10 @@ CONNCOMP_ANYWHERE inline Bits64 half(const PhiloxBlock& block, int k) {
 
 // Which of the `wanted` bits of a word are set, each with `probability`.
 CONNCOMP_ANYWHERE inline Bits64 bernoulli(const Draws& draws, Bits64 word, int axis, Bits64 probability,
-                                          Bits64 wanted) {
+                                          Bits64 wanted, Purpose purpose = kBond) {
   Bits64 set = 0, undecided = wanted;
   for (int block = 0; undecided != 0 && probability != 0; ++block) {
-    const PhiloxBlock bits = draws(kBond, word, axis, block);
+    const PhiloxBlock bits = draws(purpose, word, axis, block);
     for (int k = 0; k < 2; ++k, probability <<= 1) {
       const Bits64 drawn = half(bits, k);
       const bool digit = probability >> 63;

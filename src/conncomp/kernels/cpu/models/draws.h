@@ -85,8 +85,8 @@ inline void draw_all(const Draws& draws, Purpose purpose, const Bits64* index, i
 
 // bernoulli() for eight consecutive words, in place: two registers of words, and two blocks of each at a
 // time.
-inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits64 probability,
-                           Bits64* words) {
+inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits64 probability, Bits64* words,
+                           Purpose purpose) {
   __m256i* const at = reinterpret_cast<__m256i*>(words);
   const __m256i replica = _mm256_set1_epi64x(int64_t(draws.replica << kReplicaShift)),
                 step = _mm256_set1_epi64x(draws.step);
@@ -108,7 +108,7 @@ inline void activate_eight(const Draws& draws, Bits64 first_word, int axis, Bits
       lanes.word[0][k] = index[k % 2];
       lanes.word[1][k] = _mm256_srli_epi64(index[k % 2], 32);
       lanes.word[2][k] = step;
-      lanes.word[3][k] = _mm256_set1_epi64x(kBond | axis << 8 | (block + k / 2) << 16);
+      lanes.word[3][k] = _mm256_set1_epi64x(purpose | axis << 8 | (block + k / 2) << 16);
     }
     lanes.encrypt(draws.seed);
     for (int digit = 0; digit < 4; ++digit, probability <<= 1)
@@ -162,22 +162,22 @@ inline Bits64 activate_word(const Draws& draws, Bits64 word, int axis, Bits64 pr
 
 // Replaces bonds, as `count` consecutive words of an axis, by those of them that are active.
 inline void activate(const Draws& draws, int64_t first_word, int axis, Bits64 probability, int64_t count,
-                     Bits64* words) {
+                     Bits64* words, Purpose purpose = kBond) {
 #ifdef __AVX2__
   constexpr int64_t kGroup = 8;
   for (int64_t w = 0; w < count; w += kGroup) {
     if (w + kGroup <= count) {
-      activate_eight(draws, Bits64(first_word + w), axis, probability, words + w);
+      activate_eight(draws, Bits64(first_word + w), axis, probability, words + w, purpose);
     } else {
       Bits64 group[kGroup] = {};
       std::copy(words + w, words + count, group);
-      activate_eight(draws, Bits64(first_word + w), axis, probability, group);
+      activate_eight(draws, Bits64(first_word + w), axis, probability, group, purpose);
       std::copy_n(group, count - w, words + w);
     }
   }
 #else
   for (int64_t w = 0; w < count; ++w)
-    words[w] = bernoulli(draws, Bits64(first_word + w), axis, probability, words[w]);
+    words[w] = bernoulli(draws, Bits64(first_word + w), axis, probability, words[w], purpose);
 #endif
 }
 

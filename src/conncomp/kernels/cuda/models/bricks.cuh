@@ -166,8 +166,8 @@ __device__ inline int node_at(const Tiles& tiles, Index distance) {
 
 // Measures the clusters that are in one tile alone; of those that reach its border, leaves the sites that
 // they have there in `size`, at the root in the tile. Entries still lead to that. A block a tile; dynamic
-// shared memory: four bytes for each site of a tile.
-template <class Tiles, class Index>
+// shared memory: four bytes for each site of a tile. Sums is what is summed of sizes.
+template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas, const Index* __restrict__ label, BrickTable table,
                   Index* __restrict__ size, Records records) {
@@ -180,10 +180,11 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   size += first_of_item;
   const int64_t bricks_before = int64_t(blockIdx.x) * tiles.parts(), number = bricks_before + brick;
   const auto corner = tiles.template corner_of<Index>(blockIdx.x);
-  const auto first = tiles.first_of(corner, brick);
+  Sums sums{};
+  sums.begin_block();
   __syncthreads();
   list_of_warp[brick / kWarp].for_each_component(
-      table.first_digits(number), tiles.inside(first), kBits, [](Bits, int) {},
+      table.first_digits(number), __ldg(table.foreground + number), kBits, [](Bits, int) {},
       [&](Bits component, int lane_of_brick, int) {
         if (component == 0) return;
         const int owner = first_of_warp + lane_of_brick, bit = lowest(component);
@@ -195,7 +196,6 @@ __global__ void __launch_bounds__(Tiles::kThreads)
         InBlock::fetch_add(sites_of_root + node, uint32_t(__popcll(component)));
       });
   __syncthreads();
-  SizeSums sums{};
   for (Bits roots = __ldg(table.settled + number); roots != 0; roots &= roots - 1)
     sums.add(sites_of_root[tiles.node_of(brick, lowest(roots))]);
   for (Bits roots = __ldg(table.roots + number); roots != 0; roots &= roots - 1) {
@@ -233,12 +233,13 @@ __global__ void __launch_bounds__(kLinkThreads)
   }
 }
 // Measures the clusters that reach borders of tiles. A block a tile.
-template <class Tiles, class Index>
+template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
     sum_sizes(Tiles tiles, Replicas, const Index* __restrict__ label, BrickTable table,
               const Index* __restrict__ size, Records records) {
   const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
-  SizeSums sums{};
+  Sums sums{};
+  sums.begin_block();
   for_each_root<Index>(tiles, table, int64_t(blockIdx.x) * tiles.parts() + threadIdx.x, [&](Index index) {
     if (label[first_of_item + index] == index) sums.add(Bits64(size[first_of_item + index]));
   });

@@ -20,6 +20,26 @@ FILE = "cuda/models/bricks.cuh"
 LEAST_ROW = 8
 
 
+class Kernels(NamedTuple):
+    """Which kernels read configurations and sum up sizes.
+
+    Attributes
+    ----------
+    file : str
+    link : str
+        Makes words of links of a configuration.
+    sums : str
+        What is summed up of the sizes of clusters, a C++ type.
+    """
+
+    file: str
+    link: str
+    sums: str
+
+
+OF_SPINS = Kernels(FILE, "link_words", "SizeSums")
+
+
 def takes(lattice: Lattice, replicas: int) -> bool:
     """Whether `BrickClusters` takes lattices, and these fill their tiles well enough."""
     if (
@@ -40,17 +60,19 @@ class BrickClusters:
         Of lattices that `takes` takes.
     index : dtype
         Of entries: of as many as there are sites in all replicas.
+    kernels : Kernels, optional
+        Which read configurations and sum up sizes: by default those of spins.
     """
 
-    def __init__(self, replicas: Replicas, index: Any) -> None:
-        self._replicas, self._index = replicas, index
+    def __init__(self, replicas: Replicas, index: Any, kernels: Kernels = OF_SPINS) -> None:
+        self._replicas, self._index, self._file = replicas, index, kernels.file
         self._workspace = Workspace()
         described = _described(replicas.lattice, replicas.count)
         multiprocessors = replicas.gpu.multiprocessors
         # Sizes need to know where roots of tiles are, as numbers of components do.
         self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
         self._plan_of_sizes = tiled_bricks.plan_of(*described, index, multiprocessors, True)
-        self._names = _names(self._plan.names, self._plan.last_names)
+        self._names = _names(self._plan.names, self._plan.last_names, kernels)
 
     def find(self, bonds: Any, records: Any = None) -> _Found:
         """Find the clusters of a bond configuration.
@@ -64,7 +86,7 @@ class BrickClusters:
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if records is None else self._plan_of_sizes
-        kernels = dict(zip(_KERNELS, gpu.load(FILE, self._names), strict=True))
+        kernels = dict(zip(_KERNELS, gpu.load(self._file, self._names), strict=True))
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         parts, table = tiled_bricks.take_table(
@@ -164,29 +186,30 @@ _KERNELS = (
 )
 
 
-def _names(names: tuple[str, ...], last_names: tuple[str, ...]) -> tuple[str, ...]:
+def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
     """Return the names of `_KERNELS`, given those that label an array by bonds."""
     label, join, _ = names
     kinds = join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
+    summed = f"{kinds}, conncomp::{of.sums}"
     return (
-        f"link_words<{kinds}>",
+        f"{of.link}<{kinds}>",
         label,
-        f"measure_tiles<{kinds}>",
+        f"measure_tiles<{summed}>",
         join,
         f"join_sizes<{kinds}>",
-        f"sum_sizes<{kinds}>",
+        f"sum_sizes<{summed}>",
         "toss_coins",
         f"flip_bricks<{kinds}>",
         last_names[0],
     )
 
 
-def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `BrickClusters` can load."""
     given = None
     for _, names in tiled_bricks.specialisations():
         if len(names) == 3 and names[1].startswith("join_links<conncomp::GivenLinks<1>"):
             given = names
         elif given is not None and len(names) == 1:
-            yield FILE, _names(given, names)
+            yield of.file, _names(given, names, of)
             given = None

@@ -57,6 +57,15 @@ struct Records {
     count = block_sum<kMostSpinThreads>(count);
     if (threadIdx.x == 0) add(replica, field, count);
   }
+  // Raises a field to the largest number of the warp's threads, all of which call.
+  __device__ void raise(int64_t replica, int field, int64_t number) const {
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      const int64_t beside = __shfl_xor_sync(kAllLanes, number, step);
+      if (beside > number) number = beside;
+    }
+    int64_t* const most = record + replica * length + field;
+    if (lane() == 0 && number > Shared::load(most)) Shared::fetch_max(most, number);
+  }
 };
 
 // Of clusters: how many there are, the largest one, and the sums of the second and fourth powers of sizes, as
@@ -64,6 +73,7 @@ struct Records {
 struct SizeSums {
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
 
+  __device__ static void begin_block() {}  // as others have shared memory
   __device__ void add(Bits64 size) {
     ++clusters;
     if (int64_t(size) > largest) largest = int64_t(size);
@@ -86,13 +96,7 @@ struct SizeSums {
     records.add_block(replica, kClusters, clusters);
     for (int k = 0; k < kLimbs; ++k) records.add_block(replica, kSquares + k, squares[k]);
     for (int k = 0; k < kFourthLimbs; ++k) records.add_block(replica, kFourths + k, fourths[k]);
-    int64_t of_warp = largest;
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const int64_t beside = __shfl_xor_sync(kAllLanes, of_warp, step);
-      if (beside > of_warp) of_warp = beside;
-    }
-    int64_t* const most = records.record + replica * records.length + kLargest;
-    if (lane() == 0 && of_warp > Shared::load(most)) Shared::fetch_max(most, of_warp);
+    records.raise(replica, kLargest, largest);
   }
 };
 

@@ -1,0 +1,103 @@
+// Configurations of percolation: drawn as words of bits, and their clusters measured by bricks and tiles.
+//
+//   draw_configurations    words of sites or of bonds, as the CPU draws them, and how many are there
+//   link_sites    sites, which lie in rows of words, as the foreground and the links that bricks take; bonds
+//                 are links already (link_words)
+// Then as for spins (bricks.cuh), with sums of which PercolationSums says what they are. Labels are not written.
+//
+// Bytes a site: a bit for its word, one for the foreground and one for each axis of links, written and read;
+// entries as of arrays.
+#pragma once
+
+#include "core/percolation.h"
+#include "cuda/models/bricks.cuh"
+
+namespace conncomp {
+
+// Draws words, a replica's one plane after the other, and counts what is there. `records` may have none.
+__global__ void __launch_bounds__(kSpinThreads)
+    draw_configurations(Replicas replicas, Bits64 probability, bool certain, bool of_bonds,
+                        Bits64* __restrict__ words, Records records) {
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  const int planes = of_bonds ? replicas.axes : 1;
+  words = replicas.of_replica(words, planes * lattice.words());
+  int64_t elements = 0;
+  replicas.for_each_word([&](int64_t word) {
+    const WordPlace place = place_of(lattice, word);
+    for (int plane = 0; plane < planes; ++plane) {
+      const int axis = of_bonds ? kLatticeAxes - planes + plane : 0;
+      const Bits64 wanted =
+          of_bonds ? next_sites(lattice, place, axis).sites : lattice.sites_of(place.column);
+      const Bits64 there = draw_occupied(draws, word, axis, probability, certain, wanted);
+      words[plane * lattice.words() + word] = there;
+      elements += __popcll(there);
+    }
+  });
+  if (records.record != nullptr) records.add_block(replicas.replica(), kElements, elements);
+}
+
+template <class Tiles, class Index>
+__global__ void __launch_bounds__(kLinkThreads)
+    link_sites(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, BrickTable table) {
+  using B = typename Tiles::B;
+  const Lattice& lattice = replicas.lattice;
+  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
+    const uint32_t tile = uint32_t(number >> tiles.log_parts());
+    const auto first =
+        tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
+    const Bits inside = tiles.inside(first);
+    const BrickRows<Tiles::kAxes> rows(tiles, lattice, first);
+    const Bits64* const sites = words + tiles.item_of(tile) * lattice.words();
+    const Bits foreground = inside == 0 ? 0 : rows.bits_of(sites) & inside;
+    table.foreground[number] = foreground;
+    Bits* word = table.links + number;
+#pragma unroll
+    for (int step = 0; step < B::kNoStep; ++step) {
+      if (B::moves(step) > 1 || !tiles.has_step(step)) continue;
+      const int a = B::highest_axis(step);
+      Bits linked = 0;
+      if (foreground != 0) linked = a == 0 ? rows.before_in_row(sites) : rows.before_across(sites, a);
+      if (rows.at[a] == 0 && !lattice.closes(kRowAxis - a)) linked &= ~B::layer(a, 0);
+      *word = linked & foreground;
+      word += table.bricks;
+    }
+  }
+}
+
+// Of clusters: how many there are, the largest one, the sum of squares of sizes as limbs, and how many are in
+// each class of sizes. Those of one site, of which there are most, are counted by each thread.
+struct PercolationSums {
+  int64_t clusters, largest, squares[2], singles;
+  uint32_t* of_class;  // of the block
+
+  // All threads of a block call, and meet before they add.
+  __device__ void begin_block() {
+    __shared__ uint32_t classes[kSizeClassCount];
+    of_class = classes;
+    for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x)) classes[k] = 0;
+    __syncthreads();
+  }
+  __device__ void add(Bits64 size) {
+    ++clusters;
+    if (int64_t(size) > largest) largest = int64_t(size);
+    const Bits64 square = size * size;
+    squares[0] += int64_t(square & 0xffffffffu);
+    squares[1] += int64_t(square >> 32 | __umul64hi(size, size) << 32);
+    if (size == 1)
+      ++singles;
+    else
+      InBlock::fetch_add(of_class + (63 - __clzll((long long)size)), 1u);
+  }
+  __device__ void add_block(const Records& records, int64_t replica) const {
+    records.add_block(replica, kNumber, clusters);
+    for (int k = 0; k < 2; ++k) records.add_block(replica, kSizeSquares + k, squares[k]);
+    records.add_block(replica, kSizeClasses, singles);
+    records.raise(replica, kLargestSize, largest);
+    __syncthreads();
+    for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x))
+      records.add(replica, kSizeClasses + k, int64_t(of_class[k]));
+  }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,110 @@
+"""Percolation on a GPU: clusters by bricks, wrapping by `component_wrapping`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conncomp.grid import cluster_wrapping, component_wrapping
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
+from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.lattice import BITS, Lattice, unpack
+from conncomp.models.percolation_series import AXES, RANK
+
+
+class CudaEngine:
+    """As `CpuEngine`, on the current CUDA device.
+
+    Parameters
+    ----------
+    lattice : Lattice
+    kind : {"site", "bond"}
+    triangular : bool
+    seed, first_replica, replicas : int
+
+    Raises
+    ------
+    ValueError
+        If the lattice does not fit bricks.
+    """
+
+    def __init__(
+        self,
+        lattice: Lattice,
+        kind: str,
+        triangular: bool,
+        seed: int,
+        first_replica: int,
+        replicas: int,
+    ) -> None:
+        if triangular or not bricks.takes(lattice, replicas):
+            kind_of_lattice = "triangular" if triangular else "square"
+            raise ValueError(
+                "device='cuda' takes hypercubic lattices of up to three axes of 2 sites or more, 8 "
+                "along the last one, which fill a quarter of their tiles, not shape="
+                f"{lattice.shape} of lattice={kind_of_lattice!r}; use device='cpu'"
+            )
+        self._gpu = current_gpu()
+        self.xp = self._gpu.xp
+        self._lattice, self._of_bonds = lattice, kind == "bond"
+        self._planes = lattice.ndim if self._of_bonds else 1
+        self._replicas = Replicas(self._gpu, lattice, seed, first_replica, replicas)
+        index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+        kernels = OF_BONDS if self._of_bonds else OF_SITES
+        self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
+
+    def check_measured(self) -> None:
+        """Return, as lattices of any size are measured."""
+
+    def draw(self, step: int, probability: int | None, record: Any = None) -> Any:
+        """Return configurations as words, and count what is there."""
+        lattice = self._lattice
+        shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
+        words = self.xp.empty(shape, BITS)
+        (kernel,) = self._gpu.load(FILE, ("draw_configurations",))
+        launch(
+            kernel,
+            self._replicas.grid,
+            self._replicas.struct(step),
+            np.uint64(probability or 0),
+            np.bool_(probability is None),
+            np.bool_(self._of_bonds),
+            words,
+            self._records(record),
+        )
+        return words
+
+    def measure(self, step: int, probability: int | None, record: Any) -> None:
+        """Draw configurations, and fill a record, (replicas, fields), of zeros."""
+        words = self.draw(step, probability, record)
+        self._clusters.find(words, self._records(record))
+        for replica in range(self._replicas.count):
+            self._measure_wrapping(words[replica : replica + 1], record[replica])
+
+    def _measure_wrapping(self, words: Any, record: Any) -> None:
+        xp, lattice = self.xp, self._lattice
+        if not any(lattice.periodic):
+            return
+        planes = [unpack(xp, lattice, words[:, k : k + 1])[0] for k in range(self._planes)]
+        there = xp.stack(planes).astype(bool)
+        wrapping = (
+            cluster_wrapping(there, periodic=lattice.periodic)
+            if self._of_bonds
+            else component_wrapping(there[0], connectivity=1, periodic=lattice.periodic)
+        )
+        bits = xp.asarray(1 << np.arange(lattice.ndim))
+        record[AXES] = (wrapping.axes.any(axis=0) * bits).sum()
+        if len(wrapping.labels):
+            record[RANK] = (wrapping.bases != 0).any(axis=2).sum(axis=1).max()
+
+    def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
+        """Raise ValueError, as sweeps are of the CPU."""
+        raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
+
+    def _records(self, record: Any) -> Any:
+        if record is None:
+            return np.zeros((), RECORDS)[()]
+        return np.array((self._gpu.address(record), record.shape[-1]), RECORDS)[()]

@@ -1,0 +1,470 @@
+"""Percolation: sites or bonds of a lattice that are there by chance, and the clusters they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ldexp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_number, check_choice, check_range, shown
+from conncomp._arrays import choose_device, move_from_gpu, on_gpu
+from conncomp.grid import label, label_bonds
+from conncomp.grid._arguments import check_periodic
+from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
+from conncomp.models.percolation_series import (
+    RECORD_LENGTH,
+    SWEEP_ROWS,
+    PercolationMeasurements,
+    PercolationSweep,
+)
+from conncomp.models.potts import CERTAIN, MOST_REPLICAS, _check_shape
+from conncomp.models.protocol import MOST_UPDATES, State, Update
+
+KINDS = ("site", "bond")
+LATTICES = ("square", "triangular")
+
+# The numbers of what a sweep adds fit 32 bits.
+MOST_ADDED = (1 << 32) - 1
+
+# The series of a sweep take so many bytes by default, of so many batches at most.
+SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
+
+# The neighbours of a site of the triangular lattice, as an array has them.
+TRIANGULAR = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], bool)
+
+# By lattice, kind and number of axes.
+THRESHOLDS = {
+    ("square", "site", 1): 1.0,
+    ("square", "bond", 1): 1.0,
+    ("square", "site", 2): 0.59274605,
+    ("square", "bond", 2): 0.5,
+    ("triangular", "site", 2): 0.5,
+    ("square", "site", 3): 0.31160768,
+    ("square", "bond", 3): 0.24881185,
+    ("square", "site", 4): 0.19688561,
+    ("square", "bond", 4): 0.16013122,
+}
+
+
+class Percolation:
+    """Percolation on a hypercubic or triangular lattice: each site or bond is there with p.
+
+    Configurations are numbered, and drawn from the seed and their number: the present one is that
+    of `updates`, and an update goes to the next one. At another p the same random numbers are
+    compared with that, so what is there at some p is there at all larger ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
+        of length 1 has a bond from each site to itself, as on a torus.
+    kind : {"site", "bond"}, optional
+        Whether sites are there, and neighbours among them connected; or bonds, between sites that
+        all are.
+    p : float or "critical", optional
+        The probability of configurations, 0 to 1; "critical" is `critical_p`.
+    lattice : {"square", "triangular"}, optional
+        Hypercubic; or, for sites of two axes, triangular, as an array in which sites (1, 1) apart
+        are neighbours, too.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis.
+    replicas : int, optional
+        How many independent lattices there are side by side; None, the default, is one, without an
+        axis for replicas in what is returned.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    seed : int, optional
+        0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
+        alone, not of threads or device.
+    device : {None, "cpu", "cuda"}, optional
+        Where configurations are; None is the CPU. A GPU takes hypercubic lattices of up to three
+        axes, and has no sweeps.
+
+    Attributes
+    ----------
+    p : float
+    updates : int
+        The number of the present configuration.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+
+    References
+    ----------
+    M. E. J. Newman, R. M. Ziff, "Efficient Monte Carlo algorithm and high-precision results for
+    percolation", Phys. Rev. Lett. 85, 4104 (2000).
+
+    J. Machta et al., Phys. Rev. E 54, 1332 (1996): wrapping by displacement from the root.
+
+    Examples
+    --------
+    >>> from conncomp.models import Percolation
+    >>> model = Percolation((64, 64), p=0.55, seed=1)
+    >>> labels, number = model.labels(return_num=True)
+    >>> bool(number == model.measure().clusters)
+    True
+    >>> threshold = model.sweep(200).threshold()
+    >>> bool(abs(threshold.value - 0.592746) < 4 * threshold.error + 1e-4)
+    True
+    """
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        kind: str = "site",
+        *,
+        p: float | str = "critical",
+        lattice: str = "square",
+        periodic: bool | Sequence[bool] = True,
+        replicas: int | None = None,
+        first_replica: int = 0,
+        seed: int = 0,
+        device: str | None = None,
+    ) -> None:
+        lengths = _check_shape(shape)
+        closed = check_periodic(periodic, len(lengths), "the lattice")
+        check_choice("kind", kind, KINDS)
+        check_choice("lattice", lattice, LATTICES)
+        if lattice == "triangular" and (kind, len(lengths)) != ("site", 2):
+            raise ValueError(
+                f"lattice='triangular' is for sites of two axes, not for kind={kind!r} with "
+                f"shape={shown(shape)}; use lattice='square'"
+            )
+        self.kind, self.geometry = kind, lattice
+        self.lattice = Lattice(lengths, closed, 2)
+        self._single = replicas is None
+        self.replicas = (
+            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
+        )
+        self.first_replica = check_range(
+            "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
+        )
+        self.seed = check_range("seed", seed, 0, CERTAIN - 1)
+        self.p = self._check_p(p)
+        self.device = choose_device(device, False, "shape")
+        self._engine = _engine(self)
+        self.updates = 0
+
+    @staticmethod
+    def critical_p(kind: str = "site", ndim: int = 2, lattice: str = "square") -> float:
+        """Return the percolation threshold of the infinite lattice.
+
+        Parameters
+        ----------
+        kind : {"site", "bond"}, optional
+        ndim : int, optional
+            1 to 4.
+        lattice : {"square", "triangular"}, optional
+
+        Raises
+        ------
+        ValueError
+            Where no value is known.
+
+        Notes
+        -----
+        It is 1/2 of square bonds and triangular sites [1]_; for sites of the square lattice see
+        [2]_, for three axes [3]_ [4]_, for four [5]_.
+
+        References
+        ----------
+        .. [1] H. Kesten, Commun. Math. Phys. 74, 41 (1980).
+        .. [2] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
+        .. [3] X. Xu et al., Front. Phys. 9, 113 (2014).
+        .. [4] J. Wang et al., Phys. Rev. E 87, 052107 (2013).
+        .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> Percolation.critical_p("bond")
+        0.5
+        """
+        axes = check_range("ndim", ndim, 1, MOST_AXES)
+        check_choice("kind", kind, KINDS)
+        check_choice("lattice", lattice, LATTICES)
+        if (lattice, kind, axes) not in THRESHOLDS:
+            raise ValueError(
+                f"no threshold is known for lattice={lattice!r} with kind={kind!r} in {axes} "
+                "dimensions; give p as a number"
+            )
+        return THRESHOLDS[lattice, kind, axes]
+
+    # ----------------------------------------------------------------------------------- the state
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is, as values that JSON has."""
+        return {
+            "model": "Percolation",
+            "shape": list(self.lattice.shape),
+            "kind": self.kind,
+            "lattice": self.geometry,
+            "p": self.p,
+            "periodic": list(self.lattice.periodic),
+            "seed": self.seed,
+            "replicas": self.replicas,
+            "first_replica": self.first_replica,
+        }
+
+    def state(self) -> State:
+        """Return where the model stands: the number of its configuration, and no arrays."""
+        return State(self.updates, ())
+
+    def restore(self, state: State) -> None:
+        """Go to the configuration of a state.
+
+        Parameters
+        ----------
+        state : State
+            What `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be a state. The model is then unchanged.
+        """
+        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
+        if len(state.arrays) != 0:
+            raise ValueError(f"the state has {len(state.arrays)} arrays; percolation has none")
+        self.updates = updates
+
+    # --------------------------------------------------------------------------- one configuration
+
+    def occupied(self, p: float | None = None) -> Any:
+        """Return which sites are there in the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+
+        Returns
+        -------
+        array of bool, shape (*replicas, *shape)
+
+        Raises
+        ------
+        ValueError
+            If the model is of bonds, of which `bonds` tells.
+        """
+        if self.kind != "site":
+            raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
+        return self._of_replicas(self._unpacked(self._draw(p), 0))
+
+    def bonds(self, p: float | None = None) -> Any:
+        """Return which bonds are there in the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+
+        Returns
+        -------
+        array of bool, shape (ndim, *replicas, *shape)
+            As `conncomp.label_bonds` takes them.
+
+        Raises
+        ------
+        ValueError
+            If the model is of sites, of which `occupied` tells.
+        """
+        if self.kind != "bond":
+            raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
+        words = self._draw(p)
+        planes = [self._unpacked(words, axis) for axis in range(self.lattice.ndim)]
+        return self._engine.xp.stack([self._of_replicas(plane) for plane in planes])
+
+    def labels(
+        self, p: float | None = None, *, numbering: str = "consecutive", return_num: bool = False
+    ) -> Any:
+        """Label the clusters of the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+        numbering, return_num
+            As of `conncomp.label`.
+
+        Returns
+        -------
+        array of int32 or int64, shape (*replicas, *shape)
+            Of sites that are not there 0, or -1 if numbering is "smallest-index".
+        """
+        labelled: Any = label_bonds if self.kind == "bond" else label
+        options: dict[str, Any] = {
+            "periodic": self.lattice.periodic,
+            "batch_axes": 0 if self._single else 1,
+            "numbering": numbering,
+            "return_num": return_num,
+        }
+        if self.kind == "bond":
+            return labelled(self.bonds(p), **options)
+        if self.geometry == "triangular":
+            return labelled(self.occupied(p), structure=TRIANGULAR, **options)
+        return labelled(self.occupied(p), connectivity=1, **options)
+
+    def measure(self, p: float | None = None) -> PercolationMeasurements:
+        """Measure the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+
+        Returns
+        -------
+        PercolationMeasurements
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> measured = Percolation((8, 8), seed=1).measure(1.0)
+        >>> measured.wraps.tolist(), int(measured.largest_cluster), int(measured.rank)
+        ([True, True], 64, 2)
+        """
+        self._engine.check_measured()
+        probability, records = self._fixed_point(p), self._new_records(1)
+        self._engine.measure(self.updates, probability, records[0])
+        of_replicas = self._of_replicas(_on_host(records[0]))
+        return PercolationMeasurements(of_replicas, self.lattice)
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1) -> None:
+        """Go on by so many configurations.
+
+        Parameters
+        ----------
+        n : int, optional
+        """
+        self.updates += check_range("n", n, 0, MOST_UPDATES - self.updates)
+
+    def _updater(self) -> Update[PercolationMeasurements]:
+        """Return what goes to the next configuration, and measures the one that it finds."""
+        self._engine.check_measured()
+        probability = self._fixed_point(None)
+
+        def make(number: int, record: Any) -> None:
+            if record is not None:
+                self._engine.measure(number - 1, probability, record)
+            self.updates = number
+
+        def read(records: NDArray[np.int64]) -> PercolationMeasurements:
+            return PercolationMeasurements(records[:, 0] if self._single else records, self.lattice)
+
+        return Update(make, read)
+
+    def _new_records(self, n: int) -> Any:
+        return self._engine.xp.zeros((n, self.replicas, RECORD_LENGTH), np.int64)
+
+    def sweep(
+        self, runs: int, *, first_run: int = 0, batches: int | None = None
+    ) -> PercolationSweep:
+        """Add sites or bonds one by one, in random order, and measure for each number of them.
+
+        This is the algorithm of Newman and Ziff, on the CPU. Runs are numbered; each is a function
+        of its number, the seed and the lattice alone, and not of p or replicas.
+
+        Parameters
+        ----------
+        runs : int
+            How many times.
+        first_run : int, optional
+            The number of the first run.
+        batches : int, optional
+            How many sums to keep, for errors: each has a part of the runs, one after the other, and
+            batches run in parallel. By default up to 32 which take 1 GiB at most, but two if there
+            are two runs. A batch takes 32 bytes a site or bond.
+
+        Returns
+        -------
+        PercolationSweep
+
+        Raises
+        ------
+        ValueError
+            If the lattice has 2**31 sites or more, or 2**32 bonds.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> sweep = Percolation((32, 32), seed=1).sweep(100)
+        >>> sweep.clusters[[0, 1, -1]].tolist()
+        [0.0, 1.0, 1.0]
+        """
+        count = check_range("runs", runs, 1, MOST_UPDATES)
+        first = check_range("first_run", first_run, 0, MOST_UPDATES + 1 - count)
+        self._engine.check_measured()
+        elements = self.lattice.bonds if self.kind == "bond" else self.lattice.sites
+        if self.lattice.ndim * self.lattice.sites > MOST_ADDED and self.kind == "bond":
+            raise ValueError(
+                f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
+            )
+        of_batch = SWEEP_ROWS * (elements + 1)
+        if batches is None:
+            most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
+            parts = min(count, most)
+        else:
+            parts = check_range("batches", batches, 1, count)
+        series = np.zeros((parts, SWEEP_ROWS, elements + 1))
+        wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
+        self._engine.sweep(first, elements, series, wraps)
+        return PercolationSweep(
+            series, wraps, self.lattice, self.kind, triangular=self.geometry == "triangular"
+        )
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _draw(self, p: float | None) -> Any:
+        """Return the present configuration as words: (replicas, planes, rows, columns)."""
+        return self._engine.draw(self.updates, self._fixed_point(p))
+
+    def _fixed_point(self, p: float | None) -> int | None:
+        """Return a probability as 64 bits, or None if it is 1."""
+        probability = self.p if p is None else self._check_p(p)
+        return None if probability == 1 else int(ldexp(probability, 64))
+
+    def _unpacked(self, words: Any, plane: int) -> Any:
+        return unpack(self._engine.xp, self.lattice, words[:, plane : plane + 1]).astype(bool)
+
+    def _of_replicas(self, array: Any) -> Any:
+        return array[0] if self._single else array
+
+    def _check_p(self, p: float | str) -> float:
+        if isinstance(p, str):
+            check_choice("p", p, ("critical",))
+            return self.critical_p(self.kind, self.lattice.ndim, self.geometry)
+        value = as_number("p", p)
+        if not 0 <= value <= 1:
+            raise ValueError(f"p={shown(p)} must be from 0 to 1")
+        return value
+
+
+def _on_host(array: Any) -> Any:
+    return move_from_gpu(array) if on_gpu(array) else array
+
+
+def _engine(model: Percolation) -> Any:
+    arguments = (
+        model.lattice,
+        model.kind,
+        model.geometry == "triangular",
+        model.seed,
+        model.first_replica,
+        model.replicas,
+    )
+    if model.device == "cuda":
+        from conncomp.models._percolation_cuda import CudaEngine
+
+        return CudaEngine(*arguments)
+    from conncomp.models._percolation_cpu import CpuEngine
+
+    return CpuEngine(*arguments)

@@ -1,0 +1,406 @@
+"""What configurations and sweeps of percolation measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_number, check_choice, shown
+from conncomp._arrays import as_numpy
+from conncomp.kernels.lattice import Lattice
+from conncomp.models.statistics import Estimate
+
+# The fields of a record, of int64: those of ``kernels/core/percolation.h``.
+ELEMENTS, CLUSTERS, LARGEST, SQUARES, AXES, RANK, CLASSES = 0, 1, 2, 3, 5, 6, 7
+SIZE_CLASSES = 41
+RECORD_LENGTH = CLASSES + SIZE_CLASSES
+LIMB = 32
+
+# The rows of a sweep's series.
+SWEEP_ROWS = 4
+
+# Beyond so many standard deviations, and so many more, a binomial distribution is below 1e-30.
+TAIL, LEAST_TAIL = 12, 80
+
+# Of the square torus in the limit of many sites: M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85,
+# 4104 (2000), from H. T. Pinson, J. Stat. Phys. 75, 1167 (1994).
+WRAPPING_AT_THRESHOLD = {"any": 0.690473725, "axis": 0.521058290, "all": 0.351642855}
+# R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
+
+EVENTS = ("axis", "any", "all", "cross")
+
+
+@dataclass(frozen=True)
+class PercolationMeasurements:
+    """What was measured of configurations of percolation.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (..., fields)
+        What was counted. Other arrays have the axes before the last one: updates, of a series, and
+        replicas.
+    lattice : Lattice
+    """
+
+    records: NDArray[np.int64]
+    lattice: Lattice
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        names = ["occupied", "clusters", "largest_cluster", "squared_sizes", "size_counts"]
+        names += ["wraps", "rank"]
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def occupied(self) -> NDArray[np.int64]:
+        """How many sites, or bonds, are there."""
+        return self.records[..., ELEMENTS]
+
+    @property
+    def clusters(self) -> NDArray[np.int64]:
+        """The number of clusters; of bonds, those of single sites among them."""
+        return self.records[..., CLUSTERS]
+
+    @property
+    def largest_cluster(self) -> NDArray[np.int64]:
+        """The sites of the largest cluster."""
+        return self.records[..., LARGEST]
+
+    @property
+    def squared_sizes(self) -> NDArray[np.float64]:
+        """The sum over clusters of the squares of their sizes."""
+        limbs = self.records[..., SQUARES:AXES].astype(np.float64)
+        return np.asarray(limbs @ np.ldexp(1.0, LIMB * np.arange(AXES - SQUARES)))
+
+    @property
+    def mean_size(self) -> NDArray[np.float64]:
+        """The sum of squared sizes without the largest cluster, a site of the lattice."""
+        squares = self.squared_sizes - self.largest_cluster.astype(float) ** 2
+        return np.asarray(squares / self.lattice.sites)
+
+    @property
+    def size_counts(self) -> NDArray[np.int64]:
+        """How many clusters have 2^k to 2^(k + 1) - 1 sites, for k from 0 to 40, the last axis."""
+        return self.records[..., CLASSES:]
+
+    @property
+    def cluster_numbers(self) -> NDArray[np.float64]:
+        """n_s: clusters of s sites, a site of the lattice, as means over the classes of s."""
+        sizes_of_class = np.ldexp(1.0, np.arange(SIZE_CLASSES))
+        return self.size_counts / sizes_of_class / self.lattice.sites
+
+    @property
+    def wraps(self) -> NDArray[np.bool_]:
+        """Along which axes, the last axis here, some cluster closes on itself."""
+        bits = self.records[..., AXES, np.newaxis] >> np.arange(self.lattice.ndim)
+        return np.asarray(bits & 1, bool)
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
+        return self.records[..., RANK]
+
+
+class SweepEstimates(NamedTuple):
+    """What a sweep tells of one or several probabilities: values and errors have their shape.
+
+    Attributes
+    ----------
+    p : ndarray
+    clusters : Estimate
+        The number of clusters a site of the lattice.
+    largest_cluster : Estimate
+        The share of the lattice's sites that are in the largest cluster.
+    mean_size : Estimate
+        The sum of squared sizes without the largest cluster, a site of the lattice.
+    squared_sizes : Estimate
+        The sum of all squared sizes, a site of the lattice.
+    """
+
+    p: Any
+    clusters: Estimate
+    largest_cluster: Estimate
+    mean_size: Estimate
+    squared_sizes: Estimate
+
+
+@dataclass(frozen=True)
+class PercolationSweep:
+    """What `Percolation.sweep` returns: means for each number n of occupied sites or bonds.
+
+    Attributes
+    ----------
+    series : ndarray of float64, shape (batches, 4, elements + 1)
+        The sums over the runs of each batch, for n = 0 ... elements: of the number of clusters,
+        the largest size, its square, and the sum of squared sizes.
+    first_wraps : ndarray of int64, shape (runs, ndim + 1)
+        For each run the n at which the lattice first wraps along each axis, and at which a cluster
+        first does so in full rank; elements + 1 if it never does.
+    lattice : Lattice
+    kind : {"site", "bond"}
+    triangular : bool
+    """
+
+    series: NDArray[np.float64]
+    first_wraps: NDArray[np.int64]
+    lattice: Lattice
+    kind: str
+    triangular: bool = False
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+        return len(self.first_wraps)
+
+    @property
+    def elements(self) -> int:
+        """The number of sites, or of bonds."""
+        return int(self.series.shape[-1]) - 1
+
+    @property
+    def clusters(self) -> NDArray[np.float64]:
+        """The mean number of clusters for each n."""
+        return self._mean(0)
+
+    @property
+    def largest_cluster(self) -> NDArray[np.float64]:
+        """The mean number of sites of the largest cluster for each n."""
+        return self._mean(1)
+
+    @property
+    def squared_sizes(self) -> NDArray[np.float64]:
+        """The mean of the sum of squared sizes for each n."""
+        return self._mean(3)
+
+    def first(self, event: str, axis: int = 0) -> NDArray[np.int64]:
+        """Return for each run the n at which the lattice first wraps.
+
+        Parameters
+        ----------
+        event : {"axis", "any", "all", "cross"}
+            Along `axis`; along any axis; along all of them, by one cluster, as in two dimensions it
+            must be, or by several; in full rank by one cluster, which in two dimensions is a cross,
+            where "all" has helices, too.
+        axis : int, optional
+
+        Returns
+        -------
+        ndarray of int64, shape (runs,)
+            elements + 1 where it never does.
+        """
+        check_choice("event", event, EVENTS)
+        ndim = self.lattice.ndim
+        along = self.first_wraps[:, :ndim]
+        if event == "axis":
+            check_choice("axis", axis, tuple(range(ndim)))
+            return np.asarray(along[:, axis])
+        if event == "any":
+            return np.asarray(along.min(axis=1))
+        return np.asarray(along.max(axis=1) if event == "all" else self.first_wraps[:, ndim])
+
+    def wrapped(self, event: str, axis: int = 0) -> NDArray[np.float64]:
+        """Return the share of runs that have wrapped, for n = 0 ... elements; see `first`."""
+        first = np.bincount(self.first(event, axis), minlength=self.elements + 2)
+        return np.cumsum(first[:-1]) / self.runs
+
+    def at(self, p: ArrayLike) -> SweepEstimates:
+        """Return means at one or several probabilities, by convolution with the binomial.
+
+        Parameters
+        ----------
+        p : float or array_like of float
+            From 0 to 1.
+
+        Returns
+        -------
+        SweepEstimates
+            Errors are from the spread of batches, NaN of fewer than two.
+
+        Raises
+        ------
+        ValueError
+            If a probability is not one.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> sweep = Percolation((64, 64), kind="bond", seed=1).sweep(100)
+        >>> round(sweep.at(0.5).clusters.value, 3)
+        0.098
+        """
+        probabilities = _check_probabilities(p)
+        runs = self._runs_of_batches()[:, np.newaxis]
+        rows = np.empty((probabilities.size, len(self.series), SWEEP_ROWS))
+        for row, probability in zip(rows, probabilities.flat, strict=True):
+            begin, weights = binomial(self.elements, float(probability))
+            row[...] = self.series[..., begin : begin + len(weights)] @ weights / runs
+        sites = self.lattice.sites
+        number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
+
+        def estimate(batches: NDArray[np.float64]) -> Estimate:
+            value = np.average(batches, axis=1, weights=runs[:, 0])
+            count = batches.shape[1]
+            spread = ((batches - value[:, np.newaxis]) ** 2).sum(axis=1)
+            error = (
+                np.sqrt(spread / (count * (count - 1))) if count > 1 else np.full_like(value, nan)
+            )
+            return _shaped(value, error, probabilities)
+
+        return SweepEstimates(
+            probabilities[()],
+            estimate(number),
+            estimate(largest),
+            estimate(squares - largest_squared),
+            estimate(squares),
+        )
+
+    def wrapping(self, p: ArrayLike, event: str = "axis", axis: int = 0) -> Estimate:
+        """Return the probability that the lattice wraps; its error is from the spread of runs.
+
+        Parameters
+        ----------
+        p : float or array_like of float
+        event, axis
+            As of `first`.
+
+        Returns
+        -------
+        Estimate
+            Value and error, of the shape of `p`; the error is NaN of one run.
+        """
+        probabilities = _check_probabilities(p)
+        first = self.first(event, axis)
+        pairs = [self._wrapping(first, float(probability)) for probability in probabilities.flat]
+        values, errors = np.array(pairs).reshape(-1, 2).T
+        return _shaped(values, errors, probabilities)
+
+    def threshold(
+        self, event: str = "axis", axis: int = 0, crossing: float | None = None
+    ) -> Estimate:
+        """Estimate p_c: where the wrapping probability is what it is in the limit of many sites.
+
+        Parameters
+        ----------
+        event, axis
+            As of `first`.
+        crossing : float, optional
+            The wrapping probability at p_c. It need not be given for two periodic axes of equal
+            length of a hypercubic lattice, where it is exactly known [1]_ [2]_.
+
+        Returns
+        -------
+        Estimate
+            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4).
+
+        Raises
+        ------
+        ValueError
+            If no crossing is given or known, or no p has it.
+
+        References
+        ----------
+        .. [1] M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
+        .. [2] R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> sweep = Percolation((64, 64), kind="bond", seed=1).sweep(400)
+        >>> threshold = sweep.threshold("all")
+        >>> bool(abs(threshold.value - 0.5) < 4 * threshold.error)
+        True
+        """
+        first = self.first(event, axis)
+        wanted = self._check_crossing(crossing, event)
+        low, high = 0.0, 1.0
+        if not (first <= self.elements).mean() > wanted:
+            raise ValueError(
+                f"crossing={wanted} is not reached, as the lattice never wraps; an axis must be "
+                "periodic"
+            )
+        while (middle := (low + high) / 2) not in (low, high):
+            if self._wrapping(first, middle)[0] < wanted:
+                low = middle
+            else:
+                high = middle
+        error = self._wrapping(first, high)[1]
+        return Estimate(high, error / self._slope(first, high))
+
+    def _wrapping(self, first: NDArray[np.int64], p: float) -> tuple[float, float]:
+        begin, weights = binomial(self.elements, p)
+        # The probability of so many elements or more, for `first` from begin on.
+        upper = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        each = upper[np.clip(first - begin, 0, len(weights))]
+        error = each.std(ddof=1) / sqrt(self.runs) if self.runs > 1 else nan
+        return float(each.mean()), float(error)
+
+    def _slope(self, first: NDArray[np.int64], p: float) -> float:
+        """Return by how much the wrapping probability rises with p.
+
+        That of the probability of n elements of N or more is N times that of n - 1 of N - 1.
+        """
+        begin, weights = binomial(self.elements - 1, p)
+        padded = np.concatenate([[0.0], weights, [0.0]])
+        each = padded[np.clip(first - begin, 0, len(weights) + 1)]
+        return float(each.mean()) * self.elements
+
+    def _check_crossing(self, crossing: float | None, event: str) -> float:
+        if crossing is None:
+            square = self.lattice.ndim == 2 and len(set(self.lattice.shape)) == 1
+            if not square or not all(self.lattice.periodic) or self.triangular:
+                raise ValueError(
+                    "crossing=None is known for two periodic axes of equal length of a square "
+                    "lattice only; give the wrapping probability at p_c"
+                )
+            return WRAPPING_AT_THRESHOLD[event]
+        value = as_number("crossing", crossing)
+        if not 0 < value < 1:
+            raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
+        return value
+
+    def _mean(self, row: int) -> NDArray[np.float64]:
+        return np.asarray(self.series[:, row].sum(axis=0) / self.runs)
+
+    def _runs_of_batches(self) -> NDArray[np.float64]:
+        batches = len(self.series)
+        more = np.arange(batches) < self.runs % batches
+        return np.asarray(self.runs // batches + more, float)
+
+
+def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
+    """Return the binomial distribution where it is not negligible: the first number, probabilities.
+
+    What is left out is below 1e-30. By ratios of neighbours from the largest one, which neither
+    overflow nor cancel, whatever the count.
+    """
+    if p in (0.0, 1.0):
+        return int(count * p), np.ones(1)
+    mode = min(int((count + 1) * p), count)
+    reach = int(TAIL * sqrt(count * p * (1 - p))) + LEAST_TAIL
+    begin, end = max(mode - reach, 0), min(mode + reach, count)
+    numbers = np.arange(begin, end, dtype=np.float64)
+    rises = np.log((count - numbers) / (numbers + 1)) + (np.log(p) - np.log1p(-p))
+    logarithms = np.concatenate([[0.0], np.cumsum(rises)])
+    weights = np.exp(logarithms - logarithms[mode - begin])
+    return begin, weights / weights.sum()
+
+
+def _check_probabilities(p: ArrayLike) -> NDArray[np.float64]:
+    given = np.asarray(as_number("p", p)) if np.isscalar(p) else as_numpy(p, "p")
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"p={shown(p)} must be a number, or an array of numbers")
+    probabilities = np.asarray(given, np.float64)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ValueError(f"p={shown(p)} must be from 0 to 1")
+    return probabilities
+
+
+def _shaped(value: Any, error: Any, like: NDArray[np.float64]) -> Estimate:
+    if like.ndim == 0:
+        return Estimate(float(value[0]), float(error[0]))
+    return Estimate(value.reshape(like.shape), error.reshape(like.shape))

@@ -1,0 +1,131 @@
+"""Percolation by search: every configuration of a tiny lattice, and runs element by element."""
+
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from conncomp._core import native
+
+ORDER = 17  # kOrder of kernels/core/spins.h
+
+
+class Facts(NamedTuple):
+    """Of one configuration."""
+
+    occupied: int
+    clusters: int
+    largest: int
+    squared_sizes: int
+    wraps: tuple
+    rank: int
+
+
+class Torus(NamedTuple):
+    shape: tuple
+    kind: str = "site"
+    periodic: tuple = ()
+    lattice: str = "square"
+
+    @property
+    def closed(self):
+        return self.periodic or (True,) * len(self.shape)
+
+    @property
+    def arguments(self):
+        return {
+            "shape": self.shape,
+            "kind": self.kind,
+            "periodic": self.closed,
+            "lattice": self.lattice,
+        }
+
+    def forward_steps(self):
+        ndim = len(self.shape)
+        steps = [tuple(int(k == axis) for k in range(ndim)) for axis in range(ndim)]
+        return [*steps, (1, 1)] if self.lattice == "triangular" else steps
+
+    def links(self):
+        """Return (site, neighbour, periods) of each forward step that stays on the lattice.
+
+        Of bonds they are in the order of their numbers.
+        """
+        found = []
+        for step in self.forward_steps():
+            for site in product(*map(range, self.shape)):
+                to = [place + move for place, move in zip(site, step, strict=True)]
+                periods = [t // n for t, n in zip(to, self.shape, strict=True)]
+                if any(p and not c for p, c in zip(periods, self.closed, strict=True)):
+                    continue
+                to = [t % n for t, n in zip(to, self.shape, strict=True)]
+                ends = [int(np.ravel_multi_index(end, self.shape)) for end in (site, to)]
+                found.append((*ends, tuple(periods)))
+        return found
+
+    @property
+    def sites(self):
+        return int(np.prod(self.shape))
+
+    @property
+    def elements(self):
+        return len(self.links()) if self.kind == "bond" else self.sites
+
+
+def search(torus, links, present, occupied):
+    """Return the `Facts` of sites and the links among them, by search with displacements."""
+    ways = {site: [] for site in present}
+    for site, to, periods in links:
+        if site in ways and to in ways:
+            ways[site].append((to, np.array(periods)))
+            ways[to].append((site, -np.array(periods)))
+    ndim, place, sizes = len(torus.shape), {}, []
+    wraps, rank = np.zeros(ndim, bool), 0
+    for start in present:
+        if start in place:
+            continue
+        place[start], members, loops = np.zeros(ndim, int), [start], []
+        for site in members:
+            for to, periods in ways[site]:
+                if to not in place:
+                    place[to] = place[site] + periods
+                    members.append(to)
+                elif (loop := place[site] + periods - place[to]).any():
+                    loops.append(loop)
+        sizes.append(len(members))
+        if loops:
+            wraps |= np.any(loops, axis=0)
+            rank = max(rank, int(np.linalg.matrix_rank(np.array(loops))))
+    sizes = np.array(sizes, int)
+    return Facts(
+        occupied,
+        len(sizes),
+        int(sizes.max(initial=0)),
+        int((sizes**2).sum()),
+        tuple(wraps.tolist()),
+        rank,
+    )
+
+
+@cache
+def all_configurations(torus):
+    """Return the `Facts` of each configuration, whose bits say which elements are there."""
+    links, facts = torus.links(), []
+    for bits in range(1 << torus.elements):
+        there = [k for k in range(torus.elements) if bits >> k & 1]
+        if torus.kind == "bond":
+            facts.append(search(torus, [links[k] for k in there], range(torus.sites), len(there)))
+        else:
+            facts.append(search(torus, links, there, len(there)))
+    return facts
+
+
+def permutation(seed, run, count):
+    """Return the order in which a run adds elements."""
+    order = list(range(count))
+    for i in range(count):
+        words = native.philox(seed, (i // 2 & 0xFFFFFFFF, 0, run, ORDER))
+        number = words[2 * (i % 2)] | words[2 * (i % 2) + 1] << 32
+        place = i + (number * (count - i) >> 64)
+        order[i], order[place] = order[place], order[i]
+    return order
