@@ -1,4 +1,4 @@
-"""Percolation on a GPU: clusters by bricks, wrapping by `component_wrapping`."""
+"""Percolation on a GPU: clusters by bricks, with their windings."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.grid import cluster_wrapping, component_wrapping
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
-from conncomp.kernels.lattice import BITS, Lattice, unpack
-from conncomp.models.percolation_series import AXES, RANK
+from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.models.percolation_series import AXES
 
 
 class CudaEngine:
@@ -80,25 +79,7 @@ class CudaEngine:
     def measure(self, step: int, probability: int | None, record: Any) -> None:
         """Draw configurations, and fill a record, (replicas, fields), of zeros."""
         words = self.draw(step, probability, record)
-        self._clusters.find(words, self._records(record))
-        for replica in range(self._replicas.count):
-            self._measure_wrapping(words[replica : replica + 1], record[replica])
-
-    def _measure_wrapping(self, words: Any, record: Any) -> None:
-        xp, lattice = self.xp, self._lattice
-        if not any(lattice.periodic):
-            return
-        planes = [unpack(xp, lattice, words[:, k : k + 1])[0] for k in range(self._planes)]
-        there = xp.stack(planes).astype(bool)
-        wrapping = (
-            cluster_wrapping(there, periodic=lattice.periodic)
-            if self._of_bonds
-            else component_wrapping(there[0], connectivity=1, periodic=lattice.periodic)
-        )
-        bits = xp.asarray(1 << np.arange(lattice.ndim))
-        record[AXES] = (wrapping.axes.any(axis=0) * bits).sum()
-        if len(wrapping.labels):
-            record[RANK] = (wrapping.bases != 0).any(axis=2).sum(axis=1).max()
+        self._clusters.find(words, self._records(record), AXES)
 
     def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""

@@ -138,6 +138,19 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     }
     return elements;
   }
+  // The elements of a brick whose neighbours at a step lie over the end of an axis.
+  template <class Index>
+  __device__ Bits over_ends(const Cell<rank, Index>& first, int step) const {
+    Bits elements = 0;
+#pragma unroll
+    for (int a = 0; a < kAxes; ++a) {
+      const int of_brick = length(first, a), move = B::step(step, a);
+      const int64_t at = first.at[rank - 1 - a];
+      if (move < 0 && at == 0) elements |= B::layer(a, 0);
+      if (move > 0 && of_brick > 0 && at + B::kSide >= axis(a).length) elements |= B::layer(a, of_brick - 1);
+    }
+    return elements;
+  }
 };
 
 // What the kernels tell each other, in global memory: of each brick, numbered tile by tile, of each tile and

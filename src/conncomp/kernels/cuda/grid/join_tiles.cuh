@@ -68,8 +68,15 @@ struct Entries {
     return tiles.values_at(values + first.offset, tiles.inside(first));
   }
 
-  // The entry of an element; `first_of_item` is the index of its item's first element.
-  __device__ Index entry_of(Index element, Index& first_of_item) const {
+  // An element in its brick: the brick's first cell, its tile and number, and the element's bit there; and
+  // the index of its item's first element.
+  struct Place {
+    Cell cell;
+    int64_t tile, number;
+    int bit;
+    Index first_of_item;
+  };
+  __device__ Place place_of(Index element) const {
     Cell cell{};
     int bit = 0;
     Index quotient = element;
@@ -85,14 +92,23 @@ struct Entries {
       cell.move(tiles.grid, k, at);
     }
     int64_t tile = tiles.tile_of(cell);
-    first_of_item = 0;
+    Index first_of_item = 0;
     if (tiles.has_items()) {
       tile += quotient * int64_t(tiles.tiles_of_item());
       first_of_item = Index(quotient * tiles.grid.cells_of_item());
       cell.move_to_item(tiles.grid, quotient);
     }
-    const int64_t number = (tile << tiles.log_parts()) + tiles.brick_of(cell);
-    return cell.index + tiles.template distance<Index>(first_of_component(cell, tile, number, bit));
+    return {cell, tile, (tile << tiles.log_parts()) + tiles.brick_of(cell), bit, first_of_item};
+  }
+  __device__ Index entry_at(const Place& at) const {
+    return at.cell.index +
+           tiles.template distance<Index>(first_of_component(at.cell, at.tile, at.number, at.bit));
+  }
+  // The entry of an element; `first_of_item` is the index of its item's first element.
+  __device__ Index entry_of(Index element, Index& first_of_item) const {
+    const Place place = place_of(element);
+    first_of_item = place.first_of_item;
+    return entry_at(place);
   }
   // The first element of the component of a brick that an element is in.
   __device__ int first_of_component(const Cell& cell, int64_t tile, int64_t number, int bit) const {
@@ -370,8 +386,11 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
   pairs.for_each([&](const typename Join::Pair& pair) { join.unite_with(pair.entry, pair.neighbour); });
 }
 
+// Which links leave a tile: all, or but those over the ends of axes.
+enum class Leaving { kAll, kWithinArray };
+
 // The same grid: a thread takes the given links of a brick that leave its tile.
-template <class Rule, class Tiles, class Index>
+template <class Rule, class Tiles, class Index, Leaving which = Leaving::kAll>
 __global__ void __launch_bounds__(kJoinThreads)
     join_links(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
                Index* label, BrickTable table) {
@@ -394,6 +413,7 @@ __global__ void __launch_bounds__(kJoinThreads)
     if (tiles.has_items()) first.move_to_item(tiles.grid, tiles.item_of(tile));
     const int64_t number = (int64_t(tile) << tiles.log_parts()) + brick;
     Rule{}.for_each_step(tiles, table, number, [&](int step, Bits linked) {
+      if constexpr (which == Leaving::kWithinArray) linked &= ~tiles.over_ends(first, step);
       for (linked &= tiles.leaving(first, brick, step); linked != 0; linked &= linked - 1) {
         const int bit = lowest(linked);
         const auto along = [&](int a) { return B::coordinate(bit, a) + B::step(step, a); };

@@ -42,11 +42,7 @@ def find_windings(
     """
     rule = rule_of(links)
     unite, close, tell, ask = gpu.load(FILE, _names(rule.name, labels.dtype))
-    struct = np.zeros((), _WINDINGS)
-    for name, array in tables._asdict().items():
-        struct[name] = gpu.address(array)
-    struct["slots"] = seams.slots
-    windings = struct[()]
+    windings = windings_struct(gpu, seams, tables)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
     array = np.array(
         (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
@@ -58,6 +54,15 @@ def find_windings(
     launch(close, by_link, array, windings)
     launch(tell, by_slot, windings)
     launch(ask, by_slot, windings)
+
+
+def windings_struct(gpu: Gpu, seams: Seams, tables: SeamTables) -> Any:
+    """Return ``SeamWindings`` of ``core/seams.h``."""
+    struct = np.zeros((), _WINDINGS)
+    for name, array in tables._asdict().items():
+        struct[name] = gpu.address(array)
+    struct["slots"] = seams.slots
+    return struct[()]
 
 
 @cache

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
+from conncomp.kernels.cuda.grid.windings import THREADS, windings_struct
 from conncomp.kernels.cuda.launcher import Kernel, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.seams import MOST_CLOSED, SeamTables, seams_of
 
 FILE = "cuda/models/bricks.cuh"
 # Two bricks of four sites share the bytes of their rows, and so the lanes beside each other.
@@ -30,11 +34,14 @@ class Kernels(NamedTuple):
         Makes words of links of a configuration.
     sums : str
         What is summed up of the sizes of clusters, a C++ type.
+    windings : bool
+        Whether windings can be found, too.
     """
 
     file: str
     link: str
     sums: str
+    windings: bool = False
 
 
 OF_SPINS = Kernels(FILE, "link_words", "SizeSums")
@@ -72,9 +79,10 @@ class BrickClusters:
         # Sizes need to know where roots of tiles are, as numbers of components do.
         self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
         self._plan_of_sizes = tiled_bricks.plan_of(*described, index, multiprocessors, True)
+        self._windings = kernels.windings
         self._names = _names(self._plan.names, self._plan.last_names, kernels)
 
-    def find(self, bonds: Any, records: Any = None) -> _Found:
+    def find(self, bonds: Any, records: Any = None, windings_field: int | None = None) -> _Found:
         """Find the clusters of a bond configuration.
 
         Parameters
@@ -83,10 +91,13 @@ class BrickClusters:
             The active bonds, as ``activate_bonds`` writes them.
         records : numpy.void, optional
             ``Records``, to which the sizes of clusters are added.
+        windings_field : int, optional
+            Where in a record ``record_windings`` puts its two fields, if windings are wanted.
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if records is None else self._plan_of_sizes
-        kernels = dict(zip(_KERNELS, gpu.load(self._file, self._names), strict=True))
+        names = _KERNELS + (_OF_WINDINGS if self._windings else ())
+        kernels = dict(zip(names, gpu.load(self._file, self._names), strict=True))
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         parts, table = tiled_bricks.take_table(
@@ -108,12 +119,35 @@ class BrickClusters:
             size_bytes = 2 * plan.shared  # four bytes a node
             measured = tiles, struct, entries, table, sizes, records
             launch(kernels["measure"], tile, *measured, shared=size_bytes)
-        if plan.joins:
-            launch(kernels["join"], plan.by_border, tiles, *plan.border, bonds, entries, table)
+        join = plan.by_border, tiles, *plan.border, bonds, entries, table
+        if windings_field is not None and any(lattice.periodic):
+            launch(kernels["join_within"], *join)
+            self._wind(found, tiles, records, windings_field)
+        elif plan.joins:
+            launch(kernels["join"], *join)
         if records is not None:
             launch(kernels["join_sizes"], by_brick, tiles, entries, table, sizes)
             launch(kernels["sum_sizes"], tile, *measured)
         return found
+
+    def _wind(self, found: _Found, tiles: Any, records: Any, field: int) -> None:
+        """Record windings, and join what is linked over the ends of axes."""
+        gpu, lattice, kernels = self._replicas.gpu, self._replicas.lattice, found.kernels
+        neighbourhood = Neighbourhood(1, None, lattice.periodic)
+        seams = seams_of(lattice.shape, (0,) * lattice.ndim, neighbourhood, self._replicas.count)
+        tables = SeamTables.of(gpu.xp, seams)
+        windings = windings_struct(gpu, seams, tables)
+        boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
+        by_link = gpu.blocks(seams.links, THREADS), THREADS
+        by_slot = gpu.blocks(seams.slots, THREADS), THREADS
+        of_seams = by_link, tiles, seams.struct, boxes, found.entries, found.table
+        launch(kernels["unite_seams"], *of_seams, windings)
+        launch(kernels["close_seams"], *of_seams, windings)
+        closed = np.zeros((), _CLOSED_AXES)
+        axes = np.flatnonzero(lattice.periodic)
+        closed["axis"][: len(axes)] = axes
+        launch(kernels["record_windings"], by_slot, windings, closed[()], records, np.int32(field))
+        launch(kernels["join_seams"], *of_seams)
 
     def flip(self, found: _Found, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
@@ -184,6 +218,10 @@ _KERNELS = (
     "flip",
     "write",
 )
+_OF_WINDINGS = ("join_within", "unite_seams", "close_seams", "record_windings", "join_seams")
+
+# ``ClosedAxes`` of ``brick_windings.cuh``.
+_CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 
 
 def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
@@ -191,6 +229,13 @@ def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> 
     label, join, _ = names
     kinds = join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
     summed = f"{kinds}, conncomp::{of.sums}"
+    of_windings = (
+        f"{join.removesuffix('>')}, conncomp::Leaving::kWithinArray>",
+        f"unite_seams_of_bricks<{kinds}>",
+        f"close_seams_of_bricks<{kinds}>",
+        "record_windings",
+        f"join_seams<{kinds}>",
+    )
     return (
         f"{of.link}<{kinds}>",
         label,
@@ -201,6 +246,7 @@ def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> 
         "toss_coins",
         f"flip_bricks<{kinds}>",
         last_names[0],
+        *(of_windings if of.windings else ()),
     )
 
 

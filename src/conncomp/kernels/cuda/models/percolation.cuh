@@ -3,13 +3,15 @@
 //   draw_configurations    words of sites or of bonds, as the CPU draws them, and how many are there
 //   link_sites    sites, which lie in rows of words, as the foreground and the links that bricks take; bonds
 //                 are links already (link_words)
-// Then as for spins (bricks.cuh), with sums of which PercolationSums says what they are. Labels are not written.
+// Then as for spins (bricks.cuh), with sums of which PercolationSums says what they are. Labels are not
+// written.
 //
 // Bytes a site: a bit for its word, one for the foreground and one for each axis of links, written and read;
 // entries as of arrays.
 #pragma once
 
 #include "core/percolation.h"
+#include "cuda/models/brick_windings.cuh"
 #include "cuda/models/bricks.cuh"
 
 namespace conncomp {

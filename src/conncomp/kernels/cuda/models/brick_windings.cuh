@@ -1,0 +1,105 @@
+// Windings of the clusters that bricks and tiles have, whose entries lead to roots: a thread a seam link.
+//
+//   join_links      but for those over the ends of axes, so that roots are of the open lattice
+//   unite_seams_of_bricks, close_seams_of_bricks   as unite_seams and close_seams (windings.cuh), the names
+//   of
+//                   open clusters being their roots
+//   record_windings   which axes clusters close on themselves along, and their ranks
+//   join_seams      the links over the ends, which make open clusters whole
+#pragma once
+
+#include "core/seams.h"
+#include "cuda/grid/tiled_bricks.cuh"
+#include "cuda/models/spins.cuh"
+
+namespace conncomp {
+
+// Calls body(entries, from, to, box) with the places of the ends of a seam link, if there is one.
+template <class Tiles, class Index, class Body>
+__device__ inline void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
+                                   Index* label, const BrickTable& table, Body&& body) {
+  using Links = GivenLinks<1>;
+  const int64_t item = link / seams.links, of_item = link - item * seams.links;
+  const SeamBox& of_link = seams.box_of(box, of_item);
+  const Index element = Index(item * seams.item_size + end_of(seams, of_link, of_item).index);
+  const Entries<Links, Tiles, Index> entries{tiles, nullptr, label, table};
+  const auto from = entries.place_of(element);
+  // Steps lead backward along one axis each; the words of the last axis come last.
+  const int64_t step = Tiles::kAxes - 1 - of_link.axis;
+  if (!(table.links[step * table.bricks + from.number] >> from.bit & 1)) return;
+  body(entries, from, entries.place_of(Index(element + of_link.distance)), of_link);
+}
+
+// Calls body(from, to, winding) with the slots of the open clusters at the ends of a seam link, if there is
+// one.
+template <class Tiles, class Index, class Body>
+__device__ inline void with_slots(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
+                                  Index* label, const BrickTable& table, const SeamWindings& windings,
+                                  Body&& body) {
+  with_places(
+      tiles, seams, box, link, label, table,
+      [&](const auto& entries, const auto& from, const auto& to, const SeamBox& of_link) {
+        const auto slot_of = [&](const auto& place) {
+          const Index entry = Index(entries.entry_at(place) - place.first_of_item);
+          const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
+          return windings.table.slot_of<Shared>(SeamWindings::key_of(link / seams.links, int64_t(root)));
+        };
+        body(slot_of(from), slot_of(to), of_link.winding());
+      });
+}
+
+template <class Tiles, class Index>
+__global__ void unite_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
+                                      BrickTable table, SeamWindings windings) {
+  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
+    with_slots(tiles, seams, box, i, label, table, windings,
+               [&](int32_t from, int32_t to, const Winding& winding) {
+                 windings.unite<Shared>(from, to, winding, i);
+               });
+}
+
+template <class Tiles, class Index>
+__global__ void close_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
+                                      BrickTable table, SeamWindings windings) {
+  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
+    with_slots(
+        tiles, seams, box, i, label, table, windings,
+        [&](int32_t from, int32_t to, const Winding& winding) { windings.close<Shared>(from, to, winding); });
+}
+
+template <class Tiles, class Index>
+__global__ void join_seams(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
+                           BrickTable table) {
+  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
+    with_places(tiles, seams, box, i, label, table,
+                [&](const auto& entries, const auto& from, const auto& to, const SeamBox&) {
+                  unite<Shared>(label + from.first_of_item,
+                                Index(entries.entry_at(from) - from.first_of_item),
+                                Index(entries.entry_at(to) - to.first_of_item));
+                });
+}
+
+// Sets, in the record of each item, a bit for each axis of the model along which a cluster closes on itself,
+// and in the next field the highest rank of a cluster. `axis` has the axis that each closed one is.
+struct ClosedAxes {
+  int32_t axis[kMostClosedAxes];
+};
+__global__ void record_windings(SeamWindings windings, ClosedAxes closed, Records records, int32_t field) {
+  for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
+    const int32_t number = windings.lattices.of_root[slot];
+    if (number < 0) continue;
+    const auto& basis = windings.lattices.lattice[number].basis;
+    int64_t axes = 0, rank = 0;
+    for (int row = 0; row < kMostClosedAxes; ++row) {
+      if (basis[row][row] != 0) ++rank;
+      for (int k = row; k < kMostClosedAxes; ++k)
+        if (basis[row][k] != 0) axes |= int64_t(1) << closed.axis[k];
+    }
+    int64_t* const record =
+        records.record + (windings.table.key[slot] >> SeamWindings::kItemShift) * records.length + field;
+    Shared::fetch_or(record, axes);
+    Shared::fetch_max(record + 1, rank);
+  }
+}
+
+}  // namespace conncomp
