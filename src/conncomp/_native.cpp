@@ -23,6 +23,7 @@
 #include "cpu/io/compact.h"
 #include "cpu/io/graph_text.h"
 #include "cpu/io/mirrored.h"
+#include "cpu/models/cahn_hilliard.h"
 #include "cpu/models/potts.h"
 
 namespace nb = nanobind;
@@ -380,6 +381,43 @@ void define_models(nb::module_& m) {
            "flip"_a.none(), "record"_a.none(), "clusters"_a);
 }
 
+FieldReplicas field_replicas(const std::array<int64_t, kFieldAxes>& lengths, uint64_t seed, uint64_t first,
+                             int64_t count) {
+  return {{lengths[0], lengths[1], lengths[2]}, seed, first, count};
+}
+
+// Fields have the shapes that models/_cahn_hilliard_cpu.py gives them, flattened; `lengths` are layers, rows
+// and columns.
+template <class T>
+void define_fields(nb::module_& m) {
+  using Lengths = std::array<int64_t, kFieldAxes>;
+  m.def("start_fields", [](const Lengths& lengths, uint64_t seed, uint64_t first, int64_t count, double mean,
+                           double scale, Vector<T> field) {
+    const FieldReplicas replicas = field_replicas(lengths, seed, first, count);
+    without_gil([&] { start_fields(replicas, T(mean), T(scale), field.data()); });
+  });
+  m.def("advance_fields",
+        [](const Lengths& lengths, uint64_t seed, uint64_t first, int64_t count, int axes,
+           const std::array<double, 4>& by, uint32_t step, Vector<const T> field, Vector<T> next) {
+          const FieldReplicas replicas = field_replicas(lengths, seed, first, count);
+          const FieldCoefficients<T> coefficients{T(by[0]), T(by[1]), T(by[2]), T(by[3])};
+          without_gil([&] {
+            axes == 2 ? advance_fields<2>(replicas, coefficients, step, field.data(), next.data())
+                      : advance_fields<3>(replicas, coefficients, step, field.data(), next.data());
+          });
+        });
+  m.def("measure_fields", [](const Lengths& lengths, int64_t count, int axes, const std::array<double, 6>& by,
+                             Vector<const T> field, Vector<int64_t> record) {
+    const FieldReplicas replicas = field_replicas(lengths, 0, 0, count);
+    const FieldGauge gauge{by[0], by[1], by[2], by[3], by[4], by[5]};
+    const int64_t length = int64_t(record.size()) / count;
+    without_gil([&] {
+      axes == 2 ? measure_fields<2>(replicas, gauge, field.data(), record.data(), length)
+                : measure_fields<3>(replicas, gauge, field.data(), record.data(), length);
+    });
+  });
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -408,6 +446,8 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_generators<int32_t>(m);
   define_generators<int64_t>(m);
   define_models(m);
+  define_fields<float>(m);
+  define_fields<double>(m);
   m.def("philox", [](uint64_t seed, std::array<uint32_t, 4> counter) {
     const auto [w] = philox(seed, PhiloxBlock{{counter[0], counter[1], counter[2], counter[3]}});
     return std::array<uint32_t, 4>{w[0], w[1], w[2], w[3]};
