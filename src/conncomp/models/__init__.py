@@ -1,5 +1,7 @@
 """Simulations that stand on labelling: spin models."""
 
+from conncomp.models._field import DomainMeasurements
+from conncomp.models.cahn_hilliard import CahnHilliard
 from conncomp.models.measurements import Measurements
 from conncomp.models.potts import Potts
 from conncomp.models.protocol import Model, State
@@ -14,6 +16,8 @@ from conncomp.models.statistics import (
 from conncomp.models.tempering import Tempering, parallel_tempering
 
 __all__ = [
+    "CahnHilliard",
+    "DomainMeasurements",
     "Estimate",
     "Measurements",
     "Model",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
@@ -54,4 +56,4 @@ class CudaEngine:
 
     def as_numpy(self, array: Any) -> Any:
         """Return an array of this engine as one of NumPy."""
-        return array if isinstance(array, _numpy_array) else self.xp.asnumpy(array)
+        return array if self.xp is np else self.xp.asnumpy(array)

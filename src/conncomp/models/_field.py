@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from conncomp.components import component_sizes
 from conncomp.grid import label
 
-# The fields of a record, of int64. Those before COMPONENTS are ``FieldEntry`` of
-# ``core/cahn_hilliard.h``; from COMPONENTS on each has a number for what is above the threshold and
-# one for what is not, but that the numbers of HISTOGRAM are as many as `FieldLattice.bins` for each.
+# Where a record, of int64, has what. Entries before COMPONENTS are ``FieldEntry`` of
+# ``core/cahn_hilliard.h``. From there on is a number for what is above the threshold and one for
+# what is not, and in the end the bins of both.
 OUTSIDE, VALUE, ENERGY, FACES = 0, 1, 3, 5
 COMPONENTS, LARGEST, CELLS, SQUARES, HISTOGRAM = 6, 8, 10, 12, 14
 PHASES = 2
@@ -92,6 +92,19 @@ class DomainMeasurements:
 
     records: NDArray[np.int64]
     lattice: FieldLattice
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name.
+
+        Examples
+        --------
+        >>> from conncomp.models import CahnHilliard
+        >>> list(CahnHilliard((8, 8)).measure().observables())[:4]
+        ['energy', 'mean', 'interface', 'domain_size']
+        """
+        names = ["energy", "mean", "interface", "domain_size", "components", "largest_component"]
+        names += ["phase_cells", "weighted_size", "size_histogram"]
+        return {name: getattr(self, name) for name in names}
 
     @property
     def energy(self) -> NDArray[np.float64]:

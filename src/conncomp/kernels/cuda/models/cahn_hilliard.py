@@ -115,9 +115,7 @@ class FieldKernels:
         blocks = self._count * parts, LINE_THREADS
         described = np.array(gauge, _GAUGE)[()]
         length = records.shape[-1]
-        launch(
-            self._measure, blocks, self._fields(0), described, parts, field, records, length
-        )
+        launch(self._measure, blocks, self._fields(0), described, parts, field, records, length)
 
     def _fields(self, step: int) -> Any:
         self._struct["step"] = step
