@@ -324,18 +324,21 @@ class CahnHilliard:
     def labels(
         self,
         *,
-        threshold: float = 0.0,
-        connectivity: int = 1,
         numbering: str = "consecutive",
         return_num: bool = False,
+        threshold: float = 0.0,
+        connectivity: int = 1,
     ) -> Any:
         """Label the domains of the phase above a threshold, without leaving the device.
 
         Parameters
         ----------
+        numbering, return_num
+            As of `conncomp.label`.
         threshold : float, optional
-        connectivity, numbering, return_num
-            As of `conncomp.label`; but that cells are neighbours by their faces by default.
+            Cells above it are labelled.
+        connectivity : int, optional
+            As of `conncomp.label`; by default cells are neighbours by their faces.
 
         Returns
         -------
@@ -467,7 +470,8 @@ class CahnHilliard:
             raise ValueError(
                 f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
             )
-        copied = given.astype(self.dtype)  # values that are checked are not changed afterwards
+        with np.errstate(over="ignore"):
+            copied = given.astype(self.dtype)  # values that are checked do not change afterwards
         if not bool((abs(copied) < math.inf).all()):
             raise ValueError(f"start has values that are not finite, or too large for {self.dtype}")
         return copied
