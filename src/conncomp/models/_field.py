@@ -192,7 +192,11 @@ def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, re
         numbering="roots",
         workspace=workspace,
     )
-    sizes: Any = component_sizes(roots, background=-1, batch_axes=1)
+    sizes: Any
+    if len(roots) == 1:  # which need not be numbered apart from others
+        sizes = component_sizes(roots[0], background=-1)[None]
+    else:
+        sizes = component_sizes(roots, background=-1, batch_axes=1)
     replicas, rows = sizes.shape
     flat = sizes.reshape(-1)
     places = xp.flatnonzero(flat)

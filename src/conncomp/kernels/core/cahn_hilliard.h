@@ -25,13 +25,13 @@
 // limit).
 #pragma once
 
-#include "core/philox.h"
+#include "core/spins.h"
 
 namespace conncomp {
 
-constexpr int kFieldAxes = 3, kQuad = 4, kFieldReplicaShift = 40;
+constexpr int kFieldAxes = 3, kQuad = 4;
 
-enum FieldPurpose : Bits32 { kFieldStart = 32, kFaceFlux = 33 };
+constexpr Purpose kFieldStart = Purpose(32), kFaceFlux = Purpose(33);
 
 // Laid out as in models/_field.py.
 struct FieldShape {
@@ -68,16 +68,6 @@ CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours, T divergence) {
 }
 
 CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word) >> 8) | 1; }
-
-// What names a random number besides quad and purpose. `replica` counts from the first one of all.
-struct FieldDraws {
-  Bits64 seed, replica;
-  Bits32 step;
-
-  CONNCOMP_ANYWHERE PhiloxBlock operator()(FieldPurpose purpose, int64_t quad, int axis = 0) const {
-    return philox(seed, Bits64(quad) | replica << kFieldReplicaShift, step, purpose | Bits32(axis) << 8);
-  }
-};
 
 // ---------------------------------------------------------------------------------------- measurements
 

@@ -15,6 +15,7 @@
 #include "core/atomics.h"
 #include "core/cahn_hilliard.h"
 #include "cpu/core/parallel.h"
+#include "cpu/models/draws.h"
 
 namespace conncomp {
 
@@ -44,18 +45,31 @@ inline int64_t around(int64_t at, int64_t length) {
   return at < 0 ? at + length : at < length ? at : at - length;
 }
 
-// Random words of a row: word x is that of cell x.
-inline void draw_row(const FieldDraws& draws, FieldPurpose purpose, const FieldShape& shape, int64_t row,
-                     int axis, std::vector<PhiloxBlock>& blocks) {
+// The random words of a row: word x is that of cell x. There is room for those of whole quads.
+inline void draw_row(const Draws& draws, Purpose purpose, const FieldShape& shape, int64_t row, int axis,
+                     Bits32* words) {
+  constexpr int kStretchQuads = 64;
+  Bits64 index[kStretchQuads], first[kStretchQuads], last[kStretchQuads];
   const int64_t quads = shape.quads();
-  for (int64_t q = 0; q < quads; ++q) blocks[q] = draws(purpose, row * quads + q, axis);
+  for (int64_t begin = 0; begin < quads; begin += kStretchQuads) {
+    const int64_t count = std::min<int64_t>(quads - begin, kStretchQuads);
+    for (int64_t q = 0; q < count; ++q) index[q] = Bits64(row * quads + begin + q);
+    draw_all(draws, Purpose(purpose | Bits32(axis) << 8), index, count, first, last);
+    for (int64_t q = 0; q < count; ++q) {
+      Bits32* const quad = words + (begin + q) * kQuad;
+      quad[0] = Bits32(first[q]);
+      quad[1] = Bits32(first[q] >> 32);
+      quad[2] = Bits32(last[q]);
+      quad[3] = Bits32(last[q] >> 32);
+    }
+  }
 }
 
 // One step of a strip.
 template <class T, int kAxes, bool kNoise>
 class FieldStep {
  public:
-  FieldStep(const FieldShape& shape, const FieldCoefficients<T>& by, const FieldDraws& draws, const T* field,
+  FieldStep(const FieldShape& shape, const FieldCoefficients<T>& by, const Draws& draws, const T* field,
             T* next)
       : shape_(shape),
         by_(by),
@@ -65,7 +79,7 @@ class FieldStep {
         width_(shape.columns + 2),
         potentials_(3 * shape.rows * width_) {
     if (!kNoise) return;
-    blocks_.resize(shape.quads());
+    words_.resize(shape.quads() * kQuad);
     divergence_.resize(shape.columns);
     flux_.resize(shape.columns);
     flux_before_.resize(shape.columns);
@@ -138,9 +152,10 @@ class FieldStep {
 
   // The random fluxes from the cells of a row to the next ones along an axis.
   void draw_fluxes(int64_t layer, int64_t row, int axis, T* flux) {
-    draw_row(draws_, kFaceFlux, shape_, layer * shape_.rows + row, axis, blocks_);
-    for (int64_t x = 0; x < shape_.columns; ++x)
-      flux[x] = by_.flux * T(odd_integer(blocks_[x / kQuad].word[x % kQuad]));
+    draw_row(draws_, kFaceFlux, shape_, layer * shape_.rows + row, axis, words_.data());
+    const T by = by_.flux;
+    const Bits32* const words = words_.data();
+    for (int64_t x = 0; x < shape_.columns; ++x) flux[x] = by * T(odd_integer(words[x]));
   }
 
   void first_fluxes(int64_t layer) {
@@ -174,12 +189,12 @@ class FieldStep {
 
   const FieldShape shape_;
   const FieldCoefficients<T> by_;
-  const FieldDraws draws_;
+  const Draws draws_;
   const T* const field_;
   T* const next_;
   const int64_t width_;
   std::vector<T> potentials_;
-  std::vector<PhiloxBlock> blocks_;
+  std::vector<Bits32> words_;
   std::vector<T> divergence_, flux_, flux_before_, layer_flux_;
 };
 
@@ -189,7 +204,7 @@ void advance_fields(const FieldReplicas& replicas, const FieldCoefficients<T>& b
                     const T* field, T* next) {
   const auto advance = [&]<bool kNoise>() {
     for_each_strip(replicas, [&](const FieldStrip& strip) {
-      const FieldDraws draws{replicas.seed, replicas.first + Bits64(strip.replica), step};
+      const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), step};
       const int64_t first = strip.replica * replicas.shape.cells();
       FieldStep<T, kAxes, kNoise>(replicas.shape, by, draws, field + first, next + first).advance(strip);
     });
@@ -202,14 +217,13 @@ template <class T>
 void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
   const FieldShape& shape = replicas.shape;
   for_each_strip(replicas, [&](const FieldStrip& strip) {
-    const FieldDraws draws{replicas.seed, replicas.first + Bits64(strip.replica), 0};
-    std::vector<PhiloxBlock> blocks(shape.quads());
+    const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), 0};
+    std::vector<Bits32> words(shape.quads() * kQuad);
     for (int64_t row = strip.begin * shape.rows; row < strip.end * shape.rows; ++row) {
       checkpoint(shape.columns);
-      draw_row(draws, kFieldStart, shape, row, 0, blocks);
+      draw_row(draws, kFieldStart, shape, row, 0, words.data());
       T* const out = field + strip.replica * shape.cells() + row * shape.columns;
-      for (int64_t x = 0; x < shape.columns; ++x)
-        out[x] = mean + scale * T(odd_integer(blocks[x / kQuad].word[x % kQuad]));
+      for (int64_t x = 0; x < shape.columns; ++x) out[x] = mean + scale * T(odd_integer(words[x]));
     }
   });
 }

@@ -40,7 +40,7 @@ struct Fields {
   __device__ FieldCoefficients<T> coefficients() const {
     return {T(cubic), T(linear), T(gradient), T(flux)};
   }
-  __device__ FieldDraws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
+  __device__ Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
 };
 
 template <class T, int kCount>
@@ -115,7 +115,7 @@ __device__ inline int64_t wrapped(int64_t at, int64_t length) {
 
 // The random fluxes from the cells of a thread, of a row of the replica, along an axis.
 template <class T, int kWidth>
-__device__ inline void draw_fluxes(const FieldDraws& draws, const FieldShape& shape, T by, int64_t row,
+__device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
                                    int64_t first, int axis, T (&flux)[kWidth]) {
   const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
   for (int k = 0; k < kWidth; ++k) flux[k] = by * T(odd_integer(block.word[(first + k) % kQuad]));
@@ -123,7 +123,7 @@ __device__ inline void draw_fluxes(const FieldDraws& draws, const FieldShape& sh
 
 // A thread's way through the layers of a run.
 template <class T, int kAxes, int kWidth, bool kNoise>
-__device__ inline void march(const Fields& fields, const FieldDraws& draws, int64_t first, int64_t row,
+__device__ inline void march(const Fields& fields, const Draws& draws, int64_t first, int64_t row,
                              int64_t begin, bool owns, int lane_row, int lane, T* exchange,
                              const T* __restrict__ field, T* __restrict__ next) {
   const FieldShape& shape = fields.shape;
