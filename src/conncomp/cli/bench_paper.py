@@ -61,7 +61,8 @@ def paper(
     """Measure the figures of a paper again, and draw them beside its values.
 
     PAPER is weigel-2011: cluster labels by tiles and Swendsen-Wang updates, Figs. 2, 6 and 8 to 14,
-    Table I, and autocorrelation times. The result grows with each figure, so what is done stays
+    Table I, and autocorrelation times; or hawick-2010: labelling inside a simulation of phase
+    separation, Fig. 18. The result grows with each figure, so what is done stays
     if the command is interrupted.
     """
     chosen = PAPERS[name]
