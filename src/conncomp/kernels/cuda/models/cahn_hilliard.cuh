@@ -2,14 +2,15 @@
 //
 // What: one Euler step from an array to another one, by one kernel for two and for three axes. How: a thread
 // owns kWidth columns beside each other, as many as one load of 16 bytes has, and marches along the first
-// axis through `run` layers. In registers it has the field of the layer at hand, of the one before and of the
-// two ahead, and the potentials of three. It computes those of its columns and of one more on either side, so
-// that no thread waits for another one in the plane of the two. With three axes the potentials of the rows
-// ahead and behind come through shared memory, where the first and last row of a block only compute them:
+// axis through `run` layers. In registers it has the field of the layer at hand and of the three ahead, one
+// of which comes in while others are worked on, and the potentials of three. It computes those of its columns
+// and of one more on either side, so that no thread waits for another one in the plane of the two. With three
+// axes the potentials of the rows ahead and behind come through shared memory, where the first and last row
+// of a block only compute them:
 //
-//      layers     z - 1   z   z + 1  z + 2
-//      field              x     x    load          the layer z is written,
-//      potential    x     x     new                while the potential of z + 1 is computed
+//      layers     z - 1   z   z + 1  z + 2  z + 3
+//      field              x     x      x     load     the layer z is written,
+//      potential    x     x    new                    once the potential of z + 1 is computed
 //
 // Cost: the field is written once, and read once from main memory but for the layers around a run, which a
 // run beside it reads at about the same time. Potentials are computed (kWidth + 2)/kWidth * (run + 2)/run
@@ -22,7 +23,12 @@
 
 namespace conncomp {
 
-constexpr int kFieldThreads = 128, kPlaneThreads = 512;  // along lines, and where rows exchange potentials
+// Along lines, and where rows exchange potentials.
+constexpr int kFieldThreads = 128, kPlaneThreads = 256;
+// How many blocks a multiprocessor is to have at once, so that a thread has registers for what it needs.
+constexpr int kPlaneBlocks = 2;
+template <class T, bool kNoise>
+constexpr int kLineBlocks = sizeof(T) == 4 && !kNoise ? 6 : 4;
 
 // What kernels work on. Laid out as in cahn_hilliard.py.
 struct Fields {
@@ -118,7 +124,13 @@ template <class T, int kWidth>
 __device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
                                    int64_t first, int axis, T (&flux)[kWidth]) {
   const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
-  for (int k = 0; k < kWidth; ++k) flux[k] = by * T(odd_integer(block.word[(first + k) % kQuad]));
+  for (int k = 0; k < kWidth; ++k) {
+    // Without an index that only a run tells, which would put the block into memory.
+    Bits32 word = block.word[k];
+    for (int at = k + kWidth; at < kQuad; at += kWidth)
+      if (first % kQuad + k == at) word = block.word[at];
+    flux[k] = by * T(odd_integer(word));
+  }
 }
 
 // A thread's way through the layers of a run.
@@ -144,15 +156,17 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
     const int64_t layer = wrapped(begin - 1, shape.layers);
     draw_fluxes(draws, shape, by.flux, layer * shape.rows + row, first, kAxes - 1, flux_before);
   }
-  // Of the layers z, z + 1 and z + 2, and of z - 1, z and z + 1.
-  int64_t ahead = wrapped(begin - 1, shape.layers);  // the layer z + 1
-  Cells<T, kWidth> here = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row);
+  // Of the layers z, z + 1, z + 2 and z + 3, of which the last one comes in meanwhile; and of z - 1, z and z
+  // + 1.
+  const auto next_of = [&](int64_t layer) { return layer + 1 == shape.layers ? 0 : layer + 1; };
+  int64_t ahead = wrapped(begin - 1, shape.layers), furthest = next_of(next_of(ahead));  // z + 1 and z + 3
+  Cells<T, kWidth> here = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row),
+                   last = load(next_of(ahead), row);
   T nu_before[kWidth], nu_here[kWidth + 2], nu_after[kWidth + 2];
   for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k] = 0;
 #pragma unroll 4
   for (int64_t z = begin - 2; z < end; ++z) {
-    const int64_t furthest = ahead + 1 == shape.layers ? 0 : ahead + 1;
-    const Cells<T, kWidth> last = load(furthest, row);
+    const Cells<T, kWidth> coming = load(furthest, row);
     for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_here[k + 1];
     for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k];
     Cells<T, kWidth> to_front, to_back;
@@ -203,13 +217,15 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
     if constexpr (kAxes == 3) __syncthreads();  // the layer z was read, that of z + 1 is written
     here = after;
     after = last;
-    ahead = furthest;
+    last = coming;
+    ahead = next_of(ahead);
+    furthest = next_of(furthest);
   }
 }
 
 // A thread a group and run: no thread needs another one.
 template <class T, int kWidth, bool kNoise>
-__global__ void __launch_bounds__(kFieldThreads)
+__global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
     advance_lines(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
   int64_t task = grid_thread();
   const int64_t group = task % fields.groups;
@@ -224,7 +240,7 @@ __global__ void __launch_bounds__(kFieldThreads)
 // A block a tile of rows and run. Its rows of `lanes` threads are those of the tile, one before and one
 // after.
 template <class T, int kWidth, bool kNoise>
-__global__ void __launch_bounds__(kPlaneThreads)
+__global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
     advance_planes(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
   CONNCOMP_DYNAMIC_SHARED(T, exchange);
   const int64_t tiles = (fields.groups + fields.lanes - 1) / fields.lanes;

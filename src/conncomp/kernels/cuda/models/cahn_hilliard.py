@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,10 +12,12 @@ from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch
 from conncomp.models._field import FIELD_SHAPE, FieldLattice
 
 FILE = "cuda/models/cahn_hilliard.cuh"
-LINE_THREADS, PLANE_THREADS = 128, 512
+LINE_THREADS, PLANE_THREADS = 128, 256
+# Blocks of a multiprocessor: of lines, of float32 without noise and of all others; and of planes.
+FAST_LINE_BLOCKS, LINE_BLOCKS, PLANE_BLOCKS = 6, 4, 2
 LOAD = 16  # bytes that a thread reads at once
-MOST_LANES, LEAST_LANES = 32, 8
-LEAST_RUN, MOST_RUN = 4, 64  # layers of a run
+MOST_LANES, LEAST_LANES = 16, 4
+LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
 BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
 
 # ``Fields`` and ``FieldGauge``.
@@ -69,32 +72,32 @@ class FieldKernels:
         width = LOAD // dtype.itemsize
         self._width = width if columns % width == 0 else 1
         groups = columns // self._width
-        threads = count * rows * groups * layers
-        filled = threads // gpu.resident_threads
-        self._run = min(layers, run or max(LEAST_RUN, min(MOST_RUN, filled)))
-        runs = -(-layers // self._run)
-        lanes = LEAST_LANES
+        noise, lanes = coefficients[-1] != 0, LEAST_LANES
         while lanes < min(groups, MOST_LANES):
             lanes *= 2
-        own_rows = PLANE_THREADS // lanes - 2
-        row_tiles = -(-rows // own_rows)
+        row_tiles = -(-rows // (PLANE_THREADS // lanes - 2))
         if lattice.ndim == 2:
-            self._grid = -(-count * runs * groups // LINE_THREADS), LINE_THREADS
-            self._shared = 0
+            is_fast = dtype.itemsize == 4 and not noise
+            threads = LINE_THREADS
+            blocks = gpu.multiprocessors * (FAST_LINE_BLOCKS if is_fast else LINE_BLOCKS)
+            columns_of_blocks = count * groups / LINE_THREADS
         else:
-            blocks = count * runs * row_tiles * -(-groups // lanes)
-            self._grid = blocks, PLANE_THREADS
-            self._shared = 2 * PLANE_THREADS * self._width * dtype.itemsize
+            threads, blocks = PLANE_THREADS, gpu.multiprocessors * PLANE_BLOCKS
+            columns_of_blocks = count * row_tiles * -(-groups // lanes)
+        run = min(layers, run or _length_of_runs(layers, columns_of_blocks, blocks))
+        runs = -(-layers // run)
+        self._grid = math.ceil(runs * columns_of_blocks), threads
+        self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
         struct = np.zeros((), _FIELDS)
         struct["shape"] = lattice.lengths
         struct["replicas"], struct["groups"] = count, groups
-        struct["run"], struct["runs"] = self._run, runs
+        struct["run"], struct["runs"] = run, runs
         struct["lanes"], struct["row_tiles"] = lanes, row_tiles
         struct["seed"], struct["first"] = seed, first
         for name, value in zip(("cubic", "linear", "gradient", "flux"), coefficients, strict=True):
             struct[name] = value
         self._struct = struct
-        names = _names(dtype, lattice.ndim, self._width, coefficients[-1] != 0)
+        names = _names(dtype, lattice.ndim, self._width, noise)
         self._start, self._advance, self._measure = gpu.load(FILE, names)
 
     def start(self, mean: float, scale: float, field: Any) -> None:
@@ -120,6 +123,22 @@ class FieldKernels:
     def _fields(self, step: int) -> Any:
         self._struct["step"] = step
         return self._struct[()]
+
+
+def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
+    """Return how many layers a thread marches through, so that blocks end at about the same time.
+
+    Parameters
+    ----------
+    layers : int
+    columns_of_blocks : float
+        How many blocks a layer has.
+    blocks : int
+        How many are at work at once.
+    """
+    rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
+    runs = max(1, math.floor(rounds * blocks / columns_of_blocks))
+    return max(LEAST_RUN, math.ceil(layers / runs))
 
 
 def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
