@@ -35,9 +35,9 @@ PHASES = "above", "below"
 @click.command("cahn-hilliard")
 @simulation_options
 @click.option("--mobility", metavar="M", type=float, default=1.0, show_default=True)
-@click.option("--b", "b", metavar="B", type=float, default=1.0, show_default=True)
-@click.option("--u", "u", metavar="U", type=float, default=1.0, show_default=True)
-@click.option("--k", "k", metavar="K", type=float, default=1.0, show_default=True)
+@click.option("--b", metavar="B", type=float, default=1.0, show_default=True)
+@click.option("--u", metavar="U", type=float, default=1.0, show_default=True)
+@click.option("--K", "K", metavar="K", type=float, default=1.0, show_default=True)
 @click.option("--dx", metavar="DX", type=float, default=1.0, show_default=True)
 @click.option(
     "--dt", metavar="DT", type=float, help="The time step. Default: 0.8 of the stable bound."
@@ -75,7 +75,7 @@ def cahn_hilliard(
     mobility: float,
     b: float,
     u: float,
-    k: float,
+    K: float,
     dx: float,
     dt: float | None,
     mean: float,
@@ -97,7 +97,7 @@ def cahn_hilliard(
             mobility=mobility,
             b=b,
             u=u,
-            K=k,
+            K=K,
             dx=dx,
             dt=dt,
             mean=mean,

@@ -110,9 +110,9 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
     """Return the mean times of labelling one simulation in all ways, and of its steps."""
     device = laboratory.device
     model = CahnHilliard((length, length), device=device.name)
-    ways = {DEFAULT: _Way("auto")}
+    ways = {DEFAULT: _Way(device.name, "auto")}
     if laboratory.on_gpu:
-        ways |= {name: _Way(algorithm) for algorithm, name in KERNELS.items()}
+        ways |= {name: _Way(device.name, algorithm) for algorithm, name in KERNELS.items()}
     seconds: dict[str, list[float]] = {name: [] for name in (*ways, IN_A_LOOP, SERIAL)}
     advance, of_steps = partial(model.step, scale.every), list[float]()
     for number in range(scale.steps // scale.every):
@@ -126,7 +126,7 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
             seconds[name].append(device.seconds(partial(way, states)))
         seconds[IN_A_LOOP].append(device.seconds(partial(model.labels, threshold=THRESHOLD)))
         if number % scale.serial_every == 0:
-            serial = partial(_Way("auto"), device.fetch(states))
+            serial = partial(_Way("cpu", "auto"), device.fetch(states))
             seconds[SERIAL].append(one_thread_seconds(serial))
     step = statistics.mean(of_steps[1:] or of_steps) / scale.every
     return [
@@ -145,8 +145,9 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
 class _Way:
     """An algorithm that labels states, with memory of its own to use again."""
 
-    def __init__(self, algorithm: str) -> None:
-        self._algorithm, self._workspace, self._labels = algorithm, Workspace(), None
+    def __init__(self, device: str, algorithm: str) -> None:
+        self._device, self._algorithm = device, algorithm
+        self._workspace, self._labels = Workspace(), None
 
     def __call__(self, states: Any) -> Any:
         """Return the labels of both states, which the next call overwrites."""
@@ -160,6 +161,7 @@ class _Way:
             numbering="roots",
             algorithm=self._algorithm,
             out=self._labels,
+            device=self._device,
             workspace=self._workspace,
         )
         return self._labels
