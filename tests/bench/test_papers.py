@@ -116,7 +116,7 @@ class TestHawick:
         assert ways == {"the default", "CahnHilliard.labels", "CPU, one thread"}
         assert [row["length"] for row in findings["rows"]] == [16] * 3 + [32] * 3
         labellings = [row["labellings"] for row in findings["rows"][:3]]
-        assert labellings == [4, 4, scale.steps // scale.every // scale.serial_every]
+        assert labellings == [4, 4, scale.steps // scale.every // scale.slow_every]
         for row in findings["rows"]:
             whole = row["seconds"] + scale.every * row["step_seconds"]
             assert row["share_of_run"] == pytest.approx(row["seconds"] / whole)

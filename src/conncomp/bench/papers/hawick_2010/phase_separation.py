@@ -33,6 +33,7 @@ KERNELS = {
     "directional-propagation": "kernel C",
     "label-equivalence": "kernel D",
 }
+SLOW = "kernel A", "kernel B", "kernel C", SERIAL
 
 
 class Scale(NamedTuple):
@@ -44,14 +45,14 @@ class Scale(NamedTuple):
         Of both axes, ascending.
     steps, every : int
         Steps of a simulation, and of them between two labellings.
-    serial_every : int
-        Of so many labellings one is repeated on one thread of the CPU.
+    slow_every : int
+        Of so many labellings one is done in the ways of `SLOW`, too.
     """
 
     lengths: tuple[int, ...]
     steps: int
     every: int
-    serial_every: int
+    slow_every: int
 
 
 SCALES = {
@@ -122,10 +123,13 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
         if number == 0:  # compiles kernels
             model.labels()
             _check({name: device.fetch(way(states)) for name, way in ways.items()}, length)
+        in_a_loop = partial(model.labels, threshold=THRESHOLD, numbering="roots")
+        seconds[IN_A_LOOP].append(device.seconds(in_a_loop))
+        slow_too = number % scale.slow_every == 0
         for name, way in ways.items():
-            seconds[name].append(device.seconds(partial(way, states)))
-        seconds[IN_A_LOOP].append(device.seconds(partial(model.labels, threshold=THRESHOLD)))
-        if number % scale.serial_every == 0:
+            if slow_too or name not in SLOW:
+                seconds[name].append(device.seconds(partial(way, states)))
+        if slow_too:
             serial = partial(_Way("cpu", "auto"), device.fetch(states))
             seconds[SERIAL].append(one_thread_seconds(serial))
     step = statistics.mean(of_steps[1:] or of_steps) / scale.every
