@@ -300,6 +300,21 @@ def test_labels_are_those_of_the_phase_above(device):
     np.testing.assert_array_equal(corners, wanted)
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 5), (8, 8), (9, 10)])
+def test_a_threshold_is_compared_in_one_way(device, dtype, shape):
+    """Also one that float32 has not, where cells are at the number next to it."""
+    start = np.zeros(shape)
+    start[1, :2] = 0.05
+    start[2] = np.nextafter(np.float32(0.05), np.float32(1))
+    model = CahnHilliard(shape, start=start, dtype=dtype, device=device, replicas=2)
+    measured = model.measure(threshold=0.05)
+    assert measured.phase_cells.tolist() == 2 * [[shape[1], (shape[0] - 1) * shape[1]]]
+    assert (measured.interface == 2 * shape[1] / start.size).all()
+    assert (on_host(model.labels(threshold=0.05)).reshape(2, -1) > 0).sum() == 2 * shape[1]
+
+
 def test_field_of_one_phase_has_no_domains_of_the_other():
     measured = CahnHilliard((6, 8), mean=0.5).measure()
     assert measured.components.tolist() == [1, 0]
@@ -419,6 +434,12 @@ def test_shapes_that_are_refused(shape, error_type, message):
         ({"dt": 0}, ValueError, "dt=0 must be above 0"),
         ({"dt": 0.026}, ValueError, "dt=0.026 is above the stable bound .* 0.025, for"),
         ({"mean": math.nan}, ValueError, "mean=nan must be finite"),
+        ({"mean": 1e200}, ValueError, r"with \|phi\| up to 1e\+200 leave no time step"),
+        ({"dx": 1e-200}, ValueError, "and dx=1e-200 with .* choose units in which they are nearer"),
+        ({"K": 1e308, "u": 1e308}, ValueError, r"u=1e\+308, K=1e\+308 and .* leave no time step"),
+        ({"mobility": 1e40}, ValueError, r"mobility=1e\+40, .* leave no time step"),
+        ({"mobility": 1e-320, "K": 1e-9}, ValueError, "mobility=.* leave no time step"),
+        ({"noise": 1e100}, ValueError, r"noise=1e\+100 is too large for float32 with these dt and"),
         ({"amplitude": -0.1}, ValueError, "amplitude=-0.1 must not be negative"),
         ({"noise": -1}, ValueError, "noise=-1 must not be negative"),
         ({"dtype": "float16"}, ValueError, "dtype='float16' is not one of 'float32', 'float64'"),

@@ -48,6 +48,10 @@ class CpuEngine:
         flat = field.reshape(-1), after.reshape(-1)
         native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, step, *flat)
 
+    def above(self, threshold: float, field: Any) -> Any:
+        """Return which cells are above a threshold."""
+        return field > field.dtype.type(threshold)
+
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
         lattice = self._lattice

@@ -53,6 +53,7 @@ class CudaEngine:
         self.start = self._kernels.start
         self.advance = self._kernels.advance
         self.measure = self._kernels.measure
+        self.above = self._kernels.above
 
     def as_numpy(self, array: Any) -> Any:
         """Return an array of this engine as one of NumPy."""

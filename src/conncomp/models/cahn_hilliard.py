@@ -34,6 +34,7 @@ MOST_REPLICAS = 1 << 24
 MOST_SEED = (1 << 64) - 1
 DTYPES = ("float32", "float64")
 SHARE = 0.8  # of the stable bound, which the time step is by default
+LEAST_STEP = 1e-30
 ODD_SCALE = 2.0**-23  # of random integers, to numbers between -1 and 1
 
 
@@ -346,7 +347,7 @@ class CahnHilliard:
         """
         labelled: Any = label
         return labelled(
-            self._of_replicas(self._field > _check_finite("threshold", threshold)),
+            self._of_replicas(self._engine.above(self._check_threshold(threshold), self._field)),
             connectivity=connectivity,
             periodic=True,
             batch_axes=0 if self._single else 1,
@@ -375,7 +376,7 @@ class CahnHilliard:
             If the field has left all bounds.
         """
         records = self._new_records(1)
-        self._measure(records[0], _check_finite("threshold", threshold))
+        self._measure(records[0], self._check_threshold(threshold))
         return self._read(self._engine.as_numpy(records), 0)
 
     def step(self, n: int = 1) -> None:
@@ -385,14 +386,14 @@ class CahnHilliard:
 
     def _updater(self, *, threshold: float = 0.0) -> Update[DomainMeasurements]:
         """Return steps that measure the domains that a threshold makes."""
-        level = _check_finite("threshold", threshold)
+        level = self._check_threshold(threshold)
 
         def make(number: int, record: Any) -> None:
             if record is not None:
                 self._measure(record, level)
             self._advance(number)
 
-        return Update(make, self._read, {"threshold": level})
+        return Update(make, self._read, {"threshold": float(threshold)})
 
     def _new_records(self, n: int) -> Any:
         shape = n, self.replicas, self.lattice.record_length
@@ -410,7 +411,7 @@ class CahnHilliard:
         physics, unit = self._physics, 2.0**self.lattice.part_bits
         gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), threshold, unit, unit
         self._engine.measure(gauge, self._field, record)
-        above = self._field > threshold
+        above = self._engine.above(threshold, self._field)
         count_domains(self._engine.xp, self.lattice, above, self._engine.workspace, record)
 
     def _read(self, records: NDArray[np.int64], *present: int) -> DomainMeasurements:
@@ -428,11 +429,12 @@ class CahnHilliard:
         return array[0] if self._single else array
 
     def _rounded(self, value: float) -> float:
-        return float(self.dtype.type(value))
+        with np.errstate(over="ignore"):
+            return float(self.dtype.type(value))
 
     def _new_engine(self) -> Any:
         physics, scale = self._physics, self._physics.mobility * self.dt / self._physics.dx**2
-        spread = math.sqrt(6 * self.noise * scale) * ODD_SCALE
+        spread = math.sqrt(6 * scale) * math.sqrt(self.noise) * ODD_SCALE
         coefficients = tuple(
             self._rounded(value)
             for value in (
@@ -442,6 +444,12 @@ class CahnHilliard:
                 spread,
             )
         )
+        if not all(map(math.isfinite, coefficients)):
+            raise ValueError(
+                f"u={physics.u:g}, b={physics.b:g}, K={physics.K:g} or noise={self.noise:g} is too "
+                f"large for {self.dtype} with these dt and dx; choose units in which they are "
+                "nearer to 1"
+            )
         drawn = self.seed, self.first_replica, self.replicas
         if self.device == "cuda":
             from conncomp.models._cahn_hilliard_cuda import CudaEngine
@@ -461,6 +469,10 @@ class CahnHilliard:
                 f"the fields of shape={self.lattice.shape} and {self.replicas} replicas, before "
                 f"and after a step, take {wanted} bytes, more than are free; choose fewer"
             ) from None
+
+    def _check_threshold(self, threshold: Any) -> float:
+        """Return the threshold as one of the field's numbers: all that compare then agree."""
+        return self._rounded(_check_finite("threshold", threshold))
 
     def _check_start(self, start: ArrayLike) -> Any:
         given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
@@ -494,12 +506,23 @@ class _Physics:
 
     def __init__(self, mobility: float, b: float, u: float, K: float, dx: float, ndim: int) -> None:
         self.mobility, self.b, self.u, self.K, self.dx = mobility, b, u, K, dx
-        self._steepest = 4 * ndim / dx**2  # minus the lowest eigenvalue of the Laplacian
+        # Minus the lowest eigenvalue of the Laplacian.
+        self._steepest = 4 * ndim / (dx * dx) if dx * dx > 0 else math.inf
 
     def stable_time_step(self, largest: float) -> float:
-        phase = math.sqrt(self.b / self.u) if self.b > 0 else 0.0
-        curvature = 3 * self.u * max(largest, phase) ** 2 - self.b
-        return 2 / (self.mobility * self._steepest * (curvature + self.K * self._steepest))
+        try:
+            phase = math.sqrt(self.b / self.u) if self.b > 0 else 0.0
+            curvature = 3 * self.u * max(largest, phase) ** 2 - self.b
+            bound = 2 / (self.mobility * self._steepest * (curvature + self.K * self._steepest))
+        except (OverflowError, ZeroDivisionError):
+            bound = 0.0
+        if not (LEAST_STEP < bound < math.inf):
+            raise ValueError(
+                f"mobility={self.mobility:g}, b={self.b:g}, u={self.u:g}, K={self.K:g} and "
+                f"dx={self.dx:g} with |phi| up to {largest:g} leave no time step that numbers can "
+                "express; choose units in which they are nearer to 1"
+            )
+        return bound
 
     def descent_limit(self, dt: float) -> float:
         curvature = 2 / (self.mobility * self._steepest * dt) - self.K * self._steepest

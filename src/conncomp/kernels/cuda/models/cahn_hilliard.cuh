@@ -25,10 +25,15 @@ namespace conncomp {
 
 // Along lines, and where rows exchange potentials.
 constexpr int kFieldThreads = 128, kPlaneThreads = 256;
-// How many blocks a multiprocessor is to have at once, so that a thread has registers for what it needs.
-constexpr int kPlaneBlocks = 2;
+// What a thread has room for in two dimensions, of float32 and without noise, is more than otherwise: how
+// many layers are on their way to it while it works, and how many blocks a multiprocessor has at once.
+template <class T, int kAxes, bool kNoise>
+constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
+template <class T, int kAxes, bool kNoise>
+constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
 template <class T, bool kNoise>
-constexpr int kLineBlocks = sizeof(T) == 4 && !kNoise ? 6 : 4;
+constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
+constexpr int kPlaneBlocks = 2;
 
 // What kernels work on. Laid out as in cahn_hilliard.py.
 struct Fields {
@@ -156,17 +161,20 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
     const int64_t layer = wrapped(begin - 1, shape.layers);
     draw_fluxes(draws, shape, by.flux, layer * shape.rows + row, first, kAxes - 1, flux_before);
   }
-  // Of the layers z, z + 1, z + 2 and z + 3, of which the last one comes in meanwhile; and of z - 1, z and z
+  constexpr int kAhead = kLayersAhead<T, kAxes, kNoise>;
+  // Of the layers z and z + 1; of those from z + 2 on, the last of which come in meanwhile; and of z - 1 to z
   // + 1.
   const auto next_of = [&](int64_t layer) { return layer + 1 == shape.layers ? 0 : layer + 1; };
-  int64_t ahead = wrapped(begin - 1, shape.layers), furthest = next_of(next_of(ahead));  // z + 1 and z + 3
+  int64_t ahead = wrapped(begin - 1, shape.layers), furthest = next_of(ahead);
   Cells<T, kWidth> here = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row),
-                   last = load(next_of(ahead), row);
+                   queue[kAhead + 1];
+  for (int k = 0; k < kAhead; ++k, furthest = next_of(furthest)) queue[k] = load(furthest, row);
   T nu_before[kWidth], nu_here[kWidth + 2], nu_after[kWidth + 2];
   for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k] = 0;
 #pragma unroll 4
   for (int64_t z = begin - 2; z < end; ++z) {
-    const Cells<T, kWidth> coming = load(furthest, row);
+    queue[kAhead] = load(furthest, row);
+    const Cells<T, kWidth>& last = queue[0];
     for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_here[k + 1];
     for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k];
     Cells<T, kWidth> to_front, to_back;
@@ -217,7 +225,7 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
     if constexpr (kAxes == 3) __syncthreads();  // the layer z was read, that of z + 1 is written
     here = after;
     after = last;
-    last = coming;
+    for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
     ahead = next_of(ahead);
     furthest = next_of(furthest);
   }
@@ -275,6 +283,25 @@ __global__ void __launch_bounds__(kFieldThreads)
     T* const out = field + replica * shape.cells() + row * shape.columns;
     for (int k = 0; k < kQuad; ++k)
       if (first + k < shape.columns) out[first + k] = T(mean) + T(scale) * T(odd_integer(block.word[k]));
+  }
+}
+
+// Which cells of all fields are above a threshold: four at a time, whose bytes are written as one.
+template <class T>
+__global__ void __launch_bounds__(kFieldThreads)
+    mark_above(int64_t count, double threshold, const T* __restrict__ field, uint8_t* __restrict__ above) {
+  const T level = T(threshold);
+  for (int64_t i = grid_thread(); i < (count + 3) / 4; i += grid_threads()) {
+    if (4 * i + 4 > count) {
+      for (int64_t k = 4 * i; k < count; ++k) above[k] = field[k] > level;
+      continue;
+    }
+    uint32_t bytes = 0;
+    for (int half = 0; half < 2; ++half) {
+      const auto pair = *reinterpret_cast<const Pack<T, 2>*>(field + 4 * i + 2 * half);
+      for (int k = 0; k < 2; ++k) bytes |= uint32_t(pair.value[k] > level) << 8 * (2 * half + k);
+    }
+    *reinterpret_cast<uint32_t*>(above + 4 * i) = bytes;
   }
 }
 

@@ -13,8 +13,8 @@ from conncomp.models._field import FIELD_SHAPE, FieldLattice
 
 FILE = "cuda/models/cahn_hilliard.cuh"
 LINE_THREADS, PLANE_THREADS = 128, 256
-# Blocks of a multiprocessor: of lines, of float32 without noise and of all others; and of planes.
-FAST_LINE_BLOCKS, LINE_BLOCKS, PLANE_BLOCKS = 6, 4, 2
+# Blocks of a multiprocessor: of lines, of float32 without noise and of others; and of planes.
+SLIM_BLOCKS, LINE_BLOCKS, PLANE_BLOCKS = 5, 4, 2
 LOAD = 16  # bytes that a thread reads at once
 MOST_LANES, LEAST_LANES = 16, 4
 LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
@@ -77,9 +77,9 @@ class FieldKernels:
             lanes *= 2
         row_tiles = -(-rows // (PLANE_THREADS // lanes - 2))
         if lattice.ndim == 2:
-            is_fast = dtype.itemsize == 4 and not noise
+            is_slim = dtype.itemsize == 4 and not noise
             threads = LINE_THREADS
-            blocks = gpu.multiprocessors * (FAST_LINE_BLOCKS if is_fast else LINE_BLOCKS)
+            blocks = gpu.multiprocessors * (SLIM_BLOCKS if is_slim else LINE_BLOCKS)
             columns_of_blocks = count * groups / LINE_THREADS
         else:
             threads, blocks = PLANE_THREADS, gpu.multiprocessors * PLANE_BLOCKS
@@ -98,7 +98,7 @@ class FieldKernels:
             struct[name] = value
         self._struct = struct
         names = _names(dtype, lattice.ndim, self._width, noise)
-        self._start, self._advance, self._measure = gpu.load(FILE, names)
+        self._start, self._advance, self._measure, self._mark = gpu.load(FILE, names)
 
     def start(self, mean: float, scale: float, field: Any) -> None:
         """Fill the first fields."""
@@ -109,6 +109,13 @@ class FieldKernels:
         """Fill `after` with the fields after a step."""
         kernel: Kernel = self._advance
         launch(kernel, self._grid, self._fields(step), field, after, shared=self._shared)
+
+    def above(self, threshold: float, field: Any) -> Any:
+        """Return which cells are above a threshold."""
+        marked = self._gpu.xp.empty(field.shape, np.bool_)
+        blocks = self._gpu.blocks(-(-field.size // 4), LINE_THREADS), LINE_THREADS
+        launch(self._mark, blocks, field.size, np.float64(threshold), field, marked)
+        return marked
 
     def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
         """Add what ``FieldTally`` has to the records."""
@@ -142,13 +149,14 @@ def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
 
 
 def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
-    """Return the names of the kernels that start, advance and measure fields."""
+    """Return the names of the kernels that start, advance, measure and mark fields."""
     value = {4: "float", 8: "double"}[dtype.itemsize]
     kernel = {2: "advance_lines", 3: "advance_planes"}[axes]
     return (
         f"start_field<{value}>",
         f"{kernel}<{value}, {width}, {str(noise).lower()}>",
         f"measure_field<{value}, {axes}>",
+        f"mark_above<{value}>",
     )
 
 
