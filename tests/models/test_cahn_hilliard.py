@@ -13,6 +13,7 @@ import conncomp
 from conncomp.models import CahnHilliard, simulate
 from conncomp.models._field import OUTSIDE
 from conncomp.models.protocol import CONTRACT, State
+from host_cuda.host_gpu import AVAILABLE, check_sanitized
 from models.alarms import FALSE_ALARM
 from models.cahn_hilliard_reference import ReferenceCahnHilliard, error
 
@@ -81,6 +82,12 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
         np.testing.assert_array_equal(on_host(models[1].field), models[0].field)
         records = [model.measure().records for model in models]
         np.testing.assert_array_equal(*records)
+
+
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+def test_kernels_are_clean(sanitizer):
+    check_sanitized(sanitizer, __file__, "test_devices_are_equal_to_the_last_bit")
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
@@ -245,13 +252,19 @@ def test_noise_has_the_variance_of_the_theory(shape, replicas, dtype):
         assert 2 * tail > FALSE_ALARM
 
 
-def test_domains_grow_with_the_cube_root_of_time():
-    model = CahnHilliard((384, 384), seed=5, replicas=2)
-    times, sizes = [], []
+@pytest.mark.parametrize(
+    ("length", "device"), [(384, "cpu"), pytest.param(4096, "cuda", marks=pytest.mark.gpu)]
+)
+def test_domains_grow_with_the_cube_root_of_time(length, device):
+    model = CahnHilliard((length, length), seed=5, replicas=2, device=device)
+    times, sizes, before = [], [], model.measure()
     for _ in range(16):
         model.step(1000)
+        measured = model.measure()
+        assert (measured.energy < before.energy).all()
+        before = measured
         times.append(model.time)
-        sizes.append(model.measure().domain_size.mean())
+        sizes.append(measured.domain_size.mean())
     times, sizes = np.array(times[2:]), np.array(sizes[2:])
 
     def deviation(power):
