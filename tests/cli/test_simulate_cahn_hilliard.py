@@ -88,3 +88,8 @@ def test_bad_input(run, options, words):
 def test_four_axes_are_refused(run):
     done = run("simulate", "cahn-hilliard", "--shape", "4x4x4x4", "--sweeps", 3)
     assert "--shape [4, 4, 4, 4] must have two or three lengths" in check_failure(done)
+
+
+def test_a_run_that_leaves_all_bounds_is_one_line(run):
+    line = check_failure(run(*BASE.split(), "--noise", "1e9"))
+    assert "the field has left all bounds; make the model with a smaller dt than 0.02" in line

@@ -344,9 +344,8 @@ def test_a_field_that_leaves_all_bounds_is_told():
     records = model._new_records(1)
     model._measure(records[0], 0.0)
     assert records[0, 0, OUTSIDE] > 0
-    with pytest.raises(
-        FloatingPointError, match="have left all bounds; make the model with a smaller"
-    ):
+    message = "the field has left all bounds; make the model with a smaller dt"
+    with pytest.raises(FloatingPointError, match=message):
         model.measure()
 
 

@@ -416,11 +416,10 @@ class CahnHilliard:
 
     def _read(self, records: NDArray[np.int64], *present: int) -> DomainMeasurements:
         """Return what records hold; of the one at `present`, if that is given."""
-        outside = int(records[..., OUTSIDE].max(initial=0))
-        if outside:
+        if records[..., OUTSIDE].any():
             raise FloatingPointError(
-                f"{outside} cells have left all bounds; make the model with a smaller dt than "
-                f"{self.dt}, or with less noise"
+                "the field has left all bounds; make the model with a smaller dt than "
+                f"{self.dt:g}, or with less noise"
             )
         of_replicas = records[:, 0] if self._single else records
         return DomainMeasurements(of_replicas[present] if present else of_replicas, self.lattice)

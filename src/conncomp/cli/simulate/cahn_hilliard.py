@@ -109,7 +109,10 @@ def cahn_hilliard(
             device=settings.device,
         )
 
-    finished = run_model(settings, build, {"threshold": threshold})
+    try:
+        finished = run_model(settings, build, {"threshold": threshold})
+    except FloatingPointError as error:
+        raise click.ClickException(str(error)) from None
     parameters = finished.run.parameters
     lengths = " x ".join(map(str, parameters["shape"]))
     model = "model", f"Cahn-Hilliard equation, {lengths} cells, dt = {parameters['dt']:g}"
