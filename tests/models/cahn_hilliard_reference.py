@@ -106,4 +106,4 @@ def error(dtype, model, largest=1.5):
     potential += physics["K"] * steepest * largest
     flux = math.sqrt(6 * physics["noise"] * scale)
     moved = scale * potential + 4 * ndim * flux
-    return float(np.finfo(dtype).eps) * (largest + (4 * ndim + 2) * moved)
+    return float(np.finfo(dtype).eps) * (largest + 8 * ndim * moved)

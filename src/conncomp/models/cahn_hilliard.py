@@ -109,8 +109,8 @@ class CahnHilliard:
     of the phases, as the default does, makes the energy fall up to `descent_limit`.
 
     The mean is conserved but for rounding: a step adds to each cell what it takes from others, with
-    an error of at most ``(m + (4 ndim + 2) n) eps`` a cell, where m is the largest |φ|, n the
-    largest of ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
+    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest |φ|, n the largest of
+    ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
 
     References
     ----------
