@@ -1,4 +1,6 @@
 // nanobind bindings, and nothing but bindings. Arguments arrive checked by Python.
+#include <cstring>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -24,6 +26,7 @@
 #include "cpu/io/graph_text.h"
 #include "cpu/io/mirrored.h"
 #include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/kawasaki.h"
 #include "cpu/models/potts.h"
 
 namespace nb = nanobind;
@@ -418,6 +421,33 @@ void define_fields(nb::module_& m) {
   });
 }
 
+// The lattice is the bytes of its struct.
+ExchangeLattice exchange_lattice(nb::bytes bytes) {
+  ExchangeLattice lattice;
+  if (bytes.size() != sizeof lattice) throw nb::value_error("these are not the bytes of a lattice");
+  std::memcpy(&lattice, bytes.data(), sizeof lattice);
+  return lattice;
+}
+
+void define_kawasaki(nb::module_& m) {
+  nb::class_<KawasakiEngine>(m, "KawasakiEngine")
+      .def("__init__",
+           [](KawasakiEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica,
+              int64_t replicas) {
+             new (self) KawasakiEngine(exchange_lattice(lattice), seed, first_replica, replicas);
+           })
+      .def("start", [](const KawasakiEngine& engine, Vector<const int64_t> up,
+                       Words words) { without_gil([&] { engine.start(up.data(), words.data()); }); })
+      .def("sweep",
+           [](const KawasakiEngine& engine, ConstWords words, Words new_words, uint32_t step,
+              Vector<const uint8_t> acceptance) {
+             without_gil([&] { engine.sweep(words.data(), new_words.data(), step, acceptance.data()); });
+           })
+      .def("count_unsatisfied", [](const KawasakiEngine& engine, ConstWords words, Vector<int64_t> counts) {
+        without_gil([&] { engine.count_unsatisfied(words.data(), counts.data()); });
+      });
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -448,6 +478,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_models(m);
   define_fields<float>(m);
   define_fields<double>(m);
+  define_kawasaki(m);
   m.def("philox", [](uint64_t seed, std::array<uint32_t, 4> counter) {
     const auto [w] = philox(seed, PhiloxBlock{{counter[0], counter[1], counter[2], counter[3]}});
     return std::array<uint32_t, 4>{w[0], w[1], w[2], w[3]};

@@ -2,6 +2,7 @@
 
 from conncomp.models._field import DomainMeasurements
 from conncomp.models.cahn_hilliard import CahnHilliard
+from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
 from conncomp.models.measurements import Measurements
 from conncomp.models.potts import Potts
 from conncomp.models.protocol import Model, State
@@ -19,6 +20,8 @@ __all__ = [
     "CahnHilliard",
     "DomainMeasurements",
     "Estimate",
+    "Kawasaki",
+    "KawasakiMeasurements",
     "Measurements",
     "Model",
     "Potts",
