@@ -1,6 +1,7 @@
 """The Kawasaki model pair by pair, in plain Python.
 
-It follows the contract in ``kernels/core/kawasaki.h``. Spins are a dict by coordinates, and nothing is held as bits but the random numbers.
+It follows the contract in ``kernels/core/kawasaki.h``. Spins are a dict by coordinates, and nothing
+is held as bits but the random numbers.
 """
 
 from decimal import Decimal, localcontext

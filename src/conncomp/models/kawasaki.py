@@ -177,8 +177,8 @@ class Kawasaki:
         shape: int | Sequence[int],
         *,
         lattice: str = "bcc",
-        temperature: float | str | Sequence[float] = "critical",
-        fraction: float | Sequence[float] | None = None,
+        temperature: ArrayLike = "critical",
+        fraction: ArrayLike | None = None,
         coupling: float = 1.0,
         replicas: int | None = None,
         first_replica: int = 0,
@@ -340,8 +340,8 @@ class Kawasaki:
             )
         check_words(self.lattice, self.replicas, state.arrays[0])
         words = native_layout(state.arrays[0]).copy()
-        up = [int(np.unpackbits(replica.view("u1")).sum()) for replica in words]
-        if not np.array_equal(up, self._up):
+        up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
+        if self._up is None or (up != self._up).any():
             raise ValueError("the state has other numbers of spins that are up than this model")
         xp = self._engine.xp
         self._words = words if xp is np else move_to_gpu(xp, words)
@@ -467,9 +467,9 @@ class Kawasaki:
             words = first_words(lattice, self.seed, self.first_replica, self._up)
         except (MemoryError, ValueError):  # the latter if the size is beyond any address
             raise MemoryError(
-                f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and after "
-                f"a sweep, take {2 * 8 * lattice.words * self.replicas} bytes, more than are free; "
-                "choose fewer"
+                f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and "
+                f"after a sweep, take {2 * 8 * lattice.words * self.replicas} bytes, more than are "
+                "free; choose fewer"
             ) from None
         return words if xp is np else move_to_gpu(xp, words)
 

@@ -48,8 +48,8 @@ class ExchangeKernels:
         of_class = lattice.words // (8 if lattice.kind == "bcc" else 4)
         self._shared = lattice.words * BITS.itemsize
         self._in_blocks = self._shared <= MOST_SHARED
-        # Blocks that share a replica wait for each other, so that all of all replicas have to run at
-        # once: with one on each multiprocessor they do.
+        # Blocks that share a replica wait for each other, so those of all replicas have to run at
+        # the same time: with one on each multiprocessor they do.
         most_parts = 1 if self._in_blocks else max(1, gpu.multiprocessors // replicas)
         wanted = max(FEWEST_THREADS, -(-of_class // most_parts))
         if self._in_blocks:
