@@ -9,7 +9,8 @@ import pytest
 
 from conncomp.bench import devices
 from conncomp.bench.papers import PAPERS
-from conncomp.bench.papers.hawick_2010 import phase_separation
+from conncomp.bench.papers.hawick_2010 import kawasaki, phase_separation
+from conncomp.bench.papers.hawick_2010.laboratory import Laboratory as Laboratory2010
 from conncomp.bench.papers.weigel_2011 import clusters, fits, laboratory
 from conncomp.bench.papers.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
 from conncomp.grid import labelling
@@ -134,6 +135,36 @@ class TestHawick:
         ways = {row["way"] for row in findings["rows"]}
         assert {"kernel A", "kernel B", "kernel C", "kernel D"} < ways
         assert findings["fits"]["CPU, one thread over kernel D"] > 0
+
+    def test_figures_of_exchange_dynamics(self, run):
+        command = *self.COMMAND[:4], "-o", "out", "--figure", "2", "--figure", "3"
+        done = run(*command)
+        assert (done.exit_code, done.stderr) == (0, "")
+        quench, surface = (
+            json.loads(Path("out/hawick-2010.json").read_text())["figures"][name] for name in "23"
+        )
+        [row] = quench["rows"]
+        assert len(quench["minority"]) == round(0.2 * 8**3)
+        assert len(quench["largest"]) == row["largest_component"]
+        assert set(quench["largest"]) <= set(quench["minority"])
+        assert [(row["temperature"], row["fraction"]) for row in surface["rows"]] == [
+            (pytest.approx(over * 6.35435, rel=1e-5), pytest.approx(share))
+            for over in (0.3, 0.9, 1.5)
+            for share in (1 / 6, 1 / 3, 1 / 2)
+        ]
+        for row in surface["rows"]:
+            assert 0 < row["largest_of_system"] <= row["fraction"] + 1 / 8**3
+        assert surface["simulation"]["sweeps"] == 20
+        files = {"hawick-2010.json", "figure-2.png", "figure-3.png"}
+        assert {path.name for path in Path("out").iterdir()} == files
+
+    def test_a_surface_goes_on_from_its_checkpoint(self, tmp_path):
+        laboratory, path = Laboratory2010(devices.Cpu(), "tiny"), tmp_path / "checkpoint"
+        whole = kawasaki.surface(laboratory)
+        first = kawasaki.surface(laboratory, path)
+        begin = path.stat().st_mtime_ns
+        assert kawasaki.surface(laboratory, path) == first == whole
+        assert path.stat().st_mtime_ns > begin
 
     def test_labels_that_differ_are_noticed(self):
         labels = {"the default": np.zeros(4), "kernel A": np.ones(4)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from conncomp.cli.simulate.cahn_hilliard import cahn_hilliard
+from conncomp.cli.simulate.kawasaki import kawasaki
 from conncomp.cli.simulate.potts import potts
 
 
@@ -14,4 +15,5 @@ def simulate() -> None:
 
 
 simulate.add_command(cahn_hilliard)
+simulate.add_command(kawasaki)
 simulate.add_command(potts)
