@@ -12,7 +12,7 @@ import pytest
 
 import conncomp
 from conncomp import Graph
-from conncomp.models import CahnHilliard, Potts
+from conncomp.models import CahnHilliard, Kawasaki, Potts
 
 ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
 UNREADABLE = ("nanobind", "incompatible function arguments", "dtype object", "ambiguous")
@@ -138,6 +138,20 @@ OF_STEPS = {
 }
 
 
+OF_EXCHANGES = ["shape", "lattice", "temperature", "fraction", "coupling", "replicas"]
+OF_EXCHANGES += ["first_replica", "seed", "start", "device"]
+OF_SWEEPS = {
+    "step": ["n"],
+    "labels": ["numbering", "return_num"],
+    "critical_temperature": ["lattice"],
+}
+
+
+def of_exchange(method, **arguments):
+    """Call a method of a small model."""
+    return getattr(Kawasaki(4), method)(**arguments)
+
+
 def of_field(method, **arguments):
     """Call a method of a small model."""
     defaults = {"ndim": 2} if method == "stable_time_step" else {}
@@ -217,6 +231,12 @@ CALLS = {
     **{
         f"CahnHilliard.{method}: {name}": argument(of_field, name, method=method)
         for method, names in OF_STEPS.items()
+        for name in names
+    },
+    **{f"Kawasaki: {name}": argument(Kawasaki, name, shape=(4, 4, 8)) for name in OF_EXCHANGES},
+    **{
+        f"Kawasaki.{method}: {name}": argument(of_exchange, name, method=method)
+        for method, names in OF_SWEEPS.items()
         for name in names
     },
     **{f"Potts: {name}": argument(Potts, name, shape=(2, 3)) for name in OF_POTTS},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/kawasaki.h"
 #include "cpu/models/potts.h"
 
 using namespace conncomp;
@@ -214,6 +215,48 @@ void test_fields() {
   check(record == expected, "what is measured of a field");
 }
 
+// A lattice cut into two domains along each axis but the first; sweeps by one thread and by several.
+void test_exchanges() {
+  ExchangeLattice lattice{};
+  lattice.kind = int32_t(draw(kSquare, kBodyCentred));
+  for (int axis = kExchangeAxes - 1, stride = 1; axis >= 0; --axis) {
+    const bool none = axis == 0 && lattice.kind == kSquare;
+    lattice.length[axis] = none ? 1 : int32_t(4 * draw(1, 4));
+    lattice.parts[axis] = axis == 0 ? 1 : 2;
+    lattice.stride[axis] = axis == 0 ? 0 : stride;
+    stride *= lattice.parts[axis];
+  }
+  const Bits64 of_axis[kExchangeAxes][2] = {{0xf, 0}, {0x3, 0xc}, {0x5, 0xa}};
+  for (int axis = 0; axis < kExchangeAxes; ++axis) {
+    lattice.first[axis] = of_axis[axis][0];
+    lattice.later[axis] = of_axis[axis][1];
+    lattice.last[axis] = of_axis[axis][axis == 0 ? 0 : 1];
+  }
+  const int64_t replicas = draw(1, 3), sites = int64_t(lattice.words()) * lattice.domains();
+  const KawasakiEngine engine(lattice, generator(), Bits64(draw(0, 99)), replicas);
+  std::vector<int64_t> up(replicas), unsatisfied(replicas);
+  for (int64_t& count : up) count = draw(1, sites - 1);
+  std::vector<Bits64> words(replicas * lattice.words()), serial(words.size()), parallel(words.size());
+  engine.start(up.data(), words.data());
+  std::vector<uint8_t> acceptance(replicas * kDigits);
+  for (uint8_t& digit : acceptance) digit = uint8_t(draw(0, 127));
+  const int threads = num_threads();
+  engine.sweep(words.data(), parallel.data(), 7, acceptance.data());
+  wanted_threads = 1;
+  engine.sweep(words.data(), serial.data(), 7, acceptance.data());
+  wanted_threads = threads;
+  check(serial == parallel, "a sweep by several threads");
+  for (int64_t replica = 0; replica < replicas; ++replica) {
+    int64_t count = 0;
+    for (int64_t word = 0; word < lattice.words(); ++word)
+      count += std::popcount(parallel[replica * lattice.words() + word]);
+    check(count == up[replica], "how many spins are up");
+  }
+  engine.count_unsatisfied(parallel.data(), unsatisfied.data());
+  check(*std::max_element(unsatisfied.begin(), unsatisfied.end()) <= sites * directions(lattice.kind),
+        "unsatisfied bonds");
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -223,6 +266,7 @@ int main(int, char** arguments) {
     test_updates();
     test_draws();
     test_tally();
+    test_exchanges();
     test_fields<float, 2>();
     test_fields<double, 3>();
   }
