@@ -201,3 +201,24 @@ def test_simulations_go_on(tmp_path):
 
     with h5py.File(tmp_path / "run.h5") as archive:
         np.testing.assert_array_equal(archive["largest_component"], whole.series.largest_component)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_lattices_that_do_not_fit(device, monkeypatch):
+    free = 10_000
+    monkeypatch.setattr("host_cuda.host_gpu.HostGpu.free_memory", lambda gpu: free)
+    monkeypatch.setattr("conncomp.kernels.cuda.launcher.Gpu.free_memory", lambda gpu: free)
+    with pytest.raises(MemoryError, match=r"shape=\(32, 32, 32\) take 81920 bytes.*10000 free"):
+        Kawasaki(32, replicas=10, device=device)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_launches_of_several_sweeps(device, monkeypatch):
+    monkeypatch.setattr("conncomp.kernels.cuda.models.kawasaki.MOST_SWEEPS", 3)
+    spins = []
+    for place in ("cpu", device):
+        model = Kawasaki(8, fraction=0.3, replicas=2, seed=6, device=place)
+        model.step(8)
+        assert model.updates == 8
+        spins.append(model.spins)
+    np.testing.assert_array_equal(*spins)

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "core/atomics.h"
 #include "core/kawasaki.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/models/draws.h"
 
 namespace conncomp {
 
@@ -43,10 +45,14 @@ class KawasakiEngine {
     parallel_for(replicas_, [&](int64_t replica) {
       const Draws draws = draws_of(replica, 0);
       std::vector<Bits64> keys(sites);
-      for_each_in(0, sites, [&](int64_t site) {
-        checkpoint(kKeyCost);
-        keys[site] = half(draws(kStart, Bits64(site)), 0) >> digits << digits | Bits64(site);
-      });
+      for (int64_t begin = 0; begin < sites; begin += kWordSites) {
+        checkpoint(kKeyCost * kWordSites);
+        const int64_t count = std::min<int64_t>(sites - begin, kWordSites);
+        Bits64 index[kWordSites], first[kWordSites], last[kWordSites];
+        std::iota(index, index + count, Bits64(begin));
+        draw_all(draws, kStart, index, count, first, last);
+        for (int64_t k = 0; k < count; ++k) keys[begin + k] = first[k] >> digits << digits | index[k];
+      }
       const Bits64 largest = key_of_rank(keys, up[replica] - 1);
       Bits64* const spins = words + replica * lattice_.words();
       for_each_in(0, sites, [&](int64_t site) {
@@ -81,23 +87,28 @@ class KawasakiEngine {
 
  private:
   // Of an exchange of a word, and of a key, in steps of a simple loop.
-  static constexpr int64_t kWordCost = 64, kKeyCost = 16;
+  static constexpr int64_t kWordCost = 64, kKeyCost = 8;
 
-  // The key that so many others are below: digit by digit, from the highest one.
+  // The key that so many others are below: digit by digit, from the highest one, of those keys that have the
+  // digits before.
   static Bits64 key_of_rank(const std::vector<Bits64>& keys, int64_t rank) {
-    constexpr int kBase = 16, kNumbers = 1 << kBase;
-    Bits64 key = 0, known = 0;
-    for (int shift = 64 - kBase; shift >= 0; shift -= kBase) {
-      std::vector<int64_t> count(kNumbers);
-      for_each_in(0, int64_t(keys.size()), [&](int64_t k) {
-        if (((keys[k] ^ key) & known) == 0) ++count[keys[k] >> shift & (kNumbers - 1)];
-      });
-      int number = 0;
+    constexpr int kBase = 8, kNumbers = 1 << kBase;
+    std::vector<Bits64> alike, next;
+    const std::vector<Bits64>* among = &keys;
+    for (int shift = 64 - kBase; among->size() > 1; shift -= kBase) {
+      const auto digit = [shift](Bits64 key) { return key >> shift & (kNumbers - 1); };
+      int64_t count[kNumbers] = {};
+      for_each_in(0, int64_t(among->size()), [&](int64_t k) { ++count[digit((*among)[k])]; });
+      Bits64 number = 0;
       for (; rank >= count[number]; ++number) rank -= count[number];
-      key |= Bits64(number) << shift;
-      known |= Bits64(kNumbers - 1) << shift;
+      next.clear();
+      for_each_in(0, int64_t(among->size()), [&](int64_t k) {
+        if (digit((*among)[k]) == number) next.push_back((*among)[k]);
+      });
+      alike.swap(next);
+      among = &alike;
     }
-    return key;
+    return among->front();
   }
 
   struct Place {

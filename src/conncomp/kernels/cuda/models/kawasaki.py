@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
-from conncomp.kernels.exchange import EXCHANGE_LATTICE, KINDS, ExchangeLattice
+from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
 from conncomp.kernels.lattice import BITS
 
 FILE = "cuda/models/kawasaki.cuh"
@@ -16,8 +16,9 @@ COUNT, COUNTER = np.dtype("i8"), np.dtype("u4")
 # Bytes of spins that a block has room for, while several are on a multiprocessor.
 MOST_SHARED = 32 << 10
 FEWEST_THREADS, MOST_THREADS = 128, 512
-# Attempts of a launch, some tenths of a second at most, so that Ctrl-C is heard between two.
-ATTEMPTS = 1 << 35
+# A launch takes some tenths of a second at most, so that Ctrl-C is heard between two: words that it
+# exchanges, and sweeps, of which one takes 50 microseconds on a lattice that is small.
+MOST_WORDS, MOST_SWEEPS = 1 << 29, 1 << 12
 
 # ``ExchangeReplicas`` of ``kawasaki.cuh``.
 _STRUCT = np.dtype(
@@ -44,7 +45,8 @@ class ExchangeKernels:
         self, gpu: Gpu, lattice: ExchangeLattice, seed: int, first_replica: int, replicas: int
     ) -> None:
         self._gpu, self._lattice, self._replicas = gpu, lattice, replicas
-        self.most_sweeps = max(1, ATTEMPTS // (lattice.bonds * replicas))
+        words = lattice.words * DIRECTIONS[lattice.kind] * replicas
+        self.most_sweeps = max(1, min(MOST_SWEEPS, MOST_WORDS // words))
         of_class = lattice.words // (8 if lattice.kind == "bcc" else 4)
         self._shared = lattice.words * BITS.itemsize
         self._in_blocks = self._shared <= MOST_SHARED
