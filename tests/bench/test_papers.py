@@ -15,7 +15,7 @@ from conncomp.bench.papers.weigel_2011 import clusters, fits, laboratory
 from conncomp.bench.papers.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
 from conncomp.grid import labelling
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda
+from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 FIGURES = PAPERS["weigel-2011"].figures
@@ -35,7 +35,7 @@ def host(gpu, monkeypatch):
         pytest.skip("there is nothing that the host executor needs")
     executor, milliseconds = HostGpu(), count(1)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (laboratory, _cuda, _cahn_hilliard_cuda):
+    for module in (laboratory, _cuda, _cahn_hilliard_cuda, _kawasaki_cuda):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
@@ -157,6 +157,17 @@ class TestHawick:
         assert surface["simulation"]["sweeps"] == 20
         files = {"hawick-2010.json", "figure-2.png", "figure-3.png"}
         assert {path.name for path in Path("out").iterdir()} == files
+
+    def test_figures_of_exchange_dynamics_on_a_gpu(self, run, host):
+        command = *self.COMMAND[:4], "--figure", "2", "--figure", "3", "-o"
+        assert run(*command, "cpu").exit_code == 0
+        done = run(*command, "cuda", "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        cpu, cuda = (
+            json.loads(Path(folder, "hawick-2010.json").read_text())["figures"]
+            for folder in ("cpu", "cuda")
+        )
+        assert cuda == cpu
 
     def test_a_surface_goes_on_from_its_checkpoint(self, tmp_path):
         laboratory, path = Laboratory2010(devices.Cpu(), "tiny"), tmp_path / "checkpoint"

@@ -13,6 +13,7 @@
 
 #include "core/atomics.h"
 #include "core/kawasaki.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 #include "cpu/models/draws.h"
@@ -44,7 +45,7 @@ class KawasakiEngine {
     const int digits = 64 - std::countl_zero(Bits64(sites - 1));
     parallel_for(replicas_, [&](int64_t replica) {
       const Draws draws = draws_of(replica, 0);
-      std::vector<Bits64> keys(sites);
+      Buffer<Bits64> keys(sites);
       for (int64_t begin = 0; begin < sites; begin += kWordSites) {
         checkpoint(kKeyCost * kWordSites);
         const int64_t count = std::min<int64_t>(sites - begin, kWordSites);
@@ -53,7 +54,7 @@ class KawasakiEngine {
         draw_all(draws, kStart, index, count, first, last);
         for (int64_t k = 0; k < count; ++k) keys[begin + k] = first[k] >> digits << digits | index[k];
       }
-      const Bits64 largest = key_of_rank(keys, up[replica] - 1);
+      const Bits64 largest = key_of_rank(keys.data(), sites, up[replica] - 1);
       Bits64* const spins = words + replica * lattice_.words();
       for_each_in(0, sites, [&](int64_t site) {
         if (keys[site] > largest) return;
@@ -91,24 +92,24 @@ class KawasakiEngine {
 
   // The key that so many others are below: digit by digit, from the highest one, of those keys that have the
   // digits before.
-  static Bits64 key_of_rank(const std::vector<Bits64>& keys, int64_t rank) {
+  static Bits64 key_of_rank(const Bits64* keys, int64_t size, int64_t rank) {
     constexpr int kBase = 8, kNumbers = 1 << kBase;
     std::vector<Bits64> alike, next;
-    const std::vector<Bits64>* among = &keys;
-    for (int shift = 64 - kBase; among->size() > 1; shift -= kBase) {
+    for (int shift = 64 - kBase; size > 1; shift -= kBase) {
       const auto digit = [shift](Bits64 key) { return key >> shift & (kNumbers - 1); };
       int64_t count[kNumbers] = {};
-      for_each_in(0, int64_t(among->size()), [&](int64_t k) { ++count[digit((*among)[k])]; });
+      for_each_in(0, size, [&](int64_t k) { ++count[digit(keys[k])]; });
       Bits64 number = 0;
       for (; rank >= count[number]; ++number) rank -= count[number];
       next.clear();
-      for_each_in(0, int64_t(among->size()), [&](int64_t k) {
-        if (digit((*among)[k]) == number) next.push_back((*among)[k]);
+      for_each_in(0, size, [&](int64_t k) {
+        if (digit(keys[k]) == number) next.push_back(keys[k]);
       });
       alike.swap(next);
-      among = &alike;
+      keys = alike.data();
+      size = int64_t(alike.size());
     }
-    return among->front();
+    return keys[0];
   }
 
   struct Place {
