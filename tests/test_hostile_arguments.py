@@ -12,7 +12,7 @@ import pytest
 
 import conncomp
 from conncomp import Graph
-from conncomp.models import Potts
+from conncomp.models import CahnHilliard, Kawasaki, Potts
 
 ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
 UNREADABLE = ("nanobind", "incompatible function arguments", "dtype object", "ambiguous")
@@ -128,6 +128,34 @@ OF_UPDATES = {
     "labels": ["numbering", "return_num"],
     "critical_beta": ["q", "ndim"],
 }
+OF_FIELDS = ["shape", "mobility", "b", "u", "K", "dx", "dt", "mean", "amplitude", "noise", "dtype"]
+OF_FIELDS += ["replicas", "first_replica", "seed", "start", "device"]
+OF_STEPS = {
+    "step": ["n"],
+    "measure": ["threshold"],
+    "labels": ["numbering", "return_num", "threshold", "connectivity"],
+    "stable_time_step": ["ndim", "mobility", "b", "u", "K", "dx", "largest"],
+}
+
+
+OF_EXCHANGES = ["shape", "lattice", "temperature", "fraction", "coupling", "replicas"]
+OF_EXCHANGES += ["first_replica", "seed", "start", "device"]
+OF_SWEEPS = {
+    "step": ["n"],
+    "labels": ["numbering", "return_num"],
+    "critical_temperature": ["lattice"],
+}
+
+
+def of_exchange(method, **arguments):
+    """Call a method of a small model."""
+    return getattr(Kawasaki(4), method)(**arguments)
+
+
+def of_field(method, **arguments):
+    """Call a method of a small model."""
+    defaults = {"ndim": 2} if method == "stable_time_step" else {}
+    return getattr(CahnHilliard((2, 3)), method)(**(defaults | arguments))
 
 
 def of_model(method, **arguments):
@@ -199,6 +227,18 @@ CALLS = {
     "from_igraph": Graph.from_igraph,
     "from_rustworkx": Graph.from_rustworkx,
     "to": GRAPH.to,
+    **{f"CahnHilliard: {name}": argument(CahnHilliard, name, shape=(2, 3)) for name in OF_FIELDS},
+    **{
+        f"CahnHilliard.{method}: {name}": argument(of_field, name, method=method)
+        for method, names in OF_STEPS.items()
+        for name in names
+    },
+    **{f"Kawasaki: {name}": argument(Kawasaki, name, shape=(4, 4, 8)) for name in OF_EXCHANGES},
+    **{
+        f"Kawasaki.{method}: {name}": argument(of_exchange, name, method=method)
+        for method, names in OF_SWEEPS.items()
+        for name in names
+    },
     **{f"Potts: {name}": argument(Potts, name, shape=(2, 3)) for name in OF_POTTS},
     **{
         f"Potts.{method}: {name}": argument(of_model, name, method=method)

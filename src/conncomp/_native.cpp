@@ -1,4 +1,6 @@
 // nanobind bindings, and nothing but bindings. Arguments arrive checked by Python.
+#include <cstring>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -23,6 +25,8 @@
 #include "cpu/io/compact.h"
 #include "cpu/io/graph_text.h"
 #include "cpu/io/mirrored.h"
+#include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation.h"
 #include "cpu/models/potts.h"
 
@@ -412,6 +416,70 @@ void define_percolation(nb::module_& m) {
       });
 }
 
+FieldReplicas field_replicas(const std::array<int64_t, kFieldAxes>& lengths, uint64_t seed, uint64_t first,
+                             int64_t count) {
+  return {{lengths[0], lengths[1], lengths[2]}, seed, first, count};
+}
+
+// Fields have the shapes that models/_cahn_hilliard_cpu.py gives them, flattened; `lengths` are layers, rows
+// and columns.
+template <class T>
+void define_fields(nb::module_& m) {
+  using Lengths = std::array<int64_t, kFieldAxes>;
+  m.def("start_fields", [](const Lengths& lengths, uint64_t seed, uint64_t first, int64_t count, double mean,
+                           double scale, Vector<T> field) {
+    const FieldReplicas replicas = field_replicas(lengths, seed, first, count);
+    without_gil([&] { start_fields(replicas, T(mean), T(scale), field.data()); });
+  });
+  m.def("advance_fields",
+        [](const Lengths& lengths, uint64_t seed, uint64_t first, int64_t count, int axes,
+           const std::array<double, 4>& by, uint32_t step, Vector<const T> field, Vector<T> next) {
+          const FieldReplicas replicas = field_replicas(lengths, seed, first, count);
+          const FieldCoefficients<T> coefficients{T(by[0]), T(by[1]), T(by[2]), T(by[3])};
+          without_gil([&] {
+            axes == 2 ? advance_fields<2>(replicas, coefficients, step, field.data(), next.data())
+                      : advance_fields<3>(replicas, coefficients, step, field.data(), next.data());
+          });
+        });
+  m.def("measure_fields", [](const Lengths& lengths, int64_t count, int axes, const std::array<double, 6>& by,
+                             Vector<const T> field, Vector<int64_t> record) {
+    const FieldReplicas replicas = field_replicas(lengths, 0, 0, count);
+    const FieldGauge gauge{by[0], by[1], by[2], by[3], by[4], by[5]};
+    const int64_t length = int64_t(record.size()) / count;
+    without_gil([&] {
+      axes == 2 ? measure_fields<2>(replicas, gauge, field.data(), record.data(), length)
+                : measure_fields<3>(replicas, gauge, field.data(), record.data(), length);
+    });
+  });
+}
+
+// The lattice is the bytes of its struct.
+ExchangeLattice exchange_lattice(nb::bytes bytes) {
+  ExchangeLattice lattice;
+  if (bytes.size() != sizeof lattice) throw nb::value_error("these are not the bytes of a lattice");
+  std::memcpy(&lattice, bytes.data(), sizeof lattice);
+  return lattice;
+}
+
+void define_kawasaki(nb::module_& m) {
+  nb::class_<KawasakiEngine>(m, "KawasakiEngine")
+      .def("__init__",
+           [](KawasakiEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica,
+              int64_t replicas) {
+             new (self) KawasakiEngine(exchange_lattice(lattice), seed, first_replica, replicas);
+           })
+      .def("start", [](const KawasakiEngine& engine, Vector<const int64_t> up,
+                       Words words) { without_gil([&] { engine.start(up.data(), words.data()); }); })
+      .def("sweep",
+           [](const KawasakiEngine& engine, ConstWords words, Words new_words, uint32_t step,
+              Vector<const uint8_t> acceptance) {
+             without_gil([&] { engine.sweep(words.data(), new_words.data(), step, acceptance.data()); });
+           })
+      .def("count_unsatisfied", [](const KawasakiEngine& engine, ConstWords words, Vector<int64_t> counts) {
+        without_gil([&] { engine.count_unsatisfied(words.data(), counts.data()); });
+      });
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -441,6 +509,9 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_generators<int64_t>(m);
   define_models(m);
   define_percolation(m);
+  define_fields<float>(m);
+  define_fields<double>(m);
+  define_kawasaki(m);
   m.def("philox", [](uint64_t seed, std::array<uint32_t, 4> counter) {
     const auto [w] = philox(seed, PhiloxBlock{{counter[0], counter[1], counter[2], counter[3]}});
     return std::array<uint32_t, 4>{w[0], w[1], w[2], w[3]};

@@ -9,10 +9,13 @@ import pytest
 
 from conncomp.bench import devices
 from conncomp.bench.papers import PAPERS
+from conncomp.bench.papers.hawick_2010 import kawasaki, phase_separation
+from conncomp.bench.papers.hawick_2010.laboratory import Laboratory as Laboratory2010
 from conncomp.bench.papers.weigel_2011 import clusters, fits, laboratory
 from conncomp.bench.papers.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
+from conncomp.grid import labelling
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.models import Potts, _cuda
+from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 FIGURES = PAPERS["weigel-2011"].figures
@@ -32,7 +35,7 @@ def host(gpu, monkeypatch):
         pytest.skip("there is nothing that the host executor needs")
     executor, milliseconds = HostGpu(), count(1)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (laboratory, _cuda):
+    for module in (laboratory, _cuda, _cahn_hilliard_cuda, _kawasaki_cuda):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
@@ -98,6 +101,86 @@ class TestCommand:
         assert done.exit_code == 130
         assert list(written()["figures"]) == ["10"]
         assert "Fig. 10" in done.stdout
+
+
+class TestHawick:
+    COMMAND = "paper", "hawick-2010", "--size", "tiny", "--figure", "18", "-o", "out"
+
+    def findings(self):
+        return json.loads(Path("out/hawick-2010.json").read_text())["figures"]["18"]
+
+    def test_figure_18_on_the_cpu(self, run):
+        done = run(*self.COMMAND)
+        assert (done.exit_code, done.stderr) == (0, "")
+        findings, scale = self.findings(), phase_separation.SCALES["tiny"]
+        ways = {row["way"] for row in findings["rows"]}
+        assert ways == {"the default", "CahnHilliard.labels", "CPU, one thread"}
+        assert [row["length"] for row in findings["rows"]] == [16] * 3 + [32] * 3
+        labellings = [row["labellings"] for row in findings["rows"][:3]]
+        assert labellings == [4, 4, scale.steps // scale.every // scale.slow_every]
+        for row in findings["rows"]:
+            whole = row["seconds"] + scale.every * row["step_seconds"]
+            assert row["share_of_run"] == pytest.approx(row["seconds"] / whole)
+        assert findings["simulation"]["dt"] == pytest.approx(0.02)
+        assert findings["published"]["CPU II over kernel D"] == 13
+        assert Path("out/figure-18.png").stat().st_size > 1000
+
+    def test_figure_18_on_a_gpu(self, run, host, monkeypatch):
+        monkeypatch.setattr(labelling, "current_gpu", lambda: host)
+        monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
+        monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+        done = run(*self.COMMAND, "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        findings = self.findings()
+        ways = {row["way"] for row in findings["rows"]}
+        assert {"kernel A", "kernel B", "kernel C", "kernel D"} < ways
+        assert findings["fits"]["CPU, one thread over kernel D"] > 0
+
+    def test_figures_of_exchange_dynamics(self, run):
+        command = *self.COMMAND[:4], "-o", "out", "--figure", "2", "--figure", "3"
+        done = run(*command)
+        assert (done.exit_code, done.stderr) == (0, "")
+        quench, surface = (
+            json.loads(Path("out/hawick-2010.json").read_text())["figures"][name] for name in "23"
+        )
+        [row] = quench["rows"]
+        assert len(quench["minority"]) == round(0.2 * 8**3)
+        assert len(quench["largest"]) == row["largest_component"]
+        assert set(quench["largest"]) <= set(quench["minority"])
+        assert [(row["temperature"], row["fraction"]) for row in surface["rows"]] == [
+            (pytest.approx(over * 6.35435, rel=1e-5), pytest.approx(share))
+            for over in (0.3, 0.9, 1.5)
+            for share in (1 / 6, 1 / 3, 1 / 2)
+        ]
+        for row in surface["rows"]:
+            assert 0 < row["largest_of_system"] <= row["fraction"] + 1 / 8**3
+        assert surface["simulation"]["sweeps"] == 20
+        files = {"hawick-2010.json", "figure-2.png", "figure-3.png"}
+        assert {path.name for path in Path("out").iterdir()} == files
+
+    def test_figures_of_exchange_dynamics_on_a_gpu(self, run, host):
+        command = *self.COMMAND[:4], "--figure", "2", "--figure", "3", "-o"
+        assert run(*command, "cpu").exit_code == 0
+        done = run(*command, "cuda", "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        cpu, cuda = (
+            json.loads(Path(folder, "hawick-2010.json").read_text())["figures"]
+            for folder in ("cpu", "cuda")
+        )
+        assert cuda == cpu
+
+    def test_a_surface_goes_on_from_its_checkpoint(self, tmp_path):
+        laboratory, path = Laboratory2010(devices.Cpu(), "tiny"), tmp_path / "checkpoint"
+        whole = kawasaki.surface(laboratory)
+        first = kawasaki.surface(laboratory, path)
+        begin = path.stat().st_mtime_ns
+        assert kawasaki.surface(laboratory, path) == first == whole
+        assert path.stat().st_mtime_ns > begin
+
+    def test_labels_that_differ_are_noticed(self):
+        labels = {"the default": np.zeros(4), "kernel A": np.ones(4)}
+        with pytest.raises(RuntimeError, match="kernel A and the default differ on a field of 2"):
+            phase_separation._check(labels, 2)
 
 
 class TestLaboratory:

@@ -31,7 +31,7 @@ AVAILABLE = COMPILER is not None and sys.platform == "linux"
 
 _COMMON = ("-std=c++20", "-fPIC", "-shared", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
 # CUDA's #pragma unroll; a function of a header that a kernel file does not use.
-_KERNEL = ("-O1", "-Wno-unknown-pragmas", "-Wno-unused-function")
+_KERNEL = ("-O1", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-unused-function")
 _SANITIZERS: dict[str | None, tuple[str, ...]] = {
     None: (),
     "thread": ("-fsanitize=thread",),

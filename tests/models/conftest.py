@@ -1,6 +1,6 @@
 import pytest
 
-from conncomp.models import _cuda
+from conncomp.models import _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 try:
@@ -20,4 +20,5 @@ def gpu_without_gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    monkeypatch.setattr(_cuda, "current_gpu", lambda: gpu)
+    for engines in (_cuda, _cahn_hilliard_cuda, _kawasaki_cuda):
+        monkeypatch.setattr(engines, "current_gpu", lambda: gpu)

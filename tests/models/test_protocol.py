@@ -6,10 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from conncomp.models import Model, Potts, State
+from conncomp.models import CahnHilliard, Kawasaki, Model, Potts, State
 from conncomp.models.protocol import CONTRACT, Update
 
 MODELS = {
+    "CahnHilliard": lambda **options: CahnHilliard((6, 8), noise=0.1, seed=5, **options),
+    "Kawasaki": lambda **options: Kawasaki((4, 8), lattice="square", seed=5, **options),
     "Potts": lambda **options: Potts((6, 8), 3, 0.9, seed=5, **options),
 }
 

@@ -1,5 +1,6 @@
-// Runs the updates of the Potts model on random lattices under a sanitizer, with several threads and strips
-// so small that every seam is crossed, and compares labellings. Built and run by test_sanitizers.py.
+// Runs the updates of the models on random lattices under a sanitizer, with several threads and strips so
+// small that every seam is crossed, and compares labellings, and fields with what cells give one by one.
+// Built and run by test_sanitizers.py.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation.h"
 #include "cpu/models/potts.h"
 
@@ -203,6 +206,118 @@ void test_tally() {
   check(sum == expected && tally.fourths[4] >> 32 == 0, "a fourth power");
 }
 
+// A step cell by cell: what has coordinate k along the axes, taken around.
+template <class T, int kAxes>
+struct CellByCell {
+  FieldShape shape;
+  FieldCoefficients<T> by;
+  Draws draws;
+  const T* field;
+
+  int64_t index(int64_t z, int64_t y, int64_t x) const {
+    const auto round = [](int64_t at, int64_t length) { return (at + 2 * length) % length; };
+    return (round(z, shape.layers) * shape.rows + round(y, shape.rows)) * shape.columns +
+           round(x, shape.columns);
+  }
+  template <class Value>
+  T around(int64_t z, int64_t y, int64_t x, Value&& value) const {
+    T sum = value(z, y, x - 1) + value(z, y, x + 1);
+    if (kAxes == 3) sum = sum + (value(z, y - 1, x) + value(z, y + 1, x));
+    return sum + (value(z - 1, y, x) + value(z + 1, y, x));
+  }
+  T flux(int64_t z, int64_t y, int64_t x, int axis) const {
+    const int64_t cell = index(z, y, x), row = cell / shape.columns, column = cell % shape.columns;
+    const PhiloxBlock block = draws(kFaceFlux, Bits64(row * shape.quads() + column / kQuad), axis);
+    return by.flux * T(odd_integer(block.word[column % kQuad]));
+  }
+  T operator()(int64_t z, int64_t y, int64_t x) const {
+    const auto phi = [&](int64_t k, int64_t j, int64_t i) { return field[index(k, j, i)]; };
+    const auto nu = [&](int64_t k, int64_t j, int64_t i) {
+      return scaled_potential<kAxes>(by, phi(k, j, i), around(k, j, i, phi));
+    };
+    const T sum = around(z, y, x, nu);
+    if (by.flux == 0) return advanced<kAxes>(phi(z, y, x), nu(z, y, x), sum);
+    T in = flux(z, y, x - 1, 0) - flux(z, y, x, 0);
+    if (kAxes == 3) in = in + (flux(z, y - 1, x, 1) - flux(z, y, x, 1));
+    in = in + (flux(z - 1, y, x, kAxes - 1) - flux(z, y, x, kAxes - 1));
+    return advanced<kAxes>(phi(z, y, x), nu(z, y, x), sum, in);
+  }
+};
+
+template <class T, int kAxes>
+void test_fields() {
+  const FieldReplicas replicas{
+      {draw(2, 20), kAxes == 3 ? draw(2, 20) : 1, draw(2, 40)}, generator(), Bits64(draw(0, 99)), draw(1, 3)};
+  const FieldShape& shape = replicas.shape;
+  const FieldCoefficients<T> by{T(0.02), T(0.03), T(0.01), draw(0, 1) ? T(1e-9) : T(0)};
+  std::vector<T> field(replicas.count * shape.cells()), next(field.size());
+  start_fields(replicas, T(0.1), T(1e-7), field.data());
+  const Bits32 step = Bits32(generator());
+  advance_fields<kAxes>(replicas, by, step, field.data(), next.data());
+  const FieldGauge gauge{0.5, 0.25, 0.5, 0.1, 0x1p40, 0x1p40};
+  std::vector<int64_t> record(replicas.count * kFieldEntries), expected(record.size());
+  measure_fields<kAxes>(replicas, gauge, field.data(), record.data(), kFieldEntries);
+  for (int64_t replica = 0; replica < replicas.count; ++replica) {
+    const Draws draws{replicas.seed, replicas.first + Bits64(replica), step};
+    const CellByCell<T, kAxes> cells{shape, by, draws, field.data() + replica * shape.cells()};
+    FieldTally tally{};
+    for (int64_t z = 0; z < shape.layers; ++z)
+      for (int64_t y = 0; y < shape.rows; ++y)
+        for (int64_t x = 0; x < shape.columns; ++x) {
+          check(next[replica * shape.cells() + cells.index(z, y, x)] == cells(z, y, x),
+                "a cell after a step");
+          const auto phi = [&](int64_t k, int64_t j, int64_t i) { return cells.field[cells.index(k, j, i)]; };
+          T beside[kFieldAxes] = {phi(z, y, x + 1), phi(z, y + 1, x)};
+          beside[kAxes - 1] = phi(z + 1, y, x);
+          tally.template add_cell<kAxes>(phi(z, y, x), beside, gauge);
+        }
+    std::copy_n(tally.entry, int(kFieldEntries), expected.begin() + replica * kFieldEntries);
+  }
+  check(record == expected, "what is measured of a field");
+}
+
+// A lattice cut into two domains along each axis but the first; sweeps by one thread and by several.
+void test_exchanges() {
+  ExchangeLattice lattice{};
+  lattice.kind = int32_t(draw(kSquare, kBodyCentred));
+  for (int axis = kExchangeAxes - 1, stride = 1; axis >= 0; --axis) {
+    const bool none = axis == 0 && lattice.kind == kSquare;
+    lattice.length[axis] = none ? 1 : int32_t(4 * draw(1, 4));
+    lattice.parts[axis] = axis == 0 ? 1 : 2;
+    lattice.stride[axis] = axis == 0 ? 0 : stride;
+    stride *= lattice.parts[axis];
+  }
+  const Bits64 of_axis[kExchangeAxes][2] = {{0xf, 0}, {0x3, 0xc}, {0x5, 0xa}};
+  for (int axis = 0; axis < kExchangeAxes; ++axis) {
+    lattice.first[axis] = of_axis[axis][0];
+    lattice.later[axis] = of_axis[axis][1];
+    lattice.last[axis] = of_axis[axis][axis == 0 ? 0 : 1];
+  }
+  const int64_t replicas = draw(1, 3), sites = int64_t(lattice.words()) * lattice.domains();
+  const KawasakiEngine engine(lattice, generator(), Bits64(draw(0, 99)), replicas);
+  std::vector<int64_t> up(replicas), unsatisfied(replicas);
+  for (int64_t& count : up) count = draw(1, sites - 1);
+  std::vector<Bits64> words(replicas * lattice.words()), serial(words.size()), parallel(words.size());
+  engine.start(up.data(), words.data());
+  std::vector<uint8_t> acceptance(replicas * kDigits);
+  for (uint8_t& digit : acceptance) digit = uint8_t(draw(0, 127));
+  const int threads = num_threads();
+  engine.sweep(words.data(), parallel.data(), 7, acceptance.data());
+  wanted_threads = 1;
+  engine.sweep(words.data(), serial.data(), 7, acceptance.data());
+  wanted_threads = threads;
+  check(serial == parallel, "a sweep by several threads");
+  for (int64_t replica = 0; replica < replicas; ++replica) {
+    int64_t count = 0;
+    for (int64_t word = 0; word < lattice.words(); ++word)
+      count += std::popcount(parallel[replica * lattice.words() + word]);
+    check(count == up[replica], "how many spins are up");
+  }
+  engine.count_unsatisfied(parallel.data(), unsatisfied.data());
+  check(*std::max_element(unsatisfied.begin(), unsatisfied.end()) <= sites * directions(lattice.kind),
+        "unsatisfied bonds");
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -213,6 +328,9 @@ int main(int, char** arguments) {
     test_draws();
     test_tally();
     test_percolation();
+    test_exchanges();
+    test_fields<float, 2>();
+    test_fields<double, 3>();
   }
   std::printf("%d rounds\n", rounds);
 }

@@ -39,7 +39,8 @@ def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
         pytest.skip("this processor has no AVX2")
     program = tmp_path / test
     subprocess.run(
-        [COMPILER, "-std=c++20", "-O1", "-g1", "-pthread", "-DCONNCOMP_GRAIN=32", "-I", KERNELS]
+        [COMPILER, "-std=c++20", "-O1", "-g1", "-pthread", "-ffp-contract=off"]
+        + ["-DCONNCOMP_GRAIN=32", "-I", KERNELS]
         + SANITIZERS[sanitizer]
         + INSTRUCTIONS[instructions]
         + [HERE / f"{test}.cpp", "-o", program],

@@ -61,8 +61,10 @@ def paper(
     """Measure the figures of a paper again, and draw them beside its values.
 
     PAPER is weigel-2011: cluster labels by tiles and Swendsen-Wang updates, Figs. 2, 6 and 8 to 14,
-    Table I, and autocorrelation times. The result grows with each figure, so what is done stays
-    if the command is interrupted.
+    Table I, and autocorrelation times; or hawick-2010: components of an Ising model with exchange
+    dynamics, Figs. 2 and 3, and labelling inside a simulation of phase separation, Fig. 18. The
+    result grows with each figure, so what is done stays if the command is interrupted; the runs of
+    Fig. 3 of hawick-2010 go on from a checkpoint in DIR.
     """
     chosen = PAPERS[name]
     names = _choose_figures(chosen, figures, device)

@@ -1,5 +1,8 @@
 """Simulations that stand on labelling: spin models."""
 
+from conncomp.models._field import DomainMeasurements
+from conncomp.models.cahn_hilliard import CahnHilliard
+from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
 from conncomp.models.measurements import Measurements
 from conncomp.models.percolation import Percolation
 from conncomp.models.percolation_series import (
@@ -20,7 +23,11 @@ from conncomp.models.statistics import (
 from conncomp.models.tempering import Tempering, parallel_tempering
 
 __all__ = [
+    "CahnHilliard",
+    "DomainMeasurements",
     "Estimate",
+    "Kawasaki",
+    "KawasakiMeasurements",
     "Measurements",
     "Model",
     "Percolation",

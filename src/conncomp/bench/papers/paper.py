@@ -31,12 +31,15 @@ class Figure:
         Given the findings and a figure of matplotlib, draw them.
     on_cpu : bool
         Whether it can be measured without a GPU.
+    resumable : bool
+        Whether `measure` takes a second argument: the path of a checkpoint to go on from.
     """
 
     title: str
-    measure: Callable[[Any], Findings]
+    measure: Callable[..., Findings]
     draw: Callable[[Findings, Any], None]
     on_cpu: bool
+    resumable: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,12 +106,16 @@ def measure(
     laboratory = paper.laboratory(device, size, notify)
     for name, picture in zip(names, pictures, strict=True):
         figure = paper.figures[name]
+        checkpoint = output / f"{paper.name}-{name}.checkpoint"
+        kept = (checkpoint,) if figure.resumable else ()
         with device.current():
-            findings = {"title": figure.title, **figure.measure(laboratory)}
+            findings = {"title": figure.title, **figure.measure(laboratory, *kept)}
         result["figures"][name] = findings
         with atomic_path(result_file) as temporary:
             temporary.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
         draw(figure, findings, picture)
+        if figure.resumable:
+            checkpoint.unlink(missing_ok=True)
         yield name, findings
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from conncomp.cli.simulate.cahn_hilliard import cahn_hilliard
+from conncomp.cli.simulate.kawasaki import kawasaki
 from conncomp.cli.simulate.potts import potts
 
 
@@ -12,4 +14,6 @@ def simulate() -> None:
     """Simulate models of statistical physics by the clusters of their links."""
 
 
+simulate.add_command(cahn_hilliard)
+simulate.add_command(kawasaki)
 simulate.add_command(potts)

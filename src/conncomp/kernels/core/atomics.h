@@ -183,6 +183,23 @@ struct Shared : Atomics {
   }
 };
 
+// For global memory that other blocks write while this one runs, and that a load may not see as it was.
+struct Current : Shared {
+  template <class T>
+  __device__ static T load(const T* at) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 4) {
+      unsigned int bits;
+      asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(bits) : "l"(__cvta_generic_to_global(at)));
+      return T(bits);
+    } else {
+      unsigned long long bits;
+      asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(at)));
+      return T(bits);
+    }
+  }
+};
+
 // For entries in the shared memory of a block. The compiler knows that memory by the address, and a
 // volatile access is a relaxed one, says the memory model of PTX.
 struct InBlock : Atomics {
@@ -266,6 +283,7 @@ struct Shared {
   }
 };
 
+using Current = Shared;
 using InBlock = Shared;
 
 #endif

@@ -151,6 +151,7 @@ def compile_options(file: str) -> tuple[str, ...]:
         digest.update((SOURCES / name).read_bytes())
     return (
         "-std=c++17",
+        "-fmad=false",  # floating-point results are those of the CPU, to the last bit
         "-device-int128",  # sums of products of coordinates need 128 bits
         f"-I{SOURCES}",
         f"-DCONNCOMP_SOURCES={digest.hexdigest()[:16]}",

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.bench.papers.paper import Findings
-from conncomp.bench.papers.weigel_2011.fits import power_law
-from conncomp.bench.papers.weigel_2011.laboratory import CALLS, Laboratory, Row, one_thread_seconds
-from conncomp.bench.papers.weigel_2011.pictures import (
+from conncomp.bench.papers.pictures import (
     curve,
     groups,
     legend,
@@ -21,6 +19,9 @@ from conncomp.bench.papers.weigel_2011.pictures import (
     published,
     ticks,
 )
+from conncomp.bench.papers.serial import one_thread_seconds
+from conncomp.bench.papers.weigel_2011.fits import power_law
+from conncomp.bench.papers.weigel_2011.laboratory import CALLS, Laboratory, Row
 from conncomp.models import Potts, simulate
 
 # The flipping probability of few-cluster, which may be large, but below 1.

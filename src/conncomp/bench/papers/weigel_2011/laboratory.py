@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import conncomp
 from conncomp import Workspace, kernel_times, label_bonds
 from conncomp.bench.devices import Cpu
+from conncomp.bench.papers.serial import one_thread_seconds
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.papers import tiles
@@ -341,16 +341,6 @@ class Laboratory:
                 "ns": ns,
             }
         return dict(self._rows[key])
-
-
-def one_thread_seconds(call: Callable[[], Any]) -> float:
-    """Return how long a call takes on one thread of the CPU."""
-    threads = conncomp.get_num_threads()
-    conncomp.set_num_threads(1)
-    try:
-        return Cpu().seconds(call)
-    finally:
-        conncomp.set_num_threads(threads)
 
 
 def _lattice(bonds: Any) -> Image:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from conncomp.bench.papers.paper import Findings
+from conncomp.bench.papers.pictures import (
+    curve,
+    groups,
+    legend,
+    log_axes,
+    published,
+    ticks,
+)
 from conncomp.bench.papers.weigel_2011.fits import D_MIN, power_law
 from conncomp.bench.papers.weigel_2011.laboratory import (
     AUTO,
@@ -13,14 +21,6 @@ from conncomp.bench.papers.weigel_2011.laboratory import (
     Laboratory,
     Row,
     of_tiles,
-)
-from conncomp.bench.papers.weigel_2011.pictures import (
-    curve,
-    groups,
-    legend,
-    log_axes,
-    published,
-    ticks,
 )
 
 SEWING = of_tiles("sewing", 16)

@@ -8,6 +8,14 @@ from typing import Any
 import numpy as np
 
 from conncomp.bench.papers.paper import Findings
+from conncomp.bench.papers.pictures import (
+    curve,
+    groups,
+    legend,
+    log_axes,
+    published,
+    ticks,
+)
 from conncomp.bench.papers.weigel_2011.fits import (
     D_MIN,
     best_tile_of_relaxation,
@@ -18,14 +26,6 @@ from conncomp.bench.papers.weigel_2011.fits import (
     sum_of_terms,
 )
 from conncomp.bench.papers.weigel_2011.laboratory import Laboratory, Row
-from conncomp.bench.papers.weigel_2011.pictures import (
-    curve,
-    groups,
-    legend,
-    log_axes,
-    published,
-    ticks,
-)
 from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 
 WAYS = (("bfs", None), ("union-find", None), *(("self-labelling", n) for n in (1, 4, "column")))

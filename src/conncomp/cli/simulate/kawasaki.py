@@ -1,0 +1,216 @@
+"""``conncomp simulate kawasaki``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import click
+import numpy as np
+
+from conncomp._optional import optional
+from conncomp.cli._picture import plot_scan
+from conncomp.cli._report import Row
+from conncomp.cli.simulate._common import (
+    Finished,
+    Settings,
+    as_plain,
+    parse_numbers,
+    plot_observables,
+    run_model,
+    shown,
+    simulation_options,
+)
+from conncomp.models import Estimate, Kawasaki, KawasakiMeasurements, jackknife
+
+MOST_POINTS = 1 << 16
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+# Of each observable of a `Point`, what it is called in tables and pictures.
+NAMES = {
+    "energy": "energy a site",
+    "components": "components",
+    "largest_fraction": "largest component, of the system",
+}
+
+
+class Point(NamedTuple):
+    """What was measured at a temperature and a share of spins that are up."""
+
+    temperature: float
+    fraction: float
+    measurements: int
+    energy: Estimate
+    components: Estimate
+    largest_fraction: Estimate
+
+
+def _parse_temperature(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> str | float | None:
+    if text is None or text == "critical":
+        return text
+    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
+    return None if numbers is None else float(numbers[0])
+
+
+def _range_option(name: str, help_: str) -> Callable[[_Command], _Command]:
+    wanted = "A:B:N, two numbers and how many"
+    return click.option(
+        name, metavar="A:B:N", callback=parse_numbers(":", [float, float, int], wanted), help=help_
+    )
+
+
+@click.command()
+@simulation_options
+@click.option(
+    "--lattice",
+    type=click.Choice(["bcc", "sc", "square"]),
+    default="bcc",
+    show_default=True,
+    help="bcc is body-centred cubic: --shape counts sites along its primitive vectors.",
+)
+@click.option(
+    "--temperature",
+    metavar="T|critical",
+    callback=_parse_temperature,
+    help="In the units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
+)
+@_range_option("--temperatures", "N temperatures from A to B, side by side.")
+@click.option("--fraction", metavar="F", type=float, help="Of the spins that are up. Default: 0.5.")
+@_range_option("--fractions", "N fractions from A to B, side by side, at each temperature.")
+@click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
+def kawasaki(
+    settings: Settings,
+    lattice: str,
+    temperature: str | float | None,
+    temperatures: tuple[float, float, int] | None,
+    fraction: float | None,
+    fractions: tuple[float, float, int] | None,
+    coupling: float,
+) -> None:
+    """Simulate the Ising model with Kawasaki dynamics: neighbouring spins change places.
+
+    It prints means with their errors, from bins and by jackknife, of the energy and of the
+    components of the spins that are up. The lengths of --shape are multiples of 4, and the lattice
+    is periodic.
+    """
+    settings.check()
+    for name, chosen in (
+        ("temperature", (temperature, temperatures)),
+        ("fraction", (fraction, fractions)),
+    ):
+        if None not in chosen:
+            raise click.UsageError(f"--{name} and --{name}s exclude each other.")
+    optional("emcee.autocorr", "models")  # not only when all is done
+    if temperature is None or temperature == "critical":
+        temperature = coupling * Kawasaki.critical_temperature(lattice)
+    along = _points("--temperatures", temperature, temperatures)
+    across = _points("--fractions", 0.5 if fraction is None else fraction, fractions)
+    side_by_side = temperatures is not None or fractions is not None
+    each = settings.replicas or 1
+    if len(along) * len(across) > MOST_POINTS:
+        raise ValueError(
+            f"--temperatures and --fractions make {len(along) * len(across)} points; choose "
+            f"{MOST_POINTS} or fewer"
+        )
+
+    def build() -> Kawasaki:
+        return Kawasaki(
+            settings.shape,
+            lattice=lattice,
+            temperature=np.repeat(along, len(across) * each),
+            fraction=np.tile(np.repeat(across, each), len(along)),
+            coupling=coupling,
+            replicas=len(along) * len(across) * each if side_by_side else settings.replicas,
+            seed=settings.seed,
+            device=settings.device,
+        )
+
+    finished = run_model(settings, build, {})
+    with finished.stage("statistics"):
+        points = _summarise(finished, len(along) * len(across))
+    model = _model_row(finished.run.parameters)
+    if settings.plot is not None:
+        with finished.stage("plot"):
+            _draw(finished, points, model)
+    finished.show(
+        model,
+        [as_plain(point) for point in points],
+        _table(points),
+        facts=[finished.speed_row("spins")],
+    )
+
+
+def _points(option: str, one: float | str, several: tuple[float, float, int] | None) -> list[float]:
+    if several is None:
+        return [float(one)]
+    first, last, count = several
+    if not (math.isfinite(first) and math.isfinite(last) and 1 <= count <= MOST_POINTS):
+        raise ValueError(
+            f"{option} {first:g}:{last:g}:{count} must be two numbers, and from 1 to {MOST_POINTS} "
+            "of them"
+        )
+    return [float(value) for value in np.linspace(first, last, count)]
+
+
+def _summarise(finished: Finished[KawasakiMeasurements], points: int) -> list[Point]:
+    """Return a `Point` for each, whose replicas are side by side."""
+    run = finished.run
+    rows = len(run.updates)
+
+    def of_points(values: Any) -> Any:
+        return np.asarray(values, float).reshape(rows, points, -1).transpose(1, 0, 2)
+
+    series = {name: of_points(getattr(run.series, name)) for name in NAMES}
+    series["energy"] /= run.series.lattice.sites
+    temperatures, fractions = (
+        np.broadcast_to(run.arrays[name].reshape(-1), series["energy"].shape[2] * points)
+        .reshape(points, -1)[:, 0]
+        .tolist()
+        for name in ("temperature", "fraction")
+    )
+    return [
+        Point(
+            temperatures[k],
+            fractions[k],
+            series["energy"][k].size,
+            *(jackknife(lambda mean: mean, series[name][k]) for name in NAMES),
+        )
+        for k in range(points)
+    ]
+
+
+def _draw(finished: Finished[KawasakiMeasurements], points: list[Point], model: Row) -> None:
+    assert finished.settings.plot is not None
+    temperatures = {point.temperature for point in points}
+    if len(points) > 1 and len(temperatures) == len(points):
+        observables = {name: [getattr(p, key) for p in points] for key, name in NAMES.items()}
+        at = [point.temperature for point in points]
+        plot_scan(finished.settings.plot, at, observables, model[1])
+        return
+    series = finished.run.series
+    shown_series = {name: np.asarray(getattr(series, key)) for key, name in NAMES.items()}
+    shown_series[NAMES["energy"]] = series.energy / series.lattice.sites
+    plot_observables(finished, model, shown_series)
+
+
+def _model_row(parameters: dict[str, Any]) -> Row:
+    names = {"bcc": "body-centred cubic", "sc": "simple cubic", "square": "square"}
+    lengths = " x ".join(map(str, parameters["shape"]))
+    return "model", f"Kawasaki dynamics, {names[parameters['lattice']]}, {lengths} sites, periodic"
+
+
+def _table(points: list[Point]) -> list[Row]:
+    """Return a line for each point or, of a single one, a line for each observable."""
+    columns = {
+        "temperature": [f"{point.temperature:.6g}" for point in points],
+        "fraction": [f"{point.fraction:.6g}" for point in points],
+        **{name: [shown(getattr(p, key)) for p in points] for key, name in NAMES.items()},
+    }
+    if len(points) == 1:
+        return [
+            ("observable", "value ± error"),
+            *((name, cell) for name, [cell] in columns.items()),
+        ]
+    return [tuple(columns), *zip(*columns.values(), strict=True)]

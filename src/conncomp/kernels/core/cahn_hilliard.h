@@ -1,0 +1,115 @@
+// The equation of Cahn and Hilliard on a torus of cells, what is measured of its field, and the random
+// numbers of both. CPU and CUDA share all of it: with no product contracted into a sum, and sums in the order
+// that stands here, a trajectory is a function of (seed, parameters) alone, to the last bit.
+//
+// Layout. A lattice has two or three axes; a field is an array in C order. A layer is what has one coordinate
+// along the first axis: a row, or a plane of rows. The field of a replica follows that of the replica before.
+//
+// The scheme. phi' = phi + lap(nu) + div(eta), where lap is the sum over the 2 d neighbours less 2 d times
+// the cell, nu is the chemical potential mu = -b phi + u phi^3 - K lap(phi)/dx^2 times M dt/dx^2, and eta the
+// random flux through the faces:
+//
+//      nu = phi (cubic phi^2 - linear) - gradient lap(phi),      with u, b, K/dx^2 times M dt/dx^2
+//
+// Random numbers. All are of philox(seed, index | replica << 40, step, purpose | axis << 8), where `step`
+// counts updates from 1 and is 0 for the first field, an axis is counted from the last one, and a quad is
+// four cells beside each other in a row, whose last quad may have fewer:
+//
+//   purpose       index                             what is drawn
+//   kFieldStart   quad = row * quads + column / 4   word column % 4: the first value of the cell
+//   kFaceFlux     quad, with the axis               word column % 4: the flux from the cell to the next one
+//
+// A word becomes one of the 2^23 odd integers between -2^23 and 2^23, each equally likely: even float32 has
+// them all, their mean is exactly 0, and their variance (2^46 - 1)/3. No logarithm is needed, whose last
+// digit would differ between devices: of the noise only the variance counts where dt is small (the central
+// limit).
+#pragma once
+
+#include "core/spins.h"
+
+namespace conncomp {
+
+constexpr int kFieldAxes = 3, kQuad = 4;
+
+constexpr Purpose kFieldStart = Purpose(32), kFaceFlux = Purpose(33);
+
+// Laid out as in models/_field.py.
+struct FieldShape {
+  int64_t layers, rows, columns;  // of a layer, and of a row; two axes have a row a layer
+
+  CONNCOMP_ANYWHERE int64_t layer() const { return rows * columns; }
+  CONNCOMP_ANYWHERE int64_t cells() const { return layers * layer(); }
+  CONNCOMP_ANYWHERE int64_t quads() const { return (columns + kQuad - 1) / kQuad; }
+};
+
+// `flux` times an odd integer of kFaceFlux is eta.
+template <class T>
+struct FieldCoefficients {
+  T cubic, linear, gradient, flux;
+};
+
+// `neighbours` is the sum of the two of each axis: ((last axis) + (the one before)) + (the first).
+template <int kAxes, class T>
+CONNCOMP_ANYWHERE inline T field_laplacian(T value, T neighbours) {
+  return neighbours - T(2 * kAxes) * value;
+}
+template <int kAxes, class T>
+CONNCOMP_ANYWHERE inline T scaled_potential(const FieldCoefficients<T>& by, T phi, T neighbours) {
+  return phi * (by.cubic * (phi * phi) - by.linear) - by.gradient * field_laplacian<kAxes>(phi, neighbours);
+}
+template <int kAxes, class T>
+CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours) {
+  return phi + field_laplacian<kAxes>(nu, neighbours);
+}
+// The same with noise, of which a cell gets what flows in along each axis less what flows out.
+template <int kAxes, class T>
+CONNCOMP_ANYWHERE inline T advanced(T phi, T nu, T neighbours, T divergence) {
+  return phi + (field_laplacian<kAxes>(nu, neighbours) + divergence);
+}
+
+CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word) >> 8) | 1; }
+
+// ---------------------------------------------------------------------------------------- measurements
+
+// The first fields of a record: see models/_field.py.
+enum FieldEntry { kOutside, kValueWhole, kValueParts, kEnergyWhole, kEnergyParts, kFaces, kFieldEntries };
+
+// How a field is measured; `parts` of one is the unit of fixed-point numbers, and `most` their largest.
+struct FieldGauge {
+  double half_linear, quarter_cubic, half_gradient, threshold, parts, most;
+};
+
+// Sums of real numbers that do not depend on the order: each number is an integer and some parts of one, both
+// summed as integers. What is too large for that, or no number, is counted.
+struct FieldTally {
+  int64_t entry[kFieldEntries];
+
+  CONNCOMP_ANYWHERE void add(int whole, double value, const FieldGauge& gauge) {
+    if (!(value < gauge.most && value > -gauge.most)) {
+      ++entry[kOutside];
+      return;
+    }
+    int64_t floor = int64_t(value);
+    if (double(floor) > value) --floor;
+    entry[whole] += floor;
+    entry[whole + 1] += int64_t((value - double(floor)) * gauge.parts);
+  }
+
+  // Adds a cell, given the next cells along the axes, the last axis first.
+  template <int kAxes, class T>
+  CONNCOMP_ANYWHERE void add_cell(T phi, const T* next, const FieldGauge& gauge) {
+    const bool above = double(phi) > gauge.threshold;
+    double steepness = 0;
+    for (int k = 0; k < kAxes; ++k) {
+      const double rise = double(next[k]) - double(phi);
+      steepness = steepness + rise * rise;
+      entry[kFaces] += above != (double(next[k]) > gauge.threshold);
+    }
+    const double square = double(phi) * double(phi);
+    add(kValueWhole, double(phi), gauge);
+    add(kEnergyWhole,
+        square * (gauge.quarter_cubic * square - gauge.half_linear) + gauge.half_gradient * steepness, gauge);
+  }
+};
+
+}  // namespace conncomp

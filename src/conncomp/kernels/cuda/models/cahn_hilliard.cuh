@@ -1,0 +1,332 @@
+// The equation of Cahn and Hilliard on a GPU: core/cahn_hilliard.h has the scheme.
+//
+// What: one Euler step from an array to another one, by one kernel for two and for three axes. How: a thread
+// owns kWidth columns beside each other, as many as one load of 16 bytes has, and marches along the first
+// axis through `run` layers. In registers it has the field of the layer at hand and of the three ahead, one
+// of which comes in while others are worked on, and the potentials of three. It computes those of its columns
+// and of one more on either side, so that no thread waits for another one in the plane of the two. With three
+// axes the potentials of the rows ahead and behind come through shared memory, where the first and last row
+// of a block only compute them:
+//
+//      layers     z - 1   z   z + 1  z + 2  z + 3
+//      field              x     x      x     load     the layer z is written,
+//      potential    x     x    new                    once the potential of z + 1 is computed
+//
+// Cost: the field is written once, and read once from main memory but for the layers around a run, which a
+// run beside it reads at about the same time. Potentials are computed (kWidth + 2)/kWidth * (run + 2)/run
+// times. With noise a Philox block for each axis and one more for every four cells, if kWidth is four.
+#pragma once
+
+#include "core/atomics.h"
+#include "core/cahn_hilliard.h"
+#include "cuda/core/scan.cuh"
+
+namespace conncomp {
+
+// Along lines, and where rows exchange potentials.
+constexpr int kFieldThreads = 128, kPlaneThreads = 256;
+// What a thread has room for in two dimensions, of float32 and without noise, is more than otherwise: how
+// many layers are on their way to it while it works, and how many blocks a multiprocessor has at once.
+template <class T, int kAxes, bool kNoise>
+constexpr bool kSlim = sizeof(T) == 4 && kAxes == 2 && !kNoise;
+template <class T, int kAxes, bool kNoise>
+constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
+template <class T, bool kNoise>
+constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
+constexpr int kPlaneBlocks = 2;
+
+// What kernels work on. Laid out as in cahn_hilliard.py.
+struct Fields {
+  FieldShape shape;
+  int64_t replicas;
+  int64_t groups;     // of kWidth columns
+  int64_t run, runs;  // layers that a thread marches through, and how many such runs there are
+  int64_t lanes;      // groups of a row of a block, and
+  int64_t row_tiles;  // blocks along the rows, with three axes
+  Bits64 seed, first;
+  double cubic, linear, gradient, flux;
+  Bits32 step;
+
+  template <class T>
+  __device__ FieldCoefficients<T> coefficients() const {
+    return {T(cubic), T(linear), T(gradient), T(flux)};
+  }
+  __device__ Draws draws(int64_t replica) const { return {seed, Bits64(first + replica), step}; }
+};
+
+template <class T, int kCount>
+struct __align__(kCount * sizeof(T)) Pack {
+  T value[kCount];
+};
+
+// The cells of a thread in a row, and two more on either side: from two before the first to two after the
+// last.
+template <class T, int kWidth>
+struct Cells {
+  T value[kWidth + 4];
+
+  __device__ T& operator[](int k) { return value[k + 2]; }
+  __device__ T operator[](int k) const { return value[k + 2]; }
+};
+
+// Where the cells of a thread are in every row.
+template <int kWidth>
+struct CellColumns {
+  int64_t own, left, right;  // columns, of which `left` and `right` begin a pair
+
+  __device__ CellColumns(int64_t first, int64_t columns)
+      : own(first),
+        left(first == 0 ? columns - 2 : first - 2),
+        right(first + kWidth == columns ? 0 : first + kWidth) {}
+
+  template <class T>
+  __device__ Cells<T, kWidth> load(const T* row) const {
+    Cells<T, kWidth> cells;
+    const auto mid = *reinterpret_cast<const Pack<T, kWidth>*>(row + own);
+    const auto before = *reinterpret_cast<const Pack<T, 2>*>(row + left);
+    const auto after = *reinterpret_cast<const Pack<T, 2>*>(row + right);
+    for (int k = 0; k < kWidth; ++k) cells[k] = mid.value[k];
+    for (int k = 0; k < 2; ++k) {
+      cells[k - 2] = before.value[k];
+      cells[kWidth + k] = after.value[k];
+    }
+    return cells;
+  }
+  template <class T>
+  __device__ void store(T* row, const Pack<T, kWidth>& cells) const {
+    *reinterpret_cast<Pack<T, kWidth>*>(row + own) = cells;
+  }
+};
+// Rows of any length.
+template <>
+struct CellColumns<1> {
+  int64_t column[5];
+
+  __device__ CellColumns(int64_t first, int64_t columns) {
+    for (int k = 0; k < 5; ++k) {
+      const int64_t x = first + k - 2;
+      column[k] = x < 0 ? x + columns : x < columns ? x : x - columns;
+    }
+  }
+  template <class T>
+  __device__ Cells<T, 1> load(const T* row) const {
+    Cells<T, 1> cells;
+    for (int k = 0; k < 5; ++k) cells.value[k] = row[column[k]];
+    return cells;
+  }
+  template <class T>
+  __device__ void store(T* row, const Pack<T, 1>& cells) const {
+    row[column[2]] = cells.value[0];
+  }
+};
+
+__device__ inline int64_t wrapped(int64_t at, int64_t length) {
+  return at < 0 ? at + length : at < length ? at : at - length;
+}
+
+// The random fluxes from the cells of a thread, of a row of the replica, along an axis.
+template <class T, int kWidth>
+__device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, T by, int64_t row,
+                                   int64_t first, int axis, T (&flux)[kWidth]) {
+  const PhiloxBlock block = draws(kFaceFlux, row * shape.quads() + first / kQuad, axis);
+  for (int k = 0; k < kWidth; ++k) {
+    // Without an index that only a run tells, which would put the block into memory.
+    Bits32 word = block.word[k];
+    for (int at = k + kWidth; at < kQuad; at += kWidth)
+      if (first % kQuad + k == at) word = block.word[at];
+    flux[k] = by * T(odd_integer(word));
+  }
+}
+
+// A thread's way through the layers of a run.
+template <class T, int kAxes, int kWidth, bool kNoise>
+__device__ inline void march(const Fields& fields, const Draws& draws, int64_t first, int64_t row,
+                             int64_t begin, bool owns, int lane_row, int lane, T* exchange,
+                             const T* __restrict__ field, T* __restrict__ next) {
+  const FieldShape& shape = fields.shape;
+  const FieldCoefficients<T> by = fields.coefficients<T>();
+  const CellColumns<kWidth> columns(first, shape.columns);
+  const int64_t front = wrapped(row - 1, shape.rows), back = wrapped(row + 1, shape.rows);
+  const int64_t end = begin + fields.run < shape.layers ? begin + fields.run : shape.layers;
+  const auto row_at = [&](int64_t layer, int64_t y) { return (layer * shape.rows + y) * shape.columns; };
+  const auto load = [&](int64_t layer, int64_t y) { return columns.load(field + row_at(layer, y)); };
+  // With three axes: the potentials of a block's layer, of which one is read while another one is written.
+  const int64_t plane = int64_t(kPlaneThreads) * kWidth;
+  const auto exchanged = [&](int64_t layer, int y) {
+    return exchange + ((layer - begin) & 1) * plane + (int64_t(y) * fields.lanes + lane) * kWidth;
+  };
+
+  T flux_before[kWidth] = {};
+  if (kNoise && owns) {
+    const int64_t layer = wrapped(begin - 1, shape.layers);
+    draw_fluxes(draws, shape, by.flux, layer * shape.rows + row, first, kAxes - 1, flux_before);
+  }
+  constexpr int kAhead = kLayersAhead<T, kAxes, kNoise>;
+  // Of the layers z and z + 1; of those from z + 2 on, the last of which come in meanwhile; and of z - 1 to z
+  // + 1.
+  const auto next_of = [&](int64_t layer) { return layer + 1 == shape.layers ? 0 : layer + 1; };
+  int64_t ahead = wrapped(begin - 1, shape.layers), furthest = next_of(ahead);
+  Cells<T, kWidth> here = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row),
+                   queue[kAhead + 1];
+  for (int k = 0; k < kAhead; ++k, furthest = next_of(furthest)) queue[k] = load(furthest, row);
+  T nu_before[kWidth], nu_here[kWidth + 2], nu_after[kWidth + 2];
+  for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k] = 0;
+#pragma unroll 4
+  for (int64_t z = begin - 2; z < end; ++z) {
+    queue[kAhead] = load(furthest, row);
+    const Cells<T, kWidth>& last = queue[0];
+    for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_here[k + 1];
+    for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k];
+    Cells<T, kWidth> to_front, to_back;
+    if constexpr (kAxes == 3) {
+      to_front = load(ahead, front);
+      to_back = load(ahead, back);
+    }
+    for (int k = -1; k < kWidth + 1; ++k) {
+      T sum = after[k - 1] + after[k + 1];
+      if constexpr (kAxes == 3) sum = sum + (to_front[k] + to_back[k]);
+      nu_after[k + 1] = scaled_potential<kAxes>(by, after[k], sum + (here[k] + last[k]));
+    }
+    if constexpr (kAxes == 3) {
+      for (int k = 0; k < kWidth; ++k) exchanged(z + 1, lane_row)[k] = nu_after[k + 1];
+    }
+    if (z >= begin && owns) {
+      const int64_t line = z * shape.rows + row;
+      Pack<T, kWidth> result;
+      T flux[kWidth], to_side[kWidth], before_side[kWidth], flux_after[kWidth];
+      T first_flux = 0;
+      if constexpr (kNoise) {
+        draw_fluxes(draws, shape, by.flux, line, first, 0, flux);
+        T of_left[1];
+        draw_fluxes(draws, shape, by.flux, line, wrapped(first - 1, shape.columns), 0, of_left);
+        first_flux = of_left[0];
+        if constexpr (kAxes == 3) {
+          draw_fluxes(draws, shape, by.flux, line, first, 1, to_side);
+          draw_fluxes(draws, shape, by.flux, z * shape.rows + front, first, 1, before_side);
+        }
+        draw_fluxes(draws, shape, by.flux, line, first, kAxes - 1, flux_after);
+      }
+      for (int k = 0; k < kWidth; ++k) {
+        T sum = nu_here[k] + nu_here[k + 2];
+        if constexpr (kAxes == 3) sum = sum + (exchanged(z, lane_row - 1)[k] + exchanged(z, lane_row + 1)[k]);
+        sum = sum + (nu_before[k] + nu_after[k + 1]);
+        if constexpr (kNoise) {
+          T divergence = (k == 0 ? first_flux : flux[k - 1]) - flux[k];
+          if constexpr (kAxes == 3) divergence = divergence + (before_side[k] - to_side[k]);
+          divergence = divergence + (flux_before[k] - flux_after[k]);
+          flux_before[k] = flux_after[k];
+          result.value[k] = advanced<kAxes>(here[k], nu_here[k + 1], sum, divergence);
+        } else {
+          result.value[k] = advanced<kAxes>(here[k], nu_here[k + 1], sum);
+        }
+      }
+      columns.store(next + row_at(z, row), result);
+    }
+    if constexpr (kAxes == 3) __syncthreads();  // the layer z was read, that of z + 1 is written
+    here = after;
+    after = last;
+    for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
+    ahead = next_of(ahead);
+    furthest = next_of(furthest);
+  }
+}
+
+// A thread a group and run: no thread needs another one.
+template <class T, int kWidth, bool kNoise>
+__global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
+    advance_lines(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
+  int64_t task = grid_thread();
+  const int64_t group = task % fields.groups;
+  task /= fields.groups;
+  const int64_t run = task % fields.runs, replica = task / fields.runs;
+  if (replica >= fields.replicas) return;
+  const int64_t cells = replica * fields.shape.cells();
+  march<T, 2, kWidth, kNoise>(fields, fields.draws(replica), group * kWidth, 0, run * fields.run, true, 0, 0,
+                              nullptr, field + cells, next + cells);
+}
+
+// A block a tile of rows and run. Its rows of `lanes` threads are those of the tile, one before and one
+// after.
+template <class T, int kWidth, bool kNoise>
+__global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
+    advance_planes(Fields fields, const T* __restrict__ field, T* __restrict__ next) {
+  CONNCOMP_DYNAMIC_SHARED(T, exchange);
+  const int64_t tiles = (fields.groups + fields.lanes - 1) / fields.lanes;
+  int64_t task = blockIdx.x;
+  const int64_t tile = task % tiles;
+  task /= tiles;
+  const int64_t row_tile = task % fields.row_tiles;
+  task /= fields.row_tiles;
+  const int64_t run = task % fields.runs, replica = task / fields.runs;
+  const int rows = int(kPlaneThreads / fields.lanes), lane_row = int(threadIdx.x / fields.lanes),
+            lane = int(threadIdx.x % fields.lanes);
+  const int64_t group = tile * fields.lanes + lane, row = row_tile * (rows - 2) + lane_row - 1;
+  const bool owns = group < fields.groups && lane_row > 0 && lane_row < rows - 1 && row < fields.shape.rows;
+  // What is beyond the rows or columns works on what is there and writes nothing.
+  const int64_t column = (group < fields.groups ? group : 0) * kWidth,
+                y = (row + fields.shape.rows) % fields.shape.rows;
+  const int64_t cells = replica * fields.shape.cells();
+  march<T, 3, kWidth, kNoise>(fields, fields.draws(replica), column, y, run * fields.run, owns, lane_row,
+                              lane, exchange, field + cells, next + cells);
+}
+
+// The first fields: mean + scale * an odd integer.
+template <class T>
+__global__ void __launch_bounds__(kFieldThreads)
+    start_field(Fields fields, double mean, double scale, T* field) {
+  const FieldShape& shape = fields.shape;
+  const int64_t quads = shape.quads(), of_replica = shape.layers * shape.rows * quads;
+  for (int64_t i = grid_thread(); i < fields.replicas * of_replica; i += grid_threads()) {
+    const int64_t replica = i / of_replica, quad = i - replica * of_replica, row = quad / quads;
+    const int64_t first = (quad - row * quads) * kQuad;
+    const PhiloxBlock block = fields.draws(replica)(kFieldStart, quad);
+    T* const out = field + replica * shape.cells() + row * shape.columns;
+    for (int k = 0; k < kQuad; ++k)
+      if (first + k < shape.columns) out[first + k] = T(mean) + T(scale) * T(odd_integer(block.word[k]));
+  }
+}
+
+// Which cells of all fields are above a threshold: four at a time, whose bytes are written as one.
+template <class T>
+__global__ void __launch_bounds__(kFieldThreads)
+    mark_above(int64_t count, double threshold, const T* __restrict__ field, uint8_t* __restrict__ above) {
+  const T level = T(threshold);
+  for (int64_t i = grid_thread(); i < (count + 3) / 4; i += grid_threads()) {
+    if (4 * i + 4 > count) {
+      for (int64_t k = 4 * i; k < count; ++k) above[k] = field[k] > level;
+      continue;
+    }
+    uint32_t bytes = 0;
+    for (int half = 0; half < 2; ++half) {
+      const auto pair = *reinterpret_cast<const Pack<T, 2>*>(field + 4 * i + 2 * half);
+      for (int k = 0; k < 2; ++k) bytes |= uint32_t(pair.value[k] > level) << 8 * (2 * half + k);
+    }
+    *reinterpret_cast<uint32_t*>(above + 4 * i) = bytes;
+  }
+}
+
+// Adds what FieldTally has to the records, which are `length` apart; `parts` blocks share a replica.
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kFieldThreads)
+    measure_field(Fields fields, FieldGauge gauge, int64_t parts, const T* __restrict__ field,
+                  int64_t* record, int64_t length) {
+  const FieldShape& shape = fields.shape;
+  const int64_t replica = blockIdx.x / parts, part = blockIdx.x % parts, layer = shape.layer();
+  field += replica * shape.cells();
+  FieldTally tally{};
+  for (int64_t i = part * blockDim.x + threadIdx.x; i < shape.cells(); i += parts * blockDim.x) {
+    const int64_t line = i / shape.columns, x = i - line * shape.columns;
+    const int64_t right = x + 1 < shape.columns ? i + 1 : i - x;
+    T next[kFieldAxes] = {field[right]};
+    if (kAxes == 3)
+      next[1] = field[line % shape.rows + 1 < shape.rows ? i + shape.columns : i + shape.columns - layer];
+    next[kAxes - 1] = field[i + layer < shape.cells() ? i + layer : i + layer - shape.cells()];
+    tally.template add_cell<kAxes>(field[i], next, gauge);
+  }
+  for (int k = 0; k < kFieldEntries; ++k) {
+    const int64_t sum = block_sum<kFieldThreads>(tally.entry[k]);
+    if (threadIdx.x == 0 && sum != 0) Shared::fetch_add(record + replica * length + k, sum);
+  }
+}
+
+}  // namespace conncomp

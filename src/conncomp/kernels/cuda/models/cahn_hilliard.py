@@ -1,0 +1,169 @@
+"""Steps of the equation of Cahn and Hilliard: drives ``cahn_hilliard.cuh``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch
+from conncomp.models._field import FIELD_SHAPE, FieldLattice
+
+FILE = "cuda/models/cahn_hilliard.cuh"
+LINE_THREADS, PLANE_THREADS = 128, 256
+# Blocks of a multiprocessor: of lines, of float32 without noise and of others; and of planes.
+SLIM_BLOCKS, LINE_BLOCKS, PLANE_BLOCKS = 5, 4, 2
+LOAD = 16  # bytes that a thread reads at once
+MOST_LANES, LEAST_LANES = 16, 4
+LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
+BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
+
+# ``Fields`` and ``FieldGauge``.
+_FIELDS = np.dtype(
+    [
+        ("shape", FIELD_SHAPE),
+        *((name, "i8") for name in ("replicas", "groups", "run", "runs", "lanes", "row_tiles")),
+        *((name, "u8") for name in ("seed", "first")),
+        *((name, "f8") for name in ("cubic", "linear", "gradient", "flux")),
+        ("step", "u4"),
+    ],
+    align=True,
+)
+_GAUGE = np.dtype(
+    [
+        (name, "f8")
+        for name in ("half_linear", "quarter_cubic", "half_gradient", "threshold", "parts", "most")
+    ]
+)
+
+
+class FieldKernels:
+    """Kernels for fields of one shape, on one GPU.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    lattice : FieldLattice
+    dtype : dtype
+        Of the fields.
+    seed, first, count : int
+        Of the random numbers, the number of the first replica, and how many there are.
+    coefficients : tuple of float
+        ``cubic``, ``linear``, ``gradient`` and ``flux``, as the dtype has them.
+    run : int, optional
+        How many layers a thread marches through; by default so many that threads fill the GPU.
+    """
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        lattice: FieldLattice,
+        dtype: Any,
+        seed: int,
+        first: int,
+        count: int,
+        coefficients: tuple[float, ...],
+        run: int | None = None,
+    ) -> None:
+        self._gpu, self._count = gpu, count
+        layers, rows, columns = lattice.lengths
+        width = LOAD // dtype.itemsize
+        self._width = width if columns % width == 0 else 1
+        groups = columns // self._width
+        noise, lanes = coefficients[-1] != 0, LEAST_LANES
+        while lanes < min(groups, MOST_LANES):
+            lanes *= 2
+        row_tiles = -(-rows // (PLANE_THREADS // lanes - 2))
+        if lattice.ndim == 2:
+            is_slim = dtype.itemsize == 4 and not noise
+            threads = LINE_THREADS
+            blocks = gpu.multiprocessors * (SLIM_BLOCKS if is_slim else LINE_BLOCKS)
+            columns_of_blocks = count * groups / LINE_THREADS
+        else:
+            threads, blocks = PLANE_THREADS, gpu.multiprocessors * PLANE_BLOCKS
+            columns_of_blocks = count * row_tiles * -(-groups // lanes)
+        run = min(layers, run or _length_of_runs(layers, columns_of_blocks, blocks))
+        runs = -(-layers // run)
+        self._grid = math.ceil(runs * columns_of_blocks), threads
+        self._shared = 0 if lattice.ndim == 2 else 2 * threads * self._width * dtype.itemsize
+        struct = np.zeros((), _FIELDS)
+        struct["shape"] = lattice.lengths
+        struct["replicas"], struct["groups"] = count, groups
+        struct["run"], struct["runs"] = run, runs
+        struct["lanes"], struct["row_tiles"] = lanes, row_tiles
+        struct["seed"], struct["first"] = seed, first
+        for name, value in zip(("cubic", "linear", "gradient", "flux"), coefficients, strict=True):
+            struct[name] = value
+        self._struct = struct
+        names = _names(dtype, lattice.ndim, self._width, noise)
+        self._start, self._advance, self._measure, self._mark = gpu.load(FILE, names)
+
+    def start(self, mean: float, scale: float, field: Any) -> None:
+        """Fill the first fields."""
+        blocks = self._gpu.blocks(field.size, LINE_THREADS), LINE_THREADS
+        launch(self._start, blocks, self._fields(0), np.float64(mean), np.float64(scale), field)
+
+    def advance(self, step: int, field: Any, after: Any) -> None:
+        """Fill `after` with the fields after a step."""
+        kernel: Kernel = self._advance
+        launch(kernel, self._grid, self._fields(step), field, after, shared=self._shared)
+
+    def above(self, threshold: float, field: Any) -> Any:
+        """Return which cells are above a threshold."""
+        marked = self._gpu.xp.empty(field.shape, np.bool_)
+        blocks = self._gpu.blocks(-(-field.size // 4), LINE_THREADS), LINE_THREADS
+        launch(self._mark, blocks, field.size, np.float64(threshold), field, marked)
+        return marked
+
+    def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
+        """Add what ``FieldTally`` has to the records."""
+        cells = int(np.prod(self._struct["shape"].item()))
+        wanted = -(-self._gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
+        parts = max(1, min(-(-cells // LINE_THREADS), wanted))
+        blocks = self._count * parts, LINE_THREADS
+        described = np.array(gauge, _GAUGE)[()]
+        length = records.shape[-1]
+        launch(self._measure, blocks, self._fields(0), described, parts, field, records, length)
+
+    def _fields(self, step: int) -> Any:
+        self._struct["step"] = step
+        return self._struct[()]
+
+
+def _length_of_runs(layers: int, columns_of_blocks: float, blocks: int) -> int:
+    """Return how many layers a thread marches through, so that blocks end at about the same time.
+
+    Parameters
+    ----------
+    layers : int
+    columns_of_blocks : float
+        How many blocks a layer has.
+    blocks : int
+        How many are at work at once.
+    """
+    rounds = max(1, math.ceil(layers * columns_of_blocks / (MOST_RUN * blocks)))
+    runs = max(1, math.floor(rounds * blocks / columns_of_blocks))
+    return max(LEAST_RUN, math.ceil(layers / runs))
+
+
+def _names(dtype: Any, axes: int, width: int, noise: bool) -> tuple[str, ...]:
+    """Return the names of the kernels that start, advance, measure and mark fields."""
+    value = {4: "float", 8: "double"}[dtype.itemsize]
+    kernel = {2: "advance_lines", 3: "advance_planes"}[axes]
+    return (
+        f"start_field<{value}>",
+        f"{kernel}<{value}, {width}, {str(noise).lower()}>",
+        f"measure_field<{value}, {axes}>",
+        f"mark_above<{value}>",
+    )
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `FieldKernels` can load."""
+    for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
+        for axes in (2, 3):
+            for width in (1, LOAD // dtype.itemsize):
+                for noise in (False, True):
+                    yield FILE, _names(dtype, axes, width, noise)

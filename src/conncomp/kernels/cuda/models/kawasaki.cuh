@@ -1,0 +1,146 @@
+// Sweeps of exchanges of spins: many in one launch, as a substep of a small lattice takes less than a launch.
+//
+// How: a small lattice is a block's, whose spins lie in shared memory from the first sweep of a launch to the
+// last one. A larger one lies in global memory; so many blocks share it as run at once, and they wait for
+// each other after each substep, by a counter. A thread takes a word of the class at a time
+// (core/kawasaki.h). Cost: for 64 pairs on the body-centred lattice 16 words are loaded, two stored and about
+// three blocks of random numbers drawn: some 800 instructions, 13 a pair.
+#pragma once
+
+#include "core/atomics.h"
+#include "core/kawasaki.h"
+#include "cuda/core/scan.cuh"
+
+namespace conncomp {
+
+constexpr int kMostExchangeThreads = 512;
+
+// Lattices of one shape side by side. Laid out as in kawasaki.py.
+struct ExchangeReplicas {
+  ExchangeLattice lattice;
+  int32_t parts;  // blocks of a replica
+  int64_t first;  // the number of the first replica
+  Bits64 seed;
+
+  __device__ int64_t replica() const { return blockIdx.x / parts; }
+  __device__ int32_t part() const { return int32_t(blockIdx.x % parts); }
+  __device__ Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
+  template <class T>
+  __device__ T* of_replica(T* words) const {
+    return words + replica() * lattice.words();
+  }
+  // Calls body(k) for k < count, each by one of the threads of the blocks of a replica.
+  template <class Body>
+  __device__ void for_each(int32_t count, Body&& body) const {
+    const int32_t threads = int32_t(blockDim.x), step = parts * threads;
+    for (int32_t k = part() * threads + int32_t(threadIdx.x); k < count; k += step) body(k);
+  }
+};
+
+struct WordsOfBlock {
+  Bits64* words;
+
+  __device__ Bits64 load(int32_t word) const { return words[word]; }
+  __device__ void store(int32_t word, Bits64 bits) const { words[word] = bits; }
+};
+struct WordsOfBlocks {
+  Bits64* words;
+
+  __device__ Bits64 load(int32_t word) const { return Current::load(words + word); }
+  __device__ void store(int32_t word, Bits64 bits) const { Current::store(words + word, bits); }
+};
+struct WordsRead {
+  const Bits64* words;
+
+  __device__ Bits64 load(int32_t word) const { return __ldg(words + word); }
+};
+
+// Where the blocks of a replica wait until all are there: all of them run at the same time.
+struct Meeting {
+  Bits32* arrived;  // how often a block was there; 0 at first
+  Bits32 parts, wanted;
+
+  __device__ void wait() {
+    __syncthreads();
+    if (parts == 1) return;
+    wanted += parts;
+    if (threadIdx.x == 0) {
+      __threadfence();
+      Current::fetch_add(arrived, Bits32(1));
+      // The counter may go round.
+      while (int32_t(Current::load(arrived) - wanted) < 0) __nanosleep(20);
+      __threadfence();
+    }
+    __syncthreads();
+  }
+};
+
+// Makes sweeps of spins that a replica's blocks have in `words`.
+template <int kind, class Words>
+__device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const Words& words,
+                                       const uint8_t* acceptance, int64_t first_step, int64_t sweeps,
+                                       Meeting meeting) {
+  __shared__ uint8_t digits_of_block[kDigits];
+  __shared__ int classes[class_count(kind)];
+  uint8_t* const digits = digits_of_block;
+  for (int k = int(threadIdx.x); k < kDigits; k += int(blockDim.x))
+    digits[k] = acceptance[replicas.replica() * kDigits + k];
+  for (int64_t sweep = 0; sweep < sweeps; ++sweep) {
+    const Draws draws = replicas.draws(Bits32(first_step + sweep));
+    // All threads have read the classes of the sweep before, as they have met since.
+    for (int k = int(threadIdx.x); k < class_count(kind); k += int(blockDim.x))
+      classes[k] = draw_class<kind>(draws, k);
+    meeting.wait();
+    for (int substep = 0; substep < class_count(kind); ++substep) {
+      with_direction<kind>(classes[substep], [&](auto direction, int residues) {
+        replicas.for_each(words_of_class<kind>(replicas.lattice), [&](int32_t number) {
+          exchange_in_class<kind, decltype(direction)::value>(replicas.lattice, words, residues, number,
+                                                              draws, substep, digits);
+        });
+      });
+      meeting.wait();
+    }
+  }
+}
+
+// A block a replica, with dynamic shared memory for the words.
+template <int kind>
+__global__ void __launch_bounds__(kMostExchangeThreads)
+    exchange_in_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
+                       int64_t sweeps, const Bits64* __restrict__ words, Bits64* __restrict__ new_words) {
+  CONNCOMP_DYNAMIC_SHARED(Bits64, spins);
+  const int32_t count = replicas.lattice.words();
+  const Bits64* const before = replicas.of_replica(words);
+  Bits64* const after = replicas.of_replica(new_words);
+  replicas.for_each(count, [&](int32_t word) { spins[word] = before[word]; });
+  exchange_sweeps<kind>(replicas, WordsOfBlock{spins}, acceptance, first_step, sweeps,
+                        Meeting{nullptr, 1, 0});
+  replicas.for_each(count, [&](int32_t word) { after[word] = spins[word]; });
+}
+
+// `parts` blocks a replica. `arrived` has a counter for each replica, which are 0.
+template <int kind>
+__global__ void __launch_bounds__(kMostExchangeThreads)
+    exchange_by_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
+                       int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
+  const Bits64* const before = replicas.of_replica(words);
+  const WordsOfBlocks after{replicas.of_replica(new_words)};
+  replicas.for_each(replicas.lattice.words(), [&](int32_t word) { after.store(word, before[word]); });
+  exchange_sweeps<kind>(replicas, after, acceptance, first_step, sweeps,
+                        Meeting{arrived + replicas.replica(), Bits32(replicas.parts), 0});
+}
+
+// Adds the number of unsatisfied bonds to each replica's count.
+template <int kind>
+__global__ void __launch_bounds__(kMostExchangeThreads)
+    count_unsatisfied(ExchangeReplicas replicas, const Bits64* __restrict__ words, int64_t* counts) {
+  const WordsRead spins{replicas.of_replica(words)};
+  int64_t count = 0;
+  replicas.for_each(replicas.lattice.words(), [&](int32_t word) {
+    for_each_unsatisfied<kind>(replicas.lattice, spins, word, [&](Bits64 bits) { count += __popcll(bits); });
+  });
+  count = block_sum<kMostExchangeThreads>(count);
+  if (threadIdx.x == 0) Shared::fetch_add(counts + replicas.replica(), count);
+}
+
+}  // namespace conncomp

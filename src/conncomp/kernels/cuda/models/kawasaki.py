@@ -1,0 +1,99 @@
+"""Sweeps of exchanges on a GPU: drives ``kawasaki.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import WARP, Gpu, launch
+from conncomp.kernels.exchange import DIRECTIONS, EXCHANGE_LATTICE, KINDS, ExchangeLattice
+from conncomp.kernels.lattice import BITS
+
+FILE = "cuda/models/kawasaki.cuh"
+COUNT, COUNTER = np.dtype("i8"), np.dtype("u4")
+# Bytes of spins that a block has room for, while several are on a multiprocessor.
+MOST_SHARED = 32 << 10
+FEWEST_THREADS, MOST_THREADS = 128, 512
+# A launch takes some tenths of a second at most, so that Ctrl-C is heard between two: words that it
+# exchanges, and sweeps, of which one takes 50 microseconds on a lattice that is small.
+MOST_WORDS, MOST_SWEEPS = 1 << 29, 1 << 12
+
+# ``ExchangeReplicas`` of ``kawasaki.cuh``.
+_STRUCT = np.dtype(
+    [("lattice", EXCHANGE_LATTICE), ("parts", "i4"), ("first", "i8"), ("seed", "u8")], align=True
+)
+
+
+class ExchangeKernels:
+    """Lattices of one shape side by side, and the kernels that exchange their spins.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    lattice : ExchangeLattice
+    seed, first_replica, replicas : int
+
+    Attributes
+    ----------
+    most_sweeps : int
+        How many to make in a launch.
+    """
+
+    def __init__(
+        self, gpu: Gpu, lattice: ExchangeLattice, seed: int, first_replica: int, replicas: int
+    ) -> None:
+        self._gpu, self._lattice, self._replicas = gpu, lattice, replicas
+        words = lattice.words * DIRECTIONS[lattice.kind] * replicas
+        self.most_sweeps = max(1, min(MOST_SWEEPS, MOST_WORDS // words))
+        of_class = lattice.words // (8 if lattice.kind == "bcc" else 4)
+        self._shared = lattice.words * BITS.itemsize
+        self._in_blocks = self._shared <= MOST_SHARED
+        # Blocks that share a replica wait for each other, so those of all replicas have to run at
+        # the same time: with one on each multiprocessor they do.
+        most_parts = 1 if self._in_blocks else max(1, gpu.multiprocessors // replicas)
+        wanted = max(FEWEST_THREADS, -(-of_class // most_parts))
+        if self._in_blocks:
+            wanted = of_class
+        self._threads = min(MOST_THREADS, -(-wanted // WARP) * WARP)
+        self._parts = min(most_parts, -(-of_class // self._threads))
+        self._kernels = gpu.load(FILE, _names(KINDS.index(lattice.kind)))
+        self._struct = np.zeros((), _STRUCT)
+        self._struct["lattice"] = lattice.struct
+        self._struct["first"], self._struct["seed"] = first_replica, seed
+        self._arrived = gpu.xp.zeros(replicas, COUNTER)
+
+    def sweep(self, words: Any, new: Any, first: int, count: int, acceptance: Any) -> None:
+        """Make so many sweeps of `words`, from number `first` on, and leave the spins in `new`."""
+        in_blocks, by_blocks, _ = self._kernels
+        grid = self._replicas * self._parts, self._threads
+        arguments = self._replicas_struct(self._parts), acceptance, first, count, words, new
+        if self._in_blocks:
+            launch(in_blocks, grid, *arguments, shared=self._shared)
+        else:
+            self._arrived[...] = 0
+            launch(by_blocks, grid, *arguments, self._arrived)
+
+    def count_unsatisfied(self, words: Any) -> Any:
+        """Return the number of unsatisfied bonds of each replica."""
+        counts = self._gpu.xp.zeros(self._replicas, COUNT)
+        parts = max(1, min(-(-self._lattice.words // FEWEST_THREADS), 1 << 10))
+        grid = self._replicas * parts, FEWEST_THREADS
+        launch(self._kernels[2], grid, self._replicas_struct(parts), words, counts)
+        return counts
+
+    def _replicas_struct(self, parts: int) -> Any:
+        self._struct["parts"] = parts
+        return self._struct[()]
+
+
+def _names(kind: int) -> tuple[str, ...]:
+    names = ("exchange_in_blocks", "exchange_by_blocks", "count_unsatisfied")
+    return tuple(f"{name}<{kind}>" for name in names)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `ExchangeKernels` can load."""
+    for kind in range(len(KINDS)):
+        yield FILE, _names(kind)

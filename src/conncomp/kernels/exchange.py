@@ -1,0 +1,177 @@
+"""The lattices of exchange dynamics, and their spins as words: see ``kernels/core/kawasaki.h``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.kernels.lattice import BITS, WORD
+
+AXES = 3
+# What the lengths of a lattice are multiples of, as the classes of bonds repeat so.
+PERIOD = 4
+# By the number that the kernels know a lattice by.
+KINDS = ("square", "sc", "bcc")
+DIRECTIONS = {"square": 2, "sc": 3, "bcc": 4}
+
+# ``ExchangeLattice`` of ``core/kawasaki.h``.
+EXCHANGE_LATTICE = np.dtype(
+    [
+        ("length", "i4", AXES),
+        ("parts", "i4", AXES),
+        ("stride", "i4", AXES),
+        ("kind", "i4"),
+        ("first", "u8", AXES),
+        ("later", "u8", AXES),
+        ("last", "u8", AXES),
+    ],
+    align=True,
+)
+
+
+class _Geometry(NamedTuple):
+    shape: tuple[int, ...]
+    kind: str
+
+
+class ExchangeLattice(_Geometry):
+    """A periodic lattice, cut into domains.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The lengths, multiples of `PERIOD`.
+    kind : {"square", "sc", "bcc"}
+    """
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def sites(self) -> int:
+        """The number of sites."""
+        return prod(self.shape)
+
+    @property
+    def coordination(self) -> int:
+        """How many neighbours a site has."""
+        return 2 * DIRECTIONS[self.kind]
+
+    @property
+    def bonds(self) -> int:
+        """The number of bonds."""
+        return self.sites * DIRECTIONS[self.kind]
+
+    @cached_property
+    def parts(self) -> tuple[int, ...]:
+        """How many domains there are along each axis.
+
+        As many as a word has bits for, then with the smallest surface, then with few along the
+        first axes: their lengths are multiples of `PERIOD`.
+        """
+        choices = product(
+            *([n for n in range(1, WORD + 1) if self._cuts(k, n)] for k in self._axes)
+        )
+        fitting = (parts for parts in choices if prod(parts) <= WORD)
+        return min(fitting, key=lambda parts: (-prod(parts), self._surface(parts), parts))
+
+    @property
+    def domains(self) -> int:
+        """How many domains there are."""
+        return prod(self.parts)
+
+    @property
+    def words(self) -> int:
+        """How many words hold the spins: the sites of a domain."""
+        return self.sites // self.domains
+
+    @property
+    def domain(self) -> tuple[int, ...]:
+        """The lengths of a domain."""
+        return tuple(n // count for n, count in zip(self.shape, self.parts, strict=True))
+
+    @property
+    def structure(self) -> NDArray[np.bool_]:
+        """Which steps lead to neighbours, as `conncomp.label` takes them."""
+        middle = (1,) * self.ndim
+        structure = np.zeros((3,) * self.ndim, bool)
+        structure[middle] = True
+        for axis in self._axes:
+            for place in (0, 2):
+                structure[(*middle[:axis], place, *middle[axis + 1 :])] = True
+        if self.kind == "bcc":
+            structure[0, 0, 0] = structure[2, 2, 2] = True
+        return structure
+
+    @cached_property
+    def struct(self) -> Any:
+        """``ExchangeLattice`` of ``core/kawasaki.h``, a `numpy.void`."""
+        struct = np.zeros((), EXCHANGE_LATTICE)
+        before = (1,) * (AXES - self.ndim)
+        parts = (*before, *self.parts)
+        struct["length"], struct["parts"] = (*before, *self.domain), parts
+        struct["kind"] = KINDS.index(self.kind)
+        places = np.arange(self.domains).reshape(parts)
+        for axis, count in enumerate(parts):
+            struct["stride"][axis] = prod(parts[axis + 1 :]) if count > 1 else 0
+            chosen = {"first": [0], "later": list(range(1, count)), "last": [count - 1]}
+            for name, along in chosen.items():
+                bits = places.take(along, axis).reshape(-1).tolist()
+                struct[name][axis] = sum(1 << bit for bit in bits)
+        return struct[()]
+
+    @property
+    def _axes(self) -> range:
+        return range(self.ndim)
+
+    def _cuts(self, axis: int, count: int) -> bool:
+        return self.shape[axis] % (PERIOD * count) == 0
+
+    def _surface(self, parts: tuple[int, ...]) -> float:
+        return sum(count / n for n, count in zip(self.shape, parts, strict=True))
+
+
+def pack(xp: Any, lattice: ExchangeLattice, spins: Any) -> Any:
+    """Return spins of uint8 and shape ``(replicas, *shape)`` as words.
+
+    Returns
+    -------
+    array of uint64, shape (replicas, words)
+    """
+    replicas, ndim = len(spins), lattice.ndim
+    cut = [n for pair in zip(lattice.parts, lattice.domain, strict=True) for n in pair]
+    axes = (0, *range(2, 2 * ndim + 1, 2), *range(1, 2 * ndim, 2))
+    of_word = spins.reshape(replicas, *cut).transpose(axes)
+    bits = xp.zeros((replicas * lattice.words, WORD), "u1")
+    bits[:, : lattice.domains] = of_word.reshape(-1, lattice.domains)
+    # CuPy packs the highest bit first, and flat arrays only.
+    packed = xp.packbits(bits.reshape(-1, 8)[:, ::-1].reshape(-1))
+    return packed.view(BITS).reshape(replicas, lattice.words)
+
+
+def unpack(xp: Any, lattice: ExchangeLattice, words: Any) -> Any:
+    """Return what `pack` was given: spins of uint8 and shape ``(replicas, *shape)``."""
+    replicas, ndim = len(words), lattice.ndim
+    flat = xp.ascontiguousarray(words).view("u1").reshape(-1)
+    bits = xp.unpackbits(flat).reshape(-1, 8)[:, ::-1].reshape(-1, WORD)[:, : lattice.domains]
+    of_word = bits.reshape(replicas, *lattice.domain, *lattice.parts)
+    axes = (0, *(k for axis in range(1, ndim + 1) for k in (axis + ndim, axis)))
+    return of_word.transpose(axes).reshape(replicas, *lattice.shape)
+
+
+def check_words(lattice: ExchangeLattice, replicas: int, words: Any) -> None:
+    """Raise ValueError unless these can be words of spins."""
+    wanted = f"uint64 of shape {(replicas, lattice.words)}"
+    if not isinstance(words, np.ndarray):
+        raise ValueError(f"words is a {type(words).__name__}; it must be an array of {wanted}")
+    if words.shape != (replicas, lattice.words) or words.dtype != BITS:
+        raise ValueError(f"words is {words.dtype} of shape {words.shape}; it must be {wanted}")
+    if lattice.domains < WORD and (words >> np.uint64(lattice.domains)).any():
+        raise ValueError("words has bits beyond the domains of the lattice; they must be 0")

@@ -1,0 +1,63 @@
+"""The equation of Cahn and Hilliard on the CPU: passes arrays to ``kernels/cpu/models``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conncomp._core import native
+from conncomp.models._field import FieldLattice
+
+
+class CpuEngine:
+    """Steps of the fields of replicas.
+
+    Parameters
+    ----------
+    lattice : FieldLattice
+    dtype : dtype
+        Of the fields.
+    seed, first_replica, replicas : int
+    coefficients : tuple of float
+        ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
+    """
+
+    xp = np
+    workspace = None
+
+    def __init__(
+        self,
+        lattice: FieldLattice,
+        dtype: Any,
+        seed: int,
+        first_replica: int,
+        replicas: int,
+        coefficients: tuple[float, ...],
+    ) -> None:
+        self._lattice, self._replicas = lattice, replicas
+        self._drawn = lattice.lengths, seed, first_replica, replicas
+        self._coefficients = coefficients
+
+    def start(self, mean: float, scale: float, field: Any) -> None:
+        """Fill the first fields."""
+        native.start_fields(*self._drawn, mean, scale, field.reshape(-1))
+
+    def advance(self, step: int, field: Any, after: Any) -> None:
+        """Fill `after` with the fields after a step."""
+        flat = field.reshape(-1), after.reshape(-1)
+        native.advance_fields(*self._drawn, self._lattice.ndim, self._coefficients, step, *flat)
+
+    def above(self, threshold: float, field: Any) -> Any:
+        """Return which cells are above a threshold."""
+        return field > field.dtype.type(threshold)
+
+    def measure(self, gauge: tuple[float, ...], field: Any, records: Any) -> None:
+        """Add what ``FieldTally`` has to the records."""
+        lattice = self._lattice
+        flat = field.reshape(-1), records.reshape(-1)
+        native.measure_fields(lattice.lengths, self._replicas, lattice.ndim, gauge, *flat)
+
+    def as_numpy(self, array: Any) -> Any:
+        """Return an array of this engine as one of NumPy: as it is."""
+        return array

@@ -1,0 +1,221 @@
+"""Fields on a torus of cells, and what is measured of their domains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.components import component_sizes
+from conncomp.grid import label
+
+# Where a record, of int64, has what. Entries before COMPONENTS are ``FieldEntry`` of
+# ``core/cahn_hilliard.h``. From there on is a number for what is above the threshold and one for
+# what is not, and in the end the bins of both.
+OUTSIDE, VALUE, ENERGY, FACES = 0, 1, 3, 5
+COMPONENTS, LARGEST, CELLS, SQUARES, HISTOGRAM = 6, 8, 10, 12, 14
+PHASES = 2
+
+# ``FieldShape``.
+FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
+# What sums of whole numbers and of parts of one have room for.
+SUM_BITS = 62
+
+
+class FieldLattice(NamedTuple):
+    """A torus of cells.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The lengths of two or three axes.
+    dx : float
+        The distance of neighbouring cells.
+    """
+
+    shape: tuple[int, ...]
+    dx: float
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self.shape)
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return prod(self.shape)
+
+    @property
+    def lengths(self) -> tuple[int, int, int]:
+        """Layers, rows of a layer, columns."""
+        return (self.shape[0], self.shape[1] if self.ndim == 3 else 1, self.shape[-1])
+
+    @property
+    def bins(self) -> int:
+        """How many powers of two are sizes of components, from 1 on."""
+        return self.cells.bit_length()
+
+    @property
+    def record_length(self) -> int:
+        """How many integers a record has."""
+        return HISTOGRAM + PHASES * self.bins
+
+    @property
+    def part_bits(self) -> int:
+        """How many binary digits after the point the numbers have that are summed."""
+        return SUM_BITS - (self.cells - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class DomainMeasurements:
+    """What was measured of a field, in each of several updates.
+
+    Cells above the threshold are one phase, all others the other one; a domain is a component of
+    either, whose cells are connected by their faces. An update measures the field that it finds.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (updates, fields) or (updates, replicas, fields)
+        What was counted. A present state has no axis for updates.
+    lattice : FieldLattice
+
+    Notes
+    -----
+    All sums are of integers, so that they are the same on every device: values and energies of
+    cells are cut to 62 - log2(cells) binary digits after the point before they are summed, 38 for
+    4096 x 4096 cells. So means are too small by less than a unit of the last one of them.
+    """
+
+    records: NDArray[np.int64]
+    lattice: FieldLattice
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name.
+
+        Examples
+        --------
+        >>> from conncomp.models import CahnHilliard
+        >>> list(CahnHilliard((8, 8)).measure().observables())[:4]
+        ['energy', 'mean', 'interface', 'domain_size']
+        """
+        names = ["energy", "mean", "interface", "domain_size", "components", "largest_component"]
+        names += ["phase_cells", "weighted_size", "size_histogram"]
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The free energy: the sum over all cells."""
+        return self._sum(ENERGY)
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean of the field, which updates conserve but for rounding."""
+        return self._sum(VALUE) / self.lattice.cells
+
+    @property
+    def interface(self) -> NDArray[np.float64]:
+        """The number of faces between cells of different phases, for each cell."""
+        return self.records[..., FACES] / self.lattice.cells
+
+    @property
+    def domain_size(self) -> NDArray[np.float64]:
+        """The mean chord of the domains: how far it is along an axis from interface to interface.
+
+        The number of axes over `interface`, in units of `dx`; infinite without an interface. Unlike
+        mean sizes of components it means the same whether domains are droplets or percolate, where
+        one component is all of its phase however fine its structure.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.lattice.ndim * self.lattice.dx / self.interface)
+
+    @property
+    def components(self) -> NDArray[np.int64]:
+        """The number of components above the threshold and of those not, along the last axis."""
+        return self.records[..., COMPONENTS:LARGEST]
+
+    @property
+    def largest_component(self) -> NDArray[np.int64]:
+        """The cells of the largest component of each phase, along the last axis."""
+        return self.records[..., LARGEST:CELLS]
+
+    @property
+    def phase_cells(self) -> NDArray[np.int64]:
+        """The cells of each phase, along the last axis."""
+        return self.records[..., CELLS:SQUARES]
+
+    @property
+    def weighted_size(self) -> NDArray[np.float64]:
+        """The mean size of the component of a cell, of each phase; nan where it has no cell."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.records[..., SQUARES:HISTOGRAM] / self.phase_cells)
+
+    @property
+    def size_histogram(self) -> NDArray[np.int64]:
+        """How many components of each phase have sizes from 2^k to 2^(k + 1) - 1.
+
+        Of shape ``(*shape of the others, 2, bins)``.
+        """
+        shape = *self.records.shape[:-1], PHASES, self.lattice.bins
+        return self.records[..., HISTOGRAM:].reshape(shape)
+
+    def _sum(self, entry: int) -> NDArray[np.float64]:
+        parts = np.ldexp(self.records[..., entry + 1].astype(np.float64), -self.lattice.part_bits)
+        return np.asarray(self.records[..., entry] + parts)
+
+
+def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
+    """Count the components of both phases, which one labelling finds, into records.
+
+    Parameters
+    ----------
+    xp : module
+        NumPy or CuPy.
+    lattice : FieldLattice
+    above : array of bool, shape (replicas, *shape)
+        The cells of the first phase.
+    workspace : Workspace or None
+        Memory on a GPU.
+    records : array of int64, shape (replicas, fields)
+    """
+    labelled: Any = label
+    # No byte is -1: all cells are foreground, and connected if they are of one phase.
+    roots = labelled(
+        above.view(np.uint8),
+        -1,
+        connectivity=1,
+        periodic=True,
+        batch_axes=1,
+        numbering="roots",
+        workspace=workspace,
+    )
+    sizes: Any
+    if len(roots) == 1:  # which need not be numbered apart from others
+        sizes = component_sizes(roots[0], background=-1)[None]
+    else:
+        sizes = component_sizes(roots, background=-1, batch_axes=1)
+    replicas, rows = sizes.shape
+    flat = sizes.reshape(-1)
+    places = xp.flatnonzero(flat)
+    replica, root = places // rows, places % rows
+    group = PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)
+    groups, span = xp.arange(PHASES * replicas), lattice.cells + 1
+    # Ordered by phase and size, so that all that is asked for lies between places.
+    ordered = xp.sort(group * span + flat[places])
+    least = xp.asarray([*(1 << k for k in range(lattice.bins)), span])  # of a bin, and beyond all
+    ends = xp.searchsorted(ordered, (groups[:, None] * span + least).reshape(-1))
+    ends = ends.reshape(-1, lattice.bins + 1)
+    size = ordered % span
+    first, last = ends[:, 0], ends[:, -1]
+    by_replica = replicas, -1
+    records[:, COMPONENTS:LARGEST] = (last - first).reshape(by_replica)
+    largest = xp.where(last > first, size[last - 1], 0)
+    records[:, LARGEST:CELLS] = largest.reshape(by_replica)
+    for begin, end, power in ((CELLS, SQUARES, size), (SQUARES, HISTOGRAM, size * size)):
+        # Differences of sums are right even where the sum over all replicas is beyond 64 bits.
+        sums = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(power)])
+        records[:, begin:end] = (sums[last] - sums[first]).reshape(by_replica)
+    records[:, HISTOGRAM:] = (ends[:, 1:] - ends[:, :-1]).reshape(by_replica)

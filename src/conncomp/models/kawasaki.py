@@ -1,0 +1,597 @@
+"""The Ising model with exchange dynamics: spins change places, and none is made or lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor, inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer, as_number, check_choice, check_range, shown
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy,
+    check_kind,
+    choose_device,
+    move_from_gpu,
+    move_to_gpu,
+    native_layout,
+    on_gpu,
+)
+from conncomp.grid import label
+from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
+from conncomp.models._kawasaki_cpu import first_words
+from conncomp.models.potts import CERTAIN, DECIMAL, MOST_REPLICAS
+from conncomp.models.protocol import MOST_UPDATES, State, Update
+
+MOST_SITES = (1 << 31) - 1
+# Lattices of so many sites are labelled at once, so that labels take little memory.
+LABELLED_SITES = 1 << 26
+# The fields of a record.
+SATISFIED, COMPONENTS, LARGEST, FIELDS = 0, 1, 2, 3
+DIGITS = 64
+
+# The critical temperatures at fraction 1/2, for a coupling of 1: L. Onsager 1944; A. M. Ferrenberg,
+# J. Xu, D. P. Landau 2018; P. Butera, M. Comi 2000.
+CRITICAL = {"square": 2.269185314213022, "sc": 1 / 0.221654626, "bcc": 1 / 0.1573725}
+
+
+@dataclass(frozen=True)
+class KawasakiMeasurements:
+    """What was measured, at one moment or before each of several sweeps.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (*rows, *replicas, 3)
+        What was counted.
+    lattice : ExchangeLattice
+    coupling : float
+    """
+
+    records: NDArray[np.int64]
+    lattice: ExchangeLattice
+    coupling: float
+
+    @property
+    def satisfied_bonds(self) -> NDArray[np.int64]:
+        """The number of bonds between equal spins."""
+        return self.records[..., SATISFIED]
+
+    @property
+    def energy(self) -> NDArray[np.float64]:
+        """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
+        excess = 2 * self.satisfied_bonds - self.lattice.bonds
+        return np.asarray(-self.coupling * excess, np.float64)
+
+    @property
+    def components(self) -> NDArray[np.int64]:
+        """The number of components of the spins that are up."""
+        return self.records[..., COMPONENTS]
+
+    @property
+    def largest_component(self) -> NDArray[np.int64]:
+        """The sites of the largest component."""
+        return self.records[..., LARGEST]
+
+    @property
+    def largest_fraction(self) -> NDArray[np.float64]:
+        """The sites of the largest component, as a share of the lattice."""
+        return np.asarray(self.largest_component / self.lattice.sites, np.float64)
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        names = (
+            "satisfied_bonds",
+            "energy",
+            "components",
+            "largest_component",
+            "largest_fraction",
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+class Kawasaki:
+    """The ferromagnetic Ising model with Kawasaki's exchange dynamics, periodic.
+
+    The energy is ``H = -J sum over bonds of s_i s_j`` for spins of ±1, and k_B = 1. Neighbouring
+    spins change places with probability min(1, exp(-dE/T)), so that the share of those that are up,
+    the minority as a rule, never changes.
+
+    Bonds are in classes, 8 of the square lattice, 12 of the simple cubic and 32 of the body-centred
+    one, whose pairs neither share sites nor are neighbours, so that they can be exchanged at once.
+    A sweep is as many substeps as there are classes. Each draws a class, and attempts three of four
+    of its pairs, drawn one by one: 3/4 as many attempts a sweep as the lattice has bonds, which is
+    1.5, 2.25 or 3 a site. A pair of equal spins is an attempt, too, as it is where pairs are drawn
+    one after the other. Each substep is in detailed balance, and each pair may be the only one that
+    exchanges, so that the spins have the distribution of Boltzmann in the end.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths, multiples of 4: as the classes repeat after four sites. They are those of the
+        primitive vectors, so that n x n x n are n**3 sites: of the body-centred lattice, too, whose
+        n**3 sites are as many as n**3/2 of its cubes have. One length is that of all axes.
+    lattice : {"bcc", "sc", "square"}, optional
+        Body-centred cubic, an array with the neighbours ±e1, ±e2, ±e3 and ±(1, 1, 1); simple cubic;
+        square.
+    temperature : float, "critical", or sequence of float, optional
+        T above 0, in the units of J; "critical" is `critical_temperature`, times J; one for all or
+        for each replica.
+    fraction : float or sequence of float, optional
+        Which share of the spins is up, above 0 and below 1, rounded to a whole number of sites; one
+        for all or for each replica. By default that of `start`, or one half.
+    coupling : float, optional
+        J > 0.
+    replicas : int, optional
+        How many independent lattices run side by side; None, the default, is one, without an axis
+        for replicas in what is returned.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    seed : int, optional
+        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
+        device or number of threads are the same.
+    start : array_like of int, optional
+        The first spins, 1 for up and 0, of the lattice's shape or with an axis for the replicas
+        before. By default all places of the spins that are up are equally probable. An array on a
+        GPU puts the model there.
+    device : {None, "cpu", "cuda"}, optional
+        Where the spins are; None is where `start` is, the CPU otherwise.
+
+    Attributes
+    ----------
+    updates : int
+        How many sweeps were made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If the lattices do not fit the memory.
+
+    References
+    ----------
+    K. Kawasaki, "Diffusion constants near the critical point for time-dependent Ising models",
+    Phys. Rev. 145, 224 (1966).
+
+    Examples
+    --------
+    >>> from conncomp.models import Kawasaki
+    >>> model = Kawasaki(16, lattice="bcc", temperature=3.0, fraction=0.2, seed=1)
+    >>> before = model.measure()
+    >>> model.step(200)
+    >>> after = model.measure()
+    >>> bool(after.energy < before.energy), bool(after.components < before.components)
+    (True, True)
+    >>> int(model.spins.sum()), round(0.2 * 16**3)
+    (819, 819)
+    """
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        *,
+        lattice: str = "bcc",
+        temperature: ArrayLike = "critical",
+        fraction: ArrayLike | None = None,
+        coupling: float = 1.0,
+        replicas: int | None = None,
+        first_replica: int = 0,
+        seed: int = 0,
+        start: ArrayLike | None = None,
+        device: str | None = None,
+    ) -> None:
+        check_choice("lattice", lattice, ("bcc", "sc", "square"))
+        self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
+        self.coupling = as_number("coupling", coupling)
+        if not 0 < self.coupling < inf:
+            raise ValueError(f"coupling={shown(coupling)} must be above 0, and finite")
+        self._single = replicas is None
+        self._replicas = (
+            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
+        )
+        self._first_replica = check_range(
+            "first_replica", first_replica, 0, MOST_REPLICAS - self._replicas
+        )
+        self._seed = check_range("seed", seed, 0, CERTAIN - 1)
+        self._device = choose_device(device, on_gpu(start), "start")
+        self._temperatures = self._check_temperatures(temperature)
+        self._up = None if fraction is None else self._check_fractions(fraction)
+        self._engine = _engine(self)
+        self._words = self._first_words(start)
+        self._new_words = self._engine.xp.empty_like(self._words)
+        self._acceptance = self._engine.xp.asarray(self._table())
+        self._updates = 0
+
+    @staticmethod
+    def critical_temperature(lattice: str = "bcc") -> float:
+        """Return the critical temperature at fraction 1/2, for a coupling of 1.
+
+        Parameters
+        ----------
+        lattice : {"bcc", "sc", "square"}, optional
+            2 / ln(1 + sqrt(2)) for the square one [1]_, 4.5115 for the simple cubic [2]_, 6.3543
+            for the body-centred one [3]_.
+
+        References
+        ----------
+        .. [1] L. Onsager, Phys. Rev. 65, 117 (1944).
+        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
+        .. [3] P. Butera, M. Comi, Phys. Rev. B 62, 14837 (2000).
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> round(Kawasaki.critical_temperature("square"), 4)
+        2.2692
+        """
+        check_choice("lattice", lattice, tuple(CRITICAL))
+        return CRITICAL[lattice]
+
+    # ------------------------------------------------------------------------------------ the state
+
+    @property
+    def updates(self) -> int:
+        """How many sweeps were made."""
+        return self._updates
+
+    @property
+    def replicas(self) -> int:
+        """How many independent lattices run side by side."""
+        return self._replicas
+
+    @property
+    def first_replica(self) -> int:
+        """The number of the first of them."""
+        return self._first_replica
+
+    @property
+    def seed(self) -> int:
+        """The seed of the random numbers."""
+        return self._seed
+
+    @property
+    def device(self) -> str:
+        """Where the spins are, "cpu" or "cuda"."""
+        return self._device
+
+    @property
+    def temperature(self) -> float | NDArray[np.float64]:
+        """The temperature, of each replica if there are several."""
+        return float(self._temperatures[0]) if self._single else self._temperatures.copy()
+
+    @property
+    def fraction(self) -> float | NDArray[np.float64]:
+        """Which share of the spins is up, in each replica if there are several."""
+        assert self._up is not None
+        shares = self._up / self.lattice.sites
+        return float(shares[0]) if self._single else shares
+
+    @property
+    def structure(self) -> NDArray[np.bool_]:
+        """Which steps lead to neighbours, for ``conncomp.label(..., periodic=True)``."""
+        return self.lattice.structure
+
+    @property
+    def spins(self) -> Any:
+        """The spins, 1 for up and 0: a copy, uint8, of shape ``(*replicas, *shape)``."""
+        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and two arrays."""
+        return {
+            "model": "Kawasaki",
+            "lattice": self.lattice.kind,
+            "shape": list(self.lattice.shape),
+            "coupling": self.coupling,
+            "seed": self.seed,
+            "replicas": self.replicas,
+            "first_replica": self.first_replica,
+            "temperature": np.asarray(self.temperature),
+            "fraction": np.asarray(self.fraction),
+        }
+
+    def state(self) -> State:
+        """Return a copy of all that updates change, in memory of the CPU.
+
+        Returns
+        -------
+        State
+            For `restore`, of this model or of one with the same parameters on any device. Its one
+            array is the spins, opaque.
+        """
+        words = self._words
+        return State(self.updates, (move_from_gpu(words) if on_gpu(words) else words.copy(),))
+
+    def restore(self, state: State) -> None:
+        """Go to where a model with the same parameters stood; its updates then repeat.
+
+        Parameters
+        ----------
+        state : State
+            What `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be a state of this model. The model is then unchanged.
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> model = Kawasaki((8, 8), lattice="square", temperature=2.0, seed=1)
+        >>> state = model.state()
+        >>> model.step(5)
+        >>> first = model.spins
+        >>> model.restore(state)
+        >>> model.step(5)
+        >>> bool((model.spins == first).all())
+        True
+        """
+        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
+        if len(state.arrays) != 1:
+            raise ValueError(
+                f"the state has {len(state.arrays)} arrays; one of a Kawasaki model has one"
+            )
+        check_words(self.lattice, self.replicas, state.arrays[0])
+        words = native_layout(state.arrays[0]).copy()
+        up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
+        if self._up is None or (up != self._up).any():
+            raise ValueError("the state has other numbers of spins that are up than this model")
+        xp = self._engine.xp
+        self._words = words if xp is np else move_to_gpu(xp, words)
+        self._updates = updates
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the components of the spins that are up.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label`.
+
+        Returns
+        -------
+        array of int32 or int64, shape (*replicas, *shape)
+        """
+        return self._label(self.spins, 0 if self._single else 1, numbering, return_num)
+
+    def measure(self) -> KawasakiMeasurements:
+        """Return the energy, and the components of the spins that are up.
+
+        Returns
+        -------
+        KawasakiMeasurements
+            Of the present spins, without an axis for sweeps.
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> model = Kawasaki((8, 8), lattice="square", temperature=1.0, seed=1)
+        >>> measured = model.measure()
+        >>> bool(measured.largest_component <= 32)
+        True
+        """
+        records = self._engine.as_numpy(self._measure())
+        return self._measurements(self._of_replicas(records))
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1) -> None:
+        """Make so many sweeps without measuring."""
+        left = check_range("n", n, 0, MOST_UPDATES - self.updates)
+        while left > 0:
+            count = min(left, self._engine.most_sweeps)
+            self._sweep(count)
+            left -= count
+
+    def _sweep(self, count: int) -> None:
+        """Make sweeps; whatever ends them leaves the spins before them."""
+        self._engine.sweep(self._words, self._new_words, self.updates + 1, count, self._acceptance)
+        self._words, self._new_words = self._new_words, self._words
+        self._updates += count
+
+    def _updater(self) -> Update[KawasakiMeasurements]:
+        """Return sweeps."""
+
+        def make(number: int, record: Any) -> None:
+            assert number == self.updates + 1
+            if record is not None:
+                record[...] = self._measure()
+            self._sweep(1)
+
+        def read(records: NDArray[np.int64]) -> KawasakiMeasurements:
+            return self._measurements(records[:, 0] if self._single else records)
+
+        return Update(make, read)
+
+    def _new_records(self, n: int) -> Any:
+        return self._engine.xp.zeros((n, self.replicas, FIELDS), np.int64)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _of_replicas(self, array: Any) -> Any:
+        return array[0] if self._single else array
+
+    def _measurements(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
+        return KawasakiMeasurements(records, self.lattice, self.coupling)
+
+    def _measure(self) -> Any:
+        """Return records of the present spins, (replicas, fields), on the device."""
+        xp, lattice = self._engine.xp, self.lattice
+        record = xp.empty((self.replicas, FIELDS), np.int64)
+        record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
+        each = max(1, LABELLED_SITES // lattice.sites)
+        for begin in range(0, self.replicas, each):
+            some = slice(begin, begin + each)
+            spins = unpack(xp, lattice, self._words[some])
+            roots = self._label(spins, 1, "roots", False).reshape(len(spins), -1)
+            sizes = _sizes(xp, roots)
+            record[some, COMPONENTS] = (sizes > 0).sum(axis=1)
+            record[some, LARGEST] = sizes.max(axis=1)
+        return record
+
+    def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
+        labelled: Any = label
+        return labelled(
+            spins,
+            structure=self.lattice.structure,
+            periodic=True,
+            batch_axes=batch_axes,
+            numbering=numbering,
+            return_num=return_num,
+        )
+
+    def _table(self) -> NDArray[np.uint8]:
+        """Return ``acceptance`` of ``kernels/core/kawasaki.h``, for each replica."""
+        temperatures, of_replicas = np.unique(self._temperatures, return_inverse=True)
+        losses = range(1, self.lattice.coordination)
+        table = [
+            _digits([_acceptance(each, self.coupling, loss) for loss in losses])
+            for each in temperatures.tolist()
+        ]
+        return np.array(table, np.uint8)[of_replicas]
+
+    def _first_words(self, start: ArrayLike | None) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if start is not None:
+            return self._given_words(start)
+        if self._up is None:
+            self._up = self._check_fractions(0.5)
+        try:
+            words = first_words(lattice, self.seed, self.first_replica, self._up)
+        except (MemoryError, ValueError):  # the latter if the size is beyond any address
+            raise MemoryError(
+                f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and "
+                f"after a sweep, take {2 * 8 * lattice.words * self.replicas} bytes, more than are "
+                "free; choose fewer"
+            ) from None
+        return words if xp is np else move_to_gpu(xp, words)
+
+    def _given_words(self, start: ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if self._up is not None:
+            raise ValueError("start has a fraction of its own; leave out fraction, or start")
+        given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
+        check_kind(given, "biu", start, "start", "of integers")
+        shapes = (self.replicas, *lattice.shape), lattice.shape
+        if given.shape not in shapes:
+            raise ValueError(
+                f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
+            )
+        spins = given.copy()  # a spin that is checked is not changed afterwards
+        if int(spins.min()) < 0 or int(spins.max()) > 1:
+            raise ValueError(
+                f"start has spins from {int(spins.min())} to {int(spins.max())}; they must be 0 or "
+                "1, for up"
+            )
+        of_replicas = xp.broadcast_to(xp.asarray(spins.astype("u1")), shapes[0])
+        up = of_replicas.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
+        self._up = self._engine.as_numpy(up)
+        if self._up.min() == 0 or self._up.max() == lattice.sites:
+            raise ValueError("start has a lattice without spins of both kinds; none can exchange")
+        return pack(xp, lattice, xp.ascontiguousarray(of_replicas))
+
+    def _check_temperatures(self, temperature: Any) -> NDArray[np.float64]:
+        if isinstance(temperature, str):
+            check_choice("temperature", temperature, ("critical",))
+            temperature = self.coupling * self.critical_temperature(self.lattice.kind)
+        temperatures = self._one_each("temperature", temperature)
+        if not ((temperatures > 0) & (temperatures < inf)).all():
+            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
+        return temperatures
+
+    def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
+        """Return how many spins of each replica are up."""
+        fractions = self._one_each("fraction", fraction)
+        if not ((fractions > 0) & (fractions < 1)).all():
+            raise ValueError(f"fraction={shown(fraction)} must be above 0 and below 1")
+        sites = self.lattice.sites
+        up = np.array([floor(share * sites + 0.5) for share in fractions.tolist()], np.int64)
+        if up.min() == 0 or up.max() == sites:
+            raise ValueError(
+                f"fraction={shown(fraction)} of {sites} sites is none or all of them; choose one "
+                f"from {1 / sites:g} to {1 - 1 / sites:g}"
+            )
+        return up
+
+    def _one_each(self, name: str, value: Any) -> NDArray[np.float64]:
+        """Return a number for each replica."""
+        numbers = _as_numbers(name, value)
+        if numbers.shape not in ((1,), (self.replicas,)):
+            raise ValueError(
+                f"{name} has shape {numbers.shape}; there must be one, or one for each of "
+                f"{self.replicas} replicas"
+            )
+        return np.broadcast_to(numbers, self.replicas).copy()
+
+
+def _engine(model: Kawasaki) -> Any:
+    arguments = model.lattice, model.seed, model.first_replica, model.replicas
+    if model.device == "cuda":
+        from conncomp.models._kawasaki_cuda import CudaEngine
+
+        return CudaEngine(*arguments)
+    from conncomp.models._kawasaki_cpu import CpuEngine
+
+    return CpuEngine(*arguments)
+
+
+@lru_cache(maxsize=1 << 16)
+def _acceptance(temperature: float, coupling: float, loss: int) -> int:
+    """Return 3/4 exp(-4 J loss / T) as 64 bits."""
+    exact: Callable[[float], Any] = DECIMAL.create_decimal_from_float
+    exponent = DECIMAL.divide(DECIMAL.multiply(exact(-coupling), 4 * loss), exact(temperature))
+    return int(DECIMAL.multiply(DECIMAL.exp(exponent), 3 * CERTAIN // 4))
+
+
+def _digits(probabilities: Sequence[int]) -> list[int]:
+    """Return their binary digits, the highest first: bit k is of number k."""
+    return [
+        sum((p >> place & 1) << k for k, p in enumerate(probabilities))
+        for place in reversed(range(DIGITS))
+    ]
+
+
+def _sizes(xp: Any, roots: Any) -> Any:
+    """Return how many sites of each item have which root, (items, sites)."""
+    items, sites = roots.shape
+    # Background, -1, is counted in a column of its own.
+    column = roots.astype(np.int64) + (1 + (sites + 1) * xp.arange(items))[:, None]
+    counts = xp.bincount(column.reshape(-1), minlength=items * (sites + 1))
+    return counts.reshape(items, sites + 1)[:, 1:]
+
+
+def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
+    ndim = 2 if kind == "square" else 3
+    is_array = isinstance(shape, np.ndarray) and shape.ndim > 0
+    is_sequence = isinstance(shape, Sequence) and not isinstance(shape, (str, bytes))
+    given: Any = shape if is_array or is_sequence else (shape,) * ndim
+    lengths = tuple(as_integer("shape", length) for length in given)
+    if len(lengths) != ndim:
+        raise ValueError(f"shape={shown(shape)} must have {ndim} axes for lattice={kind!r}")
+    if min(lengths) < 1 or any(length % PERIOD for length in lengths):
+        near = tuple(max(PERIOD, round(length / PERIOD) * PERIOD) for length in lengths)
+        raise ValueError(
+            f"shape={shown(shape)} must have multiples of {PERIOD}, as pairs that are exchanged "
+            f"together repeat so; the nearest is {near}"
+        )
+    if prod(lengths) > MOST_SITES:
+        raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+    return lengths
+
+
+def _as_numbers(name: str, value: Any) -> NDArray[np.float64]:
+    """Return one number or several as an array of one axis, or of as many as they have."""
+    numbers = value if np.isscalar(value) else as_numpy(value, name)
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
+        return np.atleast_1d(numbers.astype(np.float64))
+    if isinstance(numbers, np.ndarray) and numbers.ndim > 0:
+        flat = [as_number(name, number) for number in numbers.reshape(-1).tolist()]
+        return np.array(flat, np.float64).reshape(numbers.shape)
+    return np.array([as_number(name, value)])

@@ -1,0 +1,224 @@
+"""What the Kawasaki model takes and refuses; its state, its parts alone and together."""
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.models import Kawasaki, simulate
+from conncomp.models.protocol import State
+from models.kawasaki_reference import STEPS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"shape": (8, 8)}, ValueError, r"shape=\(8, 8\) must have 3 axes for lattice='bcc'"),
+        ({"shape": (8, 8, 8), "lattice": "square"}, ValueError, "must have 2 axes"),
+        ({"shape": (8, 10, 15)}, ValueError, r"multiples of 4.* nearest is \(8, 8, 16\)"),
+        ({"shape": (8, 0, 8)}, ValueError, r"nearest is \(8, 4, 8\)"),
+        ({"shape": (8, -4, 8)}, ValueError, "shape"),
+        ({"shape": (2048, 1024, 1024)}, ValueError, "fewer than 2\\*\\*31 sites"),
+        ({"shape": 8.5}, TypeError, "shape=8.5 must be an integer"),
+        ({"shape": "8"}, TypeError, "shape='8'"),
+        ({"lattice": "fcc"}, ValueError, "lattice='fcc' is not one of 'bcc', 'sc', 'square'"),
+        ({"lattice": None}, ValueError, "lattice=None"),
+        ({"temperature": 0}, ValueError, "temperature=0 must be above 0"),
+        ({"temperature": -1.0}, ValueError, "temperature=-1.0 must be above 0"),
+        ({"temperature": np.nan}, ValueError, "temperature=nan must be above 0"),
+        ({"temperature": np.inf}, ValueError, "temperature=inf must be above 0, and finite"),
+        ({"temperature": "hot"}, ValueError, "temperature='hot' is not one of 'critical'"),
+        ({"temperature": None}, TypeError, "temperature=None must be a number"),
+        ({"temperature": [1.0, 2.0]}, ValueError, r"temperature has shape \(2,\); .* 1 replicas"),
+        ({"fraction": 0}, ValueError, "fraction=0 must be above 0 and below 1"),
+        ({"fraction": 1.0}, ValueError, "fraction=1.0 must be above 0 and below 1"),
+        ({"fraction": -0.2}, ValueError, "fraction=-0.2"),
+        ({"fraction": np.nan}, ValueError, "fraction=nan"),
+        ({"fraction": 1e-9}, ValueError, "fraction=1e-09 of 512 sites is none or all"),
+        ({"fraction": "half"}, TypeError, "fraction='half' must be a number"),
+        ({"fraction": [0.1, 0.2], "replicas": 3}, ValueError, "fraction has shape"),
+        ({"coupling": 0}, ValueError, "coupling=0 must be above 0"),
+        ({"coupling": np.inf}, ValueError, "coupling=inf"),
+        ({"replicas": 0}, ValueError, "replicas=0"),
+        ({"first_replica": -1}, ValueError, "first_replica=-1"),
+        ({"seed": 1 << 64}, ValueError, "seed"),
+        ({"device": "gpu"}, ValueError, "device='gpu'"),
+        ({"start": np.zeros((8, 8), int)}, ValueError, r"start has shape \(8, 8\)"),
+        ({"start": np.full((8, 8, 8), 2)}, ValueError, "spins from 2 to 2; they must be 0 or 1"),
+        ({"start": np.zeros((8, 8, 8), int)}, ValueError, "without spins of both kinds"),
+        ({"start": np.zeros((8, 8, 8))}, TypeError, "start is of dtype float64"),
+        (
+            {"start": np.eye(8, dtype=int)[None] + np.zeros((8, 1, 1), int), "fraction": 0.5},
+            ValueError,
+            "leave out fraction, or start",
+        ),
+    ],
+)
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        Kawasaki(**{"shape": (8, 8, 8), **arguments})
+
+
+def test_defaults_and_what_is_told():
+    model = Kawasaki(8)
+    assert model.lattice.shape == (8, 8, 8)
+    assert model.temperature == Kawasaki.critical_temperature("bcc")
+    assert (model.fraction, model.updates, model.replicas) == (0.5, 0, 1)
+    assert model.spins.shape == (8, 8, 8)
+    assert Kawasaki((8, 8), lattice="square", coupling=2.0).temperature == pytest.approx(4.53837)
+    with pytest.raises(ValueError, match="lattice='hex'"):
+        Kawasaki.critical_temperature("hex")
+    with pytest.raises(ValueError, match="n=-1"):
+        model.step(-1)
+
+
+@pytest.mark.parametrize("lattice", STEPS)
+def test_structure_has_the_steps(lattice):
+    shape = (8,) * (2 if lattice == "square" else 3)
+    structure = Kawasaki(shape, lattice=lattice).structure
+    wanted = {step for plus in STEPS[lattice] for step in (plus, tuple(-a for a in plus))}
+    found = {tuple(int(a) - 1 for a in place) for place in np.argwhere(structure)}
+    assert found == wanted | {(0,) * len(shape)}
+
+
+@pytest.mark.parametrize("lattice", STEPS)
+def test_measurements_are_of_the_spins(lattice):
+    shape = (8, 12) if lattice == "square" else (8, 4, 12)
+    model = Kawasaki(
+        shape, lattice=lattice, temperature=3.0, fraction=0.3, replicas=3, coupling=2.0
+    )
+    model.step(3)
+    measured = model.measure()
+    for k, spins in enumerate(model.spins):
+        signs = 2 * spins.astype(int) - 1
+        energy = -2.0 * sum(
+            (signs * np.roll(signs, step, range(len(shape)))).sum() for step in STEPS[lattice]
+        )
+        assert measured.energy[k] == energy
+        labels = conncomp.label(spins, structure=model.structure, periodic=True)
+        sizes = np.bincount(labels.ravel())[1:]
+        assert measured.components[k] == len(sizes)
+        assert measured.largest_component[k] == sizes.max()
+        assert measured.largest_fraction[k] == sizes.max() / spins.size
+        np.testing.assert_array_equal(model.labels()[k], labels)
+    single = Kawasaki(shape, lattice=lattice)
+    labels, number = single.labels(return_num=True)
+    assert labels.shape == shape
+    assert number == single.measure().components
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_replicas_alone_are_those_of_many(device):
+    temperatures, fractions = np.array([2.0, 4.0, 6.0, 8.0]), np.array([0.1, 0.2, 0.3, 0.6])
+    arguments = {"lattice": "bcc", "seed": 5, "device": device}
+    many = Kawasaki(
+        16, temperature=temperatures, fraction=fractions, replicas=4, first_replica=3, **arguments
+    )
+    many.step(3)
+    for k in range(4):
+        alone = Kawasaki(
+            16, temperature=temperatures[k], fraction=fractions[k], first_replica=3 + k, **arguments
+        )
+        alone.step(2)
+        alone.step()
+        np.testing.assert_array_equal(alone.spins, many.spins[k])
+        assert alone.measure().energy == many.measure().energy[k]
+
+
+@pytest.fixture
+def threads():
+    before = conncomp.get_num_threads()
+    yield conncomp.set_num_threads
+    conncomp.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("shape", "replicas"), [(96, None), (32, 5)])
+def test_threads_change_nothing(shape, replicas, threads):
+    spins = []
+    for count in (1, 3):
+        threads(count)
+        model = Kawasaki(shape, fraction=0.2, replicas=replicas, seed=1)
+        model.step(2)
+        spins.append(model.spins)
+    np.testing.assert_array_equal(*spins)
+
+
+def test_what_start_holds_is_copied():
+    start = (np.arange(512) % 3 == 0).reshape(8, 8, 8)
+    model = Kawasaki(8, start=start, replicas=2)
+    np.testing.assert_array_equal(model.spins, np.broadcast_to(start, (2, 8, 8, 8)))
+    np.testing.assert_array_equal(model.fraction, [171 / 512] * 2)
+    model.spins[...] = 7
+    start[...] = True
+    assert model.spins.sum() == 342
+
+
+def test_states_of_strangers():
+    model = Kawasaki((4, 4), lattice="square", fraction=0.25, seed=1)
+    state = model.state()
+    (words,) = state.arrays
+    more = words.copy()
+    more[0, np.flatnonzero(words[0] == 0)[0]] = 1
+    beyond = words.copy()
+    beyond[0, 3] |= np.uint64(2)
+    for arrays, message in [
+        ((), "the state has 0 arrays"),
+        ((words.astype("i8"),), "words is int64"),
+        ((words[:, :3],), "words is uint64 of shape"),
+        ((words.tolist(),), "words is a list"),
+        ((more,), "other numbers of spins"),
+        ((beyond,), "bits beyond the domains"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.restore(State(0, arrays))
+    with pytest.raises(ValueError, match="updates=-1"):
+        model.restore(State(-1, (words,)))
+    assert (model.state().arrays[0] == words).all()
+
+
+def test_simulations_go_on(tmp_path):
+    def model():
+        return Kawasaki(8, temperature=[3.0, 5.0], fraction=[0.2, 0.4], replicas=2, seed=4)
+
+    whole = simulate(model(), 12, thermalise=3, measure_every=2)
+    path = tmp_path / "checkpoint"
+    simulate(model(), 5, thermalise=3, measure_every=2, checkpoint=path)
+    rest = simulate(
+        model(), 12, thermalise=3, measure_every=2, checkpoint=path, output=tmp_path / "run.h5"
+    )
+    np.testing.assert_array_equal(rest.series.records, whole.series.records)
+    assert whole.series.energy.shape == (6, 2)
+    assert whole.parameters["lattice"] == "bcc"
+    np.testing.assert_array_equal(whole.arrays["temperature"], [3.0, 5.0])
+    with pytest.raises(ValueError, match="temperature"):
+        simulate(
+            Kawasaki(8, temperature=[3.0, 5.1], fraction=[0.2, 0.4], replicas=2, seed=4),
+            12,
+            thermalise=3,
+            measure_every=2,
+            checkpoint=path,
+        )
+    import h5py
+
+    with h5py.File(tmp_path / "run.h5") as archive:
+        np.testing.assert_array_equal(archive["largest_component"], whole.series.largest_component)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_lattices_that_do_not_fit(device, monkeypatch):
+    free = 10_000
+    monkeypatch.setattr("host_cuda.host_gpu.HostGpu.free_memory", lambda gpu: free)
+    monkeypatch.setattr("conncomp.kernels.cuda.launcher.Gpu.free_memory", lambda gpu: free)
+    with pytest.raises(MemoryError, match=r"shape=\(32, 32, 32\) take 81920 bytes.*10000 free"):
+        Kawasaki(32, replicas=10, device=device)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_launches_of_several_sweeps(device, monkeypatch):
+    monkeypatch.setattr("conncomp.kernels.cuda.models.kawasaki.MOST_SWEEPS", 3)
+    spins = []
+    for place in ("cpu", device):
+        model = Kawasaki(8, fraction=0.3, replicas=2, seed=6, device=place)
+        model.step(8)
+        assert model.updates == 8
+        spins.append(model.spins)
+    np.testing.assert_array_equal(*spins)
