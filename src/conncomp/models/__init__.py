@@ -4,6 +4,7 @@ from conncomp.models.measurements import Measurements
 from conncomp.models.percolation import Percolation
 from conncomp.models.percolation_series import (
     PercolationMeasurements,
+    PercolationSummary,
     PercolationSweep,
     SweepEstimates,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Model",
     "Percolation",
     "PercolationMeasurements",
+    "PercolationSummary",
     "PercolationSweep",
     "Potts",
     "Simulation",

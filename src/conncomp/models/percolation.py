@@ -334,7 +334,7 @@ class Percolation:
         probability, records = self._fixed_point(p), self._new_records(1)
         self._engine.measure(self.updates, probability, records[0])
         of_replicas = self._of_replicas(_on_host(records[0]))
-        return PercolationMeasurements(of_replicas, self.lattice)
+        return PercolationMeasurements(of_replicas, self.lattice, self.kind)
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -358,7 +358,8 @@ class Percolation:
             self.updates = number
 
         def read(records: NDArray[np.int64]) -> PercolationMeasurements:
-            return PercolationMeasurements(records[:, 0] if self._single else records, self.lattice)
+            of_replicas = records[:, 0] if self._single else records
+            return PercolationMeasurements(of_replicas, self.lattice, self.kind)
 
         return Update(make, read)
 

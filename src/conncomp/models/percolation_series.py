@@ -35,6 +35,33 @@ WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
 EVENTS = ("axis", "any", "all", "cross")
 
 
+class PercolationSummary(NamedTuple):
+    """Means over configurations, and their errors.
+
+    Attributes
+    ----------
+    occupied : Estimate
+        The share of sites, or of bonds, that are there.
+    clusters : Estimate
+        The number of clusters a site of the lattice.
+    largest_cluster : Estimate
+        The share of the lattice's sites that are in the largest cluster.
+    mean_size : Estimate
+        The sum of squared sizes without the largest cluster, a site of the lattice.
+    wraps_any, wraps_all, cross : Estimate
+        The probabilities that the lattice wraps along any axis, along all of them, and that a
+        cluster does in full rank.
+    """
+
+    occupied: Estimate
+    clusters: Estimate
+    largest_cluster: Estimate
+    mean_size: Estimate
+    wraps_any: Estimate
+    wraps_all: Estimate
+    cross: Estimate
+
+
 @dataclass(frozen=True)
 class PercolationMeasurements:
     """What was measured of configurations of percolation.
@@ -45,16 +72,50 @@ class PercolationMeasurements:
         What was counted. Other arrays have the axes before the last one: updates, of a series, and
         replicas.
     lattice : Lattice
+    kind : {"site", "bond"}
     """
 
     records: NDArray[np.int64]
     lattice: Lattice
+    kind: str = "site"
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
         names = ["occupied", "clusters", "largest_cluster", "squared_sizes", "size_counts"]
         names += ["wraps", "rank"]
         return {name: getattr(self, name) for name in names}
+
+    def summarise(self) -> PercolationSummary:
+        """Return means over all configurations, which are independent, with their errors.
+
+        Returns
+        -------
+        PercolationSummary
+            Errors are NaN of a single configuration.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> summary = Percolation((64, 64), p=0.3, replicas=50, seed=1).measure().summarise()
+        >>> bool(abs(summary.occupied.value - 0.3) < 4 * summary.occupied.error)
+        True
+        """
+        sites = self.lattice.sites
+        elements = self.lattice.bonds if self.kind == "bond" else sites
+        return PercolationSummary(
+            *(
+                _mean(np.asarray(values, float))
+                for values in (
+                    self.occupied / max(elements, 1),
+                    self.clusters / sites,
+                    self.largest_cluster / sites,
+                    self.mean_size,
+                    self.wraps.any(axis=-1),
+                    self.wraps.all(axis=-1),
+                    self.rank == self.lattice.ndim,
+                )
+            )
+        )
 
     @property
     def occupied(self) -> NDArray[np.int64]:
@@ -388,6 +449,11 @@ def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
     logarithms = np.concatenate([[0.0], np.cumsum(rises)])
     weights = np.exp(logarithms - logarithms[mode - begin])
     return begin, weights / weights.sum()
+
+
+def _mean(values: NDArray[np.float64]) -> Estimate:
+    error = values.std(ddof=1) / sqrt(values.size) if values.size > 1 else nan
+    return Estimate(float(values.mean()), float(error))
 
 
 def _check_probabilities(p: ArrayLike) -> NDArray[np.float64]:

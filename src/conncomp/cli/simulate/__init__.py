@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from conncomp.cli.simulate.percolation import percolation
 from conncomp.cli.simulate.potts import potts
 
 
@@ -12,4 +13,5 @@ def simulate() -> None:
     """Simulate models of statistical physics by the clusters of their links."""
 
 
+simulate.add_command(percolation)
 simulate.add_command(potts)
