@@ -16,7 +16,7 @@ from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
-    SWEEP_ROWS,
+    SWEEP_FIELDS,
     PercolationMeasurements,
     PercolationSweep,
 )
@@ -409,13 +409,13 @@ class Percolation:
             raise ValueError(
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
-        of_batch = SWEEP_ROWS * (elements + 1)
+        of_batch = SWEEP_FIELDS * (elements + 1)
         if batches is None:
             most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
             parts = min(count, most)
         else:
             parts = check_range("batches", batches, 1, count)
-        series = np.zeros((parts, SWEEP_ROWS, elements + 1))
+        series = np.zeros((parts, elements + 1, SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
         self._engine.sweep(first, elements, series, wraps)
         return PercolationSweep(

@@ -20,8 +20,8 @@ SIZE_CLASSES = 41
 RECORD_LENGTH = CLASSES + SIZE_CLASSES
 LIMB = 32
 
-# The rows of a sweep's series.
-SWEEP_ROWS = 4
+# What a sweep's series have for each number of elements.
+SWEEP_FIELDS = 4
 
 # Beyond so many standard deviations, and so many more, a binomial distribution is below 1e-30.
 TAIL, LEAST_TAIL = 12, 80
@@ -196,7 +196,7 @@ class PercolationSweep:
 
     Attributes
     ----------
-    series : ndarray of float64, shape (batches, 4, elements + 1)
+    series : ndarray of float64, shape (batches, elements + 1, 4)
         The sums over the runs of each batch, for n = 0 ... elements: of the number of clusters,
         the largest size, its square, and the sum of squared sizes.
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
@@ -221,7 +221,7 @@ class PercolationSweep:
     @property
     def elements(self) -> int:
         """The number of sites, or of bonds."""
-        return int(self.series.shape[-1]) - 1
+        return int(self.series.shape[1]) - 1
 
     @property
     def clusters(self) -> NDArray[np.float64]:
@@ -296,10 +296,10 @@ class PercolationSweep:
         """
         probabilities = _check_probabilities(p)
         runs = self._runs_of_batches()[:, np.newaxis]
-        rows = np.empty((probabilities.size, len(self.series), SWEEP_ROWS))
+        rows = np.empty((probabilities.size, len(self.series), SWEEP_FIELDS))
         for row, probability in zip(rows, probabilities.flat, strict=True):
             begin, weights = binomial(self.elements, float(probability))
-            row[...] = self.series[..., begin : begin + len(weights)] @ weights / runs
+            row[...] = weights @ self.series[:, begin : begin + len(weights)] / runs
         sites = self.lattice.sites
         number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
 
@@ -424,8 +424,8 @@ class PercolationSweep:
             raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
         return value
 
-    def _mean(self, row: int) -> NDArray[np.float64]:
-        return np.asarray(self.series[:, row].sum(axis=0) / self.runs)
+    def _mean(self, field: int) -> NDArray[np.float64]:
+        return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
 
     def _runs_of_batches(self) -> NDArray[np.float64]:
         batches = len(self.series)
