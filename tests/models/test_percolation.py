@@ -194,7 +194,7 @@ def test_runs_are_those_of_the_contract(torus):
             bits |= 1 << element
             expected.append(known[bits])
         rows = [(f.clusters, f.largest, f.largest**2, f.squared_sizes) for f in expected]
-        np.testing.assert_array_equal(sweep.series[run], np.transpose(rows))
+        np.testing.assert_array_equal(sweep.series[run], rows)
         events = [[f.wraps[k] for f in expected] for k in range(len(torus.shape))]
         events.append([f.rank == len(torus.shape) for f in expected])
         first = [[*event, True].index(True) for event in events]
@@ -215,7 +215,7 @@ def test_sweeps_have_the_means_of_all_configurations(torus):
         values = np.array([value(facts) for facts in known], float)
         means = np.bincount(numbers, values) / of_number
         variances = np.bincount(numbers, values**2) / of_number - means**2
-        off = np.abs(sweep.series[:, row].mean(axis=0) - means)
+        off = np.abs(sweep.series[..., row].mean(axis=0) - means)
         errors = np.sqrt(np.maximum(variances, 1e-12) / runs)
         # A normal distribution in the limit only, as sizes have long tails.
         assert (off < 8 * errors).all()

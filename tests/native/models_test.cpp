@@ -132,7 +132,7 @@ void test_draws() {
 template <class Packed, int kSteps>
 void percolate(const PercolationLattice& lattice, const std::vector<Bits64>& words, int64_t elements,
                std::vector<double>& series, std::vector<int64_t>& counts) {
-  series.assign(kSweepRows * (elements + 1), 0);
+  series.assign(kSweepFields * (elements + 1), 0);
   counts.assign(lattice.axes + 1 + kPercolationFields, 0);
   Percolation<Packed, kSteps> percolation(lattice);
   for (Bits32 run = 0; run < 2; ++run) percolation.run(7, run, series.data(), counts.data());
@@ -170,7 +170,7 @@ void test_percolation() {
   for (int axis = model.first_axis(); of_bonds && axis < kLatticeAxes; ++axis)
     elements += lattice.sites() / lattice.length[axis] * (lattice.length[axis] - !lattice.closes(axis));
   check(!certain || records[kElements] == elements, "that all elements are there");
-  std::vector<double> series(2 * kSweepRows * (elements + 1));
+  std::vector<double> series(2 * kSweepFields * (elements + 1));
   std::vector<int64_t> wraps(3 * (axes + 1));
   run_sweep(model, {7, 0, 3, 2, elements}, series.data(), wraps.data());
   for (int64_t w = 0; w < words_of_replica; ++w) {

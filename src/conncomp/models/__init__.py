@@ -7,6 +7,7 @@ from conncomp.models.measurements import Measurements
 from conncomp.models.percolation import Percolation
 from conncomp.models.percolation_series import (
     PercolationMeasurements,
+    PercolationSummary,
     PercolationSweep,
     SweepEstimates,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Model",
     "Percolation",
     "PercolationMeasurements",
+    "PercolationSummary",
     "PercolationSweep",
     "Potts",
     "Simulation",

@@ -79,7 +79,7 @@ class CpuEngine:
         self._native.measure(self._replicas, words.reshape(-1), record.reshape(-1))
 
     def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
-        """Add to series, (batches, rows, elements + 1), and fill wraps, (runs, ndim + 1)."""
+        """Add to series, (batches, elements + 1, fields), and fill wraps, (runs, ndim + 1)."""
         self._native.sweep(
             self._seed,
             first,

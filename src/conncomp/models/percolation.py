@@ -16,7 +16,7 @@ from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
-    SWEEP_ROWS,
+    SWEEP_FIELDS,
     PercolationMeasurements,
     PercolationSweep,
 )
@@ -334,7 +334,7 @@ class Percolation:
         probability, records = self._fixed_point(p), self._new_records(1)
         self._engine.measure(self.updates, probability, records[0])
         of_replicas = self._of_replicas(_on_host(records[0]))
-        return PercolationMeasurements(of_replicas, self.lattice)
+        return PercolationMeasurements(of_replicas, self.lattice, self.kind)
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -358,7 +358,8 @@ class Percolation:
             self.updates = number
 
         def read(records: NDArray[np.int64]) -> PercolationMeasurements:
-            return PercolationMeasurements(records[:, 0] if self._single else records, self.lattice)
+            of_replicas = records[:, 0] if self._single else records
+            return PercolationMeasurements(of_replicas, self.lattice, self.kind)
 
         return Update(make, read)
 
@@ -408,13 +409,13 @@ class Percolation:
             raise ValueError(
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
-        of_batch = SWEEP_ROWS * (elements + 1)
+        of_batch = SWEEP_FIELDS * (elements + 1)
         if batches is None:
             most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
             parts = min(count, most)
         else:
             parts = check_range("batches", batches, 1, count)
-        series = np.zeros((parts, SWEEP_ROWS, elements + 1))
+        series = np.zeros((parts, elements + 1, SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
         self._engine.sweep(first, elements, series, wraps)
         return PercolationSweep(

@@ -20,8 +20,8 @@ SIZE_CLASSES = 41
 RECORD_LENGTH = CLASSES + SIZE_CLASSES
 LIMB = 32
 
-# The rows of a sweep's series.
-SWEEP_ROWS = 4
+# What a sweep's series have for each number of elements.
+SWEEP_FIELDS = 4
 
 # Beyond so many standard deviations, and so many more, a binomial distribution is below 1e-30.
 TAIL, LEAST_TAIL = 12, 80
@@ -35,6 +35,33 @@ WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
 EVENTS = ("axis", "any", "all", "cross")
 
 
+class PercolationSummary(NamedTuple):
+    """Means over configurations, and their errors.
+
+    Attributes
+    ----------
+    occupied : Estimate
+        The share of sites, or of bonds, that are there.
+    clusters : Estimate
+        The number of clusters a site of the lattice.
+    largest_cluster : Estimate
+        The share of the lattice's sites that are in the largest cluster.
+    mean_size : Estimate
+        The sum of squared sizes without the largest cluster, a site of the lattice.
+    wraps_any, wraps_all, cross : Estimate
+        The probabilities that the lattice wraps along any axis, along all of them, and that a
+        cluster does in full rank.
+    """
+
+    occupied: Estimate
+    clusters: Estimate
+    largest_cluster: Estimate
+    mean_size: Estimate
+    wraps_any: Estimate
+    wraps_all: Estimate
+    cross: Estimate
+
+
 @dataclass(frozen=True)
 class PercolationMeasurements:
     """What was measured of configurations of percolation.
@@ -45,16 +72,50 @@ class PercolationMeasurements:
         What was counted. Other arrays have the axes before the last one: updates, of a series, and
         replicas.
     lattice : Lattice
+    kind : {"site", "bond"}
     """
 
     records: NDArray[np.int64]
     lattice: Lattice
+    kind: str = "site"
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
         names = ["occupied", "clusters", "largest_cluster", "squared_sizes", "size_counts"]
         names += ["wraps", "rank"]
         return {name: getattr(self, name) for name in names}
+
+    def summarise(self) -> PercolationSummary:
+        """Return means over all configurations, which are independent, with their errors.
+
+        Returns
+        -------
+        PercolationSummary
+            Errors are NaN of a single configuration.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> summary = Percolation((64, 64), p=0.3, replicas=50, seed=1).measure().summarise()
+        >>> bool(abs(summary.occupied.value - 0.3) < 4 * summary.occupied.error)
+        True
+        """
+        sites = self.lattice.sites
+        elements = self.lattice.bonds if self.kind == "bond" else sites
+        return PercolationSummary(
+            *(
+                _mean(np.asarray(values, float))
+                for values in (
+                    self.occupied / max(elements, 1),
+                    self.clusters / sites,
+                    self.largest_cluster / sites,
+                    self.mean_size,
+                    self.wraps.any(axis=-1),
+                    self.wraps.all(axis=-1),
+                    self.rank == self.lattice.ndim,
+                )
+            )
+        )
 
     @property
     def occupied(self) -> NDArray[np.int64]:
@@ -135,7 +196,7 @@ class PercolationSweep:
 
     Attributes
     ----------
-    series : ndarray of float64, shape (batches, 4, elements + 1)
+    series : ndarray of float64, shape (batches, elements + 1, 4)
         The sums over the runs of each batch, for n = 0 ... elements: of the number of clusters,
         the largest size, its square, and the sum of squared sizes.
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
@@ -160,7 +221,7 @@ class PercolationSweep:
     @property
     def elements(self) -> int:
         """The number of sites, or of bonds."""
-        return int(self.series.shape[-1]) - 1
+        return int(self.series.shape[1]) - 1
 
     @property
     def clusters(self) -> NDArray[np.float64]:
@@ -235,10 +296,10 @@ class PercolationSweep:
         """
         probabilities = _check_probabilities(p)
         runs = self._runs_of_batches()[:, np.newaxis]
-        rows = np.empty((probabilities.size, len(self.series), SWEEP_ROWS))
+        rows = np.empty((probabilities.size, len(self.series), SWEEP_FIELDS))
         for row, probability in zip(rows, probabilities.flat, strict=True):
             begin, weights = binomial(self.elements, float(probability))
-            row[...] = self.series[..., begin : begin + len(weights)] @ weights / runs
+            row[...] = weights @ self.series[:, begin : begin + len(weights)] / runs
         sites = self.lattice.sites
         number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
 
@@ -363,8 +424,8 @@ class PercolationSweep:
             raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
         return value
 
-    def _mean(self, row: int) -> NDArray[np.float64]:
-        return np.asarray(self.series[:, row].sum(axis=0) / self.runs)
+    def _mean(self, field: int) -> NDArray[np.float64]:
+        return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
 
     def _runs_of_batches(self) -> NDArray[np.float64]:
         batches = len(self.series)
@@ -388,6 +449,11 @@ def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
     logarithms = np.concatenate([[0.0], np.cumsum(rises)])
     weights = np.exp(logarithms - logarithms[mode - begin])
     return begin, weights / weights.sum()
+
+
+def _mean(values: NDArray[np.float64]) -> Estimate:
+    error = values.std(ddof=1) / sqrt(values.size) if values.size > 1 else nan
+    return Estimate(float(values.mean()), float(error))
 
 
 def _check_probabilities(p: ArrayLike) -> NDArray[np.float64]:

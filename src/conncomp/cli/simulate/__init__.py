@@ -6,6 +6,7 @@ import click
 
 from conncomp.cli.simulate.cahn_hilliard import cahn_hilliard
 from conncomp.cli.simulate.kawasaki import kawasaki
+from conncomp.cli.simulate.percolation import percolation
 from conncomp.cli.simulate.potts import potts
 
 
@@ -16,4 +17,5 @@ def simulate() -> None:
 
 simulate.add_command(cahn_hilliard)
 simulate.add_command(kawasaki)
+simulate.add_command(percolation)
 simulate.add_command(potts)

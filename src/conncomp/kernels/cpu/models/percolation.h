@@ -28,6 +28,8 @@ struct LatticeStep {
   int64_t offset;  // of the neighbour, where no end is in the way
 };
 
+constexpr int kSweepFields = 4;
+
 // What percolates: sites with their neighbours, or bonds.
 struct PercolationLattice {
   Lattice lattice;
@@ -85,22 +87,22 @@ class Percolation {
     }
   }
 
-  // Adds the number of clusters, the largest size, its square and the sum of all squares, after each number
-  // of elements, to `series`, which has four rows of elements + 1; writes the numbers at which the lattice
-  // first wraps along each axis of the model, and has a cluster of full rank: elements + 1 where it never
-  // does.
+  // Adds the number of clusters, the largest size, its square and the sum of all squares to the fields of
+  // `series`, for 0 ... all elements; writes the numbers at which the lattice first wraps along each axis of
+  // the model, and has a cluster of full rank: elements + 1 where it never does.
   void run(Bits64 seed, Bits32 run, double* series, int64_t* wraps) {
     begin_run(seed, run);
     const int64_t count = int64_t(elements_), blocks = (count + kBlock - 1) / kBlock;
     std::fill_n(wraps, lattice_.axes + 1, count + 1);
     clusters_.clear(kOfBonds);
     Wrapping seen;
-    const auto measure = [&, row = count + 1](int64_t n) {
+    const auto measure = [&](int64_t n) {
       const double largest = double(clusters_.counts.largest);
-      series[n] += double(clusters_.counts.clusters);
-      series[row + n] += largest;
-      series[2 * row + n] += largest * largest;
-      series[3 * row + n] += double(clusters_.counts.squares);
+      double* const at = series + kSweepFields * n;
+      at[0] += double(clusters_.counts.clusters);
+      at[1] += largest;
+      at[2] += largest * largest;
+      at[3] += double(clusters_.counts.squares);
     };
     measure(0);
     for (int64_t b = -kStages; b < blocks; ++b) {
@@ -327,8 +329,6 @@ void with_percolation(const PercolationLattice& lattice, Body&& body) {
   }
 }
 
-constexpr int kSweepRows = 4;
-
 // Runs of a sweep: `batches` of them, each with sums of its own and one after the other, in one thread.
 struct Sweep {
   Bits64 seed;
@@ -343,7 +343,8 @@ inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, dou
       auto percolation = make();
       for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
         percolation.run(sweep.seed, Bits32(sweep.first_run + run),
-                        series + batch * kSweepRows * (sweep.elements + 1), wraps + run * (lattice.axes + 1));
+                        series + batch * kSweepFields * (sweep.elements + 1),
+                        wraps + run * (lattice.axes + 1));
     });
   });
 }

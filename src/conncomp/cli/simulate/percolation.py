@@ -1,0 +1,124 @@
+"""``conncomp simulate percolation``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+import numpy as np
+
+from conncomp.cli._options import closed_axes, periodic_option
+from conncomp.cli._report import Row
+from conncomp.cli.simulate._common import (
+    Settings,
+    as_plain,
+    border_in_words,
+    parse_numbers,
+    plot_observables,
+    run_model,
+    shown,
+    simulation_options,
+)
+from conncomp.models import Percolation, PercolationMeasurements
+from conncomp.models.percolation import KINDS, LATTICES
+
+# Of each observable of a summary, what it is called in tables and pictures.
+NAMES = {
+    "occupied": "share that is there",
+    "clusters": "clusters a site",
+    "largest_cluster": "share of the largest cluster",
+    "mean_size": "mean size without it",
+    "wraps_any": "wraps along any axis",
+    "wraps_all": "wraps along all axes",
+    "cross": "wraps in full rank",
+}
+
+
+def _parse_p(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> str | float | None:
+    if text == "critical":
+        return text
+    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
+    return None if numbers is None else float(numbers[0])
+
+
+@click.command()
+@simulation_options
+@click.option(
+    "--kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="What is there."
+)
+@click.option(
+    "--p",
+    metavar="P|critical",
+    callback=_parse_p,
+    help="How probably each site or bond is there. Default: the threshold.",
+)
+@click.option("--lattice", type=click.Choice(LATTICES), default=LATTICES[0], show_default=True)
+@periodic_option("all")
+def percolation(
+    settings: Settings,
+    kind: str,
+    p: str | float | None,
+    lattice: str,
+    periodic: bool | list[bool] | list[int],
+) -> None:
+    """Draw configurations of percolation, and measure their clusters.
+
+    An update is a new configuration, so none are thermalised by default. It prints means with their
+    errors, and the numbers n_s of clusters of s sites, a site of the lattice.
+    """
+    settings.check()
+    if settings.thermalise is None:
+        settings = replace(settings, thermalise=0)
+
+    def build() -> Percolation:
+        return Percolation(
+            settings.shape,
+            kind,
+            p="critical" if p is None else p,
+            lattice=lattice,
+            periodic=closed_axes(periodic, len(settings.shape), "lattice"),
+            replicas=settings.replicas,
+            seed=settings.seed,
+            device=settings.device,
+        )
+
+    finished = run_model(settings, build, {})
+    series, model = finished.run.series, _model_row(finished.run.parameters)
+    with finished.stage("statistics"):
+        summary = series.summarise()
+    if settings.plot is not None:
+        sites = series.lattice.sites
+        with finished.stage("plot"):
+            observables = {
+                NAMES["clusters"]: series.clusters / sites,
+                NAMES["largest_cluster"]: series.largest_cluster / sites,
+            }
+            plot_observables(finished, model, observables)
+    table: list[Row] = [("observable", "value ± error")]
+    table += [(name, shown(getattr(summary, key))) for key, name in NAMES.items()]
+    table += _size_rows(series)
+    facts = [finished.speed_row("sites")]
+    finished.show(model, as_plain(summary), table, facts=facts)
+
+
+def _size_rows(series: PercolationMeasurements) -> list[Row]:
+    """Return a line for each class of sizes that has clusters."""
+    numbers = series.cluster_numbers
+    means = numbers.reshape(-1, numbers.shape[-1]).mean(axis=0)
+    return [
+        (f"n_s, s from {1 << k} to {(2 << k) - 1}" if k else "n_s, s = 1", f"{means[k]:.4g}")
+        for k in np.flatnonzero(means).tolist()
+    ]
+
+
+def _model_row(parameters: dict[str, Any]) -> Row:
+    lengths = " x ".join(map(str, parameters["shape"]))
+    border = border_in_words(parameters["periodic"])
+    lattice = (
+        "" if parameters["lattice"] == LATTICES[0] else f" of a {parameters['lattice']} lattice"
+    )
+    kind = f"{parameters['kind']}s{lattice}"
+    return "model", f"percolation of {kind}, {lengths}, {border}, p = {parameters['p']:.8g}"
