@@ -308,14 +308,17 @@ def _described(xp: Any, problem: Problem, tables: SeamTables, counts: Any) -> Co
     """Return windings by all axes, closed or not."""
     closed = np.flatnonzero(problem.neighbourhood.periodic).tolist()
     ndim, count = len(problem.neighbourhood.periodic), len(closed)
-    windings = read_windings(xp, tables, counts)
-    bases = xp.zeros((len(windings.rows), ndim, ndim), np.int64)
+    as_numpy = np.asarray if xp is np else xp.asnumpy
+    windings = read_windings(xp, as_numpy, tables, counts)
+    bases = np.zeros((len(windings.rows), ndim, ndim), np.int64)
     # Rows of zeros come last.
-    order = xp.argsort((windings.bases == 0).all(2), axis=1, kind="stable")
-    packed = xp.take_along_axis(windings.bases, order[:, :, None], 1)
-    for k, axis in enumerate(closed):
-        bases[:, :count, axis] = packed[:, :count, k]
+    order = np.argsort((windings.bases == 0).all(2), axis=1, kind="stable")
+    packed = np.take_along_axis(windings.bases, order[:, :, None], 1)
+    bases[:, :count, closed] = packed[:, :count, :count]
     axes = xp.zeros((int(windings.counts.sum()), ndim), bool)
-    axes[windings.rows] = (bases != 0).any(1)
+    rows = xp.asarray(windings.rows)
+    if len(rows):
+        axes[rows] = xp.asarray((bases != 0).any(1))
     batch = problem.source.given.shape[-ndim - problem.batch_axes :][: problem.batch_axes]
-    return ComponentWrapping(axes, windings.rows, bases, windings.counts.reshape(batch))
+    of_items = xp.asarray(windings.counts.reshape(batch))
+    return ComponentWrapping(axes, rows, xp.asarray(bases), of_items)

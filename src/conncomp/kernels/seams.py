@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import combinations
 from math import prod
@@ -188,37 +188,39 @@ class Windings(NamedTuple):
 
     Attributes
     ----------
-    counts : array of int64, shape (items,)
+    counts : ndarray of int64, shape (items,)
         How many components each item has.
-    rows : array of int64, shape (k,)
+    rows : ndarray of int64, shape (k,)
         The numbers of those that wrap, from 0 on, among the components of all items.
-    bases : array of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
+    bases : ndarray of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
         Of their windings, by closed axes.
     """
 
-    counts: Any
-    rows: Any
-    bases: Any
+    counts: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    bases: NDArray[np.int64]
 
 
-def read_windings(xp: Any, tables: SeamTables, open_counts: Any) -> Windings:
-    """Return what kernels have found about the seams.
+def read_windings(
+    xp: Any, as_numpy: Callable[[Any], NDArray[Any]], tables: SeamTables, open_counts: Any
+) -> Windings:
+    """Return what kernels have found about the seams, in main memory.
 
     Labels follow from those of the open items, as both are in the order of first elements: those
     are left out that are connected to smaller ones. `open_counts` has the number of open components
-    of each item.
+    of each item. What is looked for is little: it is picked out where the tables lie, and then
+    worked on in main memory, as each call for a GPU takes longer than that.
     """
-    first_rows = xp.cumsum(open_counts) - open_counts
-    at_seams = tables.key != NO_KEY
-    keys, smallest = tables.key[at_seams], tables.smallest[at_seams]
-    left_out = xp.sort(keys[keys != smallest])
-    counts = open_counts - xp.bincount(left_out >> ITEM_SHIFT, minlength=len(open_counts))
+    key, smallest = tables.key, tables.smallest
+    left_out = np.sort(as_numpy(key[(key != NO_KEY) & (key != smallest)]))
     slots = xp.nonzero(tables.lattice_of >= 0)[0]
-    first = tables.smallest[slots]
-    order = xp.argsort(first)
-    keys_in_order = first[order]
-    item = keys_in_order >> ITEM_SHIFT
-    open_rows = first_rows[item] + (keys_in_order & LABEL_BITS) - 1
-    rows = open_rows - xp.searchsorted(left_out, keys_in_order)
-    of_slots = tables.lattices[tables.lattice_of[slots[order]], 1:]
-    return Windings(counts, rows, of_slots.reshape(-1, MOST_CLOSED, MOST_CLOSED))
+    first = as_numpy(smallest[slots])
+    lattices = as_numpy(tables.lattices[tables.lattice_of[slots], 1:])
+    counts = as_numpy(open_counts)
+    first_rows = np.cumsum(counts) - counts
+    counts = counts - np.bincount(left_out >> ITEM_SHIFT, minlength=len(counts))
+    order = np.argsort(first)
+    first, lattices = first[order], lattices[order]
+    open_rows = first_rows[first >> ITEM_SHIFT] + (first & LABEL_BITS) - 1
+    rows = open_rows - np.searchsorted(left_out, first)
+    return Windings(counts, rows, lattices.reshape(-1, MOST_CLOSED, MOST_CLOSED))

@@ -83,13 +83,27 @@ struct SeamWindings {
     if (from != to) forest.unite<Access>(from, to, winding, int32_t(link));
   }
 
-  // Adds the closed path that a link makes, once all are united.
+  // A closed path, and the root of its component; none if it does not wind.
+  struct Path {
+    int32_t root;
+    Winding winding;
+
+    CONNCOMP_ANYWHERE bool exists() const { return root >= 0; }
+    CONNCOMP_ANYWHERE bool operator==(const Path& other) const {
+      Winding difference = winding;
+      difference -= other.winding;
+      return root == other.root && difference.is_zero();
+    }
+  };
+  static constexpr int32_t kNoRoot = -1;
+
+  // The closed path that a link makes, once all are united.
   template <class Access>
-  CONNCOMP_ANYWHERE void close(int32_t from, int32_t to, const Winding& winding) const {
+  CONNCOMP_ANYWHERE Path path_over(int32_t from, int32_t to, const Winding& winding) const {
     const auto a = forest.find<Access>(from);
     const auto b = from == to ? a : forest.find<Access>(to);
     const Winding path = WindingForest::closed_path(a, b, winding);
-    if (a.root == b.root && !path.is_zero()) lattices.add<Access>(a.root, path);
+    return a.root == b.root && !path.is_zero() ? Path{a.root, path} : Path{kNoRoot, {}};
   }
 
   // For each slot, once all are united: tells the root; then asks it.

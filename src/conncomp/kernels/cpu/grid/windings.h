@@ -123,9 +123,13 @@ void find_windings(const SeamArray<Rule, Label>& array, const SeamWindings& wind
     });
   });
   parallel_for(lines.parts.parts, [&](int64_t part) {
+    SeamWindings::Path last{SeamWindings::kNoRoot, {}};
     for_each_in(0, int64_t(unions[part].size()), [&](int64_t i) {
       const SeamUnion& link = unions[part][i];
-      windings.close<Shared>(link.from, link.to, link.box->winding());
+      const auto path = windings.path_over<Shared>(link.from, link.to, link.box->winding());
+      if (!path.exists() || path == last) return;
+      last = path;
+      windings.lattices.add<Shared>(path.root, path.winding);
     });
   });
   for_each_slot(windings, [&](int64_t slot) { windings.tell_smallest<Shared>(slot); });

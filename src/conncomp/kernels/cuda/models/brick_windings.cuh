@@ -8,8 +8,8 @@
 //   join_seams      the links over the ends, which make open clusters whole
 #pragma once
 
-#include "core/seams.h"
 #include "cuda/grid/tiled_bricks.cuh"
+#include "cuda/grid/windings.cuh"
 #include "cuda/models/spins.cuh"
 
 namespace conncomp {
@@ -61,10 +61,14 @@ __global__ void unite_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* _
 template <class Tiles, class Index>
 __global__ void close_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
                                       BrickTable table, SeamWindings windings) {
-  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
-    with_slots(
-        tiles, seams, box, i, label, table, windings,
-        [&](int32_t from, int32_t to, const Winding& winding) { windings.close<Shared>(from, to, winding); });
+  PathsOfWarp{windings}.add_all(seams.items * seams.links, [&](int64_t link) {
+    SeamWindings::Path path{SeamWindings::kNoRoot, {}};
+    with_slots(tiles, seams, box, link, label, table, windings,
+               [&](int32_t from, int32_t to, const Winding& winding) {
+                 path = windings.path_over<Shared>(from, to, winding);
+               });
+    return path;
+  });
 }
 
 template <class Tiles, class Index>
