@@ -353,6 +353,28 @@ def test_threshold_of_square_sites():
         assert threshold.error < 1e-3
 
 
+@pytest.mark.parametrize("event", ["axis", "any", "all", "cross"])
+@pytest.mark.parametrize(("kind", "p_c"), [("site", 0.59274605), ("bond", 0.5)])
+def test_threshold_of_configurations(event, kind, p_c):
+    """Within five standard errors, at p_c and beside it: a false alarm in 2 million."""
+    for offset in (-0.002, 0.0, 0.002):
+        model = Percolation((48, 48), kind, p=p_c + offset, replicas=6000, seed=4)
+        threshold = model.measure().threshold(event)
+        assert threshold.error < 1.5e-3
+        # A hundredth beside p_c the line is off by 0.0027 (any, bonds), and as the square of that.
+        assert abs(threshold.value - p_c) < 5 * threshold.error + 0.0027 * (offset / 0.01) ** 2
+
+
+def test_threshold_of_few_configurations():
+    few = Percolation((48, 48), replicas=3, seed=4).measure()
+    with pytest.raises(ValueError, match="3 configurations do not show"):
+        few.threshold()
+    with pytest.raises(ValueError, match="crossing=None is known"):
+        Percolation((48, 24), replicas=3).measure().threshold()
+    with pytest.raises(ValueError, match="crossing=2"):
+        few.threshold(crossing=2)
+
+
 def test_wrapping_at_the_threshold():
     for model in [Percolation((128, 128), "bond", seed=51), Percolation((128, 128), seed=52)]:
         sweep = model.sweep(2000)

@@ -334,7 +334,7 @@ class Percolation:
         probability, records = self._fixed_point(p), self._new_records(1)
         self._engine.measure(self.updates, probability, records[0])
         of_replicas = self._of_replicas(_on_host(records[0]))
-        return PercolationMeasurements(of_replicas, self.lattice, self.kind)
+        return self._measurements(of_replicas)
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -359,7 +359,7 @@ class Percolation:
 
         def read(records: NDArray[np.int64]) -> PercolationMeasurements:
             of_replicas = records[:, 0] if self._single else records
-            return PercolationMeasurements(of_replicas, self.lattice, self.kind)
+            return self._measurements(of_replicas)
 
         return Update(make, read)
 
@@ -435,6 +435,10 @@ class Percolation:
 
     def _unpacked(self, words: Any, plane: int) -> Any:
         return unpack(self._engine.xp, self.lattice, words[:, plane : plane + 1]).astype(bool)
+
+    def _measurements(self, records: NDArray[np.int64]) -> PercolationMeasurements:
+        triangular = self.geometry == "triangular"
+        return PercolationMeasurements(records, self.lattice, self.kind, triangular)
 
     def _of_replicas(self, array: Any) -> Any:
         return array[0] if self._single else array

@@ -34,6 +34,9 @@ WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
 
 EVENTS = ("axis", "any", "all", "cross")
 
+# By how many of its standard deviations a slope must be above 0 to be divided by.
+LEAST_RISE = 5
+
 
 class PercolationSummary(NamedTuple):
     """Means over configurations, and their errors.
@@ -73,11 +76,13 @@ class PercolationMeasurements:
         replicas.
     lattice : Lattice
     kind : {"site", "bond"}
+    triangular : bool
     """
 
     records: NDArray[np.int64]
     lattice: Lattice
     kind: str = "site"
+    triangular: bool = False
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name."""
@@ -101,12 +106,11 @@ class PercolationMeasurements:
         True
         """
         sites = self.lattice.sites
-        elements = self.lattice.bonds if self.kind == "bond" else sites
         return PercolationSummary(
             *(
                 _mean(np.asarray(values, float))
                 for values in (
-                    self.occupied / max(elements, 1),
+                    self.occupied / max(self.elements, 1),
                     self.clusters / sites,
                     self.largest_cluster / sites,
                     self.mean_size,
@@ -116,6 +120,67 @@ class PercolationMeasurements:
                 )
             )
         )
+
+    def threshold(self, event: str = "axis", crossing: float | None = None) -> Estimate:
+        """Estimate p_c from configurations near it, on any device.
+
+        It is where the wrapping probability is what it is in the limit of many sites. How fast that
+        rises follows from the same configurations: those in which more is there wrap more often. A
+        line is laid through that, so the probability of the configurations must be near p_c: as
+        near as their shares of sites or bonds scatter. If it is not, repeat it at the estimate.
+
+        Parameters
+        ----------
+        event : {"axis", "any", "all", "cross"}, optional
+            As of `PercolationSweep.first`; "axis" is the mean over all axes.
+        crossing : float, optional
+            As of `PercolationSweep.threshold`.
+
+        Returns
+        -------
+        Estimate
+            The error is statistical.
+
+        Raises
+        ------
+        ValueError
+            If no crossing is given or known, or there are too few configurations to see that the
+            wrapping probability rises.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> threshold = Percolation((64, 64), replicas=4000, seed=1).measure().threshold()
+        >>> bool(abs(threshold.value - 0.59274605) < 4 * threshold.error < 0.01)
+        True
+        """
+        check_choice("event", event, EVENTS)
+        wanted = _crossing(self.lattice, self.triangular, event, crossing)
+        axes = self.wraps
+        happens = {
+            "axis": axes.mean(axis=-1),
+            "any": axes.any(axis=-1),
+            "all": axes.all(axis=-1),
+            "cross": self.rank == self.lattice.ndim,
+        }[event]
+        wraps = np.asarray(happens, float).reshape(-1)
+        share = self.occupied.reshape(-1) / max(self.elements, 1)
+        wraps_above, share_above = wraps - wraps.mean(), share - share.mean()
+        spread = float(share_above @ share_above)
+        slope = float(share_above @ wraps_above) / spread if spread else 0.0
+        scatter = sqrt(float(((wraps_above - slope * share_above) ** 2).mean()))
+        if not slope * sqrt(spread) > LEAST_RISE * scatter:
+            raise ValueError(
+                f"{wraps.size} configurations do not show how the wrapping probability, "
+                f"{wraps.mean():.3g}, rises with p; measure more of them, nearer to p_c"
+            )
+        value = share.mean() + (wanted - wraps.mean()) / slope
+        return Estimate(float(value), scatter / slope / sqrt(wraps.size))
+
+    @property
+    def elements(self) -> int:
+        """The number of sites, or of bonds, that may be there."""
+        return self.lattice.bonds if self.kind == "bond" else self.lattice.sites
 
     @property
     def occupied(self) -> NDArray[np.int64]:
@@ -377,7 +442,7 @@ class PercolationSweep:
         True
         """
         first = self.first(event, axis)
-        wanted = self._check_crossing(crossing, event)
+        wanted = _crossing(self.lattice, self.triangular, event, crossing)
         low, high = 0.0, 1.0
         if not (first <= self.elements).mean() > wanted:
             raise ValueError(
@@ -410,20 +475,6 @@ class PercolationSweep:
         each = padded[np.clip(first - begin, 0, len(weights) + 1)]
         return float(each.mean()) * self.elements
 
-    def _check_crossing(self, crossing: float | None, event: str) -> float:
-        if crossing is None:
-            square = self.lattice.ndim == 2 and len(set(self.lattice.shape)) == 1
-            if not square or not all(self.lattice.periodic) or self.triangular:
-                raise ValueError(
-                    "crossing=None is known for two periodic axes of equal length of a square "
-                    "lattice only; give the wrapping probability at p_c"
-                )
-            return WRAPPING_AT_THRESHOLD[event]
-        value = as_number("crossing", crossing)
-        if not 0 < value < 1:
-            raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
-        return value
-
     def _mean(self, field: int) -> NDArray[np.float64]:
         return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
 
@@ -431,6 +482,22 @@ class PercolationSweep:
         batches = len(self.series)
         more = np.arange(batches) < self.runs % batches
         return np.asarray(self.runs // batches + more, float)
+
+
+def _crossing(lattice: Lattice, triangular: bool, event: str, crossing: float | None) -> float:
+    """Return the wrapping probability at p_c: what is given, or else known."""
+    if crossing is None:
+        square = lattice.ndim == 2 and len(set(lattice.shape)) == 1
+        if not square or not all(lattice.periodic) or triangular:
+            raise ValueError(
+                "crossing=None is known for two periodic axes of equal length of a square "
+                "lattice only; give the wrapping probability at p_c"
+            )
+        return WRAPPING_AT_THRESHOLD[event]
+    value = as_number("crossing", crossing)
+    if not 0 < value < 1:
+        raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
+    return value
 
 
 def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
