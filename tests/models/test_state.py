@@ -88,3 +88,16 @@ def test_state_with_other_arrays_is_refused():
     model = Potts((4, 6), 3, 1.0, seed=1)
     with pytest.raises(ValueError, match="has 1 arrays; one of a Potts model has two"):
         model.restore(model.state()._replace(arrays=model.state().arrays[:1]))
+
+
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_wrapping(replicas):
+    """Of the clusters that the next update draws; a cold lattice is one cross a replica."""
+    model = Potts((12, 10), 2, "critical", replicas=replicas, seed=3)
+    model.swendsen_wang(5, measure=False)
+    wrapping, (labels, counts) = model.wrapping(), model.labels(return_num=True)
+    np.testing.assert_array_equal(wrapping.counts, counts)
+    assert len(wrapping.axes) == np.sum(counts)
+    assert labels.max() == np.max(counts)
+    cold = Potts((12, 10), 2, 50.0, replicas=replicas, start="cold")
+    np.testing.assert_array_equal(cold.wrapping().rank, [2] * (replicas or 1))

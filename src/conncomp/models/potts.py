@@ -22,7 +22,7 @@ from conncomp._arrays import (
     native_layout,
     on_gpu,
 )
-from conncomp.grid import label_bonds
+from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, check_words, pack, unpack
 from conncomp.models.measurements import (
@@ -352,6 +352,24 @@ class Potts:
             numbering=numbering,
             return_num=return_num,
         )
+
+    def wrapping(self) -> ComponentWrapping:
+        """Tell which of the clusters that the next update draws close on themselves, and how.
+
+        Returns
+        -------
+        ComponentWrapping
+            Of the clusters of `labels`, in arrays of the device's library; of several replicas as
+            of a batch.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8), beta=50.0, start="cold", seed=1).wrapping().rank
+        array([2])
+        """
+        batch_axes = 0 if self._single else 1
+        return cluster_wrapping(self.bonds(), periodic=self.lattice.periodic, batch_axes=batch_axes)
 
     # ---------------------------------------------------------------------------------- the updates
 
