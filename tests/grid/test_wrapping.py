@@ -278,7 +278,39 @@ def test_large_torus(size):
         assert left == rank_2(of_black) - rank_2(of_white)
 
 
-def test_threads(monkeypatch):
+@pytest.mark.gpu
+def test_torus_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    for seed, density in enumerate((0.4, 0.5927, 0.5927, 0.62)):
+        black = cupy.random.default_rng(seed).random((4096, 4096), dtype=cupy.float32) < density
+        of_black = conncomp.component_wrapping(black, connectivity=1)
+        of_white = conncomp.component_wrapping(~black, connectivity=2)
+        left = len(of_black.axes) - len(of_white.axes) - euler_characteristic(black.get())
+        assert left == rank_2(of_black) - rank_2(of_white)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", range(40))
+def test_on_a_gpu(seed):
+    cupy = pytest.importorskip("cupy")
+    random = np.random.default_rng(seed)
+    shape = random_shape(random)
+    image = random.random(shape) < random.choice([0.3, 0.5, 0.6])
+    bonds = random.random((len(shape), *shape)) < 0.5
+    for wrap, given in (
+        (conncomp.component_wrapping, image),
+        (conncomp.cluster_wrapping, bonds),
+    ):
+        expected, wrapping = wrap(given), wrap(cupy.asarray(given))
+        moved = wrap(given, device="cuda")
+        for part in ("axes", "wrapping", "bases", "counts"):
+            on_gpu = getattr(wrapping, part)
+            assert isinstance(on_gpu, cupy.ndarray)
+            np.testing.assert_array_equal(on_gpu.get(), getattr(expected, part))
+            np.testing.assert_array_equal(getattr(moved, part), getattr(expected, part))
+
+
+def test_threads():
     random = np.random.default_rng(5)
     image = random.random((4, 300, 300)) < 0.35
     results = []

@@ -438,7 +438,7 @@ def test_shapes_that_are_refused(shape, error_type, message):
     [
         ({"mobility": 0}, ValueError, "mobility=0 must be above 0"),
         ({"K": -1}, ValueError, "K=-1 must be above 0"),
-        ({"dx": math.nan}, ValueError, "dx=nan must be finite"),
+        ({"dx": math.nan}, ValueError, "dx=nan must be above 0, and finite"),
         ({"b": math.inf}, ValueError, "b=inf must be finite"),
         ({"u": -1}, ValueError, "u=-1 must not be negative"),
         ({"u": 0}, ValueError, "u=0 with b=1.0 > 0 has no lowest energy; choose u > 0"),

@@ -16,9 +16,9 @@ from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Repl
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.models._arguments import CERTAIN
 
 CHOSEN, WORD = np.dtype("u4"), 32
-CERTAIN = 1 << 64
 
 # ``Choice`` and ``SeedTiles`` of ``clusters.cuh``.
 _CHOICE = np.dtype(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_number, check_choice, check_range, shown
+from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
@@ -21,6 +21,12 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp.grid import label
+from conncomp.models._arguments import (
+    MOST_REPLICAS,
+    check_finite,
+    check_not_negative,
+    check_positive,
+)
 from conncomp.models._field import (
     OUTSIDE,
     DomainMeasurements,
@@ -30,7 +36,6 @@ from conncomp.models._field import (
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_CELLS = (1 << 31) - 1  # of a replica, so that sums of squared sizes have 64 bits
-MOST_REPLICAS = 1 << 24
 MOST_SEED = (1 << 64) - 1
 DTYPES = ("float32", "float64")
 SHARE = 0.8  # of the stable bound, which the time step is by default
@@ -153,19 +158,19 @@ class CahnHilliard:
     ) -> None:
         lengths = _check_shape(shape)
         self._physics = _Physics(
-            _check_positive("mobility", mobility),
-            _check_finite("b", b),
-            _check_not_negative("u", u),
-            _check_positive("K", K),
-            _check_positive("dx", dx),
+            check_positive("mobility", mobility),
+            check_finite("b", b),
+            check_not_negative("u", u),
+            check_positive("K", K),
+            check_positive("dx", dx),
             len(lengths),
         )
         if self._physics.u == 0 and self._physics.b > 0:
             raise ValueError(f"u=0 with b={shown(b)} > 0 has no lowest energy; choose u > 0")
         self.lattice = FieldLattice(lengths, self._physics.dx)
-        self.mean = _check_finite("mean", mean)
-        self.amplitude = _check_not_negative("amplitude", amplitude)
-        self.noise = _check_not_negative("noise", noise)
+        self.mean = check_finite("mean", mean)
+        self.amplitude = check_not_negative("amplitude", amplitude)
+        self.noise = check_not_negative("noise", noise)
         check_choice("dtype", dtype, DTYPES)
         self.dtype = np.dtype(dtype)
         self._single = replicas is None
@@ -224,14 +229,14 @@ class CahnHilliard:
         0.025
         """
         physics = _Physics(
-            _check_positive("mobility", mobility),
-            _check_finite("b", b),
-            _check_not_negative("u", u),
-            _check_positive("K", K),
-            _check_positive("dx", dx),
+            check_positive("mobility", mobility),
+            check_finite("b", b),
+            check_not_negative("u", u),
+            check_positive("K", K),
+            check_positive("dx", dx),
             check_range("ndim", ndim, 2, 3),
         )
-        return physics.stable_time_step(_check_not_negative("largest", largest))
+        return physics.stable_time_step(check_not_negative("largest", largest))
 
     # ------------------------------------------------------------------------------------ the state
 
@@ -471,7 +476,7 @@ class CahnHilliard:
 
     def _check_threshold(self, threshold: Any) -> float:
         """Return the threshold as one of the field's numbers: all that compare then agree."""
-        return self._rounded(_check_finite("threshold", threshold))
+        return self._rounded(check_finite("threshold", threshold))
 
     def _check_start(self, start: ArrayLike) -> Any:
         given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
@@ -491,7 +496,7 @@ class CahnHilliard:
         bound = self._physics.stable_time_step(largest)
         if dt is None:
             return SHARE * bound
-        step = _check_positive("dt", dt)
+        step = check_positive("dt", dt)
         if step > bound:
             raise ValueError(
                 f"dt={shown(dt)} is above the stable bound of explicit steps, {bound:.6g}, for "
@@ -540,24 +545,3 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
     if math.prod(lengths) > MOST_CELLS:
         raise ValueError(f"shape={lengths} has more than {MOST_CELLS} cells; choose fewer")
     return lengths
-
-
-def _check_finite(name: str, value: Any) -> float:
-    number = as_number(name, value)
-    if not math.isfinite(number):
-        raise ValueError(f"{name}={shown(value)} must be finite")
-    return number
-
-
-def _check_not_negative(name: str, value: Any) -> float:
-    number = _check_finite(name, value)
-    if number < 0:
-        raise ValueError(f"{name}={shown(value)} must not be negative")
-    return number
-
-
-def _check_positive(name: str, value: Any) -> float:
-    number = _check_finite(name, value)
-    if number <= 0:
-        raise ValueError(f"{name}={shown(value)} must be above 0")
-    return number

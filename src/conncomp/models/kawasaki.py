@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, as_number, check_choice, check_range, shown
+from conncomp._arguments import as_integer, check_choice, check_range, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
@@ -24,8 +24,9 @@ from conncomp._arrays import (
 )
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
+from conncomp.models._arguments import CERTAIN, MOST_REPLICAS, as_numbers, as_tuple, check_positive
 from conncomp.models._kawasaki_cpu import first_words
-from conncomp.models.potts import CERTAIN, DECIMAL, MOST_REPLICAS
+from conncomp.models.potts import DECIMAL
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_SITES = (1 << 31) - 1
@@ -188,9 +189,7 @@ class Kawasaki:
     ) -> None:
         check_choice("lattice", lattice, ("bcc", "sc", "square"))
         self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
-        self.coupling = as_number("coupling", coupling)
-        if not 0 < self.coupling < inf:
-            raise ValueError(f"coupling={shown(coupling)} must be above 0, and finite")
+        self.coupling = check_positive("coupling", coupling)
         self._single = replicas is None
         self._replicas = (
             1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
@@ -522,7 +521,7 @@ class Kawasaki:
 
     def _one_each(self, name: str, value: Any) -> NDArray[np.float64]:
         """Return a number for each replica."""
-        numbers = _as_numbers(name, value)
+        numbers = as_numbers(name, value)
         if numbers.shape not in ((1,), (self.replicas,)):
             raise ValueError(
                 f"{name} has shape {numbers.shape}; there must be one, or one for each of "
@@ -569,10 +568,7 @@ def _sizes(xp: Any, roots: Any) -> Any:
 
 def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
     ndim = 2 if kind == "square" else 3
-    is_array = isinstance(shape, np.ndarray) and shape.ndim > 0
-    is_sequence = isinstance(shape, Sequence) and not isinstance(shape, (str, bytes))
-    given: Any = shape if is_array or is_sequence else (shape,) * ndim
-    lengths = tuple(as_integer("shape", length) for length in given)
+    lengths = tuple(as_integer("shape", length) for length in as_tuple(shape, ndim))
     if len(lengths) != ndim:
         raise ValueError(f"shape={shown(shape)} must have {ndim} axes for lattice={kind!r}")
     if min(lengths) < 1 or any(length % PERIOD for length in lengths):
@@ -584,14 +580,3 @@ def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
     if prod(lengths) > MOST_SITES:
         raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
     return lengths
-
-
-def _as_numbers(name: str, value: Any) -> NDArray[np.float64]:
-    """Return one number or several as an array of one axis, or of as many as they have."""
-    numbers = value if np.isscalar(value) else as_numpy(value, name)
-    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
-        return np.atleast_1d(numbers.astype(np.float64))
-    if isinstance(numbers, np.ndarray) and numbers.ndim > 0:
-        flat = [as_number(name, number) for number in numbers.reshape(-1).tolist()]
-        return np.array(flat, np.float64).reshape(numbers.shape)
-    return np.array([as_number(name, value)])

@@ -14,13 +14,13 @@ from conncomp._arrays import choose_device, move_from_gpu, on_gpu
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
+from conncomp.models._arguments import CERTAIN, MOST_REPLICAS, check_shape
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
     SWEEP_FIELDS,
     PercolationMeasurements,
     PercolationSweep,
 )
-from conncomp.models.potts import CERTAIN, MOST_REPLICAS, _check_shape
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 KINDS = ("site", "bond")
@@ -127,7 +127,7 @@ class Percolation:
         seed: int = 0,
         device: str | None = None,
     ) -> None:
-        lengths = _check_shape(shape)
+        lengths = check_shape(shape)
         closed = check_periodic(periodic, len(lengths), "the lattice")
         check_choice("kind", kind, KINDS)
         check_choice("lattice", lattice, LATTICES)

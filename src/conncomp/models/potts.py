@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal
 from functools import lru_cache
-from math import inf, ldexp, prod
+from math import ldexp, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,16 @@ from conncomp._arrays import (
 )
 from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES, Lattice, check_words, pack, unpack
+from conncomp.kernels.lattice import Lattice, check_words, pack, unpack
+from conncomp.models._arguments import (
+    CERTAIN,
+    MOST_REPLICAS,
+    MOST_SITES,
+    as_numbers,
+    as_tuple,
+    check_positive,
+    check_shape,
+)
 from conncomp.models.measurements import (
     COUNTS,
     SATISFIED,
@@ -35,9 +44,6 @@ from conncomp.models.measurements import (
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_STATES = 255
-MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
-MOST_REPLICAS = 1 << 24
-CERTAIN = 1 << 64  # as a probability
 UPDATES = ("swendsen-wang", "wolff", "few-cluster", "metropolis")
 
 # Writes the new spins of an update by its number, and measures the old ones into a record if there
@@ -157,10 +163,10 @@ class Potts:
         labelling: str = "auto",
         **options: Any,
     ) -> None:
-        lengths = _check_shape(shape)
+        lengths = check_shape(shape)
         closed = check_periodic(periodic, len(lengths), "the lattice")
         self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
-        self.coupling = _check_coupling(coupling)
+        self.coupling = check_positive("coupling", coupling)
         self.seed = check_range("seed", seed, 0, CERTAIN - 1)
         self._single = replicas is None
         self.replicas = (
@@ -604,7 +610,7 @@ class Potts:
         if isinstance(beta, str):
             check_choice("beta", beta, ("critical",))
             beta = self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
-        betas = _as_numbers(beta)
+        betas = as_numbers("beta", beta)
         if betas.shape not in ((1,), (self.replicas,)):
             raise ValueError(
                 f"beta has shape {betas.shape}; there must be one, or one for each of "
@@ -616,7 +622,7 @@ class Potts:
 
     def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
         shape = self.lattice.shape
-        given = _as_tuple(tile, len(shape))
+        given = as_tuple(tile, len(shape))
         edges = tuple(check_range("tile", edge, 1, MOST_SITES) for edge in given)
         if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
             raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")
@@ -669,44 +675,8 @@ def _as_capped(p: Decimal) -> int:
     return min(int(DECIMAL.multiply(p, CERTAIN)), CERTAIN - 1)
 
 
-def _check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
-    lengths = tuple(as_integer("shape", length) for length in _as_tuple(shape))
-    if not 1 <= len(lengths) <= MOST_AXES:
-        raise ValueError(f"shape={shown(shape)} must have 1 to {MOST_AXES} axes")
-    if min(lengths) < 1 or prod(lengths) >= MOST_SITES:
-        raise ValueError(
-            f"shape={shown(shape)} must have lengths of 1 or more, and fewer than 2**40 sites"
-        )
-    return lengths
-
-
-def _check_coupling(coupling: Any) -> float:
-    value = as_number("coupling", coupling)
-    if not 0 < value < inf:
-        raise ValueError(f"coupling={shown(coupling)} must be above 0, and finite")
-    return value
-
-
 def _check_p_flip(p_flip: Any) -> float:
     value = as_number("p_flip", p_flip)
     if not 0 < value < 1:
         raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
     return value
-
-
-def _as_tuple(lengths: Any, ndim: int = 1) -> tuple[Any, ...]:
-    """Return lengths, or what was given instead, as a tuple; a single one for each axis."""
-    is_array = isinstance(lengths, np.ndarray) and lengths.ndim > 0
-    is_sequence = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
-    return tuple(lengths) if is_array or is_sequence else (lengths,) * ndim
-
-
-def _as_numbers(beta: Any) -> NDArray[np.float64]:
-    """Return one number or several as an array of one axis, or of as many as they have."""
-    numbers = beta if np.isscalar(beta) else as_numpy(beta, "beta")
-    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
-        return np.atleast_1d(numbers.astype(np.float64))
-    if isinstance(numbers, np.ndarray) and numbers.ndim > 0:
-        flat = [as_number("beta", number) for number in numbers.reshape(-1).tolist()]
-        return np.array(flat, np.float64).reshape(numbers.shape)
-    return np.array([as_number("beta", beta)])

@@ -1,0 +1,73 @@
+"""Checks of arguments that models share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_integer, as_number, shown
+from conncomp._arrays import as_numpy
+from conncomp.kernels.lattice import MOST_AXES
+
+MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
+MOST_REPLICAS = 1 << 24
+CERTAIN = 1 << 64  # as a probability
+
+
+def check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """Return the lengths of a lattice."""
+    lengths = tuple(as_integer("shape", length) for length in as_tuple(shape))
+    if not 1 <= len(lengths) <= MOST_AXES:
+        raise ValueError(f"shape={shown(shape)} must have 1 to {MOST_AXES} axes")
+    if min(lengths) < 1 or prod(lengths) >= MOST_SITES:
+        raise ValueError(
+            f"shape={shown(shape)} must have lengths of 1 or more, and fewer than 2**40 sites"
+        )
+    return lengths
+
+
+def as_tuple(lengths: Any, ndim: int = 1) -> tuple[Any, ...]:
+    """Return lengths, or what was given instead, as a tuple; a single one for each axis."""
+    is_array = isinstance(lengths, np.ndarray) and lengths.ndim > 0
+    is_sequence = isinstance(lengths, Sequence) and not isinstance(lengths, (str, bytes))
+    return tuple(lengths) if is_array or is_sequence else (lengths,) * ndim
+
+
+def as_numbers(name: str, value: Any) -> NDArray[np.float64]:
+    """Return one number or several as an array of one axis, or of as many as they have."""
+    numbers = value if np.isscalar(value) else as_numpy(value, name)
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iuf":
+        return np.atleast_1d(numbers.astype(np.float64))
+    if isinstance(numbers, np.ndarray) and numbers.ndim > 0:
+        flat = [as_number(name, number) for number in numbers.reshape(-1).tolist()]
+        return np.array(flat, np.float64).reshape(numbers.shape)
+    return np.array([as_number(name, value)])
+
+
+def check_finite(name: str, value: Any) -> float:
+    """Return a number that is finite."""
+    number = as_number(name, value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name}={shown(value)} must be finite")
+    return number
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    """Return a finite number that is 0 or more."""
+    number = check_finite(name, value)
+    if number < 0:
+        raise ValueError(f"{name}={shown(value)} must not be negative")
+    return number
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return a number that is above 0, and finite."""
+    number = as_number(name, value)
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name}={shown(value)} must be above 0, and finite")
+    return number
