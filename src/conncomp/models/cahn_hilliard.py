@@ -105,16 +105,16 @@ class CahnHilliard:
     Stability: the Laplacian has eigenvalues from -Λ to 0, Λ = 4 ndim / dx². A small wave on a
     uniform field φ is multiplied by ``1 - dt M λ (f'' + K λ)`` in a step, f'' = -b + 3 u φ², so
     that it stays bounded for all λ up to Λ if ``dt <= 2 / (M Λ (f'' + K Λ))``: that is
-    `stable_time_step`, with the largest |φ| of the first field or of the phases.
+    `stable_time_step`, with the largest magnitude of φ of the first field or of the phases.
 
     Energy: with g the gradient of F a step is δ = -dt M A g, where A is minus the Laplacian. Where
-    no |φ| is above φ₁, F has second derivatives of at most S = f''(φ₁) + K Λ, so that
+    φ is nowhere beyond ±φ₁, F has second derivatives of at most S = f''(φ₁) + K Λ, so that
     ``F(φ + δ) <= F(φ) + g·δ + S/2 δ·δ <= F(φ) - dt M (1 - dt M Λ S / 2) g·A g``: it cannot rise
     if ``dt <= 2 / (M Λ S)``. It is the same bound, so one that leaves room for fields above that
     of the phases, as the default does, makes the energy fall up to `descent_limit`.
 
     The mean is conserved but for rounding: a step adds to each cell what it takes from others, with
-    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest |φ|, n the largest of
+    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest magnitude of φ, n the largest of
     ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
 
     References

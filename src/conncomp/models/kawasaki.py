@@ -47,7 +47,7 @@ class KawasakiMeasurements:
 
     Attributes
     ----------
-    records : ndarray of int64, shape (*rows, *replicas, 3)
+    records : ndarray of int64, shape (..., 3)
         What was counted.
     lattice : ExchangeLattice
     coupling : float
