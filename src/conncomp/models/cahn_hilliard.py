@@ -90,7 +90,7 @@ class CahnHilliard:
     dt : float
         The time step.
     descent_limit : float
-        As long as no |phi| is above this, no step without noise makes the energy larger, but for
+        As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but for
         rounding: see the notes.
 
     Raises
@@ -114,8 +114,8 @@ class CahnHilliard:
     of the phases, as the default does, makes the energy fall up to `descent_limit`.
 
     The mean is conserved but for rounding: a step adds to each cell what it takes from others, with
-    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest magnitude of φ, n the largest of
-    ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
+    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest magnitude of φ, n the
+    largest of ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
 
     References
     ----------
@@ -215,7 +215,7 @@ class CahnHilliard:
         mobility, b, u, K, dx : float, optional
             As of the model.
         largest : float, optional
-            Of |phi|, if it is more than that of the phases, sqrt(b/u).
+            Of the magnitude of phi, if it is more than that of the phases, sqrt(b/u).
 
         Returns
         -------
