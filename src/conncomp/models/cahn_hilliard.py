@@ -90,8 +90,8 @@ class CahnHilliard:
     dt : float
         The time step.
     descent_limit : float
-        As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but for
-        rounding: see the notes.
+        As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but
+        for rounding: see the notes.
 
     Raises
     ------
