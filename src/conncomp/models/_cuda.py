@@ -135,11 +135,11 @@ class CudaEngine:
         if record is not None:
             self._launch(SPINS, "count_states", 0, words, self._records(record))
         if self._clusters is not None:
-            found = self._clusters.find(drawn, self._records(record) if clusters else None)
+            components = self._clusters.find(drawn, self._records(record) if clusters else None)
             if seeds is None:
-                self._clusters.flip(found, step, new)
+                self._clusters.flip(components, step, new)
                 return
-            labels = self._clusters.label(found)
+            labels = self._clusters.label(components)
         else:
             labels = self._label(drawn)
             if clusters:

@@ -178,10 +178,10 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
   const Surroundings around(lattice, at);
   const int partner[kExchangeAxes] = {step_along(direction, 0), step_along(direction, 1),
                                       step_along(direction, 2)};
-  const Bits64 own = words.load(around.word);
+  const Bits64 spins = words.load(around.word);
   const int32_t partner_word = around.word_at(partner);
   const Bits64 partner_bits = words.load(partner_word);
-  const Bits64 differ = (own ^ around.seen(partner, partner_bits)) & lattice.all_domains();
+  const Bits64 differ = (spins ^ around.seen(partner, partner_bits)) & lattice.all_domains();
   if (differ == 0) return;
   ThreeBits satisfied[2];
 #pragma unroll
@@ -197,7 +197,7 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
         const int step[kExchangeAxes] = {side * partner[0] + sign * step_along(d, 0),
                                          side * partner[1] + sign * step_along(d, 1),
                                          side * partner[2] + sign * step_along(d, 2)};
-        const Bits64 unlike = own ^ around.seen(step, words.load(around.word_at(step)));
+        const Bits64 unlike = spins ^ around.seen(step, words.load(around.word_at(step)));
         bits[count++] = side == 0 ? ~unlike : unlike;
       }
 #pragma unroll
@@ -212,7 +212,7 @@ CONNCOMP_ANYWHERE inline void exchange_word(const ExchangeLattice& lattice, cons
   const Bits64 losing = majority(satisfied[0].four, satisfied[1].four, carry_of_two);
   const Bits64 exchanged = accept(draws, Bits64(around.word), substep, losing, loss, acceptance, differ);
   if (exchanged == 0) return;
-  words.store(around.word, own ^ exchanged);
+  words.store(around.word, spins ^ exchanged);
   words.store(partner_word, partner_bits ^ around.sent(partner, exchanged));
 }
 
@@ -282,11 +282,11 @@ CONNCOMP_ANYWHERE inline void for_each_unsatisfied(const ExchangeLattice& lattic
   const int32_t at[kExchangeAxes] = {row / lattice.length[1], row % lattice.length[1],
                                      word % lattice.length[2]};
   const Surroundings around(lattice, at);
-  const Bits64 own = words.load(word);
+  const Bits64 spins = words.load(word);
 #pragma unroll
   for (int d = first_direction(kind); d < end_direction(kind); ++d) {
     const int step[kExchangeAxes] = {step_along(d, 0), step_along(d, 1), step_along(d, 2)};
-    body((own ^ around.seen(step, words.load(around.word_at(step)))) & lattice.all_domains());
+    body((spins ^ around.seen(step, words.load(around.word_at(step)))) & lattice.all_domains());
   }
 }
 

@@ -111,15 +111,15 @@ class FieldStep {
     for (int64_t row = 0; row < shape_.rows; ++row) {
       checkpoint(n);
       const int64_t front = around(row - 1, shape_.rows), back = around(row + 1, shape_.rows);
-      const T *const own = field_row(layer, row), *const before = field_row(layer - 1, row),
+      const T *const middle = field_row(layer, row), *const before = field_row(layer - 1, row),
                      *const behind = field_row(layer + 1, row), *const ahead = field_row(layer, front),
                      *const next = field_row(layer, back);
       T* const __restrict nu = potential_row(layer, row);
       const FieldCoefficients<T> by = by_;
       const auto fill = [=](int64_t x, int64_t left, int64_t right) {
-        T sum = own[left] + own[right];
+        T sum = middle[left] + middle[right];
         if constexpr (kAxes == 3) sum = sum + (ahead[x] + next[x]);
-        nu[x] = scaled_potential<kAxes>(by, own[x], sum + (before[x] + behind[x]));
+        nu[x] = scaled_potential<kAxes>(by, middle[x], sum + (before[x] + behind[x]));
       };
       fill(0, n - 1, around(1, n));
       for (int64_t x = 1; x < n - 1; ++x) fill(x, x - 1, x + 1);
@@ -133,20 +133,20 @@ class FieldStep {
     const int64_t n = shape_.columns;
     checkpoint(n);
     if (kNoise) fill_divergence(layer, row);
-    const T *const own = potential_row(layer, row), *const before = potential_row(layer - 1, row),
+    const T *const middle = potential_row(layer, row), *const before = potential_row(layer - 1, row),
                    *const behind = potential_row(layer + 1, row),
                    *const ahead = potential_row(layer, around(row - 1, shape_.rows)),
                    *const next = potential_row(layer, around(row + 1, shape_.rows)),
                    *const phi = field_row(layer, row), *const divergence = divergence_.data();
     T* const __restrict out = next_ + (layer * shape_.rows + row) * n;
     for (int64_t x = 0; x < n; ++x) {
-      T sum = own[x - 1] + own[x + 1];
+      T sum = middle[x - 1] + middle[x + 1];
       if constexpr (kAxes == 3) sum = sum + (ahead[x] + next[x]);
       sum = sum + (before[x] + behind[x]);
       if constexpr (kNoise)
-        out[x] = advanced<kAxes>(phi[x], own[x], sum, divergence[x]);
+        out[x] = advanced<kAxes>(phi[x], middle[x], sum, divergence[x]);
       else
-        out[x] = advanced<kAxes>(phi[x], own[x], sum);
+        out[x] = advanced<kAxes>(phi[x], middle[x], sum);
     }
   }
 
@@ -235,14 +235,16 @@ void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, cons
   const FieldShape& shape = replicas.shape;
   const int64_t n = shape.columns;
   for_each_strip(replicas, [&](const FieldStrip& strip) {
-    const T* const own = field + strip.replica * shape.cells();
+    const T* const field_of_replica = field + strip.replica * shape.cells();
     FieldTally tally{};
     for (int64_t layer = strip.begin; layer < strip.end; ++layer)
       for (int64_t row = 0; row < shape.rows; ++row) {
         checkpoint(n);
-        const T *const phi = own + (layer * shape.rows + row) * n,
-                       *const back = own + (layer * shape.rows + around(row + 1, shape.rows)) * n,
-                       *const behind = own + (around(layer + 1, shape.layers) * shape.rows + row) * n;
+        const T *const phi = field_of_replica + (layer * shape.rows + row) * n,
+                       *const back =
+                           field_of_replica + (layer * shape.rows + around(row + 1, shape.rows)) * n,
+                       *const behind =
+                           field_of_replica + (around(layer + 1, shape.layers) * shape.rows + row) * n;
         for (int64_t x = 0; x < n; ++x) {
           T next[kFieldAxes] = {phi[x + 1 < n ? x + 1 : 0], back[x], behind[x]};
           if (kAxes == 2) next[1] = behind[x];

@@ -51,10 +51,10 @@ class Metropolis {
   };
 
   // The digits of the neighbours on a side of a word.
-  Bits64 digits(const Bits64* plane, Bits64 own, const Side& side, int last) const {
+  Bits64 digits(const Bits64* plane, Bits64 spin, const Side& side, int last) const {
     const Bits64 beside = Shared::load(plane + side.word);
     if (side.shift == 0) return beside;
-    return side.shift > 0 ? own >> 1 | (beside & 1) << last : own << 1 | (beside >> last_of(side.word) & 1);
+    return side.shift > 0 ? spin >> 1 | (beside & 1) << last : spin << 1 | (beside >> last_of(side.word) & 1);
   }
   int last_of(int64_t word) const {
     const int64_t columns = lattice_.columns();
@@ -125,12 +125,12 @@ class Metropolis {
 
     constexpr int kMostPlanes = 8;
     Side sides[2 * kLatticeAxes];
-    Bits64 own[kMostPlanes], beside[2 * kLatticeAxes][kMostPlanes];
+    Bits64 spin[kMostPlanes], beside[2 * kLatticeAxes][kMostPlanes];
     const int side_count = sides_of(place, column, sides), last = last_of(word);
     for (int k = 0; k < lattice_.planes; ++k) {
       Bits64* const plane = planes + k * lattice_.words();
-      own[k] = Shared::load(plane + word);
-      for (int i = 0; i < side_count; ++i) beside[i][k] = digits(plane, own[k], sides[i], last);
+      spin[k] = Shared::load(plane + word);
+      for (int i = 0; i < side_count; ++i) beside[i][k] = digits(plane, spin[k], sides[i], last);
     }
     const auto state_of = [&](const Bits64* digits_of, int p) {
       int state = 0;
@@ -140,7 +140,7 @@ class Metropolis {
     Bits64 flips[kMostPlanes] = {};
     int drawn = 0;
     for_each_bit(sites, [&](int p) {
-      const int old_state = state_of(own, p),
+      const int old_state = state_of(spin, p),
                 new_state = ClusterDraw{choice[drawn], 0}.another_state(lattice_.states, old_state);
       int lost = 0;
       for (int i = 0; i < side_count; ++i) {
@@ -152,7 +152,7 @@ class Metropolis {
       ++drawn;
     });
     for (int k = 0; k < lattice_.planes; ++k)
-      if (flips[k]) Shared::store(planes + k * lattice_.words() + word, own[k] ^ flips[k]);
+      if (flips[k]) Shared::store(planes + k * lattice_.words() + word, spin[k] ^ flips[k]);
   }
 
   const Replicas replicas_;

@@ -75,9 +75,9 @@ struct BrickRows {
     const int bit = begins_row ? int((lattice.length[kRowAxis] - 1) % kWordSites) : kWordSites - 1;
     Bits bits = 0;
     for_each_row([&](int k, int64_t word) {
-      const Bits here = __ldg(first + word);
+      const Bits of_word = __ldg(first + word);
       const Bits of_row =
-          shift > 0 ? here >> (shift - 1) : here << 1 | (__ldg(first + word + before) >> bit & 1);
+          shift > 0 ? of_word >> (shift - 1) : of_word << 1 | (__ldg(first + word + before) >> bit & 1);
       bits |= (of_row & kRow) << k * B::kSide % kBits;
     });
     return bits;

@@ -82,7 +82,9 @@ class BrickClusters:
         self._windings = kernels.windings
         self._names = _names(self._plan.names, self._plan.last_names, kernels)
 
-    def find(self, bonds: Any, records: Any = None, windings_field: int | None = None) -> _Found:
+    def find(
+        self, bonds: Any, records: Any = None, windings_field: int | None = None
+    ) -> _Components:
         """Find the clusters of a bond configuration.
 
         Parameters
@@ -109,7 +111,7 @@ class BrickClusters:
             (0 if records is None else sites, self._index),
         )
         entries, coins, sizes = parts[-3:]
-        found = _Found(kernels, entries, coins, table)
+        components = _Components(kernels, entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
         launch(kernels["link"], by_brick, tiles, struct, bonds, table)
@@ -122,17 +124,17 @@ class BrickClusters:
         join = plan.by_border, tiles, *plan.border, bonds, entries, table
         if windings_field is not None and any(lattice.periodic):
             launch(kernels["join_within"], *join)
-            self._wind(found, tiles, records, windings_field)
+            self._wind(components, tiles, records, windings_field)
         elif plan.joins:
             launch(kernels["join"], *join)
         if records is not None:
             launch(kernels["join_sizes"], by_brick, tiles, entries, table, sizes)
             launch(kernels["sum_sizes"], tile, *measured)
-        return found
+        return components
 
-    def _wind(self, found: _Found, tiles: Any, records: Any, field: int) -> None:
+    def _wind(self, components: _Components, tiles: Any, records: Any, field: int) -> None:
         """Record windings, and join what is linked over the ends of axes."""
-        gpu, lattice, kernels = self._replicas.gpu, self._replicas.lattice, found.kernels
+        gpu, lattice, kernels = self._replicas.gpu, self._replicas.lattice, components.kernels
         neighbourhood = Neighbourhood(1, None, lattice.periodic)
         seams = seams_of(lattice.shape, (0,) * lattice.ndim, neighbourhood, self._replicas.count)
         tables = SeamTables.of(gpu.xp, seams)
@@ -140,7 +142,7 @@ class BrickClusters:
         boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
         by_link = gpu.blocks(seams.links, THREADS), THREADS
         by_slot = gpu.blocks(seams.slots, THREADS), THREADS
-        of_seams = by_link, tiles, seams.struct, boxes, found.entries, found.table
+        of_seams = by_link, tiles, seams.struct, boxes, components.entries, components.table
         launch(kernels["unite_seams"], *of_seams, windings)
         launch(kernels["close_seams"], *of_seams, windings)
         closed = np.zeros((), _CLOSED_AXES)
@@ -149,26 +151,34 @@ class BrickClusters:
         launch(kernels["record_windings"], by_slot, windings, closed[()], records, np.int32(field))
         launch(kernels["join_seams"], *of_seams)
 
-    def flip(self, found: _Found, step: int, new: Any) -> None:
+    def flip(self, components: _Components, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
         lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(step)
         coins = None
         if lattice.states == 2:
-            coins = found.coins
-            launch(found.kernels["toss"], self._replicas.grid, struct, coins)
+            coins = components.coins
+            launch(components.kernels["toss"], self._replicas.grid, struct, coins)
         shared = BITS.itemsize * lattice.planes * plan.by_tile[1]
-        arguments = plan.tiles, struct, coins, found.entries, found.table, new
-        launch(found.kernels["flip"], plan.by_tile, *arguments, shared=shared)
+        arguments = plan.tiles, struct, coins, components.entries, components.table, new
+        launch(components.kernels["flip"], plan.by_tile, *arguments, shared=shared)
 
-    def label(self, found: _Found) -> Any:
+    def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
         plan = self._plan
-        arguments = plan.tiles, None, found.entries, found.table, plan.words[1], None, None
-        launch(found.kernels["write"], plan.by_tile, *arguments)
-        return found.entries
+        arguments = (
+            plan.tiles,
+            None,
+            components.entries,
+            components.table,
+            plan.words[1],
+            None,
+            None,
+        )
+        launch(components.kernels["write"], plan.by_tile, *arguments)
+        return components.entries
 
 
-class _Found(NamedTuple):
+class _Components(NamedTuple):
     """The clusters of a bond configuration.
 
     Attributes

@@ -72,17 +72,17 @@ struct Cells {
 // Where the cells of a thread are in every row.
 template <int kWidth>
 struct CellColumns {
-  int64_t own, left, right;  // columns, of which `left` and `right` begin a pair
+  int64_t middle, left, right;  // columns, of which `left` and `right` begin a pair
 
   __device__ CellColumns(int64_t first, int64_t columns)
-      : own(first),
+      : middle(first),
         left(first == 0 ? columns - 2 : first - 2),
         right(first + kWidth == columns ? 0 : first + kWidth) {}
 
   template <class T>
   __device__ Cells<T, kWidth> load(const T* row) const {
     Cells<T, kWidth> cells;
-    const auto mid = *reinterpret_cast<const Pack<T, kWidth>*>(row + own);
+    const auto mid = *reinterpret_cast<const Pack<T, kWidth>*>(row + middle);
     const auto before = *reinterpret_cast<const Pack<T, 2>*>(row + left);
     const auto after = *reinterpret_cast<const Pack<T, 2>*>(row + right);
     for (int k = 0; k < kWidth; ++k) cells[k] = mid.value[k];
@@ -94,7 +94,7 @@ struct CellColumns {
   }
   template <class T>
   __device__ void store(T* row, const Pack<T, kWidth>& cells) const {
-    *reinterpret_cast<Pack<T, kWidth>*>(row + own) = cells;
+    *reinterpret_cast<Pack<T, kWidth>*>(row + middle) = cells;
   }
 };
 // Rows of any length.
@@ -166,17 +166,17 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
   // + 1.
   const auto next_of = [&](int64_t layer) { return layer + 1 == shape.layers ? 0 : layer + 1; };
   int64_t ahead = wrapped(begin - 1, shape.layers), furthest = next_of(ahead);
-  Cells<T, kWidth> here = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row),
+  Cells<T, kWidth> middle = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row),
                    queue[kAhead + 1];
   for (int k = 0; k < kAhead; ++k, furthest = next_of(furthest)) queue[k] = load(furthest, row);
-  T nu_before[kWidth], nu_here[kWidth + 2], nu_after[kWidth + 2];
-  for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k] = 0;
+  T nu_before[kWidth], nu_middle[kWidth + 2], nu_after[kWidth + 2];
+  for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k] = 0;
 #pragma unroll 4
   for (int64_t z = begin - 2; z < end; ++z) {
     queue[kAhead] = load(furthest, row);
     const Cells<T, kWidth>& last = queue[0];
-    for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_here[k + 1];
-    for (int k = 0; k < kWidth + 2; ++k) nu_here[k] = nu_after[k];
+    for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_middle[k + 1];
+    for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k];
     Cells<T, kWidth> to_front, to_back;
     if constexpr (kAxes == 3) {
       to_front = load(ahead, front);
@@ -185,7 +185,7 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
     for (int k = -1; k < kWidth + 1; ++k) {
       T sum = after[k - 1] + after[k + 1];
       if constexpr (kAxes == 3) sum = sum + (to_front[k] + to_back[k]);
-      nu_after[k + 1] = scaled_potential<kAxes>(by, after[k], sum + (here[k] + last[k]));
+      nu_after[k + 1] = scaled_potential<kAxes>(by, after[k], sum + (middle[k] + last[k]));
     }
     if constexpr (kAxes == 3) {
       for (int k = 0; k < kWidth; ++k) exchanged(z + 1, lane_row)[k] = nu_after[k + 1];
@@ -207,7 +207,7 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
         draw_fluxes(draws, shape, by.flux, line, first, kAxes - 1, flux_after);
       }
       for (int k = 0; k < kWidth; ++k) {
-        T sum = nu_here[k] + nu_here[k + 2];
+        T sum = nu_middle[k] + nu_middle[k + 2];
         if constexpr (kAxes == 3) sum = sum + (exchanged(z, lane_row - 1)[k] + exchanged(z, lane_row + 1)[k]);
         sum = sum + (nu_before[k] + nu_after[k + 1]);
         if constexpr (kNoise) {
@@ -215,15 +215,15 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
           if constexpr (kAxes == 3) divergence = divergence + (before_side[k] - to_side[k]);
           divergence = divergence + (flux_before[k] - flux_after[k]);
           flux_before[k] = flux_after[k];
-          result.value[k] = advanced<kAxes>(here[k], nu_here[k + 1], sum, divergence);
+          result.value[k] = advanced<kAxes>(middle[k], nu_middle[k + 1], sum, divergence);
         } else {
-          result.value[k] = advanced<kAxes>(here[k], nu_here[k + 1], sum);
+          result.value[k] = advanced<kAxes>(middle[k], nu_middle[k + 1], sum);
         }
       }
       columns.store(next + row_at(z, row), result);
     }
     if constexpr (kAxes == 3) __syncthreads();  // the layer z was read, that of z + 1 is written
-    here = after;
+    middle = after;
     after = last;
     for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
     ahead = next_of(ahead);
