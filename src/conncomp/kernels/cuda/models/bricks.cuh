@@ -1,6 +1,6 @@
 // A Swendsen-Wang update of spins as bits, by the stages of the default for arrays and without labels.
 //
-//   link_words    bonds, which lie in rows of words, as the words of links that bricks take (link_bricks.cuh)
+//   link_words    bonds, or sites, which lie in rows of words, as the words of links that bricks take
 //   label_tiles, join_links    as for arrays: of each component of a brick, an entry that leads to its root
 //   measure_tiles, join_sizes, sum_sizes    if clusters are measured: their sizes, tile by tile and then
 //   added flip_bricks   each thread follows the entries of its brick's components to the roots, and writes
@@ -95,9 +95,10 @@ struct BrickRows {
   }
 };
 
-template <class Tiles, class Index>
+// `words` are bonds, a plane for each axis; or sites, the foreground, of which neighbours are linked.
+template <class Tiles, class Index, bool of_sites = false>
 __global__ void __launch_bounds__(kLinkThreads)
-    link_words(Tiles tiles, Replicas replicas, const Bits64* __restrict__ bonds, BrickTable table) {
+    link_words(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, BrickTable table) {
   using B = typename Tiles::B;
   const Lattice& lattice = replicas.lattice;
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
@@ -106,17 +107,22 @@ __global__ void __launch_bounds__(kLinkThreads)
         tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
     const Bits inside = tiles.inside(first);
     const BrickRows<Tiles::kAxes> rows(tiles, lattice, first);
-    const Bits64* const planes = bonds + tiles.item_of(tile) * replicas.axes * lattice.words();
-    table.foreground[number] = inside;
+    const Bits64* const planes =
+        words + tiles.item_of(tile) * (of_sites ? 1 : replicas.axes) * lattice.words();
+    Bits foreground = inside;
+    if (of_sites && inside != 0) foreground &= rows.bits_of(planes);
+    table.foreground[number] = foreground;
     Bits* word = table.links + number;
 #pragma unroll
     for (int step = 0; step < B::kNoStep; ++step) {
       if (B::moves(step) > 1 || !tiles.has_step(step)) continue;
       const int a = B::highest_axis(step);
-      const Bits64* const plane = planes + (replicas.axes - 1 - a) * lattice.words();
+      const Bits64* const plane = of_sites ? planes : planes + (replicas.axes - 1 - a) * lattice.words();
       Bits linked = 0;
-      if (inside != 0) linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
-      *word = linked & inside;
+      if (foreground != 0) linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
+      // Bonds over an open end are 0.
+      if (of_sites && rows.at[a] == 0 && !lattice.closes(kRowAxis - a)) linked &= ~B::layer(a, 0);
+      *word = linked & foreground;
       word += table.bricks;
     }
   }

@@ -30,8 +30,8 @@ class Kernels(NamedTuple):
     Attributes
     ----------
     file : str
-    link : str
-        Makes words of links of a configuration.
+    of_sites : bool
+        Whether a configuration is of sites, not of bonds.
     sums : str
         What is summed up of the sizes of clusters, a C++ type.
     windings : bool
@@ -39,12 +39,12 @@ class Kernels(NamedTuple):
     """
 
     file: str
-    link: str
+    of_sites: bool
     sums: str
     windings: bool = False
 
 
-OF_SPINS = Kernels(FILE, "link_words", "SizeSums")
+OF_SPINS = Kernels(FILE, False, "SizeSums")
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
@@ -247,7 +247,7 @@ def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> 
         f"join_seams<{kinds}>",
     )
     return (
-        f"{of.link}<{kinds}>",
+        f"link_words<{kinds}, {str(of.of_sites).lower()}>",
         label,
         f"measure_tiles<{summed}>",
         join,

@@ -1,10 +1,8 @@
 // Configurations of percolation: drawn as words of bits, and their clusters measured by bricks and tiles.
 //
 //   draw_configurations    words of sites or of bonds, as the CPU draws them, and how many are there
-//   link_sites    sites, which lie in rows of words, as the foreground and the links that bricks take; bonds
-//                 are links already (link_words)
-// Then as for spins (bricks.cuh), with sums of which PercolationSums says what they are. Labels are not
-// written.
+// Then as for spins (bricks.cuh), from link_words of sites or of bonds on, with sums of which PercolationSums
+// says what they are. Labels are not written.
 //
 // Bytes a site: a bit for its word, one for the foreground and one for each axis of links, written and read;
 // entries as of arrays.
@@ -37,34 +35,6 @@ __global__ void __launch_bounds__(kSpinThreads)
     }
   });
   if (records.record != nullptr) records.add_block(replicas.replica(), kElements, elements);
-}
-
-template <class Tiles, class Index>
-__global__ void __launch_bounds__(kLinkThreads)
-    link_sites(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, BrickTable table) {
-  using B = typename Tiles::B;
-  const Lattice& lattice = replicas.lattice;
-  for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
-    const uint32_t tile = uint32_t(number >> tiles.log_parts());
-    const auto first =
-        tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1)));
-    const Bits inside = tiles.inside(first);
-    const BrickRows<Tiles::kAxes> rows(tiles, lattice, first);
-    const Bits64* const sites = words + tiles.item_of(tile) * lattice.words();
-    const Bits foreground = inside == 0 ? 0 : rows.bits_of(sites) & inside;
-    table.foreground[number] = foreground;
-    Bits* word = table.links + number;
-#pragma unroll
-    for (int step = 0; step < B::kNoStep; ++step) {
-      if (B::moves(step) > 1 || !tiles.has_step(step)) continue;
-      const int a = B::highest_axis(step);
-      Bits linked = 0;
-      if (foreground != 0) linked = a == 0 ? rows.before_in_row(sites) : rows.before_across(sites, a);
-      if (rows.at[a] == 0 && !lattice.closes(kRowAxis - a)) linked &= ~B::layer(a, 0);
-      *word = linked & foreground;
-      word += table.bricks;
-    }
-  }
 }
 
 // Of clusters: how many there are, the largest one, the sum of squares of sizes as limbs, and how many are in
