@@ -248,6 +248,21 @@ def move_from_gpu(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
     return out
 
 
+def on_host(array: Any) -> Any:
+    """Return an array of NumPy or CuPy in main memory; itself if it lies there."""
+    return array if isinstance(array, np.ndarray) else move_from_gpu(array)
+
+
+def host_copy(array: Any) -> Any:
+    """Return a copy of an array of NumPy or CuPy in main memory."""
+    return array.copy() if isinstance(array, np.ndarray) else move_from_gpu(array)
+
+
+def placed(xp: Any, array: NDArray[Any]) -> Any:
+    """Return an array where those of `xp` lie, NumPy or CuPy; itself if that is NumPy."""
+    return array if xp is np else move_to_gpu(xp, native_layout(array))
+
+
 def _pieces(array: NDArray[Any]) -> Iterator[slice]:
     step = PIECE // array.itemsize
     return (slice(start, start + step) for start in range(0, array.size, step))

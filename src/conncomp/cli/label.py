@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout
+from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     closed_axes,
@@ -363,8 +363,8 @@ def _axes_of_components(
     wrapping = conncomp.component_wrapping(
         image, background, connectivity, periodic=periodic, device=device
     )
-    closes: Any = wrapping.axes
-    return move_from_gpu(closes) if not isinstance(closes, np.ndarray) else closes
+    closes: NDArray[np.bool_] = on_host(wrapping.axes)
+    return closes
 
 
 def _write_statistics(path: Path, labels: Image, closes: NDArray[np.bool_] | None) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_integer, shown
+from conncomp._arrays import choose_device, on_gpu
 from conncomp.components import component_spans
-from conncomp.grid.labelling import label, problem_of_image
-from conncomp.grid.wrapping import component_wrapping
+from conncomp.grid.labelling import Request, label_problem, problem_of_image
+from conncomp.grid.wrapping import wrapping_of
 
 
 def percolates(
@@ -65,24 +67,10 @@ def percolates(
     closed = problem.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):
         raise ValueError(f"axis={shown(axis)} must be one of the {len(closed)} axes of image")
+    chosen = choose_device(device, on_gpu(image), "label_image")
     if closed[number]:
-        wrapping = component_wrapping(
-            image,
-            background,
-            connectivity,
-            structure=structure,
-            tolerance=tolerance,
-            periodic=closed,
-            device=device,
-        )
+        wrapping = wrapping_of(problem, chosen, None, "label_image")
         return bool(wrapping.axes[:, number].any())
-    labels = label(
-        image,
-        background,
-        connectivity=connectivity,
-        structure=structure,
-        tolerance=tolerance,
-        periodic=closed,
-        device=device,
-    )
+    request = Request(chosen, "consecutive", "auto", False, None, None, None, {})
+    labels: Any = label_problem(problem, request)
     return bool(component_spans(labels, background=0)[:, number].any())

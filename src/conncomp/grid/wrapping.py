@@ -171,7 +171,7 @@ def component_wrapping(
     problem = problem_of_image(
         label_image, background, connectivity, structure, tolerance, periodic, batch_axes
     )
-    return _wrapping(problem, chosen, workspace, "label_image")
+    return wrapping_of(problem, chosen, workspace, "label_image")
 
 
 def cluster_wrapping(
@@ -212,12 +212,13 @@ def cluster_wrapping(
     """
     chosen = choose_device(device, on_gpu(bonds), "bonds")
     problem = problem_of_bonds(bonds, periodic, batch_axes, even_items=True)
-    return _wrapping(problem, chosen, workspace, "bonds")
+    return wrapping_of(problem, chosen, workspace, "bonds")
 
 
-def _wrapping(
+def wrapping_of(
     problem: Problem, device: str, workspace: Workspace | None, name: str
 ) -> ComponentWrapping:
+    """Return what `component_wrapping` does; `name` is that of the argument in errors."""
     request = Request(device, "consecutive", "auto", True, None, None, workspace, {})
     source, library = problem.source, problem.library
     if isinstance(source.given, np.ndarray):

@@ -5,18 +5,62 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, as_number, shown
-from conncomp._arrays import as_numpy
+from conncomp._arguments import as_integer, as_number, check_range, shown
+from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
 from conncomp.kernels.lattice import MOST_AXES
 
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
+MOST_SEED = (1 << 64) - 1
 CERTAIN = 1 << 64  # as a probability
+
+
+class Drawn(NamedTuple):
+    """What names the random numbers of a model: how many replicas, the first one's number, seed."""
+
+    replicas: int
+    first_replica: int
+    seed: int
+
+
+def check_drawn(replicas: int | None, first_replica: int, seed: int) -> Drawn:
+    """Return the number of replicas, 1 if it is None, that of the first one, and the seed."""
+    count = 1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
+    first = check_range("first_replica", first_replica, 0, MOST_REPLICAS - count)
+    return Drawn(count, first, check_range("seed", seed, 0, MOST_SEED))
+
+
+def one_each(name: str, value: Any, replicas: int) -> NDArray[np.float64]:
+    """Return a number for each replica, given one or so many."""
+    numbers = as_numbers(name, value)
+    if numbers.shape not in ((1,), (replicas,)):
+        raise ValueError(
+            f"{name} has shape {numbers.shape}; there must be one, or one for each of "
+            f"{replicas} replicas"
+        )
+    return np.broadcast_to(numbers, replicas).copy()
+
+
+def check_start(
+    start: ArrayLike, kinds: str, wanted: str, replicas: int, shape: tuple[int, ...]
+) -> Any:
+    """Return the first state, of a lattice of this shape or of all replicas, where it lies.
+
+    `kinds` are those of dtypes, which `wanted` says in words.
+    """
+    given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
+    check_kind(given, kinds, start, "start", wanted)
+    shapes = (replicas, *shape), shape
+    if given.shape not in shapes:
+        raise ValueError(
+            f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
+        )
+    return given
 
 
 def check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

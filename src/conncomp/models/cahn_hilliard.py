@@ -10,22 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    check_kind,
-    choose_device,
-    move_from_gpu,
-    move_to_gpu,
-    native_layout,
-    on_gpu,
-)
+from conncomp._arrays import choose_device, host_copy, on_gpu, placed
 from conncomp.grid import label
 from conncomp.models._arguments import (
-    MOST_REPLICAS,
+    check_drawn,
     check_finite,
     check_not_negative,
     check_positive,
+    check_start,
 )
 from conncomp.models._field import (
     OUTSIDE,
@@ -36,7 +28,6 @@ from conncomp.models._field import (
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_CELLS = (1 << 31) - 1  # of a replica, so that sums of squared sizes have 64 bits
-MOST_SEED = (1 << 64) - 1
 DTYPES = ("float32", "float64")
 SHARE = 0.8  # of the stable bound, which the time step is by default
 LEAST_STEP = 1e-30
@@ -174,13 +165,7 @@ class CahnHilliard:
         check_choice("dtype", dtype, DTYPES)
         self.dtype = np.dtype(dtype)
         self._single = replicas is None
-        self.replicas = (
-            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
-        )
-        self.first_replica = check_range(
-            "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
-        )
-        self.seed = check_range("seed", seed, 0, MOST_SEED)
+        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         self.device = choose_device(device, on_gpu(start), "start")
         given = None if start is None else self._check_start(start)
         largest = abs(self.mean) + self.amplitude if given is None else _largest(given)
@@ -279,8 +264,7 @@ class CahnHilliard:
         State
             For `restore`, of this model or of one with the same parameters on any device.
         """
-        field = self._field
-        return State(self.updates, (move_from_gpu(field) if on_gpu(field) else field.copy(),))
+        return State(self.updates, (host_copy(self._field),))
 
     def restore(self, state: State) -> None:
         """Go to where a model with the same parameters stood; its steps then repeat.
@@ -321,9 +305,7 @@ class CahnHilliard:
         field = field.copy()
         if not np.isfinite(field).all():
             raise ValueError("the state has a field with values that are not finite")
-        xp = self._engine.xp
-        placed = field if xp is np else move_to_gpu(xp, native_layout(field))
-        self._field, self.updates = placed, updates
+        self._field, self.updates = placed(self._engine.xp, field), updates
 
     # ---------------------------------------------------------------------------------- the domains
 
@@ -479,13 +461,7 @@ class CahnHilliard:
         return self._rounded(check_finite("threshold", threshold))
 
     def _check_start(self, start: ArrayLike) -> Any:
-        given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
-        check_kind(given, "biuf", start, "start", "of numbers")
-        shapes = (self.replicas, *self.lattice.shape), self.lattice.shape
-        if given.shape not in shapes:
-            raise ValueError(
-                f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
-            )
+        given = check_start(start, "biuf", "of numbers", self.replicas, self.lattice.shape)
         with np.errstate(over="ignore"):
             copied = given.astype(self.dtype)  # values that are checked do not change afterwards
         if not bool((abs(copied) < math.inf).all()):

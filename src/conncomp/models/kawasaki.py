@@ -12,19 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, check_choice, check_range, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    check_kind,
-    choose_device,
-    move_from_gpu,
-    move_to_gpu,
-    native_layout,
-    on_gpu,
-)
+from conncomp._arrays import choose_device, host_copy, native_layout, on_gpu, placed
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
-from conncomp.models._arguments import CERTAIN, MOST_REPLICAS, as_numbers, as_tuple, check_positive
+from conncomp.models._arguments import (
+    CERTAIN,
+    as_tuple,
+    check_drawn,
+    check_positive,
+    check_start,
+    one_each,
+)
 from conncomp.models._kawasaki_cpu import first_words
 from conncomp.models.potts import DECIMAL
 from conncomp.models.protocol import MOST_UPDATES, State, Update
@@ -191,13 +189,8 @@ class Kawasaki:
         self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
         self.coupling = check_positive("coupling", coupling)
         self._single = replicas is None
-        self._replicas = (
-            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
-        )
-        self._first_replica = check_range(
-            "first_replica", first_replica, 0, MOST_REPLICAS - self._replicas
-        )
-        self._seed = check_range("seed", seed, 0, CERTAIN - 1)
+        drawn = check_drawn(replicas, first_replica, seed)
+        self._replicas, self._first_replica, self._seed = drawn
         self._device = choose_device(device, on_gpu(start), "start")
         self._temperatures = self._check_temperatures(temperature)
         self._up = None if fraction is None else self._check_fractions(fraction)
@@ -304,8 +297,7 @@ class Kawasaki:
             For `restore`, of this model or of one with the same parameters on any device. Its one
             array is the spins, opaque.
         """
-        words = self._words
-        return State(self.updates, (move_from_gpu(words) if on_gpu(words) else words.copy(),))
+        return State(self.updates, (host_copy(self._words),))
 
     def restore(self, state: State) -> None:
         """Go to where a model with the same parameters stood; its updates then repeat.
@@ -342,8 +334,7 @@ class Kawasaki:
         up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
         if self._up is None or (up != self._up).any():
             raise ValueError("the state has other numbers of spins that are up than this model")
-        xp = self._engine.xp
-        self._words = words if xp is np else move_to_gpu(xp, words)
+        self._words = placed(self._engine.xp, words)
         self._updates = updates
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
@@ -470,26 +461,21 @@ class Kawasaki:
                 f"after a sweep, take {2 * 8 * lattice.words * self.replicas} bytes, more than are "
                 "free; choose fewer"
             ) from None
-        return words if xp is np else move_to_gpu(xp, words)
+        return placed(xp, words)
 
     def _given_words(self, start: ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
-        given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
-        check_kind(given, "biu", start, "start", "of integers")
-        shapes = (self.replicas, *lattice.shape), lattice.shape
-        if given.shape not in shapes:
-            raise ValueError(
-                f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
-            )
+        given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
         spins = given.copy()  # a spin that is checked is not changed afterwards
         if int(spins.min()) < 0 or int(spins.max()) > 1:
             raise ValueError(
                 f"start has spins from {int(spins.min())} to {int(spins.max())}; they must be 0 or "
                 "1, for up"
             )
-        of_replicas = xp.broadcast_to(xp.asarray(spins.astype("u1")), shapes[0])
+        shape = self.replicas, *lattice.shape
+        of_replicas = xp.broadcast_to(xp.asarray(spins.astype("u1")), shape)
         up = of_replicas.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
         self._up = self._engine.as_numpy(up)
         if self._up.min() == 0 or self._up.max() == lattice.sites:
@@ -500,14 +486,14 @@ class Kawasaki:
         if isinstance(temperature, str):
             check_choice("temperature", temperature, ("critical",))
             temperature = self.coupling * self.critical_temperature(self.lattice.kind)
-        temperatures = self._one_each("temperature", temperature)
+        temperatures = one_each("temperature", temperature, self.replicas)
         if not ((temperatures > 0) & (temperatures < inf)).all():
             raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
         return temperatures
 
     def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
         """Return how many spins of each replica are up."""
-        fractions = self._one_each("fraction", fraction)
+        fractions = one_each("fraction", fraction, self.replicas)
         if not ((fractions > 0) & (fractions < 1)).all():
             raise ValueError(f"fraction={shown(fraction)} must be above 0 and below 1")
         sites = self.lattice.sites
@@ -518,16 +504,6 @@ class Kawasaki:
                 f"from {1 / sites:g} to {1 - 1 / sites:g}"
             )
         return up
-
-    def _one_each(self, name: str, value: Any) -> NDArray[np.float64]:
-        """Return a number for each replica."""
-        numbers = as_numbers(name, value)
-        if numbers.shape not in ((1,), (self.replicas,)):
-            raise ValueError(
-                f"{name} has shape {numbers.shape}; there must be one, or one for each of "
-                f"{self.replicas} replicas"
-            )
-        return np.broadcast_to(numbers, self.replicas).copy()
 
 
 def _engine(model: Kawasaki) -> Any:

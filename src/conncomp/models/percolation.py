@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice, check_range, shown
-from conncomp._arrays import choose_device, move_from_gpu, on_gpu
+from conncomp._arrays import choose_device, on_host
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
-from conncomp.models._arguments import CERTAIN, MOST_REPLICAS, check_shape
+from conncomp.models._arguments import check_drawn, check_shape
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
     SWEEP_FIELDS,
@@ -139,13 +139,7 @@ class Percolation:
         self.kind, self.geometry = kind, lattice
         self.lattice = Lattice(lengths, closed, 2)
         self._single = replicas is None
-        self.replicas = (
-            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
-        )
-        self.first_replica = check_range(
-            "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
-        )
-        self.seed = check_range("seed", seed, 0, CERTAIN - 1)
+        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         self.p = self._check_p(p)
         self.device = choose_device(device, False, "shape")
         self._engine = _engine(self)
@@ -296,7 +290,7 @@ class Percolation:
         Returns
         -------
         array of int32 or int64, shape (*replicas, *shape)
-            Of sites that are not there 0, or -1 if numbering is "smallest-index".
+            Of sites that are not there 0, or -1 if numbering is "roots".
         """
         labelled: Any = label_bonds if self.kind == "bond" else label
         options: dict[str, Any] = {
@@ -333,7 +327,7 @@ class Percolation:
         self._engine.check_measured()
         probability, records = self._fixed_point(p), self._new_records(1)
         self._engine.measure(self.updates, probability, records[0])
-        of_replicas = self._of_replicas(_on_host(records[0]))
+        of_replicas = self._of_replicas(on_host(records[0]))
         return self._measurements(of_replicas)
 
     # ---------------------------------------------------------------------------------- the updates
@@ -451,10 +445,6 @@ class Percolation:
         if not 0 <= value <= 1:
             raise ValueError(f"p={shown(p)} must be from 0 to 1")
         return value
-
-
-def _on_host(array: Any) -> Any:
-    return move_from_gpu(array) if on_gpu(array) else array
 
 
 def _engine(model: Percolation) -> Any:

@@ -12,27 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_integer, as_number, check_choice, check_range, shown
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    check_kind,
-    choose_device,
-    move_from_gpu,
-    move_to_gpu,
-    native_layout,
-    on_gpu,
-)
+from conncomp._arrays import choose_device, host_copy, on_gpu, placed
 from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import Lattice, check_words, pack, unpack
 from conncomp.models._arguments import (
     CERTAIN,
-    MOST_REPLICAS,
     MOST_SITES,
-    as_numbers,
     as_tuple,
+    check_drawn,
     check_positive,
     check_shape,
+    check_start,
+    one_each,
 )
 from conncomp.models.measurements import (
     COUNTS,
@@ -167,14 +159,8 @@ class Potts:
         closed = check_periodic(periodic, len(lengths), "the lattice")
         self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
         self.coupling = check_positive("coupling", coupling)
-        self.seed = check_range("seed", seed, 0, CERTAIN - 1)
         self._single = replicas is None
-        self.replicas = (
-            1 if replicas is None else check_range("replicas", replicas, 1, MOST_REPLICAS)
-        )
-        self.first_replica = check_range(
-            "first_replica", first_replica, 0, MOST_REPLICAS - self.replicas
-        )
+        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         check_choice("labelling", labelling, ("auto", "serial", "tiles"))
         self.labelling = labelling
         self.options = dict(options)
@@ -260,9 +246,7 @@ class Potts:
             For `restore`, of this model or of one with the same parameters on any device. Its
             arrays are the inverse temperature of each replica and the spins, which are opaque.
         """
-        words = self._words
-        copy = move_from_gpu(words) if on_gpu(words) else words.copy()
-        return State(self.updates, (self._betas.copy(), copy))
+        return State(self.updates, (self._betas.copy(), host_copy(self._words)))
 
     def restore(self, state: State) -> None:
         """Go to where a model with the same parameters stood; its updates then repeat.
@@ -294,9 +278,8 @@ class Potts:
             )
         betas, words = self._check_betas(state.arrays[0]), state.arrays[1]
         check_words(self.lattice, self._words.shape, words)
-        xp = self._engine.xp
-        words = words.copy() if xp is np else move_to_gpu(xp, native_layout(words))
-        self._words, self._betas, self.updates = words, betas, updates
+        copied = placed(self._engine.xp, words.copy())
+        self._words, self._betas, self.updates = copied, betas, updates
 
     def measure(self) -> Measurements:
         """Return what can be measured without an update: energy and magnetisation.
@@ -590,35 +573,25 @@ class Potts:
             if start == "hot":
                 self._engine.start(words)
             return words
-        given = as_cupy(start) if on_gpu(start) else as_numpy(start, "start")
-        check_kind(given, "biu", start, "start", "of integers")
-        shapes = (self.replicas, *lattice.shape), lattice.shape
-        if given.shape not in shapes:
-            raise ValueError(
-                f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
-            )
+        given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
         states = given.copy()  # a state that is checked is not changed afterwards
         if int(states.min()) < 0 or int(states.max()) >= lattice.states:
             raise ValueError(
                 f"start has states from {int(states.min())} to {int(states.max())}; they must be "
                 f"from 0 to q - 1 = {lattice.states - 1}"
             )
-        of_replicas = xp.broadcast_to(xp.asarray(states.astype("u1")), shapes[0])
+        shape = self.replicas, *lattice.shape
+        of_replicas = xp.broadcast_to(xp.asarray(states.astype("u1")), shape)
         return pack(xp, lattice, xp.ascontiguousarray(of_replicas))
 
     def _check_betas(self, beta: Any) -> NDArray[np.float64]:
         if isinstance(beta, str):
             check_choice("beta", beta, ("critical",))
             beta = self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
-        betas = as_numbers("beta", beta)
-        if betas.shape not in ((1,), (self.replicas,)):
-            raise ValueError(
-                f"beta has shape {betas.shape}; there must be one, or one for each of "
-                f"{self.replicas} replicas"
-            )
+        betas = one_each("beta", beta, self.replicas)
         if not (betas >= 0).all() or np.isinf(betas).any():
             raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
-        return np.broadcast_to(betas, self.replicas).copy()
+        return betas
 
     def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
         shape = self.lattice.shape

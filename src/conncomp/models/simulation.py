@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_bool, check_range, shown
-from conncomp._arrays import move_from_gpu, on_gpu
+from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.io import atomic_path
 from conncomp.io.files import StrPath, naming
@@ -345,7 +345,7 @@ class _Run:
             # An update that was ended is not done, and its record is dropped.
             rows = schedule.rows(self._done)
             made = records[: rows - self._measured]
-            self.records[self._measured : rows] = move_from_gpu(made) if on_gpu(made) else made
+            self.records[self._measured : rows] = on_host(made)
             self._measured = rows
 
     # ------------------------------------------------------------------------------ the checkpoint

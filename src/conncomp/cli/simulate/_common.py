@@ -48,6 +48,16 @@ def parse_numbers(
     return parse
 
 
+def parse_number_or_critical(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> str | float | None:
+    """Return what a click option says: a number, or "critical"."""
+    if text == "critical":
+        return text
+    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
+    return None if numbers is None else float(numbers[0])
+
+
 OPTIONS = (
     click.option(
         "--shape",

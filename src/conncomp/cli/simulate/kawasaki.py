@@ -16,6 +16,7 @@ from conncomp.cli.simulate._common import (
     Finished,
     Settings,
     as_plain,
+    parse_number_or_critical,
     parse_numbers,
     plot_observables,
     run_model,
@@ -45,15 +46,6 @@ class Point(NamedTuple):
     largest_fraction: Estimate
 
 
-def _parse_temperature(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> str | float | None:
-    if text is None or text == "critical":
-        return text
-    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
-    return None if numbers is None else float(numbers[0])
-
-
 def _range_option(name: str, help_: str) -> Callable[[_Command], _Command]:
     wanted = "A:B:N, two numbers and how many"
     return click.option(
@@ -73,7 +65,7 @@ def _range_option(name: str, help_: str) -> Callable[[_Command], _Command]:
 @click.option(
     "--temperature",
     metavar="T|critical",
-    callback=_parse_temperature,
+    callback=parse_number_or_critical,
     help="In the units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
 )
 @_range_option("--temperatures", "N temperatures from A to B, side by side.")

@@ -14,7 +14,7 @@ from conncomp.cli.simulate._common import (
     Settings,
     as_plain,
     border_in_words,
-    parse_numbers,
+    parse_number_or_critical,
     plot_observables,
     run_model,
     shown,
@@ -35,15 +35,6 @@ NAMES = {
 }
 
 
-def _parse_p(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> str | float | None:
-    if text == "critical":
-        return text
-    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
-    return None if numbers is None else float(numbers[0])
-
-
 @click.command()
 @simulation_options
 @click.option(
@@ -52,7 +43,7 @@ def _parse_p(
 @click.option(
     "--p",
     metavar="P|critical",
-    callback=_parse_p,
+    callback=parse_number_or_critical,
     help="How probably each site or bond is there. Default: the threshold.",
 )
 @click.option("--lattice", type=click.Choice(LATTICES), default=LATTICES[0], show_default=True)

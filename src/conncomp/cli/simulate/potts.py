@@ -18,6 +18,7 @@ from conncomp.cli.simulate._common import (
     Settings,
     as_plain,
     border_in_words,
+    parse_number_or_critical,
     parse_numbers,
     plot_observables,
     run_model,
@@ -40,22 +41,13 @@ NAMES = {
 }
 
 
-def _parse_beta(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> str | float | None:
-    if text == "critical":
-        return text
-    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
-    return None if numbers is None else float(numbers[0])
-
-
 @click.command()
 @simulation_options
 @click.option("--q", metavar="Q", type=int, default=2, show_default=True, help="How many states.")
 @click.option(
     "--beta",
     metavar="B|critical",
-    callback=_parse_beta,
+    callback=parse_number_or_critical,
     help="The inverse temperature. Default: the critical one.",
 )
 @click.option(
