@@ -2,9 +2,9 @@
 //
 //   link_words    bonds, or sites, which lie in rows of words, as the words of links that bricks take
 //   label_tiles, join_links    as for arrays: of each component of a brick, an entry that leads to its root
-//   measure_tiles, join_sizes, sum_sizes    if clusters are measured: their sizes, tile by tile and then
-//   added flip_bricks   each thread follows the entries of its brick's components to the roots, and writes
-//   the new states of all its sites, which follow from a random number of the root
+//   measure_tiles, join_sizes, sum_sizes    if clusters are measured: their sizes, tile by tile, then added
+//   flip_bricks   each thread follows the entries of its brick's components to the roots, and writes the new
+//                 states of all its sites, which follow from a random number of the root
 //
 // Bytes a site, for Ising spins: bonds and links 2 bits each, written and read; spins 1 bit read and written;
 // entries 4 bytes, of which those at first elements of components are touched.
