@@ -39,6 +39,8 @@ from conncomp.kernels.seams import (
     MOST_LINKS,
     Seams,
     SeamTables,
+    Windings,
+    no_windings,
     read_windings,
     seams_of,
 )
@@ -223,15 +225,15 @@ def wrapping_of(
     source, library = problem.source, problem.library
     if isinstance(source.given, np.ndarray):
         if device == "cpu":
-            return _described(np, problem, *_find_on_cpu(problem, source.read, request, name))
+            return _described(np, problem, _find_on_cpu(problem, source.read, request, name))
         gpu = current_gpu()
         placed = move_to_gpu(gpu.xp, source.read)
-        wrapping = _described(gpu.xp, problem, *_find_on_gpu(gpu, problem, placed, request, name))
+        wrapping = _described(gpu.xp, problem, _find_on_gpu(gpu, problem, placed, request, name))
         return _each_part(wrapping, move_from_gpu)
     with caller_stream(library, source.given.device.id):
         gpu = current_gpu()
-        open_array = _find_on_gpu(gpu, problem, source.read, request, name)
-        wrapping = _described(gpu.xp, problem, *open_array)
+        windings = _find_on_gpu(gpu, problem, source.read, request, name)
+        wrapping = _described(gpu.xp, problem, windings)
         return _each_part(wrapping, lambda part: from_cupy(part, library))
 
 
@@ -239,15 +241,12 @@ def _each_part(wrapping: ComponentWrapping, change: Callable[[Any], Any]) -> Com
     return ComponentWrapping(*(change(getattr(wrapping, part.name)) for part in fields(wrapping)))
 
 
-def _find_on_cpu(
-    problem: Problem, read: Any, request: Request, name: str
-) -> tuple[SeamTables, NDArray[np.int64]]:
-    """Return what is at the seams, and how many components each item has if all axes are open."""
+def _find_on_cpu(problem: Problem, read: Any, request: Request, name: str) -> Windings:
     values, links, seams = _open_array(problem, read, name)
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
     array = Array(values, links, _opened(problem.neighbourhood), problem.batch_axes)
     counts = request.fill_on_cpu(array, labels)
-    tables = SeamTables.of(np, seams)
+    tables = SeamTables.cleared(np, seams)
     if seams.links and values.size:
         native.find_windings(
             values.__array_interface__["data"][0],
@@ -257,20 +256,17 @@ def _find_on_cpu(
             *(part.reshape(-1) for part in tables),
             labels.reshape(-1),
         )
-    return tables, counts
+    return read_windings(tables, counts)
 
 
-def _find_on_gpu(
-    gpu: Gpu, problem: Problem, read: Any, request: Request, name: str
-) -> tuple[SeamTables, Any]:
+def _find_on_gpu(gpu: Gpu, problem: Problem, read: Any, request: Request, name: str) -> Windings:
     values, links, seams = _open_array(problem, read, name)
     labels = gpu.xp.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
     image = Image(values, links, _opened(problem.neighbourhood), problem.batch_axes)
     counts = request.fill_on_gpu(gpu, image, labels)
-    tables = SeamTables.of(gpu.xp, seams)
     if seams.links and values.size:
-        find_windings(gpu, values, links, seams, labels, tables)
-    return tables, counts.copy()  # before the workspace is used again
+        return find_windings(gpu, values, links, seams, labels, counts)
+    return no_windings(counts if gpu.xp is np else gpu.xp.asnumpy(counts))
 
 
 def _opened(neighbourhood: Neighbourhood) -> Neighbourhood:
@@ -305,12 +301,10 @@ def _open_array(problem: Problem, read: Any, name: str) -> tuple[Any, Links, Sea
     return values, links, seams
 
 
-def _described(xp: Any, problem: Problem, tables: SeamTables, counts: Any) -> ComponentWrapping:
+def _described(xp: Any, problem: Problem, windings: Windings) -> ComponentWrapping:
     """Return windings by all axes, closed or not."""
     closed = np.flatnonzero(problem.neighbourhood.periodic).tolist()
     ndim, count = len(problem.neighbourhood.periodic), len(closed)
-    as_numpy = np.asarray if xp is np else xp.asnumpy
-    windings = read_windings(xp, as_numpy, tables, counts)
     bases = np.zeros((len(windings.rows), ndim, ndim), np.int64)
     # Rows of zeros come last.
     order = np.argsort((windings.bases == 0).all(2), axis=1, kind="stable")

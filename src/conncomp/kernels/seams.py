@@ -171,16 +171,31 @@ class SeamTables(NamedTuple):
 
     @classmethod
     def of(cls, xp: Any, seams: Seams) -> SeamTables:
-        """Return tables of which nothing is known yet."""
+        """Return tables that have to be cleared."""
         return cls(
-            xp.full(seams.slots, NO_KEY, np.int64),
-            xp.full(seams.slots, NO_LINK, np.int32),
+            xp.empty(seams.slots, np.int64),
+            xp.empty(seams.slots, np.int32),
             xp.empty(seams.links * HOOK, np.int32),
-            xp.full(seams.slots, NO_LATTICE, np.int32),
-            xp.zeros((seams.lattices, LATTICE), np.int64),
-            xp.zeros(1, np.int32),
-            xp.full(seams.slots, MOST_KEY, np.int64),
+            xp.empty(seams.slots, np.int32),
+            xp.empty((seams.lattices, LATTICE), np.int64),
+            xp.empty(1, np.int32),
+            xp.empty(seams.slots, np.int64),
         )
+
+    @classmethod
+    def cleared(cls, xp: Any, seams: Seams) -> SeamTables:
+        """Return tables of which nothing is known yet."""
+        tables = cls.of(xp, seams)
+        for array, value in (
+            (tables.key, NO_KEY),
+            (tables.link, NO_LINK),
+            (tables.lattice_of, NO_LATTICE),
+            (tables.lattices, 0),
+            (tables.made, 0),
+            (tables.smallest, MOST_KEY),
+        ):
+            array[...] = value
+        return tables
 
 
 class Windings(NamedTuple):
@@ -201,26 +216,56 @@ class Windings(NamedTuple):
     bases: NDArray[np.int64]
 
 
-def read_windings(
-    xp: Any, as_numpy: Callable[[Any], NDArray[Any]], tables: SeamTables, open_counts: Any
-) -> Windings:
-    """Return what kernels have found about the seams, in main memory.
+def no_windings(counts: NDArray[np.int64]) -> Windings:
+    """Return what there is where no link leads over the end of an axis."""
+    rows, bases = np.zeros(0, np.int64), np.zeros((0, MOST_CLOSED, MOST_CLOSED), np.int64)
+    return Windings(counts, rows, bases)
 
-    Labels follow from those of the open items, as both are in the order of first elements: those
-    are left out that are connected to smaller ones. `open_counts` has the number of open components
-    of each item. What is looked for is little: it is picked out where the tables lie, and then
-    worked on in main memory, as each call for a GPU takes longer than that.
+
+def read_windings(tables: SeamTables, open_counts: NDArray[np.int64]) -> Windings:
+    """Return what has been found about the seams, in tables in main memory.
+
+    `open_counts` has the number of open components of each item.
     """
     key, smallest = tables.key, tables.smallest
-    left_out = np.sort(as_numpy(key[(key != NO_KEY) & (key != smallest)]))
-    slots = xp.nonzero(tables.lattice_of >= 0)[0]
-    first = as_numpy(smallest[slots])
-    lattices = as_numpy(tables.lattices[tables.lattice_of[slots], 1:])
-    counts = as_numpy(open_counts)
-    first_rows = np.cumsum(counts) - counts
-    counts = counts - np.bincount(left_out >> ITEM_SHIFT, minlength=len(counts))
+    left_out = np.sort(key[(key != NO_KEY) & (key != smallest)])
+    slots = np.flatnonzero(tables.lattice_of >= 0)
+    bases = tables.lattices[tables.lattice_of[slots], 1:]
+    return number_windings(
+        smallest[slots], bases, open_counts, lambda bounds: np.searchsorted(left_out, bounds)
+    )
+
+
+def number_windings(
+    first: NDArray[np.int64],
+    bases: NDArray[np.int64],
+    open_counts: NDArray[np.int64],
+    left_out_below: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> Windings:
+    """Return the windings of components, with the numbers that these have among all.
+
+    Labels follow from those of the open items, as both are in the order of first elements: those
+    are left out that are connected to smaller ones.
+
+    Parameters
+    ----------
+    first : ndarray of int64, shape (k,)
+        The smallest key of each component that wraps.
+    bases : ndarray of int64, shape (k, MOST_CLOSED**2)
+    open_counts : ndarray of int64, shape (items,)
+        The number of open components of each item.
+    left_out_below : callable
+        Given ascending numbers, returns how many keys below each are left out.
+    """
     order = np.argsort(first)
-    first, lattices = first[order], lattices[order]
-    open_rows = first_rows[first >> ITEM_SHIFT] + (first & LABEL_BITS) - 1
-    rows = open_rows - np.searchsorted(left_out, first)
-    return Windings(counts, rows, lattices.reshape(-1, MOST_CLOSED, MOST_CLOSED))
+    first, bases = first[order], bases[order]
+    ends = np.arange(1, len(open_counts) + 1) << ITEM_SHIFT
+    bounds = np.concatenate([first, ends])
+    ascending = np.argsort(bounds)
+    below = np.empty(len(bounds), np.int64)
+    below[ascending] = left_out_below(bounds[ascending])
+    below_first, below_ends = below[: len(first)], below[len(first) :]
+    counts = open_counts - np.diff(below_ends, prepend=0)
+    first_rows = np.cumsum(open_counts) - open_counts
+    rows = first_rows[first >> ITEM_SHIFT] + (first & LABEL_BITS) - 1 - below_first
+    return Windings(counts, rows, bases.reshape(-1, MOST_CLOSED, MOST_CLOSED))

@@ -75,6 +75,15 @@ struct SeamWindings {
   WindingLattices lattices;
   int64_t* smallest;  // the smallest key of each root's tree, then of each node's
 
+  // Of a slot: nothing is known yet.
+  CONNCOMP_ANYWHERE void clear(int64_t slot) const {
+    table.key[slot] = SeamTable::kNoKey;
+    forest.link[slot] = WindingForest::kNoLink;
+    lattices.of_root[slot] = WindingLattices::kNone;
+    smallest[slot] = kNoSmallest;
+  }
+  static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
+
   CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
 
   // Unites the open components at the ends of a link, given by their slots.
@@ -116,6 +125,10 @@ struct SeamWindings {
   CONNCOMP_ANYWHERE void ask_smallest(int64_t slot) const {
     if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
     smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
+  }
+  // Whether the key of a slot, which has asked, is not the smallest one of its component.
+  CONNCOMP_ANYWHERE bool is_left_out(int64_t slot) const {
+    return table.key[slot] != SeamTable::kNoKey && table.key[slot] != smallest[slot];
   }
 };
 

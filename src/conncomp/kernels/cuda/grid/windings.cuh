@@ -1,9 +1,15 @@
 // Windings of the components of an array on a GPU: a thread a seam link, or a slot of the table.
 //
-// The array has been labelled with all axes open. `unite_seams` unites open components, `close_seams`
-// collects closed paths, and the others tell each open component at a seam the smallest of those that it is
-// connected to: core/windings.h tells how. Their cost is that of the surface of the array, times the steps to
-// neighbours.
+// The array has been labelled with all axes open.
+//
+//   clear_seams     nothing is known yet
+//   unite_seams     unites open components at the seams,
+//   close_seams     and collects closed paths: core/windings.h tells how
+//   tell_smallest   tells each root the smallest of its open components, which the others are left out for,
+//   list_windings   asks for it, and lists the lattices of those that wrap, for the host,
+//   count_left_out  which wants to know how many are left out below some numbers
+//
+// Their cost is that of the surface of the array, times the steps to neighbours.
 #pragma once
 
 #include "core/links.h"
@@ -43,31 +49,49 @@ struct PathsOfWarp {
   }
 };
 
-// Calls body(from, to, winding) with the slots of the ends of a link, if there is one.
+// The ends of the last link of a thread. Most links of a large component say the same, and if all of them
+// asked the forest, they would wait for each other at few addresses.
+struct LastLink {
+  int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
+  const SeamBox* box = nullptr;  // all of whose links have one winding
+};
+
+// Calls body(from, to, winding) with the slots of the ends of a link, if there is one, and it does not say
+// what the last one has said.
 template <class Rule, class Label, class Body>
 __device__ inline void with_slots(const SeamArray<Rule, Label>& array, const SeamWindings& windings,
-                                  int64_t link, Body&& body) {
+                                  int64_t link, LastLink& last, Body&& body) {
   const int64_t item = link / array.seams.links, of_item = link - item * array.seams.links;
   const SeamBox& box = array.seams.box_of(array.box, of_item);
   array.with_link(item, box, end_of(array.seams, box, of_item), [&](int64_t from, int64_t to) {
+    if (from == last.from && to == last.to && &box == last.box) return;
+    last = {from, to, &box};
     const int32_t slot = windings.table.slot_of<Shared>(from);
     body(slot, from == to ? slot : windings.table.slot_of<Shared>(to), box.winding());
   });
 }
 
+__global__ void clear_seams(SeamWindings windings, int64_t lattices, int64_t* listed) {
+  for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads()) windings.clear(i);
+  for (int64_t i = grid_thread(); i < lattices; i += grid_threads()) windings.lattices.lattice[i] = {};
+  if (grid_thread() == 0) *windings.lattices.count = 0, *listed = 0;
+}
+
 template <class Rule, class Label>
 __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
+  LastLink last;
   for (int64_t i = grid_thread(); i < array.links(); i += grid_threads())
-    with_slots(array, windings, i, [&](int32_t from, int32_t to, const Winding& winding) {
+    with_slots(array, windings, i, last, [&](int32_t from, int32_t to, const Winding& winding) {
       windings.unite<Shared>(from, to, winding, i);
     });
 }
 
 template <class Rule, class Label>
 __global__ void close_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
+  LastLink last;
   PathsOfWarp{windings}.add_all(array.links(), [&](int64_t link) {
     SeamWindings::Path path{SeamWindings::kNoRoot, {}};
-    with_slots(array, windings, link, [&](int32_t from, int32_t to, const Winding& winding) {
+    with_slots(array, windings, link, last, [&](int32_t from, int32_t to, const Winding& winding) {
       path = windings.path_over<Shared>(from, to, winding);
     });
     return path;
@@ -78,9 +102,57 @@ __global__ void tell_smallest(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads())
     windings.tell_smallest<Shared>(i);
 }
-__global__ void ask_smallest(SeamWindings windings) {
-  for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads())
-    windings.ask_smallest<Shared>(i);
+
+// What the host reads of a component that wraps.
+struct ListedWinding {
+  int64_t first;  // its smallest key
+  int64_t basis[kMostClosedAxes][kMostClosedAxes];
+};
+
+// Those and what else the host reads: `listed`, how many they are, and the counts of open components.
+__global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
+                              int64_t* listed, int64_t* __restrict__ counts, ListedWinding* winding) {
+  for (int64_t item = grid_thread(); item < items; item += grid_threads()) counts[item] = open_counts[item];
+  for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
+    windings.ask_smallest<Shared>(slot);
+    const int32_t number = windings.lattices.of_root[slot];
+    if (number < 0) continue;
+    ListedWinding& of_root = winding[Shared::fetch_add(listed, int64_t(1))];
+    of_root.first = windings.smallest[slot];
+    for (int row = 0; row < kMostClosedAxes; ++row)
+      for (int k = 0; k < kMostClosedAxes; ++k)
+        of_root.basis[row][k] = windings.lattices.lattice[number].basis[row][k];
+  }
+}
+
+// Counts the keys that are left out, for smaller ones of their components, between ascending bounds: at
+// between[k] those below bound[k] and not below the bound before.
+__global__ void count_left_out(SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds,
+                               int64_t* between) {
+  for (int64_t first = grid_thread() - lane(); first < windings.table.slots; first += grid_threads()) {
+    const int64_t slot = first + lane();
+    int64_t place = -1;
+    if (slot < windings.table.slots && windings.is_left_out(slot)) {
+      const int64_t key = windings.table.key[slot];
+      int64_t low = 0, high = bounds;  // the bounds before `low` are not above the key
+      while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (bound[middle] <= key)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      place = low;
+    }
+    // Most of a warp lie between the same two.
+    while (const unsigned int waiting = __ballot_sync(kAllLanes, place >= 0)) {
+      const int leader = __ffs(int(waiting)) - 1;
+      const bool same = place == __shfl_sync(kAllLanes, place, leader) && place >= 0;
+      const int lanes = __popc(__ballot_sync(kAllLanes, same));
+      if (lane() == leader) Shared::fetch_add(between + place, int64_t(lanes));
+      if (same) place = -1;
+    }
+  }
 }
 
 }  // namespace conncomp

@@ -7,14 +7,24 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import rule_of, rules
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.links import Links
-from conncomp.kernels.seams import SEAMS, Seams, SeamTables
+from conncomp.kernels.seams import (
+    MOST_CLOSED,
+    SEAMS,
+    Seams,
+    SeamTables,
+    Windings,
+    number_windings,
+)
 
 FILE = "cuda/grid/windings.cuh"
 THREADS = 256
+# The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
+LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 
 # ``SeamWindings`` of ``core / seams.h``.
 _WINDINGS = np.dtype(
@@ -26,9 +36,9 @@ _WINDINGS = np.dtype(
 
 
 def find_windings(
-    gpu: Gpu, values: Any, links: Links, seams: Seams, labels: Any, tables: SeamTables
-) -> None:
-    """Fill `tables`, which are new.
+    gpu: Gpu, values: Any, links: Links, seams: Seams, labels: Any, open_counts: Any
+) -> Windings:
+    """Return the windings of the components of an array.
 
     Parameters
     ----------
@@ -36,12 +46,15 @@ def find_windings(
     values : array
     links : Links
     seams : Seams
+        With a link at least.
     labels : array of int32 or int64
         Consecutive ones of the items, labelled with all axes open.
-    tables : SeamTables
+    open_counts : array of int64, shape (items,)
+        How many components each item has.
     """
     rule = rule_of(links)
-    unite, close, tell, ask = gpu.load(FILE, _names(rule.name, labels.dtype))
+    clear, unite, close, tell, collect, count = gpu.load(FILE, _names(rule.name, labels.dtype))
+    tables = SeamTables.of(gpu.xp, seams)
     windings = windings_struct(gpu, seams, tables)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
     array = np.array(
@@ -49,11 +62,33 @@ def find_windings(
         _array_of(rule.struct.dtype),
     )[()]
     by_link = gpu.blocks(seams.links, THREADS), THREADS
-    by_slot = gpu.blocks(seams.slots, THREADS), THREADS
+    by_slot = gpu.blocks(max(seams.slots, seams.lattices), THREADS), THREADS
+    # How many are listed, the counts, and what is listed, so that the host reads all at once.
+    items, head = len(open_counts), 1 + len(open_counts)
+    of_host = gpu.xp.empty(head + seams.lattices * LISTED, np.int64)
+    listed, counts, bases = of_host, of_host[1:], of_host[head:]
+    launch(clear, by_slot, windings, seams.lattices, listed)
     launch(unite, by_link, array, windings)
     launch(close, by_link, array, windings)
     launch(tell, by_slot, windings)
-    launch(ask, by_slot, windings)
+    launch(collect, by_slot, windings, open_counts, items, listed, counts, bases)
+    read = _as_numpy(gpu, of_host[: head + READ_AT_ONCE * LISTED])
+    if read[0] > READ_AT_ONCE:
+        read = _as_numpy(gpu, of_host[: head + int(read[0]) * LISTED])
+    components = read[head : head + int(read[0]) * LISTED].reshape(-1, LISTED)
+
+    def left_out_below(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+        between = np.zeros(len(bounds) + 1, np.int64)
+        counted = gpu.xp.asarray(np.concatenate([bounds, between]))
+        launch(count, by_slot, windings, counted, len(bounds), counted[len(bounds) :])
+        return np.cumsum(_as_numpy(gpu, counted[len(bounds) : -1]))
+
+    return number_windings(components[:, 0], components[:, 1:], read[1:head], left_out_below)
+
+
+def _as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
+    copied: NDArray[Any] = array if gpu.xp is np else gpu.xp.asnumpy(array)
+    return copied
 
 
 def windings_struct(gpu: Gpu, seams: Seams, tables: SeamTables) -> Any:
@@ -75,7 +110,8 @@ def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
 @cache
 def _names(rule: str, index: np.dtype[Any]) -> tuple[str, ...]:
     types = f"{rule}, {ctype(index)}"
-    return f"unite_seams<{types}>", f"close_seams<{types}>", "tell_smallest", "ask_smallest"
+    of_links = f"unite_seams<{types}>", f"close_seams<{types}>"
+    return "clear_seams", *of_links, "tell_smallest", "list_windings", "count_left_out"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

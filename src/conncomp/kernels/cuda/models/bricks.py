@@ -137,7 +137,7 @@ class BrickClusters:
         gpu, lattice, kernels = self._replicas.gpu, self._replicas.lattice, components.kernels
         neighbourhood = Neighbourhood(1, None, lattice.periodic)
         seams = seams_of(lattice.shape, (0,) * lattice.ndim, neighbourhood, self._replicas.count)
-        tables = SeamTables.of(gpu.xp, seams)
+        tables = SeamTables.cleared(gpu.xp, seams)
         windings = windings_struct(gpu, seams, tables)
         boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
         by_link = gpu.blocks(seams.links, THREADS), THREADS
