@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._core import native
-from conncomp.models._field import FieldLattice
+from conncomp.models._field import FieldLattice, count_domains
 
 
 class CpuEngine:
@@ -57,6 +57,10 @@ class CpuEngine:
         lattice = self._lattice
         flat = field.reshape(-1), records.reshape(-1)
         native.measure_fields(lattice.lengths, self._replicas, lattice.ndim, gauge, *flat)
+
+    def count_domains(self, threshold: float, field: Any, records: Any) -> None:
+        """Count the domains of both phases into records."""
+        count_domains(np, self._lattice, self.above(threshold, field), self.workspace, records)
 
     def as_numpy(self, array: Any) -> Any:
         """Return an array of this engine as one of NumPy: as it is."""

@@ -23,7 +23,6 @@ from conncomp.models._field import (
     OUTSIDE,
     DomainMeasurements,
     FieldLattice,
-    count_domains,
 )
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
@@ -398,8 +397,7 @@ class CahnHilliard:
         physics, unit = self._physics, 2.0**self.lattice.part_bits
         gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), threshold, unit, unit
         self._engine.measure(gauge, self._field, record)
-        above = self._engine.above(threshold, self._field)
-        count_domains(self._engine.xp, self.lattice, above, self._engine.workspace, record)
+        self._engine.count_domains(threshold, self._field, record)
 
     def _read(self, records: NDArray[np.int64], *present: int) -> DomainMeasurements:
         """Return what records hold; of the one at `present`, if that is given."""

@@ -73,6 +73,16 @@ CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word
 
 // The first fields of a record: see models/_field.py.
 enum FieldEntry { kOutside, kValueWhole, kValueParts, kEnergyWhole, kEnergyParts, kFaces, kFieldEntries };
+// Those that follow have a number for each phase, what is above the threshold being the first one; after the
+// last come the classes of sizes of the first phase, and as many of the second one.
+constexpr int kPhases = 2;
+enum DomainEntry {
+  kDomains = kFieldEntries,
+  kLargestDomain = kDomains + kPhases,
+  kPhaseCells = kLargestDomain + kPhases,
+  kDomainSquares = kPhaseCells + kPhases,
+  kDomainClasses = kDomainSquares + kPhases
+};
 
 // How a field is measured; `parts` of one is the unit of fixed-point numbers, and `most` their largest.
 struct FieldGauge {

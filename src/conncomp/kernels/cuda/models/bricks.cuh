@@ -1,6 +1,6 @@
 // A Swendsen-Wang update of spins as bits, by the stages of the default for arrays and without labels.
 //
-//   link_words    bonds, or sites, which lie in rows of words, as the words of links that bricks take
+//   link_words    bonds, sites or phases, which lie in rows of words, as the words of links that bricks take
 //   label_tiles, join_links    as for arrays: of each component of a brick, an entry that leads to its root
 //   measure_tiles, join_sizes, sum_sizes    if clusters are measured: their sizes, tile by tile, then added
 //   flip_bricks   each thread follows the entries of its brick's components to the roots, and writes the new
@@ -95,8 +95,41 @@ struct BrickRows {
   }
 };
 
-// `words` are bonds, a plane for each axis; or sites, the foreground, of which neighbours are linked.
-template <class Tiles, class Index, bool of_sites = false>
+// What words of a configuration are: bonds, a plane for each axis; sites, the foreground, of which neighbours
+// are linked; or sites of two phases, all of them foreground, of which neighbours of one phase are.
+enum class Words { kBonds, kSites, kPhases };
+
+// The links of a brick's sites to those before them along an axis.
+template <Words kind, class Rows>
+__device__ inline Bits links_along(const Rows& rows, int a, const Bits64* planes, int axes, Bits foreground) {
+  const Lattice& lattice = rows.lattice;
+  const Bits64* const plane = kind == Words::kBonds ? planes + (axes - 1 - a) * lattice.words() : planes;
+  Bits linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
+  if constexpr (kind == Words::kPhases) linked = ~(linked ^ rows.bits_of(plane));
+  // Bonds over an open end are 0.
+  if (kind != Words::kBonds && rows.at[a] == 0 && !lattice.closes(kRowAxis - a))
+    linked &= ~Rows::B::layer(a, 0);
+  return linked & foreground;
+}
+
+// Without the links to other bricks that others make up for, as in link_bricks.cuh: e - e' where t - t' is
+// one, too, for then t is linked to e, and t' to e'.
+//
+//      t' - t
+//   ---|----|---
+//      e' - e
+template <class Tiles>
+__device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
+  using B = typename Tiles::B;
+  const Bits across = linked[a] & B::layer(a, 0);
+  Bits made_up_for = 0;
+#pragma unroll
+  for (int beside = 0; beside < Tiles::kAxes; ++beside)
+    if (beside != a) made_up_for |= across & B::ahead(across, beside) & linked[beside];
+  return linked[a] & ~made_up_for;
+}
+
+template <class Tiles, class Index, Words kind = Words::kBonds>
 __global__ void __launch_bounds__(kLinkThreads)
     link_words(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, BrickTable table) {
   using B = typename Tiles::B;
@@ -108,21 +141,20 @@ __global__ void __launch_bounds__(kLinkThreads)
     const Bits inside = tiles.inside(first);
     const BrickRows<Tiles::kAxes> rows(tiles, lattice, first);
     const Bits64* const planes =
-        words + tiles.item_of(tile) * (of_sites ? 1 : replicas.axes) * lattice.words();
+        words + tiles.item_of(tile) * (kind == Words::kBonds ? replicas.axes : 1) * lattice.words();
     Bits foreground = inside;
-    if (of_sites && inside != 0) foreground &= rows.bits_of(planes);
+    if (kind == Words::kSites && inside != 0) foreground &= rows.bits_of(planes);
     table.foreground[number] = foreground;
+    Bits linked[Tiles::kAxes] = {};
+#pragma unroll
+    for (int a = 0; a < Tiles::kAxes; ++a)
+      if (foreground != 0) linked[a] = links_along<kind>(rows, a, planes, replicas.axes, foreground);
     Bits* word = table.links + number;
 #pragma unroll
     for (int step = 0; step < B::kNoStep; ++step) {
       if (B::moves(step) > 1 || !tiles.has_step(step)) continue;
       const int a = B::highest_axis(step);
-      const Bits64* const plane = of_sites ? planes : planes + (replicas.axes - 1 - a) * lattice.words();
-      Bits linked = 0;
-      if (foreground != 0) linked = a == 0 ? rows.before_in_row(plane) : rows.before_across(plane, a);
-      // Bonds over an open end are 0.
-      if (of_sites && rows.at[a] == 0 && !lattice.closes(kRowAxis - a)) linked &= ~B::layer(a, 0);
-      *word = linked & foreground;
+      *word = kind == Words::kBonds ? linked[a] : needed_along<Tiles>(a, linked);
       word += table.bricks;
     }
   }
@@ -170,13 +202,31 @@ __device__ inline int node_at(const Tiles& tiles, Index distance) {
   return node | int(distance);
 }
 
+// The phases of a brick's sites, if sizes are summed for each of them.
+template <class Sums, class Tiles, class Cell>
+__device__ inline Bits phases_of(const Tiles& tiles, const Lattice& lattice, const Cell& corner, int brick,
+                                 int64_t item, const Bits64* words) {
+  if constexpr (!Sums::kByPhase) return 0;
+  const auto first = tiles.first_of(corner, brick);
+  if (tiles.inside(first) == 0) return 0;
+  return BrickRows<Tiles::kAxes>(tiles, lattice, first).bits_of(words + item * lattice.words());
+}
+template <class Sums>
+__device__ inline void add_size(Sums& sums, Bits64 size, bool phase) {
+  if constexpr (Sums::kByPhase)
+    sums.add(size, phase);
+  else
+    sums.add(size);
+}
+
 // Measures the clusters that are in one tile alone; of those that reach its border, leaves the sites that
 // they have there in `size`, at the root in the tile. Entries still lead to that. A block a tile; dynamic
 // shared memory: four bytes for each site of a tile. Sums is what is summed of sizes.
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
-    measure_tiles(Tiles tiles, Replicas, const Index* __restrict__ label, BrickTable table,
-                  Index* __restrict__ size, Records records) {
+    measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
+                  const Index* __restrict__ label, BrickTable table, Index* __restrict__ size,
+                  Records records) {
   CONNCOMP_DYNAMIC_SHARED(uint32_t, sites_of_root);
   __shared__ WarpList list_of_warp[Tiles::kThreads / kWarp];
   const int brick = int(threadIdx.x), first_of_warp = brick - lane();
@@ -202,8 +252,11 @@ __global__ void __launch_bounds__(Tiles::kThreads)
         InBlock::fetch_add(sites_of_root + node, uint32_t(__popcll(component)));
       });
   __syncthreads();
-  for (Bits roots = __ldg(table.settled + number); roots != 0; roots &= roots - 1)
-    sums.add(sites_of_root[tiles.node_of(brick, lowest(roots))]);
+  const Bits phases = phases_of<Sums>(tiles, replicas.lattice, corner, brick, item, words);
+  for (Bits roots = __ldg(table.settled + number); roots != 0; roots &= roots - 1) {
+    const int bit = lowest(roots);
+    add_size(sums, sites_of_root[tiles.node_of(brick, bit)], phases >> bit & 1);
+  }
   for (Bits roots = __ldg(table.roots + number); roots != 0; roots &= roots - 1) {
     const int node = tiles.node_of(brick, lowest(roots));
     size[corner.index + tiles.template index_of_node<Index>(node)] = Index(sites_of_root[node]);
@@ -211,7 +264,8 @@ __global__ void __launch_bounds__(Tiles::kThreads)
   sums.add_block(records, item);
 }
 
-// Calls body(index in the item) for the roots in tiles of a brick that reach the border of the tile.
+// Calls body(index in the item, bit of the brick) for the roots in tiles of a brick that reach the border of
+// the tile.
 template <class Index, class Tiles, class Body>
 __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table, int64_t number,
                                      Body&& body) {
@@ -220,7 +274,7 @@ __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table
   const auto corner = tiles.template corner_of<Index>(uint32_t(number >> tiles.log_parts()));
   const auto first = tiles.first_of(corner, int(number & (tiles.parts() - 1)));
   for (; roots != 0; roots &= roots - 1)
-    body(Index(first.index + tiles.template distance<Index>(lowest(roots))));
+    body(Index(first.index + tiles.template distance<Index>(lowest(roots))), lowest(roots));
 }
 
 // Adds what clusters have in each tile to their roots, now that tiles are joined.
@@ -230,7 +284,7 @@ __global__ void __launch_bounds__(kLinkThreads)
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const int64_t first_of_item =
         tiles.item_of(uint32_t(number >> tiles.log_parts())) * tiles.grid.cells_of_item();
-    for_each_root<Index>(tiles, table, number, [&](Index index) {
+    for_each_root<Index>(tiles, table, number, [&](Index index, int) {
       const Index root = follow_entry<false>(label + first_of_item, index).root;
       // What is no root gets no sizes.
       if (root != index)
@@ -241,15 +295,20 @@ __global__ void __launch_bounds__(kLinkThreads)
 // Measures the clusters that reach borders of tiles. A block a tile.
 template <class Tiles, class Index, class Sums = SizeSums>
 __global__ void __launch_bounds__(Tiles::kThreads)
-    sum_sizes(Tiles tiles, Replicas, const Index* __restrict__ label, BrickTable table,
-              const Index* __restrict__ size, Records records) {
+    sum_sizes(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
+              const Index* __restrict__ label, BrickTable table, const Index* __restrict__ size,
+              Records records) {
   const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
+  const int brick = int(threadIdx.x);
+  const auto corner = tiles.template corner_of<Index>(blockIdx.x);
+  const Bits phases = phases_of<Sums>(tiles, replicas.lattice, corner, brick, item, words);
   Sums sums{};
   sums.begin_block();
-  for_each_root<Index>(tiles, table, int64_t(blockIdx.x) * tiles.parts() + threadIdx.x, [&](Index index) {
-    if (label[first_of_item + index] == index) sums.add(Bits64(size[first_of_item + index]));
+  for_each_root<Index>(tiles, table, int64_t(blockIdx.x) * tiles.parts() + brick, [&](Index index, int bit) {
+    if (label[first_of_item + index] == index)
+      add_size(sums, Bits64(size[first_of_item + index]), phases >> bit & 1);
   });
-  if (__syncthreads_or(sums.clusters != 0)) sums.add_block(records, item);
+  if (__syncthreads_or(sums.any())) sums.add_block(records, item);
 }
 
 CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {

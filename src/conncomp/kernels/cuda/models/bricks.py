@@ -30,8 +30,8 @@ class Kernels(NamedTuple):
     Attributes
     ----------
     file : str
-    of_sites : bool
-        Whether a configuration is of sites, not of bonds.
+    words : str
+        What a configuration is: a name of ``Words``.
     sums : str
         What is summed up of the sizes of clusters, a C++ type.
     windings : bool
@@ -39,12 +39,12 @@ class Kernels(NamedTuple):
     """
 
     file: str
-    of_sites: bool
+    words: str
     sums: str
     windings: bool = False
 
 
-OF_SPINS = Kernels(FILE, False, "SizeSums")
+OF_SPINS = Kernels(FILE, "kBonds", "SizeSums")
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
@@ -85,12 +85,12 @@ class BrickClusters:
     def find(
         self, bonds: Any, records: Any = None, windings_field: int | None = None
     ) -> _Components:
-        """Find the clusters of a bond configuration.
+        """Find the clusters of a configuration.
 
         Parameters
         ----------
         bonds : array of uint64
-            The active bonds, as ``activate_bonds`` writes them.
+            The active bonds, as ``activate_bonds`` writes them; or what else the kernels read.
         records : numpy.void, optional
             ``Records``, to which the sizes of clusters are added.
         windings_field : int, optional
@@ -119,7 +119,7 @@ class BrickClusters:
         launch(kernels["label"], tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
         if records is not None:
             size_bytes = 2 * plan.shared  # four bytes a node
-            measured = tiles, struct, entries, table, sizes, records
+            measured = tiles, struct, bonds, entries, table, sizes, records
             launch(kernels["measure"], tile, *measured, shared=size_bytes)
         join = plan.by_border, tiles, *plan.border, bonds, entries, table
         if windings_field is not None and any(lattice.periodic):
@@ -247,7 +247,7 @@ def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> 
         f"join_seams<{kinds}>",
     )
     return (
-        f"link_words<{kinds}, {str(of.of_sites).lower()}>",
+        f"link_words<{kinds}, conncomp::Words::{of.words}>",
         label,
         f"measure_tiles<{summed}>",
         join,

@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 // Of clusters: how many there are, the largest one, the sum of squares of sizes as limbs, and how many are in
 // each class of sizes. Those of one site, of which there are most, are counted by each thread.
 struct PercolationSums {
+  static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;
   uint32_t* of_class;  // of the block
 
@@ -61,6 +62,7 @@ struct PercolationSums {
     else
       InBlock::fetch_add(of_class + (63 - __clzll((long long)size)), 1u);
   }
+  __device__ bool any() const { return clusters != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
     records.add_block(replica, kNumber, clusters);
     for (int k = 0; k < 2; ++k) records.add_block(replica, kSizeSquares + k, squares[k]);

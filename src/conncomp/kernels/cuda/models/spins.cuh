@@ -71,6 +71,7 @@ struct Records {
 // Of clusters: how many there are, the largest one, and the sums of the second and fourth powers of sizes, as
 // limbs of 32 bits that are summed by themselves.
 struct SizeSums {
+  static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[kLimbs], fourths[kFourthLimbs];
 
   __device__ static void begin_block() {}  // as others have shared memory
@@ -91,6 +92,7 @@ struct SizeSums {
     fourths[3] += int64_t(middle >> 32);
     fourths[4] += int64_t(high * high + cross_high + carry);
   }
+  __device__ bool any() const { return clusters != 0; }
   // Adds the sums of all threads of the block, which call together, to a record.
   __device__ void add_block(const Records& records, int64_t replica) const {
     records.add_block(replica, kClusters, clusters);

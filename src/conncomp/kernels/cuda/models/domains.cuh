@@ -1,0 +1,84 @@
+// The domains of fields on a GPU: components of what is above a threshold, and of what is not.
+//
+//   mark_phases    the cells above the threshold, as words of bits
+// Then as for spins (bricks.cuh), from link_words of phases on, with sums of which DomainSums says what they
+// are. Labels are not written, and nothing waits for the host.
+//
+// Bytes a cell, of float32: four are read, and bits for words, links and digits written and read; entries as
+// of arrays.
+#pragma once
+
+#include "core/cahn_hilliard.h"
+#include "cuda/models/bricks.cuh"
+
+namespace conncomp {
+
+constexpr int kWordsAtOnce = 4;  // of a warp, so that more loads are on their way
+
+// A warp takes words that follow each other; `words` of them have `columns` in a row of `length` cells.
+template <class T>
+__global__ void __launch_bounds__(kSpinThreads)
+    mark_phases(int64_t words, int64_t columns, int64_t length, double threshold, const T* __restrict__ field,
+                Bits64* __restrict__ phase) {
+  const T level = T(threshold);
+  for (int64_t first = grid_thread() / kWarp * kWordsAtOnce; first < words;
+       first += grid_threads() / kWarp * kWordsAtOnce) {
+    bool above[2 * kWordsAtOnce];
+#pragma unroll
+    for (int k = 0; k < 2 * kWordsAtOnce; ++k) {
+      const int64_t word = first + k / 2, row = word / columns;
+      const int64_t column = (word - row * columns) * kWordSites + k % 2 * kWarp + lane();
+      above[k] = word < words && column < length && field[row * length + column] > level;
+    }
+#pragma unroll
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+      const Bits low = __ballot_sync(kAllLanes, above[2 * k]),
+                 high = __ballot_sync(kAllLanes, above[2 * k + 1]);
+      if (lane() == k && first + k < words) phase[first + k] = low | high << kWarp;
+    }
+  }
+}
+
+// Of the domains of each phase: how many there are, the largest one, their cells, the sum of squares of
+// sizes, and how many are in each class of sizes.
+struct DomainSums {
+  static constexpr bool kByPhase = true;
+  int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
+  uint32_t* of_class;  // of the block
+  static constexpr int kClasses = 64;
+
+  // All threads of a block call, and meet before they add.
+  __device__ void begin_block() {
+    __shared__ uint32_t classes[kPhases * kClasses];
+    of_class = classes;
+    for (int k = int(threadIdx.x); k < kPhases * kClasses; k += int(blockDim.x)) classes[k] = 0;
+    __syncthreads();
+  }
+  __device__ void add(Bits64 size, bool above) {
+    const int phase = above ? 0 : 1;
+#pragma unroll
+    for (int k = 0; k < kPhases; ++k) {  // so that all stay in registers
+      if (k != phase) continue;
+      ++domains[k];
+      if (int64_t(size) > largest[k]) largest[k] = int64_t(size);
+      cells[k] += int64_t(size);
+      squares[k] += int64_t(size * size);
+    }
+    InBlock::fetch_add(of_class + phase * kClasses + (63 - __clzll((long long)size)), 1u);
+  }
+  __device__ bool any() const { return domains[0] + domains[1] != 0; }
+  __device__ void add_block(const Records& records, int64_t replica) const {
+    for (int k = 0; k < kPhases; ++k) {
+      records.add_block(replica, kDomains + k, domains[k]);
+      records.add_block(replica, kPhaseCells + k, cells[k]);
+      records.add_block(replica, kDomainSquares + k, squares[k]);
+      records.raise(replica, kLargestDomain + k, largest[k]);
+    }
+    __syncthreads();
+    const int classes = int(records.length - kDomainClasses) / kPhases;
+    for (int k = int(threadIdx.x); k < kPhases * classes; k += int(blockDim.x))
+      records.add(replica, kDomainClasses + k, int64_t(of_class[k / classes * kClasses + k % classes]));
+  }
+};
+
+}  // namespace conncomp

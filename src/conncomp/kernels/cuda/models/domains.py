@@ -1,0 +1,66 @@
+"""The domains of fields on a GPU: drives ``domains.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, launch
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.replicas import RECORDS, THREADS, Replicas
+from conncomp.kernels.lattice import BITS, Lattice
+
+FILE = "cuda/models/domains.cuh"
+OF_PHASES = bricks.Kernels(FILE, "kPhases", "DomainSums")
+
+
+class DomainKernels:
+    """Kernels that count the domains of fields of one shape, on one GPU.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    shape : tuple of int
+        Of a field, whose axes all close on themselves.
+    count : int
+        How many fields there are.
+    """
+
+    def __init__(self, gpu: Gpu, shape: tuple[int, ...], count: int) -> None:
+        self._gpu, self._lattice, self._count = gpu, _lattice(shape), count
+        index = INDEX_TYPES[self._lattice.sites * count >= 1 << 31]
+        replicas = Replicas(gpu, self._lattice, 0, 0, count)
+        self._clusters = bricks.BrickClusters(replicas, index, OF_PHASES)
+
+    def count(self, threshold: float, field: Any, records: Any) -> None:
+        """Add what ``DomainSums`` has to the records, which have its entries as 0."""
+        lattice, words = self._lattice, self._count * self._lattice.words
+        phases = self._gpu.xp.empty(words, BITS)
+        (mark,) = self._gpu.load(FILE, (_mark(field.dtype),))
+        blocks = self._gpu.blocks(8 * words, THREADS), THREADS
+        rows = lattice.columns, lattice.shape[-1]
+        launch(mark, blocks, words, *rows, np.float64(threshold), field, phases)
+        record = np.array((self._gpu.address(records), records.shape[-1]), RECORDS)[()]
+        self._clusters.find(phases, record)
+
+
+def takes(shape: tuple[int, ...], count: int) -> bool:
+    """Whether `DomainKernels` takes fields."""
+    return bricks.takes(_lattice(shape), count)
+
+
+def _lattice(shape: tuple[int, ...]) -> Lattice:
+    return Lattice(shape, (True,) * len(shape), 1)
+
+
+def _mark(dtype: np.dtype[Any]) -> str:
+    return f"mark_phases<{ {4: 'float', 8: 'double'}[dtype.itemsize] }>"
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `DomainKernels` loads."""
+    for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
+        yield FILE, (_mark(dtype),)
+    yield from bricks.specialisations(OF_PHASES)
