@@ -15,7 +15,8 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 MOST_AXES, MOST_CLOSED = 10, 4
 MOST_LINKS = (1 << 31) - 1
-ITEM_SHIFT = 40  # in keys
+ITEM_SHIFT = 40  # in keys, which are not negative
+MOST_ITEMS = 1 << (63 - ITEM_SHIFT)
 LABEL_BITS = (1 << ITEM_SHIFT) - 1
 NO_KEY, NO_LINK, NO_LATTICE = -1, -1, -1
 MOST_KEY = np.iinfo(np.int64).max
@@ -177,7 +178,7 @@ class SeamTables(NamedTuple):
             xp.full(seams.slots, NO_LINK, np.int32),
             xp.empty(seams.links * HOOK, np.int32),
             xp.full(seams.slots, NO_LATTICE, np.int32),
-            xp.zeros((seams.lattices, LATTICE), np.int64),
+            xp.empty((seams.lattices, LATTICE), np.int64),
             xp.zeros(1, np.int32),
             xp.full(seams.slots, MOST_KEY, np.int64),
         )

@@ -74,6 +74,16 @@ __global__ void close_seams(SeamArray<Rule, Label> array, SeamWindings windings)
   });
 }
 
+// Lets tables know nothing; what is smallest is not asked for.
+__global__ void clear_seams(SeamWindings windings) {
+  for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
+    windings.table.key[slot] = SeamTable::kNoKey;
+    windings.forest.link[slot] = WindingForest::kNoLink;
+    windings.lattices.of_root[slot] = WindingLattices::kNone;
+  }
+  if (grid_thread() == 0) *windings.lattices.count = 0;
+}
+
 __global__ void tell_smallest(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads())
     windings.tell_smallest<Shared>(i);

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from conncomp.kernels.cuda.models import bricks
 
 FILE = "cuda/models/percolation.cuh"
-OF_SITES = bricks.Kernels(FILE, True, "PercolationSums", windings=True)
-OF_BONDS = bricks.Kernels(FILE, False, "PercolationSums", windings=True)
+OF_SITES = bricks.Kernels(FILE, True, "PercolationSums")
+OF_BONDS = bricks.Kernels(FILE, False, "PercolationSums")
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
