@@ -336,7 +336,7 @@ int64_t* data_or_null(const Record& record) { return record ? record->data() : n
 // Without a tile all clusters get new states, without `flip` those with seeds flip for certain.
 void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
                   ConstWords probabilities, const std::optional<Edges>& tile, std::optional<uint64_t> flip,
-                  const Record& record, bool clusters) {
+                  const Record& record, bool clusters, bool wrapping) {
   std::optional<SeedRule> rule;
   if (tile) {
     rule = SeedRule{{}, !flip, flip.value_or(0)};
@@ -345,7 +345,7 @@ void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32
   PottsMemory memory = engine.take_memory();
   without_gil([&] {
     engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), rule,
-                  data_or_null(record), clusters);
+                  data_or_null(record), {clusters, wrapping});
   });
   engine.give_back(std::move(memory));
 }
@@ -354,18 +354,17 @@ void define_models(nb::module_& m) {
   nb::class_<PottsEngine>(m, "PottsEngine")
       .def("__init__",
            [](PottsEngine* self, const Edges& length, int periodic, int states, int planes, uint64_t seed,
-              uint64_t first_replica, int64_t replicas, bool serial) {
+              uint64_t first_replica, int64_t replicas, int axes, bool serial) {
              Lattice lattice{{}, periodic, states, planes};
              std::copy(length.begin(), length.end(), lattice.length);
-             new (self) PottsEngine({lattice, seed, first_replica, replicas}, serial);
+             new (self) PottsEngine({lattice, seed, first_replica, replicas}, axes, serial);
            })
       .def("start",
            [](const PottsEngine& engine, Words words) { without_gil([&] { engine.start(words.data()); }); })
       .def("bonds",
            [](const PottsEngine& engine, ConstWords words, uint32_t step, ConstWords probabilities,
-              int first_axis, Words out) {
-             without_gil(
-                 [&] { engine.bonds(words.data(), step, probabilities.data(), first_axis, out.data()); });
+              Words out) {
+             without_gil([&] { engine.bonds(words.data(), step, probabilities.data(), out.data()); });
            })
       .def("count",
            [](const PottsEngine& engine, ConstWords words, Vector<int64_t> record) {
@@ -382,7 +381,7 @@ void define_models(nb::module_& m) {
           },
           "words"_a, "new_words"_a, "step"_a, "acceptance"_a, "most_lost"_a, "record"_a.none())
       .def("update", &update_potts, "words"_a, "new_words"_a, "step"_a, "probabilities"_a, "tile"_a.none(),
-           "flip"_a.none(), "record"_a.none(), "clusters"_a);
+           "flip"_a.none(), "record"_a.none(), "clusters"_a, "wrapping"_a);
 }
 
 // Arrays have the shapes that models/percolation.py gives them, flattened.

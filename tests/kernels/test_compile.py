@@ -106,7 +106,6 @@ def test_every_kernel_file_has_a_driver():
     parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")
     shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts, "worklist")}
     shared |= {"cuda/graph/roots.cuh", "cuda/components/rows.cuh"}
-    shared |= {"cuda/models/brick_windings.cuh"}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}
     assert files - shared == set(NAMES)
 

@@ -18,13 +18,14 @@ START, BOND, CLUSTER, SEED, METROPOLIS, EXCHANGE, COIN = range(1, 8)  # purposes
 AXES = 4
 WORD = 64
 CERTAIN = 1 << 64
-SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS, COUNTS = 0, 1, 2, 3, 4, 7, 12
+SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
+WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
 
 
 class ReferencePotts:
     """What `conncomp.models.Potts` is to do; arguments as its, with `tile` for each axis.
 
-    Updates return records, int64 of shape (updates, replicas, 12 + q), as
+    Updates return records, int64 of shape (updates, replicas, 14 + q), as
     `conncomp.models.Measurements.records` has them for several replicas.
     """
 

@@ -56,8 +56,9 @@ std::vector<Bits64> flipped(const Replicas& replicas, const std::vector<Bits64>&
                             const std::vector<Bits64>& probabilities, std::vector<int64_t>& record) {
   std::vector<Bits64> new_spins(spins.size());
   ForestMemory<Index> memory(replicas);
-  SwendsenWang<Index> update(replicas, memory, spins.data(), 9, probabilities.data(), record.data());
+  SwendsenWang<Index> update(replicas, memory, spins.data(), 9, probabilities.data(), record.data(), true);
   update.label();
+  update.wind(0);
   update.measure();
   update.flip(new_spins.data());
   return new_spins;
@@ -79,18 +80,18 @@ void test_updates() {
                 fields = replicas.count * (kCounts + lattice.states);
   std::vector<Bits64> spins(words), new_spins(words), serial_spins(words), probabilities;
   for (int64_t k = 0; k < replicas.count; ++k) probabilities.push_back(generator());
-  const PottsEngine engine(replicas, false), serial_engine(replicas, true);
+  const PottsEngine engine(replicas, kLatticeAxes, false), serial_engine(replicas, kLatticeAxes, true);
   PottsMemory memory, serial_memory;
   engine.start(spins.data());
   for (Bits32 step = 1; step < 5; ++step) {
-    const bool clusters = draw(0, 1);
+    const ClusterMeasures measures{draw(0, 1) == 0, draw(0, 1) == 0};
     std::optional<SeedRule> rule;
     if (draw(0, 1)) rule = SeedRule{random_tiles(lattice), draw(0, 1) == 0, Bits64(1) << 63};
     std::vector<int64_t> record(fields), serial_record(fields);
     engine.update(memory, spins.data(), new_spins.data(), step, probabilities.data(), rule, record.data(),
-                  clusters);
+                  measures);
     serial_engine.update(serial_memory, spins.data(), serial_spins.data(), step, probabilities.data(), rule,
-                         serial_record.data(), clusters);
+                         serial_record.data(), measures);
     check(new_spins == serial_spins, "the spins of an update");
     check(record == serial_record, "the record of an update");
     std::swap(spins, new_spins);

@@ -246,7 +246,7 @@ def _find_on_cpu(problem: Problem, read: Any, request: Request, name: str) -> Wi
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
     array = Array(values, links, _opened(problem.neighbourhood), problem.batch_axes)
     counts = request.fill_on_cpu(array, labels)
-    tables = SeamTables.cleared(np, seams)
+    tables = SeamTables.of(seams)
     if seams.links and values.size:
         native.find_windings(
             values.__array_interface__["data"][0],

@@ -15,7 +15,8 @@ from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 MOST_AXES, MOST_CLOSED = 10, 4
 MOST_LINKS = (1 << 31) - 1
-ITEM_SHIFT = 40  # in keys
+ITEM_SHIFT = 40  # in keys, which are not negative
+MOST_ITEMS = 1 << (63 - ITEM_SHIFT)
 LABEL_BITS = (1 << ITEM_SHIFT) - 1
 NO_KEY, NO_LINK, NO_LATTICE = -1, -1, -1
 MOST_KEY = np.iinfo(np.int64).max
@@ -170,32 +171,17 @@ class SeamTables(NamedTuple):
     smallest: Any
 
     @classmethod
-    def of(cls, xp: Any, seams: Seams) -> SeamTables:
-        """Return tables that have to be cleared."""
+    def of(cls, seams: Seams) -> SeamTables:
+        """Return tables of which nothing is known yet, in main memory."""
         return cls(
-            xp.empty(seams.slots, np.int64),
-            xp.empty(seams.slots, np.int32),
-            xp.empty(seams.links * HOOK, np.int32),
-            xp.empty(seams.slots, np.int32),
-            xp.empty((seams.lattices, LATTICE), np.int64),
-            xp.empty(1, np.int32),
-            xp.empty(seams.slots, np.int64),
+            np.full(seams.slots, NO_KEY, np.int64),
+            np.full(seams.slots, NO_LINK, np.int32),
+            np.empty(seams.links * HOOK, np.int32),
+            np.full(seams.slots, NO_LATTICE, np.int32),
+            np.empty((seams.lattices, LATTICE), np.int64),
+            np.zeros(1, np.int32),
+            np.full(seams.slots, MOST_KEY, np.int64),
         )
-
-    @classmethod
-    def cleared(cls, xp: Any, seams: Seams) -> SeamTables:
-        """Return tables of which nothing is known yet."""
-        tables = cls.of(xp, seams)
-        for array, value in (
-            (tables.key, NO_KEY),
-            (tables.link, NO_LINK),
-            (tables.lattice_of, NO_LATTICE),
-            (tables.lattices, 0),
-            (tables.made, 0),
-            (tables.smallest, MOST_KEY),
-        ):
-            array[...] = value
-        return tables
 
 
 class Windings(NamedTuple):

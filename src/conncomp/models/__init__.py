@@ -17,6 +17,7 @@ from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.statistics import (
     Estimate,
     Summary,
+    WrappingSummary,
     autocorrelation_time,
     jackknife,
     summarise,
@@ -41,6 +42,7 @@ __all__ = [
     "Summary",
     "SweepEstimates",
     "Tempering",
+    "WrappingSummary",
     "autocorrelation_time",
     "jackknife",
     "parallel_tempering",

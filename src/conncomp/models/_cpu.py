@@ -58,6 +58,7 @@ class CpuEngine:
             seed,
             first_replica,
             replicas,
+            lattice.ndim,
             labelling == "serial",
         )
 
@@ -74,15 +75,15 @@ class CpuEngine:
         seeds: Any,
         record: Record | None,
         clusters: bool,
+        wrapping: bool,
     ) -> None:
         """Flip clusters: those of `seeds`, or else all."""
         tile = flip = None
         if seeds is not None:
             tile = (*(1,) * (MOST_AXES - self._lattice.ndim), *seeds.tile)
             flip = None if seeds.p_flip == CERTAIN else seeds.p_flip
-        self._engine.update(
-            _flat(words), _flat(new), step, probabilities, tile, flip, _flat(record), clusters
-        )
+        of_clusters = probabilities, tile, flip, _flat(record), clusters, wrapping
+        self._engine.update(_flat(words), _flat(new), step, *of_clusters)
 
     def metropolis(
         self, words: Words, new: Words, step: int, acceptance: Words, record: Record | None
@@ -101,8 +102,7 @@ class CpuEngine:
         """Return the bonds that an update at this step makes active, along each axis."""
         lattice = self._lattice
         bonds = np.empty((self._replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
-        first_axis = MOST_AXES - lattice.ndim
-        self._engine.bonds(_flat(words), step, probabilities, first_axis, _flat(bonds))
+        self._engine.bonds(_flat(words), step, probabilities, _flat(bonds))
         return bonds
 
     def as_numpy(self, records: Record) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,16 @@ import numpy as np
 from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.grid.windings import collect_windings
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
+from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models._arguments import CERTAIN
+from conncomp.models.measurements import WINDING_AXES
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
@@ -72,6 +76,7 @@ class CudaEngine:
         self.xp = self.gpu.xp
         self.lattice, self.replicas = lattice, replicas
         self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
+        self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
         self._algorithm = ALGORITHMS["cuda"][labelling]
         self._options = self._algorithm.check_options(options)
         self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
@@ -84,7 +89,7 @@ class CudaEngine:
         self._check_memory()
         if self._clusters is None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
-            self._algorithm.check(self._image(of_sites), **self._options)
+            self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
 
     # ----------------------------------------------------------------------------- what users ask
 
@@ -127,21 +132,27 @@ class CudaEngine:
         seeds: Any,
         record: Any,
         clusters: bool,
+        wrapping: bool,
     ) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
-        count_active = seeds is None or clusters
+        count_active = seeds is None or clusters or wrapping
         self._activate(words, step, probabilities, drawn, record, count_active)
+        records = self._records(record)
         if record is not None:
-            self._launch(SPINS, "count_states", 0, words, self._records(record))
+            self._launch(SPINS, "count_states", 0, words, records)
+        winds = wrapping and any(self.lattice.periodic)
         if self._clusters is not None:
-            components = self._clusters.find(drawn, self._records(record) if clusters else None)
+            windings = (self._windings, records) if winds else None
+            components = self._clusters.find(drawn, records if clusters else None, windings)
             if seeds is None:
                 self._clusters.flip(components, step, new)
                 return
             labels = self._clusters.label(components)
         else:
-            labels = self._label(drawn)
+            if winds:
+                self._record_windings(drawn, records)
+            labels = self._label(drawn, self.lattice.periodic)
             if clusters:
                 self._measure(labels, record)
         choice = self._choose(labels, step, seeds)
@@ -157,14 +168,36 @@ class CudaEngine:
             SPINS, "activate_bonds", step, words, probabilities, drawn, records, np.bool_(active)
         )
 
-    def _label(self, drawn: Any) -> Any:
-        """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
+    @cached_property
+    def _windings(self) -> ClusterWindings:
+        return ClusterWindings(self._replicas, WINDING_AXES)
+
+    def _record_windings(self, drawn: Any, records: Any) -> None:
+        """Record windings, given bonds, from labels of the open lattices."""
+        labels = self._label(drawn, (False,) * self.lattice.ndim)
+        labels += 1  # roots are from 0 on
+        of_site, _ = self._sites_and_labels()
+        tables = self._windings
+
+        def collect(windings: Any) -> None:
+            seams, boxes = tables.seams, tables.boxes
+            collect_windings(self.gpu, of_site, self._links, seams, boxes, labels, windings)
+
+        tables.record(records, collect)
+
+    def _sites_and_labels(self) -> tuple[Any, Any]:
+        """Return room for the bonds of each site, and for the sites' labels."""
         sites = self.lattice.sites * self.replicas
         parts = (sites, np.dtype("u1")), (sites, self._index)
         of_site, labels = self._label_workspace.take(self.gpu, *parts)
+        return of_site, labels
+
+    def _label(self, drawn: Any, periodic: tuple[bool, ...]) -> Any:
+        """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
+        of_site, labels = self._sites_and_labels()
         self._launch(CLUSTERS, "spread_bonds", 0, drawn, of_site)
         shape = self.replicas, *self.lattice.shape
-        image, shaped = self._image(of_site.reshape(shape)), labels.reshape(shape)
+        image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
         workspace = self._algorithm_workspace
         self._algorithm.fill(self.gpu, image, shaped, workspace, False, False, **self._options)
         return labels
@@ -209,10 +242,9 @@ class CudaEngine:
             return np.zeros((), RECORDS)[()]
         return np.array((self.gpu.address(record), record.shape[-1]), RECORDS)[()]
 
-    def _image(self, bonds_of_site: Any) -> Image:
-        links = joined_by_bonds(tuple((0, 1 << k) for k in range(self.lattice.ndim)))
-        neighbourhood = Neighbourhood(1, None, self.lattice.periodic)
-        return Image(bonds_of_site, links, neighbourhood, batch_axes=1)
+    def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
+        neighbourhood = Neighbourhood(1, None, periodic)
+        return Image(bonds_of_site, self._links, neighbourhood, batch_axes=1)
 
     def _check_memory(self) -> None:
         """Raise MemoryError unless the arrays of an update fit."""

@@ -10,7 +10,9 @@ from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
+from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.models._wrapping import check_wrapping
 from conncomp.models.percolation_series import AXES
 
 
@@ -54,9 +56,14 @@ class CudaEngine:
         index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
         kernels = OF_BONDS if self._of_bonds else OF_SITES
         self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
+        self._windings: ClusterWindings | None = None
 
     def check_measured(self) -> None:
-        """Return, as lattices of any size are measured."""
+        """Raise ValueError if the links over the ends of axes are too many."""
+        if not any(self._lattice.periodic):
+            return
+        check_wrapping(self._lattice, self._replicas.count)
+        self._windings = self._windings or ClusterWindings(self._replicas, AXES)
 
     def draw(self, step: int, probability: int | None, record: Any = None) -> Any:
         """Return configurations as words, and count what is there."""
@@ -79,7 +86,9 @@ class CudaEngine:
     def measure(self, step: int, probability: int | None, record: Any) -> None:
         """Draw configurations, and fill a record, (replicas, fields), of zeros."""
         words = self.draw(step, probability, record)
-        self._clusters.find(words, self._records(record), AXES)
+        records = self._records(record)
+        windings = None if self._windings is None else (self._windings, records)
+        self._clusters.find(words, records, windings)
 
     def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.lattice import Lattice
+from conncomp.models._wrapping import wrapped_axes
 
 # The fields of a record, of int64: see `Measurements`. Sums of powers of sizes are limbs of 32
 # bits, each summed by itself, so that they are exact and do not depend on the order.
-SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS, COUNTS = 0, 1, 2, 3, 4, 7, 12
+SATISFIED, ACTIVE, CLUSTERS, LARGEST, SQUARES, FOURTHS = 0, 1, 2, 3, 4, 7
+WINDING_AXES, WINDING_RANK, COUNTS = 12, 13, 14
 LIMB = 32
 
 
@@ -38,6 +40,8 @@ class Measurements:
         Whether clusters were counted; if not, what needs them raises ValueError.
     bonds_measured : bool
         Whether active bonds were counted; likewise.
+    wrapping_measured : bool
+        Whether clusters were asked how they wrap; likewise.
     """
 
     records: NDArray[np.int64]
@@ -45,6 +49,7 @@ class Measurements:
     coupling: float
     clusters_measured: bool
     bonds_measured: bool = False
+    wrapping_measured: bool = False
 
     def observables(self) -> dict[str, NDArray[Any]]:
         """Return what was measured, by name: what other attributes do not follow from.
@@ -62,6 +67,8 @@ class Measurements:
         if self.clusters_measured:
             names += ["clusters", "largest_cluster"]
             names += ["improved_squared_magnetisation", "improved_fourth_magnetisation"]
+        if self.wrapping_measured:
+            names += ["wraps", "rank"]
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -74,7 +81,8 @@ class Measurements:
         """The number of bonds that connect clusters; its mean is p times that of satisfied ones."""
         if not self.bonds_measured:
             raise ValueError(
-                "active bonds were not measured; update by Swendsen-Wang or with clusters=True"
+                "active bonds were not measured; update by Swendsen-Wang, or with clusters=True or "
+                "wrapping=True"
             )
         return self.records[..., ACTIVE]
 
@@ -132,8 +140,23 @@ class Measurements:
         """
         q, sites = self.lattice.states, float(self.lattice.sites)
         squares = self._sizes(SQUARES, FOURTHS) / sites**2
-        fourths = self._sizes(FOURTHS, COUNTS) / sites**4
+        fourths = self._sizes(FOURTHS, WINDING_AXES) / sites**4
         return ((q + 1) * squares**2 - 2 * fourths) / (q - 1)
+
+    @property
+    def wraps(self) -> NDArray[np.bool_]:
+        """Along which axes, the last axis here, some cluster closes on itself."""
+        return wrapped_axes(self._of_windings(WINDING_AXES), self.lattice.ndim)
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
+        return self._of_windings(WINDING_RANK)
+
+    def _of_windings(self, field: int) -> NDArray[np.int64]:
+        if not self.wrapping_measured:
+            raise ValueError("wrapping was not measured; update with wrapping=True")
+        return self.records[..., field]
 
     def _of_clusters(self, field: int) -> NDArray[np.int64]:
         if not self.clusters_measured:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_number, check_choice, shown
 from conncomp._arrays import as_numpy
 from conncomp.kernels.lattice import Lattice
+from conncomp.models._wrapping import EVENTS, happens, wrapped_axes
 from conncomp.models.statistics import Estimate
 
 # The fields of a record, of int64: those of ``kernels/core/percolation.h``.
@@ -31,8 +32,6 @@ TAIL, LEAST_TAIL = 12, 80
 WRAPPING_AT_THRESHOLD = {"any": 0.690473725, "axis": 0.521058290, "all": 0.351642855}
 # R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
 WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
-
-EVENTS = ("axis", "any", "all", "cross")
 
 # By how many of its standard deviations a slope must be above 0 to be divided by.
 LEAST_RISE = 5
@@ -114,9 +113,7 @@ class PercolationMeasurements:
                     self.clusters / sites,
                     self.largest_cluster / sites,
                     self.mean_size,
-                    self.wraps.any(axis=-1),
-                    self.wraps.all(axis=-1),
-                    self.rank == self.lattice.ndim,
+                    *(happens(event, self.wraps, self.rank) for event in EVENTS[1:]),
                 )
             )
         )
@@ -156,14 +153,7 @@ class PercolationMeasurements:
         """
         check_choice("event", event, EVENTS)
         wanted = _crossing(self.lattice, self.triangular, event, crossing)
-        axes = self.wraps
-        happens = {
-            "axis": axes.mean(axis=-1),
-            "any": axes.any(axis=-1),
-            "all": axes.all(axis=-1),
-            "cross": self.rank == self.lattice.ndim,
-        }[event]
-        wraps = np.asarray(happens, float).reshape(-1)
+        wraps = happens(event, self.wraps, self.rank).astype(float).reshape(-1)
         share = self.occupied.reshape(-1) / max(self.elements, 1)
         wraps_above, share_above = wraps - wraps.mean(), share - share.mean()
         spread = float(share_above @ share_above)
@@ -223,8 +213,7 @@ class PercolationMeasurements:
     @property
     def wraps(self) -> NDArray[np.bool_]:
         """Along which axes, the last axis here, some cluster closes on itself."""
-        bits = self.records[..., AXES, np.newaxis] >> np.arange(self.lattice.ndim)
-        return np.asarray(bits & 1, bool)
+        return wrapped_axes(self.records[..., AXES], self.lattice.ndim)
 
     @property
     def rank(self) -> NDArray[np.int64]:

@@ -26,6 +26,7 @@ from conncomp.models._arguments import (
     check_start,
     one_each,
 )
+from conncomp.models._wrapping import check_wrapping
 from conncomp.models.measurements import (
     COUNTS,
     SATISFIED,
@@ -367,7 +368,12 @@ class Potts:
         self._updates("n", n, False)
 
     def swendsen_wang(
-        self, sweeps: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
     ) -> Measurements | None:
         """Give each cluster of spins a new state, any of q.
 
@@ -379,16 +385,38 @@ class Potts:
             Whether to measure each of them.
         clusters : bool, optional
             Whether to measure the sizes of clusters, too, which takes longer.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, which takes longer: along which axes one
+            closes on itself, and the highest rank of a cluster's windings. The clusters are those
+            of which `wrapping` tells more before the update.
 
         Returns
         -------
         Measurements or None
             None if nothing is measured.
+
+        Raises
+        ------
+        ValueError
+            If wrapping is wanted of lattices with 2**31 bonds or more over the ends of their
+            periodic axes, or of more than 2**23 replicas.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> series = Potts((8, 8), beta=50.0, start="cold", seed=1).swendsen_wang(wrapping=True)
+        >>> series.wraps.tolist(), series.rank.tolist()
+        ([[True, True]], [2])
         """
-        return self._updates("sweeps", sweeps, measure, clusters=clusters)
+        return self._updates("sweeps", sweeps, measure, clusters=clusters, wrapping=wrapping)
 
     def wolff(
-        self, updates: int = 1, *, measure: bool = True, clusters: bool = False
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
     ) -> Measurements | None:
         """Flip the cluster of one site, which is drawn; the new state is any but its own.
 
@@ -396,10 +424,11 @@ class Potts:
         ----------
         updates : int, optional
             How many clusters, one after the other.
-        measure, clusters, returns
+        measure, clusters, wrapping, returns
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
-        return self._updates("updates", updates, measure, update="wolff", clusters=clusters)
+        of_clusters = {"clusters": clusters, "wrapping": wrapping}
+        return self._updates("updates", updates, measure, update="wolff", **of_clusters)
 
     def few_cluster(
         self,
@@ -409,6 +438,7 @@ class Potts:
         p_flip: float,
         measure: bool = True,
         clusters: bool = False,
+        wrapping: bool = False,
     ) -> Measurements | None:
         """Flip some of the clusters of one drawn site in each tile: Weigel 2011, section III.
 
@@ -421,7 +451,7 @@ class Potts:
         p_flip : float
             The probability that a cluster with seeds flips, above 0 and below 1. It is decided
             once, however many seeds fell into the cluster; the new state is any but its own.
-        measure, clusters, returns
+        measure, clusters, wrapping, returns
             As of `swendsen_wang`.
         """
         return self._updates(
@@ -432,6 +462,7 @@ class Potts:
             tile=tile,
             p_flip=p_flip,
             clusters=clusters,
+            wrapping=wrapping,
         )
 
     def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
@@ -469,27 +500,31 @@ class Potts:
         tile: int | Sequence[int] | None = None,
         p_flip: float | None = None,
         clusters: bool = False,
+        wrapping: bool = False,
     ) -> Update[Measurements]:
         """Return the updates of this name; `tile` and `p_flip` are of few-cluster."""
         check_choice("update", update, UPDATES)
-        with_clusters = as_bool("clusters", clusters)
-        options: dict[str, Any] = {"update": update, "clusters": with_clusters}
+        sizes, wraps = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        options: dict[str, Any] = {"update": update, "clusters": sizes, "wrapping": wraps}
+        if wraps:
+            check_wrapping(self.lattice, self.replicas)
         if update == "few-cluster":
             if tile is None or p_flip is None:
                 raise ValueError('update="few-cluster" needs tile and p_flip')
             edges = self._check_tile(tile)
             seeds = Seeds(edges, _as_fixed_point(_check_p_flip(p_flip)))
-            change = self._cluster_update(seeds, with_clusters)
+            change = self._cluster_update(seeds, sizes, wraps)
             options |= {"tile": list(edges), "p_flip": float(p_flip)}
         elif tile is not None or p_flip is not None:
             raise ValueError('tile and p_flip are for update="few-cluster" only')
         elif update == "metropolis":
-            if with_clusters:
-                raise ValueError("clusters=True is not for Metropolis updates, which have none")
+            if sizes or wraps:
+                name = "clusters" if sizes else "wrapping"
+                raise ValueError(f"{name}=True is not for Metropolis updates, which have none")
             change = self._metropolis_update()
         else:
             one_site = Seeds(self.lattice.shape, CERTAIN)
-            change = self._cluster_update(one_site if update == "wolff" else None, with_clusters)
+            change = self._cluster_update(one_site if update == "wolff" else None, sizes, wraps)
 
         def make(number: int, record: Any) -> None:
             change(number, record)
@@ -497,18 +532,18 @@ class Potts:
 
         def read(records: NDArray[np.int64]) -> Measurements:
             of_replicas = records[:, 0] if self._single else records
-            with_bonds = with_clusters or update == "swendsen-wang"
-            return Measurements(of_replicas, self.lattice, self.coupling, with_clusters, with_bonds)
+            bonds = sizes or wraps or update == "swendsen-wang"
+            return Measurements(of_replicas, self.lattice, self.coupling, sizes, bonds, wraps)
 
         return Update(make, read, options)
 
-    def _cluster_update(self, seeds: Seeds | None, clusters: bool) -> Change:
+    def _cluster_update(self, seeds: Seeds | None, clusters: bool, wrapping: bool) -> Change:
         probabilities = self._probabilities()
 
         def change(step: int, record: Any) -> None:
-            measured = clusters and record is not None
+            measures = (False, False) if record is None else (clusters, wrapping)
             self._engine.update(
-                self._words, self._new_words, step, probabilities, seeds, record, measured
+                self._words, self._new_words, step, probabilities, seeds, record, *measures
             )
 
         return change

@@ -181,8 +181,8 @@ def simulate(
     **options
         Of the model's updates. `Potts` has `update`: "swendsen-wang", the default, "wolff",
         "few-cluster" or "metropolis"; `tile` and `p_flip` of "few-cluster", as `Potts.few_cluster`
-        takes them; and `clusters`: whether to measure the sizes of clusters, too, which takes
-        longer.
+        takes them; and `clusters` and `wrapping`: whether to measure the sizes of clusters, and
+        how they wrap, too, which takes longer.
 
     Returns
     -------

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_integer, shown
 from conncomp._optional import optional
+from conncomp.models._wrapping import EVENTS, happens
 from conncomp.models.measurements import Measurements
 
 # A. D. Sokal's window: the autocorrelation function is summed up to so many times what it sums to.
@@ -28,6 +29,26 @@ class Estimate(NamedTuple):
 
     value: float
     error: float
+
+
+class WrappingSummary(NamedTuple):
+    """In which share of the measurements some cluster wraps.
+
+    Attributes
+    ----------
+    along : tuple of Estimate
+        Along each axis.
+    any_axis, all_axes : Estimate
+        Along any axis; along all of them, by one cluster or by several.
+    cross : Estimate
+        In full rank, by one cluster: in two dimensions as a cross, where `all_axes` has helices,
+        too.
+    """
+
+    along: tuple[Estimate, ...]
+    any_axis: Estimate
+    all_axes: Estimate
+    cross: Estimate
 
 
 class Summary(NamedTuple):
@@ -54,6 +75,8 @@ class Summary(NamedTuple):
         The integrated autocorrelation times of energy and m^2, in updates.
     enough : bool
         Whether the series has 100 of these times. Errors are too small where it has not.
+    wrapping : WrappingSummary or None
+        None if wrapping was not measured.
     """
 
     beta: float
@@ -67,6 +90,7 @@ class Summary(NamedTuple):
     energy_time: Estimate
     magnetisation_time: Estimate
     enough: bool
+    wrapping: WrappingSummary | None = None
 
 
 def autocorrelation_time(series: ArrayLike) -> Estimate:
@@ -213,8 +237,11 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         fourths = series.improved_fourth_magnetisation
     magnitude = abs(series.magnetisation)
 
-    def mean(values: NDArray[Any]) -> Estimate:
-        return jackknife(lambda mean: mean, values, bin_length=length)
+    def mean(values: NDArray[Any], bin_length: int = length) -> Estimate:
+        return jackknife(lambda mean: mean, values, bin_length=bin_length)
+
+    def share(happened: NDArray[Any]) -> Estimate:
+        return mean(happened, _bin_length([*times, autocorrelation_time(happened)]))
 
     def variance(factor: float, values: NDArray[Any]) -> Estimate:
         centred = values - values.mean()  # else digits cancel
@@ -229,6 +256,12 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         with np.errstate(invalid="ignore"):  # nothing is magnetised: NaN
             return fourth / square**2
 
+    wrapping = None
+    if series.wrapping_measured:
+        wraps = series.wraps
+        along = tuple(share(wraps[..., axis]) for axis in range(series.lattice.ndim))
+        shares = (share(happens(event, wraps, series.rank)) for event in EVENTS[1:])
+        wrapping = WrappingSummary(along, *shares)
     energy_time, magnetisation_time = (
         Estimate(measure_every * time, measure_every * error) for time, error in times
     )
@@ -244,6 +277,7 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
         enough=all(not max(time, 0.5) * ENOUGH_TIMES > len(energy) for time, _ in times),
+        wrapping=wrapping,
     )
 
 

@@ -355,7 +355,9 @@ def shown(estimate: Estimate) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """Return estimates, in named tuples or alone, as dicts without NaN, which JSON has not."""
+    """Return estimates, in tuples or alone, as dicts without NaN, which JSON has not."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: as_plain(part) for name, part in value._asdict().items()}
-    return value if math.isfinite(value) else None
+    if isinstance(value, tuple):
+        return [as_plain(part) for part in value]
+    return value if value is not None and math.isfinite(value) else None

@@ -25,7 +25,7 @@ from conncomp.cli.simulate._common import (
     shown,
     simulation_options,
 )
-from conncomp.models import Measurements, Potts, Summary
+from conncomp.models import Estimate, Measurements, Potts, Summary
 from conncomp.models.potts import UPDATES
 
 # Of each observable of a `Summary`, what it is called in tables and pictures.
@@ -38,6 +38,12 @@ NAMES = {
     "binder_ratio": "<m^4>/<m^2>^2",
     "energy_time": "tau of energy",
     "magnetisation_time": "tau of m^2",
+}
+# Of each probability of a `WrappingSummary`, likewise; along each axis apart from these.
+WRAPPING_NAMES = {
+    "any_axis": "wraps along any axis",
+    "all_axes": "wraps along all axes",
+    "cross": "wraps in full rank",
 }
 
 
@@ -77,6 +83,7 @@ NAMES = {
     "--p-flip", metavar="P", type=float, help="Of few-cluster: how probably a cluster flips."
 )
 @click.option("--clusters", is_flag=True, help="Measure sizes of clusters, too: more exact m^2.")
+@click.option("--wrapping", is_flag=True, help="Measure how probably clusters wrap, too.")
 def potts(
     settings: Settings,
     q: int,
@@ -89,6 +96,7 @@ def potts(
     tile: list[int] | None,
     p_flip: float | None,
     clusters: bool,
+    wrapping: bool,
 ) -> None:
     """Simulate the Potts model; of two states, the default, it is the Ising model.
 
@@ -114,7 +122,8 @@ def potts(
             device=settings.device,
         )
 
-    options = {"update": update, "tile": tile, "p_flip": p_flip, "clusters": clusters}
+    options = {"update": update, "tile": tile, "p_flip": p_flip}
+    options |= {"clusters": clusters, "wrapping": wrapping}
     finished = run_model(settings, build, options)
     with finished.stage("statistics"):
         summaries = finished.run.summarise()[::-1]  # by temperature
@@ -155,7 +164,7 @@ def _betas(
 def _draw(path: Path, finished: Finished[Measurements], summaries: list[Summary]) -> None:
     run, model = finished.run, _model_row(finished.run.parameters)
     if len(summaries) > 1:
-        observables = {name: [getattr(s, key) for s in summaries] for key, name in NAMES.items()}
+        observables = _observables(summaries)
         plot_scan(path, [1 / summary.beta for summary in summaries], observables, model[1])
         return
     series = {
@@ -172,12 +181,24 @@ def _model_row(parameters: dict[str, Any]) -> Row:
     return "model", f"{kind}, {lengths}, {border_in_words(parameters['periodic'])}"
 
 
+def _observables(summaries: list[Summary]) -> dict[str, list[Estimate]]:
+    """Return by name what was estimated at each temperature."""
+    observables = {name: [getattr(s, key) for s in summaries] for key, name in NAMES.items()}
+    wrapping = [summary.wrapping for summary in summaries if summary.wrapping is not None]
+    if wrapping:
+        for axis in range(len(wrapping[0].along)):
+            observables[f"wraps along axis {axis}"] = [part.along[axis] for part in wrapping]
+        for key, name in WRAPPING_NAMES.items():
+            observables[name] = [getattr(part, key) for part in wrapping]
+    return observables
+
+
 def _table(summaries: list[Summary]) -> list[Row]:
     """Return a line for each temperature or, of one temperature, a line for each observable."""
     columns = {
         "temperature": [f"{1 / s.beta:.6g}" if s.beta else "inf" for s in summaries],
         "beta": [f"{summary.beta:.6g}" for summary in summaries],
-        **{name: [shown(getattr(s, key)) for s in summaries] for key, name in NAMES.items()},
+        **{name: [shown(one) for one in each] for name, each in _observables(summaries).items()},
     }
     if len(summaries) == 1:
         return [

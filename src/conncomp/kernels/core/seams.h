@@ -73,14 +73,14 @@ struct SeamWindings {
   SeamTable table;
   WindingForest forest;
   WindingLattices lattices;
-  int64_t* smallest;  // the smallest key of each root's tree, then of each node's
+  int64_t* smallest;  // the smallest key of each root's tree, then of each node's; null if nobody asks
 
   // Of a slot: nothing is known yet.
   CONNCOMP_ANYWHERE void clear(int64_t slot) const {
     table.key[slot] = SeamTable::kNoKey;
     forest.link[slot] = WindingForest::kNoLink;
     lattices.of_root[slot] = WindingLattices::kNone;
-    smallest[slot] = kNoSmallest;
+    if (smallest != nullptr) smallest[slot] = kNoSmallest;
   }
   static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
 
@@ -99,9 +99,7 @@ struct SeamWindings {
 
     CONNCOMP_ANYWHERE bool exists() const { return root >= 0; }
     CONNCOMP_ANYWHERE bool operator==(const Path& other) const {
-      Winding difference = winding;
-      difference -= other.winding;
-      return root == other.root && difference.is_zero();
+      return root == other.root && winding == other.winding;
     }
   };
   static constexpr int32_t kNoRoot = -1;

@@ -34,11 +34,12 @@ struct Winding {
     for (int k = 0; k < kMostClosedAxes; ++k) along[k] -= other.along[k];
     return *this;
   }
-  CONNCOMP_ANYWHERE bool is_zero() const {
-    int32_t any = 0;
-    for (int k = 0; k < kMostClosedAxes; ++k) any |= along[k];
-    return any == 0;
+  CONNCOMP_ANYWHERE bool operator==(const Winding& other) const {
+    int32_t differs = 0;
+    for (int k = 0; k < kMostClosedAxes; ++k) differs |= along[k] ^ other.along[k];
+    return differs == 0;
   }
+  CONNCOMP_ANYWHERE bool is_zero() const { return *this == Winding{}; }
 };
 
 // A bijection of 64 bits that leaves no order of what it maps (the last steps of SplitMix64: Steele, Lea and
@@ -135,61 +136,77 @@ struct WindingForest {
 //
 //      2 4     3 1     1 -3     1 7        gcd(2, 3) = 1 = 3 - 2; 2 (1, -3) - (2, 4) = (0, -10);
 //                      0 10     0 10       7 = -3 + 10
-//
-// A basis is read by all who have found a closed path, and changed by few of them, one after the other:
-// `version` is odd meanwhile, and larger afterwards.
-struct WindingLattice {
-  int32_t version, unused;
-  int64_t basis[kMostClosedAxes][kMostClosedAxes];
+struct WindingBasis {
+  int64_t row[kMostClosedAxes][kMostClosedAxes];
 
-  // Takes multiples of rows from a winding, which is 0 then if the lattice has it.
-  CONNCOMP_ANYWHERE static bool has(const int64_t (&basis)[kMostClosedAxes][kMostClosedAxes],
-                                    const Winding& winding) {
+  // Whether the lattice has a winding, given by its numbers.
+  template <class Numbers>
+  CONNCOMP_ANYWHERE bool has(const Numbers& winding) const {
     int64_t left[kMostClosedAxes];
-    for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding.along[k];
-    for (int row = 0; row < kMostClosedAxes; ++row) {
-      if (left[row] == 0) continue;
-      if (basis[row][row] == 0 || left[row] % basis[row][row] != 0) return false;
-      const int64_t times = left[row] / basis[row][row];
-      for (int k = row; k < kMostClosedAxes; ++k) left[k] -= times * basis[row][k];
+    for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding[k];
+    for (int r = 0; r < kMostClosedAxes; ++r) {
+      if (left[r] == 0) continue;
+      if (row[r][r] == 0 || left[r] % row[r][r] != 0) return false;
+      const int64_t times = left[r] / row[r][r];
+      for (int k = r; k < kMostClosedAxes; ++k) left[k] -= times * row[r][k];
     }
     return true;
   }
 
-  CONNCOMP_ANYWHERE static void add(int64_t (&basis)[kMostClosedAxes][kMostClosedAxes],
-                                    const Winding& winding) {
+  template <class Numbers>
+  CONNCOMP_ANYWHERE void add(const Numbers& winding) {
     int64_t left[kMostClosedAxes];
-    for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding.along[k];
-    for (int row = 0; row < kMostClosedAxes; ++row) {
+    for (int k = 0; k < kMostClosedAxes; ++k) left[k] = winding[k];
+    for (int r = 0; r < kMostClosedAxes; ++r) {
       // Euclid's algorithm on the row and what is left; where there was no row, what is left becomes it.
-      while (left[row] != 0) {
-        const int64_t times = basis[row][row] / left[row];
-        for (int k = row; k < kMostClosedAxes; ++k) {
-          const int64_t remainder = basis[row][k] - times * left[k];
-          basis[row][k] = left[k];
+      while (left[r] != 0) {
+        const int64_t times = row[r][r] / left[r];
+        for (int k = r; k < kMostClosedAxes; ++k) {
+          const int64_t remainder = row[r][k] - times * left[k];
+          row[r][k] = left[k];
           left[k] = remainder;
         }
       }
-      const int64_t sign = basis[row][row] < 0 ? -1 : 1;
-      for (int k = row; k < kMostClosedAxes; ++k) basis[row][k] *= sign;
+      const int64_t sign = row[r][r] < 0 ? -1 : 1;
+      for (int k = r; k < kMostClosedAxes; ++k) row[r][k] *= sign;
     }
-    for (int row = 1; row < kMostClosedAxes; ++row) {
-      const int64_t pivot = basis[row][row];
+    for (int r = 1; r < kMostClosedAxes; ++r) {
+      const int64_t pivot = row[r][r];
       if (pivot == 0) continue;
-      for (int above = 0; above < row; ++above) {
-        int64_t times = basis[above][row] / pivot;
-        if (basis[above][row] - times * pivot < 0) --times;
-        for (int k = row; k < kMostClosedAxes; ++k) basis[above][k] -= times * basis[row][k];
+      for (int above = 0; above < r; ++above) {
+        int64_t times = row[above][r] / pivot;
+        if (row[above][r] - times * pivot < 0) --times;
+        for (int k = r; k < kMostClosedAxes; ++k) row[above][k] -= times * row[r][k];
       }
     }
   }
+
+  // A bit for each axis along which a winding of the lattice is not 0.
+  CONNCOMP_ANYWHERE int axes() const {
+    int axes = 0;
+    for (int r = 0; r < kMostClosedAxes; ++r)
+      for (int k = r; k < kMostClosedAxes; ++k) axes |= int(row[r][k] != 0) << k;
+    return axes;
+  }
+  CONNCOMP_ANYWHERE int rank() const {
+    int rank = 0;
+    for (int r = 0; r < kMostClosedAxes; ++r) rank += row[r][r] != 0;
+    return rank;
+  }
+};
+
+// A lattice that several threads add to. It is read by all who have found a closed path, and changed by few
+// of them, one after the other: `version` is odd meanwhile, and larger afterwards.
+struct WindingLattice {
+  int32_t version, unused;
+  WindingBasis basis;
 };
 
 // The lattices of roots, for those that have closed paths.
 struct WindingLattices {
   static constexpr int32_t kNone = -1, kBeingMade = -2;
   int32_t* of_root;
-  WindingLattice* lattice;  // zeros at first
+  WindingLattice* lattice;
   int32_t* count;
 
   template <class Access>
@@ -198,35 +215,34 @@ struct WindingLattices {
     for (;;) {
       const int32_t version = Access::load_published(&of_tree.version);
       if (version % 2 != 0) continue;
-      int64_t basis[kMostClosedAxes][kMostClosedAxes] = {};
-      for (int row = 0; row < kMostClosedAxes; ++row)
-        for (int k = row; k < kMostClosedAxes; ++k)
-          basis[row][k] = Access::load_published(&of_tree.basis[row][k]);
+      WindingBasis basis = {};
+      for (int r = 0; r < kMostClosedAxes; ++r)
+        for (int k = r; k < kMostClosedAxes; ++k)
+          basis.row[r][k] = Access::load_published(&of_tree.basis.row[r][k]);
       // What was read is one basis if nobody has begun to change it meanwhile.
       if (Access::load_published(&of_tree.version) != version) continue;
-      if (WindingLattice::has(basis, winding)) return;
+      if (basis.has(winding.along)) return;
       if (Access::publish(&of_tree.version, version, version + 1) != version) continue;
-      WindingLattice::add(basis, winding);
-      for (int row = 0; row < kMostClosedAxes; ++row)
-        for (int k = row; k < kMostClosedAxes; ++k) Access::store(&of_tree.basis[row][k], basis[row][k]);
+      basis.add(winding.along);
+      for (int r = 0; r < kMostClosedAxes; ++r)
+        for (int k = r; k < kMostClosedAxes; ++k) Access::store(&of_tree.basis.row[r][k], basis.row[r][k]);
       Access::publish(&of_tree.version, version + 1, version + 2);
       return;
     }
   }
 
  private:
+  // The number of a root's lattice, which the first to ask for it makes, without vectors.
   template <class Access>
   CONNCOMP_ANYWHERE int32_t claim(int32_t root) const {
-    int32_t number = Access::load(of_root + root);
-    if (number == kNone) {
-      number = Access::compare_exchange(of_root + root, kNone, kBeingMade);
-      if (number == kNone) {
-        number = Access::fetch_add(count, int32_t(1));
-        Access::store(of_root + root, number);
-        return number;
-      }
+    int32_t number = Access::load_published(of_root + root);
+    if (number == kNone && Access::compare_exchange(of_root + root, kNone, kBeingMade) == kNone) {
+      number = Access::fetch_add(count, int32_t(1));
+      lattice[number] = {};
+      Access::publish(of_root + root, kBeingMade, number);
+      return number;
     }
-    while (number == kBeingMade) number = Access::load_published(of_root + root);
+    while (number < 0) number = Access::load_published(of_root + root);
     return number;
   }
 };

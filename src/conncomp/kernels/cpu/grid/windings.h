@@ -107,7 +107,24 @@ void for_each_slot(const SeamWindings& windings, const Body& body) {
 struct SeamUnion {
   int32_t from, to;  // slots
   const SeamBox* box;
+
+  Winding winding() const { return box->winding(); }
 };
+
+// Collects the closed paths that links make, once all are united.
+template <class Union>
+void close_paths(const SeamWindings& windings, const std::vector<std::vector<Union>>& unions) {
+  parallel_for(int64_t(unions.size()), [&](int64_t part) {
+    SeamWindings::Path last{SeamWindings::kNoRoot, {}};
+    for_each_in(0, int64_t(unions[part].size()), [&](int64_t i) {
+      const Union& link = unions[part][i];
+      const auto path = windings.path_over<Shared>(link.from, link.to, link.winding());
+      if (!path.exists() || path == last) return;
+      last = path;
+      windings.lattices.add<Shared>(path.root, path.winding);
+    });
+  });
+}
 
 template <class Rule, class Label>
 void find_windings(const SeamArray<Rule, Label>& array, const SeamWindings& windings) {
@@ -122,16 +139,7 @@ void find_windings(const SeamArray<Rule, Label>& array, const SeamWindings& wind
       unions[part].push_back({from_slot, to_slot, &box});
     });
   });
-  parallel_for(lines.parts.parts, [&](int64_t part) {
-    SeamWindings::Path last{SeamWindings::kNoRoot, {}};
-    for_each_in(0, int64_t(unions[part].size()), [&](int64_t i) {
-      const SeamUnion& link = unions[part][i];
-      const auto path = windings.path_over<Shared>(link.from, link.to, link.box->winding());
-      if (!path.exists() || path == last) return;
-      last = path;
-      windings.lattices.add<Shared>(path.root, path.winding);
-    });
-  });
+  close_paths(windings, unions);
   for_each_slot(windings, [&](int64_t slot) { windings.tell_smallest<Shared>(slot); });
   for_each_slot(windings, [&](int64_t slot) { windings.ask_smallest<Shared>(slot); });
 }

@@ -116,8 +116,10 @@ class RunForest {
   void unite_rows(int64_t g, int64_t h, const Bits64* active) {
     for_each_contact(g, h, active, [&](Index u, Index d) { unite<Shared>(parent_, u, d); });
   }
+  Index first_run(int64_t row) const { return before_[row * columns_]; }
+  Index last_run(int64_t row) const { return run_in((row + 1) * columns_ - 1, kAll); }
   // Unites the last run of a row with the first one.
-  void close_row(int64_t row) { join(before_[row * columns_], run_in((row + 1) * columns_ - 1, kAll)); }
+  void close_row(int64_t row) { join(first_run(row), last_run(row)); }
 
   // Shortens the paths from runs, which later rows begin at.
   void shorten(Index begin, Index end) {

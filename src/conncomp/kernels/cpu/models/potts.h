@@ -24,10 +24,16 @@ struct PottsMemory {
   std::optional<CellMemory> cells;
 };
 
+// What is measured of clusters, if there is a record.
+struct ClusterMeasures {
+  bool sizes, wrapping;
+};
+
 class PottsEngine {
  public:
-  PottsEngine(const Replicas& replicas, bool serial)
-      : replicas_(replicas), lattice_(replicas.lattice), serial_(serial) {}
+  // Of so many axes, the last of the lattice's.
+  PottsEngine(const Replicas& replicas, int axes, bool serial)
+      : replicas_(replicas), lattice_(replicas.lattice), first_axis_(kLatticeAxes - axes), serial_(serial) {}
 
   const Replicas& replicas() const { return replicas_; }
   PottsMemory take_memory() { return std::exchange(memory_, PottsMemory()); }
@@ -53,17 +59,16 @@ class PottsEngine {
     });
   }
 
-  // Writes the active bonds along the axes from `first_axis` on.
-  void bonds(const Bits64* words, Bits32 step, const Bits64* probabilities, int first_axis,
-             Bits64* out) const {
+  // Writes the active bonds along each axis.
+  void bonds(const Bits64* words, Bits32 step, const Bits64* probabilities, Bits64* out) const {
     const int64_t columns = lattice_.columns();
     Strips(replicas_).for_each([&](const Strip& strip) {
       const Bits64* const spins = replicas_.spins(words, strip.replica);
-      Bits64* const planes = out + strip.replica * replicas_.words(kLatticeAxes - first_axis);
+      Bits64* const planes = out + strip.replica * replicas_.words(kLatticeAxes - first_axis_);
       for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
-        for (int axis = first_axis; axis < kLatticeAxes; ++axis) {
+        for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
           checkpoint(lattice_.length[kRowAxis]);
-          Bits64* const bonds = planes + (axis - first_axis) * lattice_.words() + place.row * columns;
+          Bits64* const bonds = planes + (axis - first_axis_) * lattice_.words() + place.row * columns;
           satisfied(spins, place, axis, bonds);
           activate(replicas_.draws(strip.replica, step), place.row * columns, axis,
                    probabilities[strip.replica], columns, bonds);
@@ -97,17 +102,19 @@ class PottsEngine {
     Metropolis(replicas_, step, acceptance, most_lost, new_words).sweep();
   }
 
-  // Without a rule of seeds the update of Swendsen and Wang.
+  // Without a rule of seeds the update of Swendsen and Wang. Only a forest of runs tells windings.
   void update(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
               const Bits64* probabilities, const std::optional<SeedRule>& rule, int64_t* record,
-              bool clusters) const {
-    if (serial_)
-      return update_serially(memory, words, new_words, step, probabilities, rule, record, clusters);
-    if (!rule || clusters) {
+              ClusterMeasures measures) const {
+    if (serial_ && !measures.wrapping)
+      return update_serially(memory, words, new_words, step, probabilities, rule, record, measures.sizes);
+    if (!rule || measures.sizes || measures.wrapping) {
+      Bits64* const flipped = rule || serial_ ? nullptr : new_words;
       lattice_.sites() < (int64_t(1) << 31)
-          ? run_forest(memory.narrow, words, rule ? nullptr : new_words, step, probabilities, record,
-                       clusters)
-          : run_forest(memory.wide, words, rule ? nullptr : new_words, step, probabilities, record, clusters);
+          ? run_forest(memory.narrow, words, flipped, step, probabilities, record, measures)
+          : run_forest(memory.wide, words, flipped, step, probabilities, record, measures);
+      if (serial_)
+        return update_serially(memory, words, new_words, step, probabilities, rule, nullptr, false);
       if (!rule) return;
     } else if (record) {
       count(words, record);
@@ -140,11 +147,12 @@ class PottsEngine {
 
   template <class Index>
   void run_forest(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words,
-                  Bits32 step, const Bits64* probabilities, int64_t* record, bool clusters) const {
+                  Bits32 step, const Bits64* probabilities, int64_t* record, ClusterMeasures measures) const {
     if (!memory) memory.emplace(replicas_);
-    SwendsenWang<Index> update(replicas_, *memory, words, step, probabilities, record);
+    SwendsenWang<Index> update(replicas_, *memory, words, step, probabilities, record, measures.wrapping);
     update.label();
-    if (record && clusters) update.measure();
+    if (measures.wrapping) update.wind(first_axis_);
+    if (measures.sizes) update.measure();
     if (new_words) update.flip(new_words);
   }
 
@@ -182,6 +190,7 @@ class PottsEngine {
 
   const Replicas replicas_;
   const Lattice lattice_;
+  const int first_axis_;
   const bool serial_;
   PottsMemory memory_;
 };

@@ -11,11 +11,21 @@
 
 namespace conncomp {
 
-enum RecordField { kSatisfied, kActive, kClusters, kLargest, kSquares, kFourths = 7, kCounts = 12 };
+enum RecordField {
+  kSatisfied,
+  kActive,
+  kClusters,
+  kLargest,
+  kSquares,
+  kFourths = 7,
+  kWindingAxes = 12,  // a bit for each axis of the model along which a cluster wraps
+  kWindingRank,
+  kCounts
+};
 
 // The clusters of a piece of work. A power of a size is below 2^160, as a size is below 2^40.
 struct ClusterTally {
-  int64_t clusters = 0, largest = 0, squares[kFourths - kSquares] = {}, fourths[kCounts - kFourths] = {};
+  int64_t clusters = 0, largest = 0, squares[kFourths - kSquares] = {}, fourths[kWindingAxes - kFourths] = {};
 
   void add(int64_t size) {
     ++clusters;
@@ -46,7 +56,7 @@ struct ClusterTally {
     Shared::fetch_add(record + kClusters, clusters);
     Shared::fetch_max(record + kLargest, largest);
     for (int k = 0; k < kFourths - kSquares; ++k) Shared::fetch_add(record + kSquares + k, squares[k]);
-    for (int k = 0; k < kCounts - kFourths; ++k) Shared::fetch_add(record + kFourths + k, fourths[k]);
+    for (int k = 0; k < kWindingAxes - kFourths; ++k) Shared::fetch_add(record + kFourths + k, fourths[k]);
   }
 };
 

@@ -5,8 +5,9 @@
 // their runs, and
 //         the unions with rows of the strip before them.
 //      2. Bonds between strips are drawn and followed, with compare-and-swap.
-//      3. If clusters are measured, lengths of runs are added up at the roots.
-//      4. Strips flip.
+//      3. If windings are measured, bonds over the ends of axes are followed only now (seam_bonds.h).
+//      4. If clusters are measured, lengths of runs are added up at the roots.
+//      5. Strips flip.
 // Cost: each bond is drawn once.
 // Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the update.
 #pragma once
@@ -18,6 +19,7 @@
 #include "cpu/models/forest.h"
 #include "cpu/models/record.h"
 #include "cpu/models/rows.h"
+#include "cpu/models/seam_bonds.h"
 #include "cpu/models/strip_flip.h"
 
 namespace conncomp {
@@ -27,8 +29,9 @@ template <class Index>
 class SwendsenWang {
  public:
   // `probabilities` has that of a bond for each replica; `record` is nullptr or the records of all of them.
+  // With `wrapping` bonds over the ends of axes are left to `wind`.
   SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
-               const Bits64* probabilities, int64_t* record)
+               const Bits64* probabilities, int64_t* record, bool wrapping)
       : replicas_(replicas),
         lattice_(replicas.lattice),
         strips_(replicas),
@@ -37,12 +40,17 @@ class SwendsenWang {
         step_(step),
         probabilities_(probabilities),
         record_(record),
+        wrapping_(wrapping),
+        seam_bonds_(strips_),
         end_(strips_.count) {}
 
   void label() {
     parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
     if (strips_.per_replica > 1) parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
   }
+
+  // Joins clusters over the ends of axes, and records how they wrap: along which axes from `first_axis` on.
+  void wind(int first_axis) { seam_bonds_.join(replicas_, memory_, first_axis, record_); }
 
   // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
   void measure() {
@@ -150,12 +158,20 @@ class SwendsenWang {
           if (const int64_t g = row_around(lattice_, place, axis); g >= strip.begin) {
             equal_sites(lattice_, spins, g, place.row, around.data());
             draw(place.row, axis, 1, around.data());
-            if (g < place.row) forest.join_rows(g, place.row, around.data());
+            if (wrapping_)
+              leave_for_winding(piece, forest, g, place.row, axis, around.data());
+            else if (g < place.row)
+              forest.join_rows(g, place.row, around.data());
             adopted = true;
           }
         }
         const int last = int((lattice_.length[kRowAxis] - 1) % kWord);
-        if (along[offset + columns - 1] >> last & 1) forest.close_row(place.row);
+        if (along[offset + columns - 1] >> last & 1) {
+          if (wrapping_)
+            seam_bonds_.add(piece, forest.last_run(place.row), forest.first_run(place.row), kRowAxis);
+          else
+            forest.close_row(place.row);
+        }
         forest.shorten(first, next);
       }
       if (record_)
@@ -163,6 +179,13 @@ class SwendsenWang {
     });
     end_[piece] = next;
     if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  // Keeps the bonds from a row, the last along an axis, to row g, the first.
+  void leave_for_winding(int64_t piece, const RunForest<Index>& forest, int64_t g, int64_t row, int axis,
+                         const Bits64* bonds) {
+    forest.for_each_contact(g, row, bonds,
+                            [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
   }
 
   // Unites the rows of a strip with those of strips before.
@@ -177,12 +200,16 @@ class SwendsenWang {
     // Bonds of row `owner` along an axis, which join rows g and h.
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
       if (g < 0 || g >= strip.begin) return;
+      const bool goes_around = owner == h;
       checkpoint(lattice_.length[kRowAxis]);
       equal_sites(lattice_, spins, g, h, bonds.data());
       tally.satisfied += count_bits(bonds.data(), columns);
       activate(draws, owner * columns, axis, probabilities_[strip.replica], columns, bonds.data());
       tally.active += count_bits(bonds.data(), columns);
-      forest.unite_rows(g, h, bonds.data());
+      if (wrapping_ && goes_around)
+        leave_for_winding(piece, forest, g, h, axis, bonds.data());
+      else
+        forest.unite_rows(g, h, bonds.data());
     };
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
       checkpoint(1);
@@ -203,6 +230,8 @@ class SwendsenWang {
   const Bits32 step_;
   const Bits64* const probabilities_;
   int64_t* const record_;
+  const bool wrapping_;
+  SeamBonds<Index> seam_bonds_;
   std::vector<Index> end_;  // by strip: the number after its last run
 };
 

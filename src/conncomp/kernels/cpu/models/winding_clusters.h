@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/spins.h"
+#include "core/windings.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"
 
@@ -58,34 +59,6 @@ struct Periods {
   }
 };
 
-// The windings of a cluster's closed paths: a lattice of vectors, whose basis is in echelon form.
-class Loops {
- public:
-  int axes = 0;  // a bit for each axis along which a path winds
-
-  void add(std::array<int64_t, kLatticeAxes> vector) {
-    for (int k = 0; k < kLatticeAxes; ++k) axes |= int(vector[k] != 0) << k;
-    for (int row = 0; row < kLatticeAxes; ++row)
-      while (vector[row] != 0) {  // Euclid's algorithm, after which the row has the common divisor
-        const int64_t times = basis_[row][row] / vector[row];
-        for (int k = row; k < kLatticeAxes; ++k)
-          basis_[row][k] = std::exchange(vector[k], basis_[row][k] - times * vector[k]);
-      }
-  }
-  void add(const Loops& loops) {
-    axes |= loops.axes;
-    for (const auto& vector : loops.basis_) add(vector);
-  }
-  int rank() const {
-    int rank = 0;
-    for (int row = 0; row < kLatticeAxes; ++row) rank += basis_[row][row] != 0;
-    return rank;
-  }
-
- private:
-  std::array<std::array<int64_t, kLatticeAxes>, kLatticeAxes> basis_{};
-};
-
 // What is counted of all clusters.
 struct ClusterCounts {
   int64_t clusters = 0, largest = 0;
@@ -120,7 +93,7 @@ class WindingClusters {
     for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) { nodes[site] = empty; });
     counts = occupied ? ClusterCounts{sites_, sites_ > 0, Bits64(sites_)} : ClusterCounts{};
     wrapping = {};
-    loops_.clear();
+    bases_.clear();
   }
 
   bool has(int64_t site) const { return nodes_[site].link != kEmpty; }
@@ -178,7 +151,7 @@ class WindingClusters {
     --counts.clusters;
     large->link += small->link;
     if (-large->link > counts.largest) counts.largest = -large->link;
-    if (small->periods != 0) merge_loops(*large, *small);
+    if (small->periods != 0) merge_bases(*large, *small);
     *small = {int32_t(a.root), step};
     return a.root == from.root ? from : Place{a.root, Packed(from.periods + step)};
   }
@@ -194,7 +167,8 @@ class WindingClusters {
  private:
   static constexpr int32_t kEmpty = std::numeric_limits<int32_t>::min();
 
-  // A root's link is minus its size, and its periods the number of its loops, from 1, or 0 if it has none.
+  // A root's link is minus its size, and its periods the number of the basis of its windings, from 1, or 0 if
+  // it has none.
   struct Node {
     int32_t link;
     Packed periods;
@@ -202,31 +176,33 @@ class WindingClusters {
   [[gnu::noinline, gnu::cold]] void close(int64_t root, Packed path) {
     Packed& number = nodes_[root].periods;
     if (number == 0) {
-      loops_.emplace_back();
-      number = Packed(loops_.size());
+      bases_.emplace_back();
+      number = Packed(bases_.size());
     }
-    Loops& loops = loops_[int64_t(number) - 1];
-    loops.add(periods_.unpack(path));
-    note(loops);
+    WindingBasis& basis = bases_[int64_t(number) - 1];
+    const auto winding = periods_.unpack(path);
+    if (basis.has(winding)) return;
+    basis.add(winding);
+    note(basis);
   }
-  [[gnu::noinline, gnu::cold]] void merge_loops(Node& large, const Node& small) {
+  [[gnu::noinline, gnu::cold]] void merge_bases(Node& large, const Node& small) {
     if (large.periods == 0) {
       large.periods = small.periods;
       return;
     }
-    Loops& loops = loops_[int64_t(large.periods) - 1];
-    loops.add(loops_[int64_t(small.periods) - 1]);
-    note(loops);
+    WindingBasis& basis = bases_[int64_t(large.periods) - 1];
+    for (const auto& row : bases_[int64_t(small.periods) - 1].row) basis.add(row);
+    note(basis);
   }
-  void note(const Loops& loops) {
-    wrapping.axes |= loops.axes;
-    if (loops.rank() > wrapping.rank) wrapping.rank = loops.rank();
+  void note(const WindingBasis& basis) {
+    wrapping.axes |= basis.axes();
+    wrapping.rank = std::max(wrapping.rank, basis.rank());
   }
 
   int64_t sites_;
   Periods periods_;
   Buffer<Node> nodes_;
-  std::vector<Loops> loops_;
+  std::vector<WindingBasis> bases_;
 };
 
 }  // namespace conncomp

@@ -53,7 +53,7 @@ struct PathsOfWarp {
 // asked the forest, they would wait for each other at few addresses.
 struct LastLink {
   int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
-  const SeamBox* box = nullptr;  // all of whose links have one winding
+  Winding winding{};
 };
 
 // Calls body(from, to, winding) with the slots of the ends of a link, if there is one, and it does not say
@@ -64,17 +64,17 @@ __device__ inline void with_slots(const SeamArray<Rule, Label>& array, const Sea
   const int64_t item = link / array.seams.links, of_item = link - item * array.seams.links;
   const SeamBox& box = array.seams.box_of(array.box, of_item);
   array.with_link(item, box, end_of(array.seams, box, of_item), [&](int64_t from, int64_t to) {
-    if (from == last.from && to == last.to && &box == last.box) return;
-    last = {from, to, &box};
+    const Winding winding = box.winding();
+    if (from == last.from && to == last.to && winding == last.winding) return;
+    last = {from, to, winding};
     const int32_t slot = windings.table.slot_of<Shared>(from);
-    body(slot, from == to ? slot : windings.table.slot_of<Shared>(to), box.winding());
+    body(slot, from == to ? slot : windings.table.slot_of<Shared>(to), winding);
   });
 }
 
-__global__ void clear_seams(SeamWindings windings, int64_t lattices, int64_t* listed) {
+__global__ void clear_seams(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads()) windings.clear(i);
-  for (int64_t i = grid_thread(); i < lattices; i += grid_threads()) windings.lattices.lattice[i] = {};
-  if (grid_thread() == 0) *windings.lattices.count = 0, *listed = 0;
+  if (grid_thread() == 0) *windings.lattices.count = 0;
 }
 
 template <class Rule, class Label>
@@ -106,22 +106,19 @@ __global__ void tell_smallest(SeamWindings windings) {
 // What the host reads of a component that wraps.
 struct ListedWinding {
   int64_t first;  // its smallest key
-  int64_t basis[kMostClosedAxes][kMostClosedAxes];
+  WindingBasis basis;
 };
 
-// Those and what else the host reads: `listed`, how many they are, and the counts of open components.
+// Those, by the numbers of their lattices, and ahead of them, from `read` on, how many lattices there are and
+// the counts of open components.
 __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
-                              int64_t* listed, int64_t* __restrict__ counts, ListedWinding* winding) {
-  for (int64_t item = grid_thread(); item < items; item += grid_threads()) counts[item] = open_counts[item];
+                              int64_t* read, ListedWinding* winding) {
+  if (grid_thread() == 0) read[0] = *windings.lattices.count;
+  for (int64_t item = grid_thread(); item < items; item += grid_threads()) read[1 + item] = open_counts[item];
   for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
     windings.ask_smallest<Shared>(slot);
     const int32_t number = windings.lattices.of_root[slot];
-    if (number < 0) continue;
-    ListedWinding& of_root = winding[Shared::fetch_add(listed, int64_t(1))];
-    of_root.first = windings.smallest[slot];
-    for (int row = 0; row < kMostClosedAxes; ++row)
-      for (int k = 0; k < kMostClosedAxes; ++k)
-        of_root.basis[row][k] = windings.lattices.lattice[number].basis[row][k];
+    if (number >= 0) winding[number] = {windings.smallest[slot], windings.lattices.lattice[number].basis};
   }
 }
 

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid.image import rule_of, rules
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.links import Links
 from conncomp.kernels.seams import (
+    HOOK,
+    LATTICE,
     MOST_CLOSED,
     SEAMS,
     Seams,
-    SeamTables,
     Windings,
     number_windings,
 )
@@ -52,29 +54,21 @@ def find_windings(
     open_counts : array of int64, shape (items,)
         How many components each item has.
     """
-    rule = rule_of(links)
-    clear, unite, close, tell, collect, count = gpu.load(FILE, _names(rule.name, labels.dtype))
-    tables = SeamTables.of(gpu.xp, seams)
-    windings = windings_struct(gpu, seams, tables)
+    tell, collect, count = gpu.load(FILE, _ABOUT_SMALLEST)
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
-    array = np.array(
-        (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
-        _array_of(rule.struct.dtype),
-    )[()]
-    by_link = gpu.blocks(seams.links, THREADS), THREADS
-    by_slot = gpu.blocks(max(seams.slots, seams.lattices), THREADS), THREADS
-    # How many are listed, the counts, and what is listed, so that the host reads all at once.
-    items, head = len(open_counts), 1 + len(open_counts)
-    of_host = gpu.xp.empty(head + seams.lattices * LISTED, np.int64)
-    listed, counts, bases = of_host, of_host[1:], of_host[head:]
-    launch(clear, by_slot, windings, seams.lattices, listed)
-    launch(unite, by_link, array, windings)
-    launch(close, by_link, array, windings)
+    workspace = Workspace()  # that of the caller may have the counts
+    windings = cleared_windings(gpu, seams, workspace, asks=True)
+    collect_windings(gpu, values, links, seams, boxes, labels, windings)
+    by_slot = gpu.blocks(seams.slots, THREADS), THREADS
+    # How many lattices there are, counts, and lattices, so that the host reads all at once.
+    head = 1 + len(open_counts)
+    read_by_host = gpu.xp.empty(head + seams.lattices * LISTED, np.int64)
+    lattices = read_by_host[head:]
     launch(tell, by_slot, windings)
-    launch(collect, by_slot, windings, open_counts, items, listed, counts, bases)
-    read = _as_numpy(gpu, of_host[: head + READ_AT_ONCE * LISTED])
+    launch(collect, by_slot, windings, open_counts, len(open_counts), read_by_host, lattices)
+    read = _as_numpy(gpu, read_by_host[: head + READ_AT_ONCE * LISTED])
     if read[0] > READ_AT_ONCE:
-        read = _as_numpy(gpu, of_host[: head + int(read[0]) * LISTED])
+        read = _as_numpy(gpu, read_by_host[: head + int(read[0]) * LISTED])
     components = read[head : head + int(read[0]) * LISTED].reshape(-1, LISTED)
 
     def left_out_below(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -91,13 +85,50 @@ def _as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
     return copied
 
 
-def windings_struct(gpu: Gpu, seams: Seams, tables: SeamTables) -> Any:
-    """Return ``SeamWindings`` of ``core/seams.h``."""
-    struct = np.zeros((), _WINDINGS)
-    for name, array in tables._asdict().items():
-        struct[name] = gpu.address(array)
-    struct["slots"] = seams.slots
-    return struct[()]
+def collect_windings(
+    gpu: Gpu, values: Any, links: Links, seams: Seams, boxes: Any, labels: Any, windings: Any
+) -> None:
+    """Let tables know which open components are connected, and their closed paths.
+
+    Parameters
+    ----------
+    gpu, values, links, seams, labels
+        As of `find_windings`; labels from 1 on need not be consecutive.
+    boxes : array of int64
+        Those of `seams`, where `values` are.
+    windings : numpy.void
+        ``SeamWindings``, of tables that know nothing.
+    """
+    rule = rule_of(links)
+    unite, close = gpu.load(FILE, _names(rule.name, labels.dtype))
+    array = np.array(
+        (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
+        _array_of(rule.struct.dtype),
+    )[()]
+    by_link = gpu.blocks(seams.links, THREADS), THREADS
+    launch(unite, by_link, array, windings)
+    launch(close, by_link, array, windings)
+
+
+def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = False) -> Any:
+    """Return ``SeamWindings`` of tables in a workspace, which know nothing.
+
+    Whether what is smallest will be asked for, `asks` says.
+    """
+    counts = {
+        "key": (seams.slots, np.dtype("i8")),
+        "link": (seams.slots, np.dtype("i4")),
+        "hook": (seams.links * HOOK, np.dtype("i4")),
+        "lattice_of": (seams.slots, np.dtype("i4")),
+        "lattices": (seams.lattices * LATTICE, np.dtype("i8")),
+        "made": (1, np.dtype("i4")),
+        **({"smallest": (seams.slots, np.dtype("i8"))} if asks else {}),
+    }
+    constants = {"slots": seams.slots}
+    _, windings = workspace.take_struct(gpu, _WINDINGS, tuple(counts), constants, *counts.values())
+    (clear,) = gpu.load(FILE, _CLEAR)
+    launch(clear, (gpu.blocks(seams.slots, THREADS), THREADS), windings)
+    return windings
 
 
 @cache
@@ -110,12 +141,16 @@ def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
 @cache
 def _names(rule: str, index: np.dtype[Any]) -> tuple[str, ...]:
     types = f"{rule}, {ctype(index)}"
-    of_links = f"unite_seams<{types}>", f"close_seams<{types}>"
-    return "clear_seams", *of_links, "tell_smallest", "list_windings", "count_left_out"
+    return f"unite_seams<{types}>", f"close_seams<{types}>"
+
+
+_ABOUT_SMALLEST, _CLEAR = ("tell_smallest", "list_windings", "count_left_out"), ("clear_seams",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every (file, names) that `find_windings` can load."""
+    """Yield every (file, names) that windings load."""
+    yield FILE, _ABOUT_SMALLEST
+    yield FILE, _CLEAR
     for links in rules():
         for index in INDEX_TYPES:
             yield FILE, _names(rule_of(links).name, index)

@@ -4,13 +4,11 @@
 //   unite_seams_of_bricks, close_seams_of_bricks   as unite_seams and close_seams (windings.cuh), the names
 //   of
 //                   open clusters being their roots
-//   record_windings   which axes clusters close on themselves along, and their ranks
 //   join_seams      the links over the ends, which make open clusters whole
 #pragma once
 
 #include "cuda/grid/tiled_bricks.cuh"
 #include "cuda/grid/windings.cuh"
-#include "cuda/models/spins.cuh"
 
 namespace conncomp {
 
@@ -81,29 +79,6 @@ __global__ void join_seams(Tiles tiles, Seams seams, const SeamBox* __restrict__
                                 Index(entries.entry_at(from) - from.first_of_item),
                                 Index(entries.entry_at(to) - to.first_of_item));
                 });
-}
-
-// Sets, in the record of each item, a bit for each axis of the model along which a cluster closes on itself,
-// and in the next field the highest rank of a cluster. `axis` has the axis that each closed one is.
-struct ClosedAxes {
-  int32_t axis[kMostClosedAxes];
-};
-__global__ void record_windings(SeamWindings windings, ClosedAxes closed, Records records, int32_t field) {
-  for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
-    const int32_t number = windings.lattices.of_root[slot];
-    if (number < 0) continue;
-    const auto& basis = windings.lattices.lattice[number].basis;
-    int64_t axes = 0, rank = 0;
-    for (int row = 0; row < kMostClosedAxes; ++row) {
-      if (basis[row][row] != 0) ++rank;
-      for (int k = row; k < kMostClosedAxes; ++k)
-        if (basis[row][k] != 0) axes |= int64_t(1) << closed.axis[k];
-    }
-    int64_t* const record =
-        records.record + (windings.table.key[slot] >> SeamWindings::kItemShift) * records.length + field;
-    Shared::fetch_or(record, axes);
-    Shared::fetch_max(record + 1, rank);
-  }
 }
 
 }  // namespace conncomp

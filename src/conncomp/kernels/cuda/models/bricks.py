@@ -6,20 +6,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
-from conncomp.kernels.cuda.grid.windings import THREADS, windings_struct
+from conncomp.kernels.cuda.grid.windings import THREADS
 from conncomp.kernels.cuda.launcher import Kernel, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.kernels.seams import MOST_CLOSED, SeamTables, seams_of
 
-FILE = "cuda/models/bricks.cuh"
+FILE, WINDINGS_FILE = "cuda/models/bricks.cuh", "cuda/models/brick_windings.cuh"
 # Two bricks of four sites share the bytes of their rows, and so the lanes beside each other.
 LEAST_ROW = 8
 
@@ -34,14 +32,11 @@ class Kernels(NamedTuple):
         What a configuration is: a name of ``Words``.
     sums : str
         What is summed up of the sizes of clusters, a C++ type.
-    windings : bool
-        Whether windings can be found, too.
     """
 
     file: str
     words: str
     sums: str
-    windings: bool = False
 
 
 OF_SPINS = Kernels(FILE, "kBonds", "SizeSums")
@@ -79,11 +74,11 @@ class BrickClusters:
         # Sizes need to know where roots of tiles are, as numbers of components do.
         self._plan = tiled_bricks.plan_of(*described, index, multiprocessors, False)
         self._plan_of_sizes = tiled_bricks.plan_of(*described, index, multiprocessors, True)
-        self._windings = kernels.windings
         self._names = _names(self._plan.names, self._plan.last_names, kernels)
+        self._names_of_windings = _names_of_windings(self._plan.names)
 
     def find(
-        self, bonds: Any, records: Any = None, windings_field: int | None = None
+        self, bonds: Any, sizes: Any = None, windings: tuple[ClusterWindings, Any] | None = None
     ) -> _Components:
         """Find the clusters of a configuration.
 
@@ -91,15 +86,14 @@ class BrickClusters:
         ----------
         bonds : array of uint64
             The active bonds, as ``activate_bonds`` writes them; or what else the kernels read.
-        records : numpy.void, optional
+        sizes : numpy.void, optional
             ``Records``, to which the sizes of clusters are added.
-        windings_field : int, optional
-            Where in a record ``record_windings`` puts its two fields, if windings are wanted.
+        windings : tuple of ClusterWindings and numpy.void, optional
+            Tables, and ``Records`` into which windings are put.
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
-        plan = self._plan if records is None else self._plan_of_sizes
-        names = _KERNELS + (_OF_WINDINGS if self._windings else ())
-        kernels = dict(zip(names, gpu.load(self._file, self._names), strict=True))
+        plan = self._plan if sizes is None else self._plan_of_sizes
+        kernels = dict(zip(_KERNELS, gpu.load(self._file, self._names), strict=True))
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         parts, table = tiled_bricks.take_table(
@@ -108,48 +102,46 @@ class BrickClusters:
             plan,
             (sites, self._index),
             (coin_words if lattice.states == 2 else 0, BITS),
-            (0 if records is None else sites, self._index),
+            (0 if sizes is None else sites, self._index),
         )
-        entries, coins, sizes = parts[-3:]
+        entries, coins, size = parts[-3:]
         components = _Components(kernels, entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
         launch(kernels["link"], by_brick, tiles, struct, bonds, table)
         tile = plan.by_tile
         launch(kernels["label"], tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
-        if records is not None:
+        if sizes is not None:
             size_bytes = 2 * plan.shared  # four bytes a node
-            measured = tiles, struct, bonds, entries, table, sizes, records
+            measured = tiles, struct, bonds, entries, table, size, sizes
             launch(kernels["measure"], tile, *measured, shared=size_bytes)
         join = plan.by_border, tiles, *plan.border, bonds, entries, table
-        if windings_field is not None and any(lattice.periodic):
-            launch(kernels["join_within"], *join)
-            self._wind(components, tiles, records, windings_field)
+        if windings is not None:
+            self._join_winding(join, components, *windings)
         elif plan.joins:
             launch(kernels["join"], *join)
-        if records is not None:
-            launch(kernels["join_sizes"], by_brick, tiles, entries, table, sizes)
+        if sizes is not None:
+            launch(kernels["join_sizes"], by_brick, tiles, entries, table, size)
             launch(kernels["sum_sizes"], tile, *measured)
         return components
 
-    def _wind(self, components: _Components, tiles: Any, records: Any, field: int) -> None:
-        """Record windings, and join what is linked over the ends of axes."""
-        gpu, lattice, kernels = self._replicas.gpu, self._replicas.lattice, components.kernels
-        neighbourhood = Neighbourhood(1, None, lattice.periodic)
-        seams = seams_of(lattice.shape, (0,) * lattice.ndim, neighbourhood, self._replicas.count)
-        tables = SeamTables.cleared(gpu.xp, seams)
-        windings = windings_struct(gpu, seams, tables)
-        boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
+    def _join_winding(
+        self, join: Any, components: _Components, tables: ClusterWindings, records: Any
+    ) -> None:
+        """Join tiles, and record windings before what is linked over the ends of axes is joined."""
+        gpu, seams = self._replicas.gpu, tables.seams
+        within, unite, close, join_seams = gpu.load(WINDINGS_FILE, self._names_of_windings)
         by_link = gpu.blocks(seams.links, THREADS), THREADS
-        by_slot = gpu.blocks(seams.slots, THREADS), THREADS
-        of_seams = by_link, tiles, seams.struct, boxes, components.entries, components.table
-        launch(kernels["unite_seams"], *of_seams, windings)
-        launch(kernels["close_seams"], *of_seams, windings)
-        closed = np.zeros((), _CLOSED_AXES)
-        axes = np.flatnonzero(lattice.periodic)
-        closed["axis"][: len(axes)] = axes
-        launch(kernels["record_windings"], by_slot, windings, closed[()], records, np.int32(field))
-        launch(kernels["join_seams"], *of_seams)
+        entries, table = components.entries, components.table
+        of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
+
+        def collect(windings: Any) -> None:
+            launch(unite, *of_seams, windings)
+            launch(close, *of_seams, windings)
+
+        launch(within, *join)
+        tables.record(records, collect)
+        launch(join_seams, *of_seams)
 
     def flip(self, components: _Components, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
@@ -228,24 +220,13 @@ _KERNELS = (
     "flip",
     "write",
 )
-_OF_WINDINGS = ("join_within", "unite_seams", "close_seams", "record_windings", "join_seams")
-
-# ``ClosedAxes`` of ``brick_windings.cuh``.
-_CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 
 
 def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
     """Return the names of `_KERNELS`, given those that label an array by bonds."""
     label, join, _ = names
-    kinds = join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
+    kinds = _kinds(join)
     summed = f"{kinds}, conncomp::{of.sums}"
-    of_windings = (
-        f"{join.removesuffix('>')}, conncomp::Leaving::kWithinArray>",
-        f"unite_seams_of_bricks<{kinds}>",
-        f"close_seams_of_bricks<{kinds}>",
-        "record_windings",
-        f"join_seams<{kinds}>",
-    )
     return (
         f"link_words<{kinds}, conncomp::Words::{of.words}>",
         label,
@@ -256,8 +237,24 @@ def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> 
         "toss_coins",
         f"flip_bricks<{kinds}>",
         last_names[0],
-        *(of_windings if of.windings else ()),
     )
+
+
+def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of kernels that join what winds, likewise."""
+    _, join, _ = names
+    kinds = _kinds(join)
+    return (
+        f"{join.removesuffix('>')}, conncomp::Leaving::kWithinArray>",
+        f"unite_seams_of_bricks<{kinds}>",
+        f"close_seams_of_bricks<{kinds}>",
+        f"join_seams<{kinds}>",
+    )
+
+
+def _kinds(join: str) -> str:
+    """Return the tiles and the index of a kernel that joins by links."""
+    return join.removeprefix("join_links<conncomp::GivenLinks<1>, ").removesuffix(">")
 
 
 def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -268,4 +265,5 @@ def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ..
             given = names
         elif given is not None and len(names) == 1:
             yield of.file, _names(given, names, of)
+            yield WINDINGS_FILE, _names_of_windings(given)
             given = None

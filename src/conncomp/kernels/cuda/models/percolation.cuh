@@ -9,7 +9,6 @@
 #pragma once
 
 #include "core/percolation.h"
-#include "cuda/models/brick_windings.cuh"
 #include "cuda/models/bricks.cuh"
 
 namespace conncomp {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from conncomp.kernels.cuda.models import bricks
 
 FILE = "cuda/models/percolation.cuh"
-OF_SITES = bricks.Kernels(FILE, "kSites", "PercolationSums", windings=True)
-OF_BONDS = bricks.Kernels(FILE, "kBonds", "PercolationSums", windings=True)
+OF_SITES = bricks.Kernels(FILE, "kSites", "PercolationSums")
+OF_BONDS = bricks.Kernels(FILE, "kBonds", "PercolationSums")
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -42,8 +42,17 @@ struct Replicas {
 };
 
 // The records of replicas: see models/measurements.py.
-enum Field { kSatisfied, kActive, kClusters, kLargest, kSquares, kFourths = 7, kCounts = 12 };
-constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kCounts - kFourths;
+enum Field {
+  kSatisfied,
+  kActive,
+  kClusters,
+  kLargest,
+  kSquares,
+  kFourths = 7,
+  kWindingAxes = 12,
+  kCounts = 14
+};
+constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
 
 struct Records {
   int64_t* record;  // null if nothing is measured

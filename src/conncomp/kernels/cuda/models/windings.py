@@ -1,0 +1,66 @@
+"""Windings of the clusters of replicas, put into records: drives ``record_windings.cuh``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.grid.windings import THREADS, cleared_windings
+from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.kernels.seams import MOST_CLOSED, seams_of
+
+FILE, NAMES = "cuda/models/record_windings.cuh", ("record_windings",)
+
+# ``ClosedAxes`` of ``record_windings.cuh``.
+_CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
+
+
+class ClusterWindings:
+    """Tables of the windings of clusters, in memory that is taken once.
+
+    Parameters
+    ----------
+    replicas : Replicas
+        Of lattices of which an axis at least is periodic.
+    field : int
+        Where in a record the axes are along which clusters close on themselves, a bit for each, and
+        behind them the highest rank of a cluster.
+
+    Attributes
+    ----------
+    seams : Seams
+        The links over the ends of axes, of an item a replica.
+    boxes : array of int64
+        Those of `seams`, on the GPU.
+    """
+
+    def __init__(self, replicas: Replicas, field: int) -> None:
+        self._gpu, self._field, self._workspace = replicas.gpu, np.int32(field), Workspace()
+        lattice = replicas.lattice
+        strides = tuple(prod(lattice.shape[k + 1 :]) for k in range(lattice.ndim))
+        neighbourhood = Neighbourhood(1, None, lattice.periodic)
+        self.seams = seams_of(lattice.shape, strides, neighbourhood, replicas.count, lattice.sites)
+        self.boxes = self._gpu.xp.asarray(self.seams.boxes.view(np.int64))
+        closed = np.zeros((), _CLOSED_AXES)
+        axes = np.flatnonzero(lattice.periodic)
+        closed["axis"][: len(axes)] = axes
+        self._closed = closed[()]
+
+    def record(self, records: Any, collect: Callable[[Any], None]) -> None:
+        """Fill two fields of records, which are 0, when `collect` has filled ``SeamWindings``."""
+        windings = cleared_windings(self._gpu, self.seams, self._workspace)
+        collect(windings)
+        (kernel,) = self._gpu.load(FILE, NAMES)
+        by_slot = self._gpu.blocks(self.seams.slots, THREADS), THREADS
+        launch(kernel, by_slot, windings, self._closed, records, self._field)
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that records of windings load."""
+    yield FILE, NAMES
