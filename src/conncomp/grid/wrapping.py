@@ -6,8 +6,8 @@ which of these components are one, and which paths are closed: see ``core/windin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -29,7 +29,7 @@ from conncomp.grid.bonds import problem_of_bonds
 from conncomp.grid.labelling import Problem, Request, problem_of_image
 from conncomp.grid.runs import Array
 from conncomp.kernels.cuda.grid.image import Image, steps_evenly
-from conncomp.kernels.cuda.grid.windings import find_windings
+from conncomp.kernels.cuda.grid.windings import find_windings, place_windings
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, current_gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -225,20 +225,31 @@ def wrapping_of(
     source, library = problem.source, problem.library
     if isinstance(source.given, np.ndarray):
         if device == "cpu":
-            return _described(np, problem, _find_on_cpu(problem, source.read, request, name))
+            return _described(problem, *_parts(_find_on_cpu(problem, source.read, request, name)))
         gpu = current_gpu()
         placed = move_to_gpu(gpu.xp, source.read)
-        wrapping = _described(gpu.xp, problem, _find_on_gpu(gpu, problem, placed, request, name))
-        return _each_part(wrapping, move_from_gpu)
+        windings = _find_on_gpu(gpu, problem, placed, request, name)
+        parts = place_windings(gpu, windings)
+        return _described(problem, *map(move_from_gpu, parts))
     with caller_stream(library, source.given.device.id):
         gpu = current_gpu()
-        windings = _find_on_gpu(gpu, problem, source.read, request, name)
-        wrapping = _described(gpu.xp, problem, windings)
-        return _each_part(wrapping, lambda part: from_cupy(part, library))
+        parts = place_windings(gpu, _find_on_gpu(gpu, problem, source.read, request, name))
+        return _described(problem, *(from_cupy(part, library) for part in parts))
 
 
-def _each_part(wrapping: ComponentWrapping, change: Callable[[Any], Any]) -> ComponentWrapping:
-    return ComponentWrapping(*(change(getattr(wrapping, part.name)) for part in fields(wrapping)))
+def _described(
+    problem: Problem, axes: Any, rows: Any, bases: Any, counts: Any
+) -> ComponentWrapping:
+    ndim = len(problem.neighbourhood.periodic)
+    batch = problem.source.given.shape[-ndim - problem.batch_axes :][: problem.batch_axes]
+    return ComponentWrapping(axes, rows, bases, counts.reshape(tuple(batch)))
+
+
+def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
+    """Return what `place_windings` does, in main memory."""
+    axes = np.zeros((int(windings.counts.sum()), windings.bases.shape[-1]), bool)
+    axes[windings.rows] = (windings.bases != 0).any(1)
+    return axes, windings.rows, windings.bases, windings.counts
 
 
 def _find_on_cpu(problem: Problem, read: Any, request: Request, name: str) -> Windings:
@@ -256,7 +267,7 @@ def _find_on_cpu(problem: Problem, read: Any, request: Request, name: str) -> Wi
             *(part.reshape(-1) for part in tables),
             labels.reshape(-1),
         )
-    return read_windings(tables, counts)
+    return read_windings(tables, counts).of_all_axes(problem.neighbourhood.periodic)
 
 
 def _find_on_gpu(gpu: Gpu, problem: Problem, read: Any, request: Request, name: str) -> Windings:
@@ -265,8 +276,10 @@ def _find_on_gpu(gpu: Gpu, problem: Problem, read: Any, request: Request, name: 
     image = Image(values, links, _opened(problem.neighbourhood), problem.batch_axes)
     counts = request.fill_on_gpu(gpu, image, labels)
     if seams.links and values.size:
-        return find_windings(gpu, values, links, seams, labels, counts)
-    return no_windings(counts if gpu.xp is np else gpu.xp.asnumpy(counts))
+        windings = find_windings(gpu, values, links, seams, labels, counts)
+    else:
+        windings = no_windings(counts if gpu.xp is np else gpu.xp.asnumpy(counts))
+    return windings.of_all_axes(problem.neighbourhood.periodic)
 
 
 def _opened(neighbourhood: Neighbourhood) -> Neighbourhood:
@@ -299,21 +312,3 @@ def _open_array(problem: Problem, read: Any, name: str) -> tuple[Any, Links, Sea
             f"may be up to {MOST_LINKS}"
         )
     return values, links, seams
-
-
-def _described(xp: Any, problem: Problem, windings: Windings) -> ComponentWrapping:
-    """Return windings by all axes, closed or not."""
-    closed = np.flatnonzero(problem.neighbourhood.periodic).tolist()
-    ndim, count = len(problem.neighbourhood.periodic), len(closed)
-    bases = np.zeros((len(windings.rows), ndim, ndim), np.int64)
-    # Rows of zeros come last.
-    order = np.argsort((windings.bases == 0).all(2), axis=1, kind="stable")
-    packed = np.take_along_axis(windings.bases, order[:, :, None], 1)
-    bases[:, :count, closed] = packed[:, :count, :count]
-    axes = xp.zeros((int(windings.counts.sum()), ndim), bool)
-    rows = xp.asarray(windings.rows)
-    if len(rows):
-        axes[rows] = xp.asarray((bases != 0).any(1))
-    batch = problem.source.given.shape[-ndim - problem.batch_axes :][: problem.batch_axes]
-    of_items = xp.asarray(windings.counts.reshape(batch))
-    return ComponentWrapping(axes, rows, xp.asarray(bases), of_items)

@@ -194,12 +194,22 @@ class Windings(NamedTuple):
     rows : ndarray of int64, shape (k,)
         The numbers of those that wrap, from 0 on, among the components of all items.
     bases : ndarray of int64, shape (k, MOST_CLOSED, MOST_CLOSED)
-        Of their windings, by closed axes.
+        Of their windings, by closed axes; or of shape (k, ndim, ndim) by all, as `of_all_axes`
+        returns them.
     """
 
     counts: NDArray[np.int64]
     rows: NDArray[np.int64]
     bases: NDArray[np.int64]
+
+    def of_all_axes(self, periodic: tuple[bool, ...]) -> Windings:
+        """Return windings by all axes, closed or not, rows of zeros last in each basis."""
+        closed, ndim = np.flatnonzero(periodic).tolist(), len(periodic)
+        bases = np.zeros((len(self.rows), ndim, ndim), np.int64)
+        order = np.argsort((self.bases == 0).all(2), axis=1, kind="stable")
+        packed = np.take_along_axis(self.bases, order[:, :, None], 1)
+        bases[:, : len(closed), closed] = packed[:, : len(closed), : len(closed)]
+        return self._replace(bases=bases)
 
 
 def no_windings(counts: NDArray[np.int64]) -> Windings:

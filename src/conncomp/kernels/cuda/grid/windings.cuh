@@ -8,6 +8,7 @@
 //   tell_smallest   tells each root the smallest of its open components, which the others are left out for,
 //   list_windings   asks for it, and lists the lattices of those that wrap, for the host,
 //   count_left_out  which wants to know how many are left out below some numbers
+//   mark_axes       marks what the host has found out, among all components
 //
 // Their cost is that of the surface of the array, times the steps to neighbours.
 #pragma once
@@ -149,6 +150,17 @@ __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict_
       if (lane() == leader) Shared::fetch_add(between + place, int64_t(lanes));
       if (same) place = -1;
     }
+  }
+}
+
+// Marks the axes, of `ndim`, along which components wrap, given their rows and bases.
+__global__ void mark_axes(const int64_t* __restrict__ row, int64_t rows, const int64_t* __restrict__ basis,
+                          int64_t ndim, bool* axes) {
+  for (int64_t i = grid_thread(); i < rows * ndim; i += grid_threads()) {
+    const int64_t component = i / ndim, axis = i - component * ndim;
+    bool wraps = false;
+    for (int64_t k = 0; k < ndim; ++k) wraps |= basis[(component * ndim + k) * ndim + axis] != 0;
+    axes[row[component] * ndim + axis] = wraps;
   }
 }
 

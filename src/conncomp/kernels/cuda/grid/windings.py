@@ -80,6 +80,24 @@ def find_windings(
     return number_windings(components[:, 0], components[:, 1:], read[1:head], left_out_below)
 
 
+def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
+    """Return axes, rows, bases and counts on the GPU.
+
+    They go there in one piece, as each one takes longer than all of their bytes. `axes` is bool, of
+    shape (components, ndim): along which axes each component closes on itself.
+    """
+    rows, bases, counts = windings.rows, windings.bases, windings.counts
+    count, ndim = bases.shape[:2]
+    axes = gpu.xp.zeros((int(counts.sum()), ndim), bool)
+    placed = gpu.xp.asarray(np.concatenate([rows, bases.reshape(-1), counts]))
+    of_rows, of_bases = placed[:count], placed[count : count + bases.size]
+    if count:
+        (mark,) = gpu.load(FILE, _MARK)
+        by_row = gpu.blocks(count * ndim, THREADS), THREADS
+        launch(mark, by_row, of_rows, count, of_bases, ndim, axes)
+    return axes, of_rows, of_bases.reshape(bases.shape), placed[count + bases.size :]
+
+
 def _as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
     copied: NDArray[Any] = array if gpu.xp is np else gpu.xp.asnumpy(array)
     return copied
@@ -145,12 +163,14 @@ def _names(rule: str, index: np.dtype[Any]) -> tuple[str, ...]:
 
 
 _ABOUT_SMALLEST, _CLEAR = ("tell_smallest", "list_windings", "count_left_out"), ("clear_seams",)
+_MARK = ("mark_axes",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that windings load."""
     yield FILE, _ABOUT_SMALLEST
     yield FILE, _CLEAR
+    yield FILE, _MARK
     for links in rules():
         for index in INDEX_TYPES:
             yield FILE, _names(rule_of(links).name, index)

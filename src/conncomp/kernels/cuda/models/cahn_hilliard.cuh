@@ -34,6 +34,7 @@ constexpr int kLayersAhead = kSlim<T, kAxes, kNoise> ? 2 : 1;
 template <class T, bool kNoise>
 constexpr int kLineBlocks = kSlim<T, 2, kNoise> ? 5 : 4;
 constexpr int kPlaneBlocks = 2;
+constexpr int kMarked = 16;  // cells that mark_above takes at a time
 
 // What kernels work on. Laid out as in cahn_hilliard.py.
 struct Fields {
@@ -286,22 +287,27 @@ __global__ void __launch_bounds__(kFieldThreads)
   }
 }
 
-// Which cells of all fields are above a threshold: four at a time, whose bytes are written as one.
+// Which cells of all fields are above a threshold: so many at a time that their bytes are written as one
+// word.
 template <class T>
 __global__ void __launch_bounds__(kFieldThreads)
     mark_above(int64_t count, double threshold, const T* __restrict__ field, uint8_t* __restrict__ above) {
+  constexpr int kLoad = 16 / sizeof(T);
   const T level = T(threshold);
-  for (int64_t i = grid_thread(); i < (count + 3) / 4; i += grid_threads()) {
-    if (4 * i + 4 > count) {
-      for (int64_t k = 4 * i; k < count; ++k) above[k] = field[k] > level;
+  for (int64_t i = grid_thread() * kMarked; i < count; i += grid_threads() * kMarked) {
+    if (i + kMarked > count) {
+      for (int64_t k = i; k < count; ++k) above[k] = field[k] > level;
       continue;
     }
-    uint32_t bytes = 0;
-    for (int half = 0; half < 2; ++half) {
-      const auto pair = *reinterpret_cast<const Pack<T, 2>*>(field + 4 * i + 2 * half);
-      for (int k = 0; k < 2; ++k) bytes |= uint32_t(pair.value[k] > level) << 8 * (2 * half + k);
-    }
-    *reinterpret_cast<uint32_t*>(above + 4 * i) = bytes;
+    Pack<T, kLoad> cells[kMarked / kLoad];
+#pragma unroll
+    for (int k = 0; k < kMarked / kLoad; ++k)
+      cells[k] = reinterpret_cast<const Pack<T, kLoad>*>(field + i)[k];
+    Pack<uint32_t, kMarked / 4> bytes{};
+#pragma unroll
+    for (int k = 0; k < kMarked; ++k)
+      bytes.value[k / 4] |= uint32_t(cells[k / kLoad].value[k % kLoad] > level) << 8 * (k % 4);
+    *reinterpret_cast<Pack<uint32_t, kMarked / 4>*>(above + i) = bytes;
   }
 }
 
@@ -314,14 +320,22 @@ __global__ void __launch_bounds__(kFieldThreads)
   const int64_t replica = blockIdx.x / parts, part = blockIdx.x % parts, layer = shape.layer();
   field += replica * shape.cells();
   FieldTally tally{};
-  for (int64_t i = part * blockDim.x + threadIdx.x; i < shape.cells(); i += parts * blockDim.x) {
-    const int64_t line = i / shape.columns, x = i - line * shape.columns;
-    const int64_t right = x + 1 < shape.columns ? i + 1 : i - x;
-    T next[kFieldAxes] = {field[right]};
-    if (kAxes == 3)
-      next[1] = field[line % shape.rows + 1 < shape.rows ? i + shape.columns : i + shape.columns - layer];
-    next[kAxes - 1] = field[i + layer < shape.cells() ? i + layer : i + layer - shape.cells()];
-    tally.template add_cell<kAxes>(field[i], next, gauge);
+  const int64_t quads = shape.quads(), lines = shape.layers * shape.rows;
+  for (int64_t i = part * blockDim.x + threadIdx.x; i < lines * quads; i += parts * blockDim.x) {
+    const int64_t line = i / quads, first = (i - line * quads) * kQuad;
+    const T *const row = field + line * shape.columns, *const behind = row + (line < lines - shape.rows
+                                                                                  ? layer
+                                                                                  : layer - shape.cells());
+    const T* const below =
+        kAxes == 2 ? behind
+                   : row + (line % shape.rows + 1 < shape.rows ? shape.columns : shape.columns - layer);
+    T cell = row[first];
+    for (int64_t x = first; x < first + kQuad && x < shape.columns; ++x) {
+      T next[kFieldAxes] = {row[x + 1 < shape.columns ? x + 1 : 0], below[x]};
+      if (kAxes == 3) next[2] = behind[x];
+      tally.template add_cell<kAxes>(cell, next, gauge);
+      cell = next[0];
+    }
   }
   for (int k = 0; k < kFieldEntries; ++k) {
     const int64_t sum = block_sum<kFieldThreads>(tally.entry[k]);

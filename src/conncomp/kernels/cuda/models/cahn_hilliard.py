@@ -16,6 +16,8 @@ LINE_THREADS, PLANE_THREADS = 128, 256
 # Blocks of a multiprocessor: of lines, of float32 without noise and of others; and of planes.
 SLIM_BLOCKS, LINE_BLOCKS, PLANE_BLOCKS = 5, 4, 2
 LOAD = 16  # bytes that a thread reads at once
+# Cells that a thread measures, or marks, together.
+QUAD, MARKED = 4, 16
 MOST_LANES, LEAST_LANES = 16, 4
 LEAST_RUN, MOST_RUN = 8, 64  # layers of a run
 BLOCKS_OF_MULTIPROCESSOR = 32  # of kernels that add up
@@ -113,7 +115,7 @@ class FieldKernels:
     def above(self, threshold: float, field: Any) -> Any:
         """Return which cells are above a threshold."""
         marked = self._gpu.xp.empty(field.shape, np.bool_)
-        blocks = self._gpu.blocks(-(-field.size // 4), LINE_THREADS), LINE_THREADS
+        blocks = self._gpu.blocks(-(-field.size // MARKED), LINE_THREADS), LINE_THREADS
         launch(self._mark, blocks, field.size, np.float64(threshold), field, marked)
         return marked
 
@@ -121,7 +123,7 @@ class FieldKernels:
         """Add what ``FieldTally`` has to the records."""
         cells = int(np.prod(self._struct["shape"].item()))
         wanted = -(-self._gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // self._count)
-        parts = max(1, min(-(-cells // LINE_THREADS), wanted))
+        parts = max(1, min(-(-cells // (QUAD * LINE_THREADS)), wanted))
         blocks = self._count * parts, LINE_THREADS
         described = np.array(gauge, _GAUGE)[()]
         length = records.shape[-1]

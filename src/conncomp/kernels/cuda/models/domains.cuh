@@ -23,12 +23,16 @@ __global__ void __launch_bounds__(kSpinThreads)
   const T level = T(threshold);
   for (int64_t first = grid_thread() / kWarp * kWordsAtOnce; first < words;
        first += grid_threads() / kWarp * kWordsAtOnce) {
+    int64_t row = first / columns, column = first - row * columns;
     bool above[2 * kWordsAtOnce];
 #pragma unroll
-    for (int k = 0; k < 2 * kWordsAtOnce; ++k) {
-      const int64_t word = first + k / 2, row = word / columns;
-      const int64_t column = (word - row * columns) * kWordSites + k % 2 * kWarp + lane();
-      above[k] = word < words && column < length && field[row * length + column] > level;
+    for (int k = 0; k < kWordsAtOnce; ++k) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int64_t x = column * kWordSites + half * kWarp + lane();
+        above[2 * k + half] = first + k < words && x < length && field[row * length + x] > level;
+      }
+      if (++column == columns) column = 0, ++row;
     }
 #pragma unroll
     for (int k = 0; k < kWordsAtOnce; ++k) {
