@@ -29,10 +29,14 @@ MADDIX = "Maddix 2014"
 def _fill_by_default(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool, counted: bool
 ) -> Any:
-    small = image.size <= tiled_elements.MOST * gpu.multiprocessors
-    by_bricks = not small and tiled_bricks.takes(image.geometry, image.links)
-    default = tiled_bricks if by_bricks else tiled_elements
+    default = tiled_bricks if takes_by_bricks(gpu, image) else tiled_elements
     return default.fill_labels(gpu, image, labels, workspace, consecutive)
+
+
+def takes_by_bricks(gpu: Gpu, image: Image) -> bool:
+    """Whether the default labels an array by bricks."""
+    small = image.size <= tiled_elements.MOST * gpu.multiprocessors
+    return not small and tiled_bricks.takes(image.geometry, image.links)
 
 
 def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:

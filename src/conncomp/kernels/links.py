@@ -12,7 +12,7 @@ class Links(NamedTuple):
 
     Attributes
     ----------
-    rule : {"equal", "within", "bonds"}
+    rule : {"equal", "above", "within", "bonds"}
         A struct of ``core/links.h``.
     value_type : str
         How values are compared: "u1" to "u8" for integers, of any sign, and bools; "f2", "f4" or
@@ -20,7 +20,7 @@ class Links(NamedTuple):
     background : bytes or None
         The value of the background, of that type; None where there is none.
     limit : float or int
-        How much linked values may differ, for "within".
+        How much linked values may differ, for "within"; what they are above, for "above".
     signed : bool
         Whether integers are signed, for "within".
     bonds : tuple of (int, int)
@@ -38,12 +38,17 @@ class Links(NamedTuple):
     @property
     def transitive(self) -> bool:
         """Whether neighbours that are linked to a common one are linked."""
-        return self.rule == "equal"
+        return self.rule in ("equal", "above")
 
 
 def equal_values(value_type: str, background: bytes | None) -> Links:
     """Return the rule that links equal values."""
     return Links("equal", value_type, background)
+
+
+def values_above(threshold: float, dtype: np.dtype[Any]) -> Links:
+    """Return the rule that links values of a float type above a threshold, one of its numbers."""
+    return Links("above", f"f{dtype.itemsize}", limit=threshold)
 
 
 def values_within(

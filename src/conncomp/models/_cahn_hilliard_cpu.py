@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._core import native
+from conncomp.grid import label
 from conncomp.models._field import FieldLattice, count_domains
 
 
@@ -61,6 +62,20 @@ class CpuEngine:
     def count_domains(self, threshold: float, field: Any, records: Any) -> None:
         """Count the domains of both phases into records."""
         count_domains(np, self._lattice, self.above(threshold, field), self.workspace, records)
+
+    def labels(
+        self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
+    ) -> Any:
+        """Return labels of the cells above a threshold, of one field or of each of several."""
+        labelled: Any = label
+        return labelled(
+            self.above(threshold, field),
+            connectivity=connectivity,
+            periodic=True,
+            batch_axes=field.ndim - self._lattice.ndim,
+            numbering=numbering,
+            return_num=return_num,
+        )
 
     def as_numpy(self, array: Any) -> Any:
         """Return an array of this engine as one of NumPy: as it is."""

@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import as_bool
 from conncomp.gpu import Workspace
+from conncomp.grid._arguments import check_neighbourhood
+from conncomp.grid.algorithms import takes_by_bricks
+from conncomp.grid.labelling import Request
+from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 from conncomp.kernels.cuda.models import domains
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
+from conncomp.kernels.links import equal_values, values_above
 from conncomp.models._field import FieldLattice, count_domains
 
 
@@ -66,6 +72,26 @@ class CudaEngine:
         else:
             above = self.above(threshold, field)
             count_domains(self.xp, self._lattice, above, self.workspace, records)
+
+    def labels(
+        self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
+    ) -> Any:
+        """Return labels of the cells above a threshold, of one field or of each of several."""
+        shape, batch_axes = self._lattice.shape, field.ndim - self._lattice.ndim
+        neighbourhood = check_neighbourhood(connectivity, None, True, shape, "the field")
+        counted = as_bool("return_num", return_num)
+        request = Request("cuda", numbering, "auto", counted, None, None, self.workspace, {})
+        image = Image(field, values_above(threshold, field.dtype), neighbourhood, batch_axes)
+        if not takes_by_bricks(self.gpu, image):
+            marked = self.above(threshold, field).view(np.uint8)
+            image = Image(marked, equal_values("u1", b"\0"), neighbourhood, batch_axes)
+        output = request.output(field.shape, batch_axes, field, xp=self.xp)
+        counts = request.fill_on_gpu(self.gpu, image, output.labels)
+        labels = output.finish()
+        if not request.return_num:
+            return labels
+        single = request.consecutive and not batch_axes
+        return labels, int(counts) if single else counts.reshape(field.shape[:batch_axes])
 
     def as_numpy(self, array: Any) -> Any:
         """Return an array of this engine as one of NumPy."""

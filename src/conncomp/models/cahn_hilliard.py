@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, placed
-from conncomp.grid import label
 from conncomp.models._arguments import (
     check_drawn,
     check_finite,
@@ -331,16 +330,9 @@ class CahnHilliard:
         -------
         array of int32 or int64, shape (*replicas, *shape)
         """
-        labelled: Any = label
-        return labelled(
-            self._of_replicas(self._engine.above(self._check_threshold(threshold), self._field)),
-            connectivity=connectivity,
-            periodic=True,
-            batch_axes=0 if self._single else 1,
-            numbering=numbering,
-            return_num=return_num,
-            workspace=self._engine.workspace,
-        )
+        field = self._of_replicas(self._field)
+        level = self._check_threshold(threshold)
+        return self._engine.labels(level, field, connectivity, numbering, return_num)
 
     def measure(self, *, threshold: float = 0.0) -> DomainMeasurements:
         """Measure the present field and the domains of both phases.

@@ -7,6 +7,7 @@
 //   kTransitive    whether two elements that are linked to a third one are linked wherever they are
 //                  neighbours. A shortcut which leaves a link out for that reason asks for it;
 //   kDense         whether a link is likely where others connect its ends, too;
+//   kOneValue      whether all foreground is linked where it is neighbours; asked of transitive rules;
 //   site(values, offset)            reads an element;
 //   is_background(site)             whether it is in no component;
 //   linked(values, from, to, axis, forward)   whether two sites are linked, `to` being one step from `from`
@@ -38,7 +39,7 @@ template <class T>
 struct Equal {
   using Value = T;
   using Site = T;
-  static constexpr bool kTransitive = true, kDense = true;
+  static constexpr bool kTransitive = true, kDense = true, kOneValue = false;
   Background<T> background;
 
   CONNCOMP_ANYWHERE Site site(const T* values, int64_t offset) const { return values[offset]; }
@@ -46,6 +47,17 @@ struct Equal {
   CONNCOMP_ANYWHERE bool linked(T a, T b) const { return a == b; }
   // What equals foreground is foreground.
   CONNCOMP_ANYWHERE bool linked(const T*, Site from, Site to, int, bool) const { return linked(from, to); }
+};
+
+// Elements above a threshold are linked; all others are background. For the bricks of a GPU, which read an
+// array of real numbers so without another array for what is above.
+template <class T>
+struct Above {
+  using Value = T;
+  static constexpr bool kTransitive = true, kDense = true, kOneValue = true;
+  T threshold;
+
+  CONNCOMP_ANYWHERE bool is_foreground(T value) const { return value > threshold; }
 };
 
 // How a tolerance compares values of a type: integers as unsigned ones of their width, whose order is that of

@@ -186,8 +186,8 @@ struct BrickTable {
   }
 };
 
-// The links of a brick by a rule, of which bricks know two: Equal, for the steps of a connectivity, and
-// GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
+// The links of a brick by a rule, of which bricks know three: Equal and Above, for the steps of a
+// connectivity, and GivenLinks, for what any rule and neighbourhood have been turned into (link_bricks.cuh).
 template <class T, class Tiles, class Index>
 __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>& rule, const Tiles& tiles,
                                                           const BrickTable&, const T* values,
@@ -198,11 +198,19 @@ __device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Equal<T>& rule, 
   return {foreground, int(tiles.grid.connectivity), false, {}};
 }
 
+template <class T, class Tiles, class Index>
+__device__ inline BrickLinks<Tiles::kAxes> links_of_brick(const Above<T>&, const Tiles& tiles,
+                                                          const BrickTable&, const T*,
+                                                          const Cell<Tiles::kRank, Index>&, int64_t, Bits,
+                                                          Bits foreground, bool) {
+  return {foreground, int(tiles.grid.connectivity), false, {}};
+}
+
 // Links that are given as words, one by one, along steps that move along `most_moves` axes at most.
 template <int most_moves>
 struct GivenLinks {
   using Value = uint8_t;
-  static constexpr bool kTransitive = false;
+  static constexpr bool kTransitive = false, kOneValue = false;
 
   // Calls body(step, elements linked to the one there) for the backward steps to neighbours.
   template <class Tiles, class Body>

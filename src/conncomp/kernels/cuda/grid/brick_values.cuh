@@ -81,6 +81,22 @@ struct BrickValues {
     }
   }
 
+  // Which elements have values that pass a test.
+  template <class Test>
+  __device__ Bits where(Test&& test) const {
+    Bits elements = 0;
+#pragma unroll 4
+    for (int row = 0; row < kRows; ++row) {
+      Value values[kRow];
+      read_row(row, values);
+      uint32_t of_row = 0;
+#pragma unroll
+      for (int x = 0; x < kRow; ++x) of_row |= uint32_t(test(values[x])) << x;
+      elements |= Bits(of_row) << row * kRow;
+    }
+    return elements & inside;
+  }
+
   // Which elements are foreground.
   __device__ Bits foreground(const Background<Value>& background, ValuesMet<Value>& met) const {
     if constexpr (sizeof(Value) == 1)

@@ -165,6 +165,12 @@ def _equal(links: Links) -> _Rule:
     return _Rule(f"conncomp::Equal<{value}>", np.array(background, kind)[()])
 
 
+def _above(links: Links) -> _Rule:
+    threshold = np.dtype([("threshold", links.value_type)])
+    rule = f"conncomp::Above<{VALUE_CTYPES[links.value_type]}>"
+    return _Rule(rule, np.array((links.limit,), threshold)[()])
+
+
 def _within(links: Links) -> _Rule:
     value = VALUE_CTYPES[links.value_type]
     kind, background = _background(links)
@@ -187,7 +193,12 @@ def _bonds(links: Links) -> _Rule:
     return _Rule("conncomp::Bonds", struct[()])
 
 
-RULES: dict[str, Callable[[Links], _Rule]] = {"equal": _equal, "within": _within, "bonds": _bonds}
+RULES: dict[str, Callable[[Links], _Rule]] = {
+    "equal": _equal,
+    "above": _above,
+    "within": _within,
+    "bonds": _bonds,
+}
 
 
 @lru_cache(maxsize=1024)
@@ -269,7 +280,7 @@ class Image:
 
 
 def rules() -> Iterator[Links]:
-    """Yield a link rule of every type that kernels are compiled for."""
+    """Yield a link rule of every type that all kernels are compiled for."""
     for value_type in VALUE_CTYPES:
         yield Links("equal", value_type)
         yield Links("within", value_type)

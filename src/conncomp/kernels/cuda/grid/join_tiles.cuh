@@ -116,11 +116,12 @@ struct Entries {
       return table.first_of_component(number, bit);
     } else {
       Bits foreground = table.foreground[number];
-      if (table.mixed[tile]) {
-        // What has the value of the element, and that itself, whatever the second reading gives.
-        const auto brick = values_of(cell);
-        foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
-      }
+      if constexpr (!Rule::kOneValue)
+        if (table.mixed[tile]) {
+          // What has the value of the element, and that itself, whatever the second reading gives.
+          const auto brick = values_of(cell);
+          foreground = brick.equal_to(*brick.at(bit), foreground) | Bits(1) << bit;
+        }
       const auto links =
           links_of_brick(Rule{}, tiles, table, values, cell, number, tiles.inside(cell), foreground, false);
       return lowest(component_of(links, Bits(1) << bit));
@@ -164,6 +165,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   }
   // Whether elements of two tiles may be of one value.
   __device__ bool may_equal(uint32_t tile, uint32_t neighbour) const {
+    if constexpr (Rule::kOneValue) return true;
     return table.mixed[tile] || table.mixed[neighbour] || value_of(tile) == value_of(neighbour);
   }
 
@@ -237,7 +239,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
       return tiles.distance_across(first, [&](int a) { return Halo::distance(word, bit, a); }, stride);
     };
     const Halo touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
-      if (!mixed) return elements;
+      if (Rule::kOneValue || !mixed) return elements;
       // One value is asked for: equality is transitive.
       const Value of_component = *values_of(first).at(lowest(component));
       for (auto untested = elements; untested != 0; untested &= untested - 1)
@@ -295,7 +297,7 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
         facing = B::dilated(facing, along, connectivity() - moves);
         const int64_t number = (int64_t(tile_of_neighbour) << tiles.log_parts()) + tiles.brick_of(neighbour);
         Bits touched = (shift < 0 ? facing >> -shift : facing << shift) & table.foreground[number];
-        if (table.mixed[tile] || table.mixed[tile_of_neighbour])
+        if (!Rule::kOneValue && (table.mixed[tile] || table.mixed[tile_of_neighbour]))
           touched = values_of(neighbour).equal_to(*values_of(first).at(lowest(component)), touched);
         for (Bits contacts = B::without_next(touched); contacts != 0; contacts &= contacts - 1)
           put_off(entry, neighbour.index + tiles.template distance<Index>(lowest(contacts)));
@@ -373,8 +375,9 @@ __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blo
     }
   }
   BrickLinks<kAxes> links{foreground, join.connectivity(), false, {}};
-  if (touching != 0 && table.mixed[tile])
-    links = join.values_of(first_of[thread]).links(Rule{}, foreground, tiles.neighbours());
+  if constexpr (!Rule::kOneValue)
+    if (touching != 0 && table.mixed[tile])
+      links = join.values_of(first_of[thread]).links(Rule{}, foreground, tiles.neighbours());
   __syncthreads();
   list_of_warp[thread / kWarp].for_each_component(
       links, touching, kBits, [](Bits, int) {},

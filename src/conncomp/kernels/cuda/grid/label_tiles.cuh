@@ -122,6 +122,12 @@ struct TileLabelling {
     if constexpr (!Rule::kTransitive) {
       memory.foreground[brick] = foreground = table.foreground[number()];
       mixed = true;
+    } else if constexpr (Rule::kOneValue) {
+      foreground = tiles.values_at(values + first.offset, tiles.inside(first)).where([&](const Value& value) {
+        return rule.is_foreground(value);
+      });
+      memory.foreground[brick] = foreground;
+      __syncthreads();
     } else {
       ValuesMet<Value> met{};
       foreground =
@@ -290,7 +296,7 @@ struct TileLabelling {
     const int node = origin + (component != 0 ? tiles.distance_in_tile(lowest(component)) : 0);
     const Halo<kAxes>& halo = memory.halo[brick_of_component];
     const auto touched = halo.touched_by(component, connectivity(), [&](int word, auto elements) {
-      if (!mixed) return elements;
+      if (Rule::kOneValue || !mixed) return elements;
       const Value* of_brick = values + tiles.first_of(corner, brick_of_component).offset;
       return equal_in_halo(of_brick, component, word, elements);
     });
@@ -493,7 +499,8 @@ struct TileLabelling {
     if (table.roots != nullptr) table.roots[number()] = two_words(memory.reaching + 2 * brick);
     if (brick == 0) {
       table.mixed[blockIdx.x] = mixed;
-      if constexpr (Rule::kTransitive) static_cast<Value*>(table.value)[blockIdx.x] = value;
+      if constexpr (Rule::kTransitive && !Rule::kOneValue)
+        static_cast<Value*>(table.value)[blockIdx.x] = value;
     }
   }
 };

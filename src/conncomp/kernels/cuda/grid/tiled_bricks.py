@@ -15,7 +15,7 @@ from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WOR
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
-from conncomp.kernels.links import Links
+from conncomp.kernels.links import Links, values_above
 
 FILE = "cuda/grid/tiled_bricks.cuh"
 JOIN_THREADS, LINK_THREADS, BRICK = 128, 128, 64
@@ -27,6 +27,8 @@ FIXED = (2, 3)  # the ranks for which they are compiled into kernels, where they
 LINKED = (1, 2, 3)
 # Items that fill less of their tiles than this are labelled by elements.
 LEAST_FILLED = 0.25
+# Types of the fields that are labelled above a threshold, which have the ranks of `FIXED`.
+ABOVE = ("f4", "f8")
 BITS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u2", "u1"))
 
 # ``BrickTable``: pointers, but for the last.
@@ -281,7 +283,10 @@ def _last_names(
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_labels` can load."""
-    for links, rank, index, given in product(rules(), (1, *RANKS), INDEX_TYPES, (None, 1, 3)):
+    every_rule = (*rules(), *(values_above(0.0, np.dtype(name)) for name in ABOVE))
+    for links, rank, index, given in product(every_rule, (1, *RANKS), INDEX_TYPES, (None, 1, 3)):
+        if links.rule == "above" and (given is not None or rank not in FIXED):
+            continue
         by_bonds = links.rule == "bonds"
         if (given is None and not links.transitive) or (given == 3 and (by_bonds or rank == 1)):
             continue
