@@ -9,7 +9,7 @@ from scipy import stats
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, simulate
-from conncomp.models.percolation_series import WRAPPING_AT_THRESHOLD, binomial
+from conncomp.models.percolation_series import WRAPPING_AT_THRESHOLD, binomial, numbers_between
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 
@@ -311,6 +311,40 @@ def test_batches_are_parts_of_the_runs():
     assert len(model.sweep(100).series) == 32
 
 
+@pytest.mark.parametrize("between", [(0.3, 0.7), (0.5, 0.5), (0, 0.1), (0.9, 1), (0, 1)])
+@pytest.mark.parametrize("kind", ["site", "bond"])
+def test_series_between_probabilities(kind, between):
+    """What is kept is what all series have, and enough for each p between."""
+    model = Percolation((40, 50), kind, seed=3)
+    whole, part = model.sweep(6, batches=3), model.sweep(6, batches=3, between=between)
+    kept = slice(part.numbers.start, part.numbers.stop)
+    assert whole.numbers == range(whole.elements + 1)
+    assert part.elements == whole.elements
+    np.testing.assert_array_equal(part.series, whole.series[:, kept])
+    np.testing.assert_array_equal(part.clusters, whole.clusters[kept])
+    np.testing.assert_array_equal(part.first_wraps, whole.first_wraps)
+    np.testing.assert_array_equal(part.wrapped("any"), whole.wrapped("any"))
+    for p in np.linspace(*between, 50):
+        assert part.at(p) == whole.at(p)
+    assert (len(part.numbers) == len(whole.numbers)) == (between == (0, 1))
+    if between == (0.3, 0.7):
+        for p in (0.1, 0.9):
+            with pytest.raises(ValueError, match=f"p={p} needs series for n = .* a wider between"):
+                part.at(p)
+
+
+def test_numbers_between():
+    """Of no p between is a number missing, however modes and reaches are rounded."""
+    for count in (1, 50, 2000, 10**7):
+        for low in (0.0, 1e-6, 0.02, 0.4, 0.59274605):
+            high = min(1.0, low * 1.01)
+            numbers = numbers_between(count, low, high)
+            for p in np.linspace(low, high, 40):
+                begin, weights = binomial(count, p)
+                assert begin in numbers
+                assert begin + len(weights) - 1 in numbers
+
+
 def test_wide_periods():
     """Lattices whose windings do not fit 32 bits, or 64."""
     for shape in [(40, 40, 40), (2, 2, 2, 1 << 16)]:
@@ -524,6 +558,10 @@ def test_bad_arguments(arguments, error, message):
         (lambda m: m.sweep(2.5), TypeError, "runs=2.5 must be an integer"),
         (lambda m: m.sweep(2, batches=3), ValueError, "batches=3 must be from 1 to 2"),
         (lambda m: m.sweep(2, first_run=-1), ValueError, "first_run=-1 must be from 0"),
+        (lambda m: m.sweep(2, between=0.5), ValueError, "between=0.5 must be two numbers of 0"),
+        (lambda m: m.sweep(2, between=(0.7, 0.3)), ValueError, r"between=\(0.7, 0.3\) must be two"),
+        (lambda m: m.sweep(2, between=(0, np.nan)), ValueError, r"between=\(0, nan\) must be two"),
+        (lambda m: m.sweep(2, between="ab"), TypeError, "between='ab' must be two numbers"),
         (lambda m: m.step(-1), ValueError, "n=-1 must be from 0"),
         (lambda m: m.bonds(), ValueError, r"bonds\(\) is of kind='bond'"),
         (lambda m: m.occupied(2), ValueError, "p=2 must be from 0 to 1"),

@@ -90,7 +90,7 @@ class CudaEngine:
         windings = None if self._windings is None else (self._windings, records)
         self._clusters.find(words, records, windings)
 
-    def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
+    def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""
         raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
 

@@ -20,6 +20,8 @@ from conncomp.models.percolation_series import (
     SWEEP_FIELDS,
     PercolationMeasurements,
     PercolationSweep,
+    check_interval,
+    numbers_between,
 )
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
@@ -361,7 +363,12 @@ class Percolation:
         return self._engine.xp.zeros((n, self.replicas, RECORD_LENGTH), np.int64)
 
     def sweep(
-        self, runs: int, *, first_run: int = 0, batches: int | None = None
+        self,
+        runs: int,
+        *,
+        first_run: int = 0,
+        batches: int | None = None,
+        between: tuple[float, float] = (0, 1),
     ) -> PercolationSweep:
         """Add sites or bonds one by one, in random order, and measure for each number of them.
 
@@ -377,7 +384,10 @@ class Percolation:
         batches : int, optional
             How many sums to keep, for errors: each has a part of the runs, one after the other, and
             batches run in parallel. By default up to 32 which take 1 GiB at most, but two if there
-            are two runs. A batch takes 32 bytes a site or bond.
+            are two runs. A batch takes 32 bytes for each number of sites or bonds with series.
+        between : tuple of float, optional
+            For which p series are kept: from the first to the second of these two. Large lattices
+            need less memory so. Runs go on to the end, and the numbers are those of all series.
 
         Returns
         -------
@@ -386,7 +396,8 @@ class Percolation:
         Raises
         ------
         ValueError
-            If the lattice has 2**31 sites or more, or 2**32 bonds.
+            If the lattice has 2**31 sites or more, or 2**32 bonds; or `between` is no interval of
+            probabilities.
 
         Examples
         --------
@@ -403,18 +414,18 @@ class Percolation:
             raise ValueError(
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
-        of_batch = SWEEP_FIELDS * (elements + 1)
+        numbers = numbers_between(elements, *check_interval("between", between))
+        of_batch = SWEEP_FIELDS * len(numbers)
         if batches is None:
             most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
             parts = min(count, most)
         else:
             parts = check_range("batches", batches, 1, count)
-        series = np.zeros((parts, elements + 1, SWEEP_FIELDS))
+        series = np.zeros((parts, len(numbers), SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
-        self._engine.sweep(first, elements, series, wraps)
-        return PercolationSweep(
-            series, wraps, self.lattice, self.kind, triangular=self.geometry == "triangular"
-        )
+        self._engine.sweep(first, numbers, series, wraps)
+        triangular = self.geometry == "triangular"
+        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, triangular)
 
     # -------------------------------------------------------------------------------------- helpers
 
