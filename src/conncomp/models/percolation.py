@@ -13,8 +13,9 @@ from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp._arrays import choose_device, on_host
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
+from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import check_drawn, check_shape
+from conncomp.models._percolation_labels import bonds_of, sites_of, who_is_linked
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
     SWEEP_FIELDS,
@@ -33,9 +34,6 @@ MOST_ADDED = (1 << 32) - 1
 
 # The series of a sweep take so many bytes by default, of so many batches at most.
 SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
-
-# The neighbours of a site of the triangular lattice, as an array has them.
-TRIANGULAR = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], bool)
 
 # By lattice, kind and number of axes.
 THRESHOLDS = {
@@ -83,8 +81,8 @@ class Percolation:
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.
     device : {None, "cpu", "cuda"}, optional
-        Where configurations are; None is the CPU. A GPU takes hypercubic lattices of up to three
-        axes, and has no sweeps.
+        Where configurations are; None is the CPU. A GPU has no sweeps. It is at its fastest where
+        hypercubic lattices have up to three axes of 2 sites or more, 8 along the last one.
 
     Attributes
     ----------
@@ -251,7 +249,7 @@ class Percolation:
         """
         if self.kind != "site":
             raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
-        return self._of_replicas(self._unpacked(self._draw(p), 0))
+        return self._of_replicas(sites_of(self._engine.xp, self.lattice, self._draw(p)))
 
     def bonds(self, p: float | None = None) -> Any:
         """Return which bonds are there in the present configuration.
@@ -273,9 +271,8 @@ class Percolation:
         """
         if self.kind != "bond":
             raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
-        words = self._draw(p)
-        planes = [self._unpacked(words, axis) for axis in range(self.lattice.ndim)]
-        return self._engine.xp.stack([self._of_replicas(plane) for plane in planes])
+        bonds = bonds_of(self._engine.xp, self.lattice, self._draw(p))
+        return bonds[:, 0] if self._single else bonds
 
     def labels(
         self, p: float | None = None, *, numbering: str = "consecutive", return_num: bool = False
@@ -294,18 +291,16 @@ class Percolation:
         array of int32 or int64, shape (*replicas, *shape)
             Of sites that are not there 0, or -1 if numbering is "roots".
         """
-        labelled: Any = label_bonds if self.kind == "bond" else label
+        of_bonds = self.kind == "bond"
         options: dict[str, Any] = {
-            "periodic": self.lattice.periodic,
+            **who_is_linked(self.lattice, of_bonds, self.geometry == "triangular"),
             "batch_axes": 0 if self._single else 1,
             "numbering": numbering,
             "return_num": return_num,
         }
-        if self.kind == "bond":
-            return labelled(self.bonds(p), **options)
-        if self.geometry == "triangular":
-            return labelled(self.occupied(p), structure=TRIANGULAR, **options)
-        return labelled(self.occupied(p), connectivity=1, **options)
+        if of_bonds:
+            return label_bonds(self.bonds(p), **options)
+        return label(self.occupied(p), **options)
 
     def measure(self, p: float | None = None) -> PercolationMeasurements:
         """Measure the present configuration.
@@ -437,9 +432,6 @@ class Percolation:
         """Return a probability as 64 bits, or None if it is 1."""
         probability = self.p if p is None else self._check_p(p)
         return None if probability == 1 else int(ldexp(probability, 64))
-
-    def _unpacked(self, words: Any, plane: int) -> Any:
-        return unpack(self._engine.xp, self.lattice, words[:, plane : plane + 1]).astype(bool)
 
     def _measurements(self, records: NDArray[np.int64]) -> PercolationMeasurements:
         triangular = self.geometry == "triangular"
