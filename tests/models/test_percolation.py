@@ -1,6 +1,7 @@
 """Percolation: against all configurations of tiny lattices, against what is exactly known."""
 
-from math import sqrt
+from itertools import product
+from math import cos, exp, gcd, pi, prod, sqrt
 
 import numpy as np
 import pytest
@@ -412,6 +413,31 @@ def test_threshold_of_few_configurations():
         Percolation((48, 24), replicas=3).measure().threshold()
     with pytest.raises(ValueError, match="crossing=2"):
         few.threshold(crossing=2)
+
+
+def test_wrapping_probabilities_of_the_torus():
+    """By the formula of H. T. Pinson, J. Stat. Phys. 75, 1167 (1994), on a torus of equal lengths.
+
+    Z(m, n) is what a free field adds that winds m and n times. With the cosine of 2/3 pi of their
+    common divisor they add up to 1, and with that of pi to a cross or no path that winds at all,
+    which are as probable as each other. The difference is of paths along (m, n).
+    """
+    eta = exp(-pi / 12) * prod(1 - exp(-2 * pi * k) for k in range(1, 20))
+
+    def windings(m, n):
+        return sqrt(2 / 3) / eta**2 * exp(-2 / 3 * pi * (m * m + n * n))
+
+    terms = [(m, n, windings(m, n), gcd(m, n)) for m, n in product(range(-12, 13), repeat=2)]
+    assert sum(z * cos(2 / 3 * pi * d) for _, _, z, d in terms) == pytest.approx(1, abs=1e-14)
+    cross = sum(z * cos(pi * d) for _, _, z, d in terms) / 2
+    paths = {(m, n): z * (cos(2 / 3 * pi * d) - cos(pi * d)) for m, n, z, d in terms}
+    expected = {
+        "any": cross + sum(paths.values()),
+        "axis": cross + sum(z for (m, _), z in paths.items() if m),
+        "all": cross + sum(z for (m, n), z in paths.items() if m and n),
+        "cross": cross,
+    }
+    assert pytest.approx(expected, abs=1e-12) == WRAPPING_AT_THRESHOLD
 
 
 def test_wrapping_at_the_threshold():

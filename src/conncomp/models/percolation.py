@@ -163,15 +163,15 @@ class Percolation:
 
         Notes
         -----
-        It is 1/2 of square bonds and triangular sites [1]_; for sites of the square lattice see
-        [2]_, for three axes [3]_ [4]_, for four [5]_.
+        It is 1/2 of square bonds [1]_ and triangular sites [2]_; for sites of the square lattice
+        see [3]_, for three axes [4]_, for four [5]_.
 
         References
         ----------
         .. [1] H. Kesten, Commun. Math. Phys. 74, 41 (1980).
-        .. [2] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
-        .. [3] X. Xu et al., Front. Phys. 9, 113 (2014).
-        .. [4] J. Wang et al., Phys. Rev. E 87, 052107 (2013).
+        .. [2] H. Kesten, "Percolation Theory for Mathematicians", Birkhäuser (1982).
+        .. [3] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
+        .. [4] X. Xu et al., Front. Phys. 9, 113 (2014).
         .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
 
         Examples

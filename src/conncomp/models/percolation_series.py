@@ -27,11 +27,14 @@ SWEEP_FIELDS = 4
 # Beyond so many standard deviations, and so many more, a binomial distribution is below 1e-30.
 TAIL, LEAST_TAIL = 12, 80
 
-# Of the square torus in the limit of many sites: M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85,
-# 4104 (2000), from H. T. Pinson, J. Stat. Phys. 75, 1167 (1994).
-WRAPPING_AT_THRESHOLD = {"any": 0.690473725, "axis": 0.521058290, "all": 0.351642855}
-# R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
-WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
+# Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
+# 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+WRAPPING_AT_THRESHOLD = {
+    "any": 0.690473724570,
+    "axis": 0.521058289249,
+    "all": 0.351642853927,
+    "cross": 0.309526275430,
+}
 
 # By how many of its standard deviations a slope must be above 0 to be divided by.
 LEAST_RISE = 5
@@ -419,7 +422,8 @@ class PercolationSweep:
         Returns
         -------
         Estimate
-            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4).
+            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4)
+            [3]_.
 
         Raises
         ------
@@ -428,8 +432,9 @@ class PercolationSweep:
 
         References
         ----------
-        .. [1] M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
+        .. [1] H. T. Pinson, J. Stat. Phys. 75, 1167 (1994).
         .. [2] R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+        .. [3] M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
 
         Examples
         --------
