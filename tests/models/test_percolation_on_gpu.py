@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 
+from conncomp import _arrays
+from conncomp.components import _labels, sizes
+from conncomp.grid import labelling, wrapping
 from conncomp.models import Percolation, _percolation_cuda, simulate
 from conncomp.models._percolation_labels import _record_sizes
 from conncomp.models.percolation_series import CLASSES, CLUSTERS, LARGEST, RECORD_LENGTH, SQUARES
 from host_cuda.host_gpu import AVAILABLE, HostGpu
+from host_cupy import place_on_host
 from models.conftest import HAS_GPU
 
 
@@ -107,6 +111,22 @@ def test_windings_by_labels():
         measured = compare(**arguments, replicas=2000)
         assert len(set(measured.rank.tolist())) == ranks
         assert len(np.unique(measured.wraps, axis=0)) > ranks
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+@pytest.mark.parametrize(
+    ("shape", "arguments"),
+    [
+        ((9, 70), {"lattice": "triangular", "replicas": 3}),
+        ((3, 4, 5, 6), {"p": 0.3, "periodic": (True, False, True, True)}),
+        ((2, 3, 2, 2), {"kind": "bond", "p": 0.3, "replicas": 50}),
+        ((5, 3), {"p": 0.0, "replicas": 2}),
+    ],
+)
+def test_labels_by_kernels(monkeypatch, shape, arguments):
+    """All on arrays of a stand-in for CuPy, which the kernels of labels and windings fill."""
+    place_on_host(monkeypatch, _arrays, (_percolation_cuda, labelling, wrapping, _labels, sizes))
+    compare(shape, **arguments)
 
 
 def test_squares_of_sizes_beyond_two_limbs():
