@@ -408,9 +408,10 @@ void define_percolation(nb::module_& m) {
             without_gil([&] { measure_configurations(lattice, replicas, words.data(), records.data()); });
           })
       .def("sweep", [](const PercolationLattice& lattice, uint64_t seed, int64_t first_run, int64_t runs,
-                       int64_t batches, int64_t elements, Vector<double> series, Vector<int64_t> wraps) {
+                       int64_t batches, int64_t begin, int64_t end, Vector<double> series,
+                       Vector<int64_t> wraps) {
         without_gil([&] {
-          run_sweep(lattice, {seed, first_run, runs, batches, elements}, series.data(), wraps.data());
+          run_sweep(lattice, {seed, first_run, runs, batches}, {series.data(), begin, end}, wraps.data());
         });
       });
 }

@@ -268,7 +268,7 @@ def test_torus(wrapping_on, seed):
     assert left == rank_2(of_black) - rank_2(of_white)
 
 
-@pytest.mark.parametrize("size", [512, 2048])
+@pytest.mark.parametrize("size", [512, 2048, 4096])
 def test_large_torus(size):
     for seed, density in enumerate((0.4, 0.5927, 0.5927, 0.62)):
         black = np.random.default_rng(seed).random((size, size)) < density

@@ -1,6 +1,7 @@
 """Percolation: against all configurations of tiny lattices, against what is exactly known."""
 
-from math import sqrt
+from itertools import product
+from math import cos, exp, gcd, pi, prod, sqrt
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import stats
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, simulate
-from conncomp.models.percolation_series import WRAPPING_AT_THRESHOLD, binomial
+from conncomp.models.percolation_series import WRAPPING_AT_THRESHOLD, binomial, numbers_between
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 
@@ -311,6 +312,45 @@ def test_batches_are_parts_of_the_runs():
     assert len(model.sweep(100).series) == 32
 
 
+@pytest.mark.parametrize("between", [(0.3, 0.7), (0.5, 0.5), (0, 0.1), (0.9, 1), (0, 1)])
+@pytest.mark.parametrize("kind", ["site", "bond"])
+def test_series_between_probabilities(kind, between):
+    """What is kept is what all series have, and enough for each p between."""
+    model = Percolation((40, 50), kind, seed=3)
+    whole, part = model.sweep(6, batches=3), model.sweep(6, batches=3, between=between)
+    kept = slice(part.numbers.start, part.numbers.stop)
+    assert whole.numbers == range(whole.elements + 1)
+    assert part.elements == whole.elements
+    np.testing.assert_array_equal(part.series, whole.series[:, kept])
+    np.testing.assert_array_equal(part.clusters, whole.clusters[kept])
+    np.testing.assert_array_equal(part.first_wraps, whole.first_wraps)
+    np.testing.assert_array_equal(part.wrapped("any"), whole.wrapped("any"))
+    for p in np.linspace(*between, 50):
+        assert part.at(p) == whole.at(p)
+    assert (len(part.numbers) == len(whole.numbers)) == (between == (0, 1))
+    if between == (0.3, 0.7):
+        for p in (0.1, 0.9):
+            with pytest.raises(ValueError, match=f"p={p} needs series for n = .* a wider between"):
+                part.at(p)
+
+
+@pytest.mark.parametrize(
+    ("count", "low", "high"),
+    [
+        *[(1, 0.0, 0.4), (50, 0.1, 0.9), (2000, 0.02, 0.021), (10**7, 0.59274605, 0.6)],
+        # Modes and reaches are rounded: the first has a number less than the second, or the other
+        # way around.
+        *[(3000, 0.0898952, 0.0898976), (10**4, 0.0277184, 0.0277208), (3000, 0.5310296, 0.531032)],
+    ],
+)
+def test_numbers_between(count, low, high):
+    numbers = numbers_between(count, low, high)
+    for p in np.linspace(low, high, 30):
+        begin, weights = binomial(count, p)
+        assert begin in numbers
+        assert begin + len(weights) - 1 in numbers
+
+
 def test_wide_periods():
     """Lattices whose windings do not fit 32 bits, or 64."""
     for shape in [(40, 40, 40), (2, 2, 2, 1 << 16)]:
@@ -373,6 +413,31 @@ def test_threshold_of_few_configurations():
         Percolation((48, 24), replicas=3).measure().threshold()
     with pytest.raises(ValueError, match="crossing=2"):
         few.threshold(crossing=2)
+
+
+def test_wrapping_probabilities_of_the_torus():
+    """By the formula of H. T. Pinson, J. Stat. Phys. 75, 1167 (1994), on a torus of equal lengths.
+
+    Z(m, n) is what a free field adds that winds m and n times. With the cosine of 2/3 pi of their
+    common divisor they add up to 1, and with that of pi to a cross or no path that winds at all,
+    which are as probable as each other. The difference is of paths along (m, n).
+    """
+    eta = exp(-pi / 12) * prod(1 - exp(-2 * pi * k) for k in range(1, 20))
+
+    def windings(m, n):
+        return sqrt(2 / 3) / eta**2 * exp(-2 / 3 * pi * (m * m + n * n))
+
+    terms = [(m, n, windings(m, n), gcd(m, n)) for m, n in product(range(-12, 13), repeat=2)]
+    assert sum(z * cos(2 / 3 * pi * d) for _, _, z, d in terms) == pytest.approx(1, abs=1e-14)
+    cross = sum(z * cos(pi * d) for _, _, z, d in terms) / 2
+    paths = {(m, n): z * (cos(2 / 3 * pi * d) - cos(pi * d)) for m, n, z, d in terms}
+    expected = {
+        "any": cross + sum(paths.values()),
+        "axis": cross + sum(z for (m, _), z in paths.items() if m),
+        "all": cross + sum(z for (m, n), z in paths.items() if m and n),
+        "cross": cross,
+    }
+    assert pytest.approx(expected, abs=1e-12) == WRAPPING_AT_THRESHOLD
 
 
 def test_wrapping_at_the_threshold():
@@ -524,6 +589,10 @@ def test_bad_arguments(arguments, error, message):
         (lambda m: m.sweep(2.5), TypeError, "runs=2.5 must be an integer"),
         (lambda m: m.sweep(2, batches=3), ValueError, "batches=3 must be from 1 to 2"),
         (lambda m: m.sweep(2, first_run=-1), ValueError, "first_run=-1 must be from 0"),
+        (lambda m: m.sweep(2, between=0.5), ValueError, "between=0.5 must be two numbers of 0"),
+        (lambda m: m.sweep(2, between=(0.7, 0.3)), ValueError, r"between=\(0.7, 0.3\) must be two"),
+        (lambda m: m.sweep(2, between=(0, np.nan)), ValueError, r"between=\(0, nan\) must be two"),
+        (lambda m: m.sweep(2, between="ab"), TypeError, "between='ab' must be two numbers"),
         (lambda m: m.step(-1), ValueError, "n=-1 must be from 0"),
         (lambda m: m.bonds(), ValueError, r"bonds\(\) is of kind='bond'"),
         (lambda m: m.occupied(2), ValueError, "p=2 must be from 0 to 1"),

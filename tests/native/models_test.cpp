@@ -136,7 +136,8 @@ void percolate(const PercolationLattice& lattice, const std::vector<Bits64>& wor
   series.assign(kSweepFields * (elements + 1), 0);
   counts.assign(lattice.axes + 1 + kPercolationFields, 0);
   Percolation<Packed, kSteps> percolation(lattice);
-  for (Bits32 run = 0; run < 2; ++run) percolation.run(7, run, series.data(), counts.data());
+  for (Bits32 run = 0; run < 2; ++run)
+    percolation.run(7, run, {series.data(), 0, elements + 1}, counts.data());
   percolation.measure(words.data(), counts.data() + lattice.axes + 1);
 }
 template <int kSteps>
@@ -171,9 +172,10 @@ void test_percolation() {
   for (int axis = model.first_axis(); of_bonds && axis < kLatticeAxes; ++axis)
     elements += lattice.sites() / lattice.length[axis] * (lattice.length[axis] - !lattice.closes(axis));
   check(!certain || records[kElements] == elements, "that all elements are there");
-  std::vector<double> series(2 * kSweepFields * (elements + 1));
+  const int64_t begin = draw(0, elements), end = draw(begin, elements) + 1;
+  std::vector<double> series(2 * kSweepFields * (end - begin));
   std::vector<int64_t> wraps(3 * (axes + 1));
-  run_sweep(model, {7, 0, 3, 2, elements}, series.data(), wraps.data());
+  run_sweep(model, {7, 0, 3, 2}, {series.data(), begin, end}, wraps.data());
   for (int64_t w = 0; w < words_of_replica; ++w) {
     const WordPlace place = place_of(lattice, w % lattice.words());
     const int axis = of_bonds ? model.first_axis() + int(w / lattice.words()) : 0;

@@ -78,14 +78,15 @@ class CpuEngine:
         """Fill a record of given configurations."""
         self._native.measure(self._replicas, words.reshape(-1), record.reshape(-1))
 
-    def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
-        """Add to series, (batches, elements + 1, fields), and fill wraps, (runs, ndim + 1)."""
+    def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
+        """Add to series, (batches, numbers, fields), and fill wraps, (runs, ndim + 1)."""
         self._native.sweep(
             self._seed,
             first,
             len(wraps),
             len(series),
-            elements,
+            numbers.start,
+            numbers.stop,
             series.reshape(-1),
             wraps.reshape(-1),
         )

@@ -1,4 +1,4 @@
-"""Percolation on a GPU: clusters by bricks, with their windings."""
+"""Percolation on a GPU: clusters by bricks, with their windings, or else by labels."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.models._percolation_labels import measure_by_labels
 from conncomp.models._wrapping import check_wrapping
 from conncomp.models.percolation_series import AXES
 
@@ -25,11 +26,6 @@ class CudaEngine:
     kind : {"site", "bond"}
     triangular : bool
     seed, first_replica, replicas : int
-
-    Raises
-    ------
-    ValueError
-        If the lattice does not fit bricks.
     """
 
     def __init__(
@@ -41,29 +37,25 @@ class CudaEngine:
         first_replica: int,
         replicas: int,
     ) -> None:
-        if triangular or not bricks.takes(lattice, replicas):
-            kind_of_lattice = "triangular" if triangular else "square"
-            raise ValueError(
-                "device='cuda' takes hypercubic lattices of up to three axes of 2 sites or more, 8 "
-                "along the last one, which fill a quarter of their tiles, not shape="
-                f"{lattice.shape} of lattice={kind_of_lattice!r}; use device='cpu'"
-            )
         self._gpu = current_gpu()
         self.xp = self._gpu.xp
-        self._lattice, self._of_bonds = lattice, kind == "bond"
+        self._lattice, self._of_bonds, self._triangular = lattice, kind == "bond", triangular
         self._planes = lattice.ndim if self._of_bonds else 1
         self._replicas = Replicas(self._gpu, lattice, seed, first_replica, replicas)
-        index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
-        kernels = OF_BONDS if self._of_bonds else OF_SITES
-        self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
+        self._clusters: bricks.BrickClusters | None = None
         self._windings: ClusterWindings | None = None
+        if not triangular and bricks.takes(lattice, replicas):
+            index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+            kernels = OF_BONDS if self._of_bonds else OF_SITES
+            self._clusters = bricks.BrickClusters(self._replicas, index, kernels)
 
     def check_measured(self) -> None:
         """Raise ValueError if the links over the ends of axes are too many."""
         if not any(self._lattice.periodic):
             return
         check_wrapping(self._lattice, self._replicas.count)
-        self._windings = self._windings or ClusterWindings(self._replicas, AXES)
+        if self._clusters is not None:
+            self._windings = self._windings or ClusterWindings(self._replicas, AXES)
 
     def draw(self, step: int, probability: int | None, record: Any = None) -> Any:
         """Return configurations as words, and count what is there."""
@@ -86,11 +78,15 @@ class CudaEngine:
     def measure(self, step: int, probability: int | None, record: Any) -> None:
         """Draw configurations, and fill a record, (replicas, fields), of zeros."""
         words = self.draw(step, probability, record)
+        if self._clusters is None:
+            of_what = self._lattice, self._of_bonds, self._triangular
+            measure_by_labels(self.xp, *of_what, words, record)
+            return
         records = self._records(record)
         windings = None if self._windings is None else (self._windings, records)
         self._clusters.find(words, records, windings)
 
-    def sweep(self, first: int, elements: int, series: Any, wraps: Any) -> None:
+    def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
         """Raise ValueError, as sweeps are of the CPU."""
         raise ValueError("sweeps run on the CPU; make the model with device='cpu'")
 

@@ -13,13 +13,16 @@ from conncomp._arguments import as_number, check_choice, check_range, shown
 from conncomp._arrays import choose_device, on_host
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import MOST_AXES, Lattice, unpack
+from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import check_drawn, check_shape
+from conncomp.models._percolation_labels import bonds_of, sites_of, who_is_linked
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
     SWEEP_FIELDS,
     PercolationMeasurements,
     PercolationSweep,
+    check_interval,
+    numbers_between,
 )
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
@@ -31,9 +34,6 @@ MOST_ADDED = (1 << 32) - 1
 
 # The series of a sweep take so many bytes by default, of so many batches at most.
 SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
-
-# The neighbours of a site of the triangular lattice, as an array has them.
-TRIANGULAR = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], bool)
 
 # By lattice, kind and number of axes.
 THRESHOLDS = {
@@ -81,8 +81,8 @@ class Percolation:
         0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
         alone, not of threads or device.
     device : {None, "cpu", "cuda"}, optional
-        Where configurations are; None is the CPU. A GPU takes hypercubic lattices of up to three
-        axes, and has no sweeps.
+        Where configurations are; None is the CPU. A GPU has no sweeps. It is at its fastest where
+        hypercubic lattices have up to three axes of 2 sites or more, 8 along the last one.
 
     Attributes
     ----------
@@ -163,15 +163,15 @@ class Percolation:
 
         Notes
         -----
-        It is 1/2 of square bonds and triangular sites [1]_; for sites of the square lattice see
-        [2]_, for three axes [3]_ [4]_, for four [5]_.
+        It is 1/2 of square bonds [1]_ and triangular sites [2]_; for sites of the square lattice
+        see [3]_, for three axes [4]_, for four [5]_.
 
         References
         ----------
         .. [1] H. Kesten, Commun. Math. Phys. 74, 41 (1980).
-        .. [2] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
-        .. [3] X. Xu et al., Front. Phys. 9, 113 (2014).
-        .. [4] J. Wang et al., Phys. Rev. E 87, 052107 (2013).
+        .. [2] H. Kesten, "Percolation Theory for Mathematicians", Birkhäuser (1982).
+        .. [3] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
+        .. [4] X. Xu et al., Front. Phys. 9, 113 (2014).
         .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
 
         Examples
@@ -249,7 +249,7 @@ class Percolation:
         """
         if self.kind != "site":
             raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
-        return self._of_replicas(self._unpacked(self._draw(p), 0))
+        return self._of_replicas(sites_of(self._engine.xp, self.lattice, self._draw(p)))
 
     def bonds(self, p: float | None = None) -> Any:
         """Return which bonds are there in the present configuration.
@@ -271,9 +271,8 @@ class Percolation:
         """
         if self.kind != "bond":
             raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
-        words = self._draw(p)
-        planes = [self._unpacked(words, axis) for axis in range(self.lattice.ndim)]
-        return self._engine.xp.stack([self._of_replicas(plane) for plane in planes])
+        bonds = bonds_of(self._engine.xp, self.lattice, self._draw(p))
+        return bonds[:, 0] if self._single else bonds
 
     def labels(
         self, p: float | None = None, *, numbering: str = "consecutive", return_num: bool = False
@@ -292,18 +291,16 @@ class Percolation:
         array of int32 or int64, shape (*replicas, *shape)
             Of sites that are not there 0, or -1 if numbering is "roots".
         """
-        labelled: Any = label_bonds if self.kind == "bond" else label
+        of_bonds = self.kind == "bond"
         options: dict[str, Any] = {
-            "periodic": self.lattice.periodic,
+            **who_is_linked(self.lattice, of_bonds, self.geometry == "triangular"),
             "batch_axes": 0 if self._single else 1,
             "numbering": numbering,
             "return_num": return_num,
         }
-        if self.kind == "bond":
-            return labelled(self.bonds(p), **options)
-        if self.geometry == "triangular":
-            return labelled(self.occupied(p), structure=TRIANGULAR, **options)
-        return labelled(self.occupied(p), connectivity=1, **options)
+        if of_bonds:
+            return label_bonds(self.bonds(p), **options)
+        return label(self.occupied(p), **options)
 
     def measure(self, p: float | None = None) -> PercolationMeasurements:
         """Measure the present configuration.
@@ -361,7 +358,12 @@ class Percolation:
         return self._engine.xp.zeros((n, self.replicas, RECORD_LENGTH), np.int64)
 
     def sweep(
-        self, runs: int, *, first_run: int = 0, batches: int | None = None
+        self,
+        runs: int,
+        *,
+        first_run: int = 0,
+        batches: int | None = None,
+        between: tuple[float, float] = (0, 1),
     ) -> PercolationSweep:
         """Add sites or bonds one by one, in random order, and measure for each number of them.
 
@@ -377,7 +379,10 @@ class Percolation:
         batches : int, optional
             How many sums to keep, for errors: each has a part of the runs, one after the other, and
             batches run in parallel. By default up to 32 which take 1 GiB at most, but two if there
-            are two runs. A batch takes 32 bytes a site or bond.
+            are two runs. A batch takes 32 bytes for each number of sites or bonds with series.
+        between : tuple of float, optional
+            For which p series are kept: from the first to the second of these two. Large lattices
+            need less memory so. Runs go on to the end, and the numbers are those of all series.
 
         Returns
         -------
@@ -386,7 +391,8 @@ class Percolation:
         Raises
         ------
         ValueError
-            If the lattice has 2**31 sites or more, or 2**32 bonds.
+            If the lattice has 2**31 sites or more, or 2**32 bonds; or `between` is no interval of
+            probabilities.
 
         Examples
         --------
@@ -403,18 +409,18 @@ class Percolation:
             raise ValueError(
                 f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
             )
-        of_batch = SWEEP_FIELDS * (elements + 1)
+        numbers = numbers_between(elements, *check_interval("between", between))
+        of_batch = SWEEP_FIELDS * len(numbers)
         if batches is None:
             most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
             parts = min(count, most)
         else:
             parts = check_range("batches", batches, 1, count)
-        series = np.zeros((parts, elements + 1, SWEEP_FIELDS))
+        series = np.zeros((parts, len(numbers), SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
-        self._engine.sweep(first, elements, series, wraps)
-        return PercolationSweep(
-            series, wraps, self.lattice, self.kind, triangular=self.geometry == "triangular"
-        )
+        self._engine.sweep(first, numbers, series, wraps)
+        triangular = self.geometry == "triangular"
+        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, triangular)
 
     # -------------------------------------------------------------------------------------- helpers
 
@@ -426,9 +432,6 @@ class Percolation:
         """Return a probability as 64 bits, or None if it is 1."""
         probability = self.p if p is None else self._check_p(p)
         return None if probability == 1 else int(ldexp(probability, 64))
-
-    def _unpacked(self, words: Any, plane: int) -> Any:
-        return unpack(self._engine.xp, self.lattice, words[:, plane : plane + 1]).astype(bool)
 
     def _measurements(self, records: NDArray[np.int64]) -> PercolationMeasurements:
         triangular = self.geometry == "triangular"

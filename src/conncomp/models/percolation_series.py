@@ -27,11 +27,14 @@ SWEEP_FIELDS = 4
 # Beyond so many standard deviations, and so many more, a binomial distribution is below 1e-30.
 TAIL, LEAST_TAIL = 12, 80
 
-# Of the square torus in the limit of many sites: M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85,
-# 4104 (2000), from H. T. Pinson, J. Stat. Phys. 75, 1167 (1994).
-WRAPPING_AT_THRESHOLD = {"any": 0.690473725, "axis": 0.521058290, "all": 0.351642855}
-# R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
-WRAPPING_AT_THRESHOLD["cross"] = 0.309526275
+# Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
+# 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+WRAPPING_AT_THRESHOLD = {
+    "any": 0.690473724570,
+    "axis": 0.521058289249,
+    "all": 0.351642853927,
+    "cross": 0.309526275430,
+}
 
 # By how many of its standard deviations a slope must be above 0 to be divided by.
 LEAST_RISE = 5
@@ -250,9 +253,11 @@ class PercolationSweep:
 
     Attributes
     ----------
-    series : ndarray of float64, shape (batches, elements + 1, 4)
-        The sums over the runs of each batch, for n = 0 ... elements: of the number of clusters,
+    series : ndarray of float64, shape (batches, len(numbers), 4)
+        The sums over the runs of each batch, for each n of `numbers`: of the number of clusters,
         the largest size, its square, and the sum of squared sizes.
+    numbers : range
+        The n that have series: 0 ... elements, but for those that `between` leaves out.
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
         For each run the n at which the lattice first wraps along each axis, and at which a cluster
         first does so in full rank; elements + 1 if it never does.
@@ -262,6 +267,7 @@ class PercolationSweep:
     """
 
     series: NDArray[np.float64]
+    numbers: range
     first_wraps: NDArray[np.int64]
     lattice: Lattice
     kind: str
@@ -275,21 +281,21 @@ class PercolationSweep:
     @property
     def elements(self) -> int:
         """The number of sites, or of bonds."""
-        return int(self.series.shape[1]) - 1
+        return self.lattice.bonds if self.kind == "bond" else self.lattice.sites
 
     @property
     def clusters(self) -> NDArray[np.float64]:
-        """The mean number of clusters for each n."""
+        """The mean number of clusters for each n of `numbers`."""
         return self._mean(0)
 
     @property
     def largest_cluster(self) -> NDArray[np.float64]:
-        """The mean number of sites of the largest cluster for each n."""
+        """The mean number of sites of the largest cluster for each n of `numbers`."""
         return self._mean(1)
 
     @property
     def squared_sizes(self) -> NDArray[np.float64]:
-        """The mean of the sum of squared sizes for each n."""
+        """The mean of the sum of squared sizes for each n of `numbers`."""
         return self._mean(3)
 
     def first(self, event: str, axis: int = 0) -> NDArray[np.int64]:
@@ -339,7 +345,7 @@ class PercolationSweep:
         Raises
         ------
         ValueError
-            If a probability is not one.
+            If a probability is not one, or series were not kept for it.
 
         Examples
         --------
@@ -353,7 +359,13 @@ class PercolationSweep:
         rows = np.empty((probabilities.size, len(self.series), SWEEP_FIELDS))
         for row, probability in zip(rows, probabilities.flat, strict=True):
             begin, weights = binomial(self.elements, float(probability))
-            row[...] = weights @ self.series[:, begin : begin + len(weights)] / runs
+            if begin not in self.numbers or begin + len(weights) - 1 not in self.numbers:
+                raise ValueError(
+                    f"p={probability:.6g} needs series for n = {begin} to "
+                    f"{begin + len(weights) - 1}, of which {self.numbers.start} to "
+                    f"{self.numbers.stop - 1} were kept; give `sweep` a wider between"
+                )
+            row[...] = weights @ self._series_from(begin, len(weights)) / runs
         sites = self.lattice.sites
         number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
 
@@ -410,7 +422,8 @@ class PercolationSweep:
         Returns
         -------
         Estimate
-            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4).
+            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4)
+            [3]_.
 
         Raises
         ------
@@ -419,8 +432,9 @@ class PercolationSweep:
 
         References
         ----------
-        .. [1] M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
+        .. [1] H. T. Pinson, J. Stat. Phys. 75, 1167 (1994).
         .. [2] R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+        .. [3] M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
 
         Examples
         --------
@@ -464,6 +478,10 @@ class PercolationSweep:
         each = padded[np.clip(first - begin, 0, len(weights) + 1)]
         return float(each.mean()) * self.elements
 
+    def _series_from(self, n: int, count: int) -> NDArray[np.float64]:
+        first = n - self.numbers.start
+        return self.series[:, first : first + count]
+
     def _mean(self, field: int) -> NDArray[np.float64]:
         return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
 
@@ -505,6 +523,24 @@ def binomial(count: int, p: float) -> tuple[int, NDArray[np.float64]]:
     logarithms = np.concatenate([[0.0], np.cumsum(rises)])
     weights = np.exp(logarithms - logarithms[mode - begin])
     return begin, weights / weights.sum()
+
+
+def numbers_between(count: int, low: float, high: float) -> range:
+    """Return the numbers of which `binomial` gives some at any p from `low` to `high`."""
+    begin, _ = binomial(count, low)
+    last, weights = binomial(count, high)
+    # Modes and reaches are rounded, so a larger p may begin one earlier.
+    return range(max(begin - 1, 0), min(last + len(weights), count) + 1)
+
+
+def check_interval(name: str, value: Any) -> tuple[float, float]:
+    """Return two probabilities of which the first is not the larger one."""
+    ends = np.array(as_numpy(value, name))
+    if ends.dtype.kind not in "iuf":
+        raise TypeError(f"{name}={shown(value)} must be two numbers")
+    if ends.shape != (2,) or not 0 <= ends[0] <= ends[1] <= 1:
+        raise ValueError(f"{name}={shown(value)} must be two numbers of 0 to 1 that do not fall")
+    return float(ends[0]), float(ends[1])
 
 
 def _mean(values: NDArray[np.float64]) -> Estimate:

@@ -30,6 +30,12 @@ struct LatticeStep {
 
 constexpr int kSweepFields = 4;
 
+// The sums over runs, kSweepFields for each number of elements that has them.
+struct SweepSeries {
+  double* sums;
+  int64_t begin, end;  // of the numbers
+};
+
 // What percolates: sites with their neighbours, or bonds.
 struct PercolationLattice {
   Lattice lattice;
@@ -88,17 +94,18 @@ class Percolation {
   }
 
   // Adds the number of clusters, the largest size, its square and the sum of all squares to the fields of
-  // `series`, for 0 ... all elements; writes the numbers at which the lattice first wraps along each axis of
-  // the model, and has a cluster of full rank: elements + 1 where it never does.
-  void run(Bits64 seed, Bits32 run, double* series, int64_t* wraps) {
+  // `series`; writes the numbers at which the lattice first wraps along each axis of the model, and has a
+  // cluster of full rank: elements + 1 where it never does.
+  void run(Bits64 seed, Bits32 run, const SweepSeries& series, int64_t* wraps) {
     begin_run(seed, run);
     const int64_t count = int64_t(elements_), blocks = (count + kBlock - 1) / kBlock;
     std::fill_n(wraps, lattice_.axes + 1, count + 1);
     clusters_.clear(kOfBonds);
     Wrapping seen;
     const auto measure = [&](int64_t n) {
+      if (n < series.begin || n >= series.end) return;
       const double largest = double(clusters_.counts.largest);
-      double* const at = series + kSweepFields * n;
+      double* const at = series.sums + kSweepFields * (n - series.begin);
       at[0] += double(clusters_.counts.clusters);
       at[1] += largest;
       at[2] += largest * largest;
@@ -332,18 +339,21 @@ void with_percolation(const PercolationLattice& lattice, Body&& body) {
 // Runs of a sweep: `batches` of them, each with sums of its own and one after the other, in one thread.
 struct Sweep {
   Bits64 seed;
-  int64_t first_run, runs, batches, elements;
+  int64_t first_run, runs, batches;
 
   int64_t begin(int64_t batch) const { return runs / batches * batch + std::min(batch, runs % batches); }
 };
 
-inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, double* series, int64_t* wraps) {
+// The sums of a batch follow those of the one before.
+inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, const SweepSeries& series,
+                      int64_t* wraps) {
   with_percolation(lattice, [&](auto make) {
     parallel_for(sweep.batches, [&](int64_t batch) {
       auto percolation = make();
+      SweepSeries of_batch = series;
+      of_batch.sums += batch * kSweepFields * (series.end - series.begin);
       for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
-        percolation.run(sweep.seed, Bits32(sweep.first_run + run),
-                        series + batch * kSweepFields * (sweep.elements + 1),
+        percolation.run(sweep.seed, Bits32(sweep.first_run + run), of_batch,
                         wraps + run * (lattice.axes + 1));
     });
   });
