@@ -460,7 +460,7 @@ def forge(path, change, *arrays):
     state = new_model().state()
     with Checkpoint(path) as checkpoint:
         facts = checkpoint.facts
-        good = [*state.arrays, np.zeros((4, 2, 15), np.int64)]
+        good = [*state.arrays, np.zeros((4, 2, 17), np.int64)]
         checkpoint.read(good)
     change(facts)
     write_checkpoint(path, facts, [*arrays, *good[len(arrays) :]])
@@ -474,7 +474,7 @@ def forge(path, change, *arrays):
         (lambda facts: facts.update(updates=True), "no numbers"),
         (lambda facts: facts.update(updates=-1), "no numbers"),
         (lambda facts: facts.update(updates=10**30), "no numbers"),
-        (lambda facts: facts.update(updates=5), "holds 1232 bytes of arrays; 1472"),
+        (lambda facts: facts.update(updates=5), "holds 1360 bytes of arrays; 1632"),
         (lambda facts: facts.update(updates=3), "holds "),
         (lambda facts: facts.update(updates=2**31), "has made 2147483648 updates already"),
         (lambda facts: facts.update(start=None), "no numbers"),
