@@ -1,7 +1,5 @@
 """Windings against a search with displacements, known paths, and Euler's formula."""
 
-from collections import deque
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ from conncomp.grid import wrapping as module
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.seams import LATTICE, MOST_CLOSED
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from winding_search import hermite, search
 
 KERNELS = Path(__file__).parent / "kernels"
 DEVICES = ["cpu", pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, reason="no g++"))]
@@ -26,56 +25,6 @@ def wrapping_on(request, monkeypatch):
         monkeypatch.setattr(module, "move_to_gpu", lambda xp, array: array)
         monkeypatch.setattr(module, "move_from_gpu", lambda array: array)
     return conncomp.component_wrapping, conncomp.cluster_wrapping
-
-
-def hermite(vectors, ndim):
-    """Return the Hermite normal form of a lattice, column by column, in Python's integers."""
-    left, basis = [list(vector) for vector in vectors if any(vector)], []
-    for column in range(ndim):
-        while sum(bool(vector[column]) for vector in left) > 1:
-            least = min((v for v in left if v[column]), key=lambda v: abs(v[column]))
-            for vector in left:
-                if vector is not least:
-                    times = vector[column] // least[column]
-                    vector[:] = [x - times * y for x, y in zip(vector, least, strict=True)]
-        row = next((vector for vector in left if vector[column]), None)
-        if row is None:
-            continue
-        left.remove(row)
-        if row[column] < 0:
-            row = [-x for x in row]
-        for above in basis:
-            times = above[column] // row[column]
-            above[:] = [x - times * y for x, y in zip(above, row, strict=True)]
-        basis.append(row)
-    basis += [[0] * ndim] * (ndim - len(basis))
-    return basis
-
-
-def search(shape, steps, periodic, foreground, linked):
-    """Return a basis of windings for each component, in the order of first elements."""
-    place, bases = {}, []
-    for start in product(*map(range, shape)):
-        if not foreground(start) or start in place:
-            continue
-        place[start], waiting, vectors = (0,) * len(shape), deque([start]), []
-        while waiting:
-            at = waiting.popleft()
-            for step in steps:
-                beyond = tuple(x + move for x, move in zip(at, step, strict=True))
-                to = tuple(x % n for x, n in zip(beyond, shape, strict=True))
-                periods = tuple((x - y) // n for x, y, n in zip(beyond, to, shape, strict=True))
-                closed = all(p or not t for p, t in zip(periodic, periods, strict=True))
-                if not closed or not foreground(to) or not linked(at, to, step):
-                    continue
-                far = tuple(a + b for a, b in zip(place[at], periods, strict=True))
-                if to not in place:
-                    place[to] = far
-                    waiting.append(to)
-                else:
-                    vectors.append([a - b for a, b in zip(far, place[to], strict=True)])
-        bases.append(hermite(vectors, len(shape)))
-    return bases
 
 
 def check(wrapping, bases, ndim):
@@ -100,7 +49,7 @@ def test_lattices(seed):
         pair = random.integers(-reach, reach + 1, (2, MOST_CLOSED))
         vectors = (random.integers(-2, 3, (len(vectors), 2)) @ pair).astype(np.int32)
     of_root, made = np.full(1, -1, np.int32), np.zeros(1, np.int32)
-    lattices = np.zeros((1, LATTICE), np.int64)
+    lattices = random.integers(-9, 9, (1, LATTICE))  # who makes one clears it
     (kernel,) = HostGpu(include=KERNELS, seed=seed).load("add_windings.cuh", ("add_windings",))
     launch(kernel, (3, 16), vectors.reshape(-1), len(vectors), of_root, lattices, made)
     assert (of_root[0], made[0]) == (0, 1)

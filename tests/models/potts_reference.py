@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from conncomp.generate.random import philox
+from winding_search import search
 
 START, BOND, CLUSTER, SEED, METROPOLIS, EXCHANGE, COIN = range(1, 8)  # purposes
 AXES = 4
@@ -61,14 +62,14 @@ class ReferencePotts:
     def spins(self):
         return np.array(self.states, np.uint8).reshape(-1, *self.shape)
 
-    def swendsen_wang(self, sweeps, *, clusters=False):
-        return self._cluster_updates(sweeps, clusters, None, None)
+    def swendsen_wang(self, sweeps, **measures):
+        return self._cluster_updates(sweeps, None, None, **measures)
 
-    def wolff(self, updates, *, clusters=False):
-        return self._cluster_updates(updates, clusters, self.shape, CERTAIN)
+    def wolff(self, updates, **measures):
+        return self._cluster_updates(updates, self.shape, CERTAIN, **measures)
 
-    def few_cluster(self, updates, *, tile, p_flip, clusters=False):
-        return self._cluster_updates(updates, clusters, tile, int(Fraction(p_flip) * CERTAIN))
+    def few_cluster(self, updates, *, tile, p_flip, **measures):
+        return self._cluster_updates(updates, tile, int(Fraction(p_flip) * CERTAIN), **measures)
 
     def metropolis(self, sweeps):
         records = []
@@ -149,20 +150,22 @@ class ReferencePotts:
 
     # ---------------------------------------------------------------------------------- the updates
 
-    def _cluster_updates(self, updates, clusters, tile, p_flip):
+    def _cluster_updates(self, updates, tile, p_flip, **measures):
         records = []
         for _ in range(updates):
             self.step += 1
             replicas = range(len(self.states))
-            records.append([self._cluster_update(k, clusters, tile, p_flip) for k in replicas])
+            records.append([self._cluster_update(k, tile, p_flip, **measures) for k in replicas])
         return self._as_array(records)
 
-    def _cluster_update(self, k, clusters, tile, p_flip):
+    def _cluster_update(self, k, tile, p_flip, *, clusters=False, wrapping=False):
         states, number, record = self.states[k], self.numbers[k], self._count(k)
         active = self._active_bonds(k, self.step)
         found = self._clusters(active)
-        if tile is None or clusters:
+        if tile is None or clusters or wrapping:
             record[ACTIVE] = sum(map(sum, active))
+        if wrapping:
+            record[WINDING_AXES], record[WINDING_RANK] = self._windings(active)
         if clusters:
             measure_clusters(record, [len(cluster) for cluster in found])
         seeds = None if tile is None else self._seeds(number, tile)
@@ -204,6 +207,21 @@ class ReferencePotts:
                 queue.extend(frontier)
             clusters.append(cluster)
         return clusters
+
+    def _windings(self, active):
+        """Return along which axes clusters wrap, a bit for each, and the highest rank of one."""
+        ndim = len(self.shape)
+        bonds = np.array(active).reshape(ndim, *self.shape)
+        forward = np.eye(ndim, dtype=int).tolist()
+        steps = [tuple(sign * move for move in step) for step in forward for sign in (-1, 1)]
+
+        def linked(at, to, step):
+            axis = next(k for k in range(ndim) if step[k])
+            return bonds[axis][at if step[axis] > 0 else to]
+
+        bases = np.array(search(self.shape, steps, self.periodic, lambda at: True, linked))
+        axes = sum(1 << k for k in range(ndim) if bases[:, :, k].any())
+        return axes, bases.any(axis=2).sum(axis=1).max()
 
     def _seeds(self, number, tile):
         """Return the numbers of the sites that are drawn, one in each tile."""

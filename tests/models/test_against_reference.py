@@ -70,6 +70,7 @@ def updates(draw, shape):
     arguments = {}
     if name != "metropolis":
         arguments["clusters"] = draw(st.booleans())
+        arguments["wrapping"] = draw(st.booleans())
     if name == "few_cluster":
         arguments["tile"] = tuple(
             draw(st.sampled_from([edge for edge in range(1, n + 1) if n % edge == 0]))
@@ -135,7 +136,9 @@ ALL_UPDATES = [
     ("swendsen_wang", 1, {}),
     ("few_cluster", 2, {"p_flip": 0.6}),
     ("wolff", 1, {"clusters": True}),
+    ("swendsen_wang", 1, {"wrapping": True}),
     ("few_cluster", 1, {"p_flip": 0.9, "clusters": True}),
+    ("wolff", 1, {"wrapping": True, "clusters": True}),
 ]
 
 
@@ -234,7 +237,8 @@ def test_what_is_measured_changes_no_spins(device):
             options = {**options, "tile": 2}
         for _ in range(number):
             getattr(measured, name)(**options)
-        options = {key: value for key, value in options.items() if key != "clusters"}
+        measures = "clusters", "wrapping"
+        options = {key: value for key, value in options.items() if key not in measures}
         assert getattr(unmeasured, name)(number, measure=False, **options) is None
         np.testing.assert_array_equal(on_host(measured.spins), on_host(unmeasured.spins))
     assert measured.updates == unmeasured.updates

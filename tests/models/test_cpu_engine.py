@@ -36,6 +36,9 @@ def trajectory(model, tile):
         model.few_cluster(2, tile=tile, p_flip=0.7),
         model.few_cluster(1, tile=tile, p_flip=0.3, clusters=True),
         model.swendsen_wang(1),
+        model.swendsen_wang(1, clusters=True, wrapping=True),
+        model.wolff(1, wrapping=True),
+        model.swendsen_wang(1, wrapping=True),
     ]
     return [m.records for m in measured], model.bonds(), model.spins
 

@@ -28,6 +28,8 @@ SHORT = [
     ("swendsen_wang", 2, {"clusters": True}),
     ("wolff", 2, {}),
     ("few_cluster", 2, {"p_flip": 0.6, "tile": 4}),
+    ("swendsen_wang", 2, {"wrapping": True}),
+    ("wolff", 1, {"clusters": True, "wrapping": True}),
 ]
 
 
@@ -71,6 +73,8 @@ LONG = [
     ("wolff", 50, {}),
     ("few_cluster", 20, {"p_flip": 0.5, "tile": 16}),
     ("metropolis", 20, {}),
+    ("swendsen_wang", 20, {"wrapping": True}),
+    ("wolff", 5, {"wrapping": True, "clusters": True}),
     ("swendsen_wang", 20, {}),
 ]
 

@@ -199,7 +199,7 @@ def test_few_cluster(options, error, message):
 def test_no_updates_measure_nothing():
     model = Potts(SHAPE, 3, replicas=2, beta=0.5)
     for call in (model.swendsen_wang, model.wolff, model.metropolis):
-        assert call(0).records.shape == (0, 2, 15)
+        assert call(0).records.shape == (0, 2, 17)
     assert model.updates == 0
 
 

@@ -54,14 +54,15 @@ def test_series_are_those_of_the_updates(update, clusters):
         thermalise=7,
         measure_every=3,
         clusters=clusters,
+        wrapping=clusters,
         **options,
     )
     model = new_model()
-    every = {} if update == "metropolis" else {"clusters": clusters}
+    every = {} if update == "metropolis" else {"clusters": clusters, "wrapping": clusters}
     series = getattr(model, update.replace("-", "_"))(27, **every, **options)
     np.testing.assert_array_equal(run.series.records, series.records[7::3])
     np.testing.assert_array_equal(run.updates, range(7, 27, 3))
-    assert run.series.clusters_measured == clusters
+    assert run.series.clusters_measured == run.series.wrapping_measured == clusters
 
 
 def test_model_goes_on_where_the_simulation_ended():
@@ -99,12 +100,13 @@ def test_output_holds_series_and_parameters(tmp_path, replicas):
         p_flip=0.5,
         thermalise=3,
         clusters=True,
+        wrapping=True,
         output=tmp_path / "run.h5",
     )
     with h5py.File(tmp_path / "run.h5") as archive:
         for name in set(archive) - {"beta", "updates"}:
             np.testing.assert_array_equal(archive[name][()], getattr(run.series, name))
-        assert len(archive) == 12
+        assert len(archive) == 14
         np.testing.assert_array_equal(archive["beta"][()], model.beta)
         np.testing.assert_array_equal(archive["updates"][()], range(3, 23))
         attributes = {
@@ -121,6 +123,7 @@ def test_what_an_update_does_not_measure_is_not_written(tmp_path):
     with h5py.File(tmp_path / "run.h5") as archive:
         assert "active_bonds" not in archive
         assert "clusters" not in archive
+        assert "wraps" not in archive
         assert "tile" not in archive.attrs
 
 
@@ -162,6 +165,7 @@ def test_output_that_cannot_be_written_is_told_first(tmp_path, name, error):
         ({"update": "few-cluster", "tile": 5, "p_flip": 0.5}, ValueError, "tile=5 must divide"),
         ({"tile": 4}, ValueError, "for update="),
         ({"update": "metropolis", "clusters": True}, ValueError, "clusters=True"),
+        ({"update": "metropolis", "wrapping": True}, ValueError, "wrapping=True"),
         ({"checkpoint_every": 0}, ValueError, "checkpoint_every=0"),
         ({"checkpoint_every": float("nan")}, ValueError, "checkpoint_every=nan"),
         ({"checkpoint_every": "soon"}, TypeError, "checkpoint_every='soon'"),
@@ -189,16 +193,17 @@ class Interrupter:
     def __getattr__(self, name):
         return getattr(self.engine, name)
 
-    def update(self, words, new, step, probabilities, seeds, record, clusters):
+    def update(self, *arguments):
         self.calls += 1
-        self.engine.update(words, new, step, probabilities, seeds, record, clusters)
+        self.engine.update(*arguments)
         if self.calls == self.at:
             raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("same_model", [True, False])
 def test_goes_on_after_ctrl_c(tmp_path, path, same_model):
-    options = {"thermalise": 9, "measure_every": 4, "clusters": True, "checkpoint": path}
+    options = {"thermalise": 9, "measure_every": 4, "clusters": True, "wrapping": True}
+    options["checkpoint"] = path
     simulate(new_model(), 60, **options | {"checkpoint": None, "output": tmp_path / "whole.h5"})
     model, interruptions = new_model(), 0
     for at in (1, 2, 3, 6, 8, 13, 20):
@@ -224,8 +229,8 @@ from conncomp.models import simulation
 simulation.PACE = 1e-3
 model = Potts((16, 16), 3, [0.9, 1.0], replicas=2, seed=5)
 print("started", flush=True)
-simulate(model, 1000, thermalise=100, measure_every=3, clusters=True, output=sys.argv[1],
-         checkpoint=sys.argv[2], checkpoint_every=1e-9)
+simulate(model, 1000, thermalise=100, measure_every=3, clusters=True, wrapping=True,
+         output=sys.argv[1], checkpoint=sys.argv[2], checkpoint_every=1e-9)
 """
 
 
@@ -416,6 +421,7 @@ def test_what_is_no_file_is_no_checkpoint(tmp_path):
         ({}, {"thermalise": 1}, "thermalise is 0, not 1"),
         ({}, {"measure_every": 2}, "measure_every is 1, not 2"),
         ({}, {"clusters": True}, "clusters is False, not True"),
+        ({}, {"wrapping": True}, "wrapping is False, not True"),
     ],
 )
 @pytest.mark.usefixtures("content")
@@ -454,7 +460,7 @@ def forge(path, change, *arrays):
     state = new_model().state()
     with Checkpoint(path) as checkpoint:
         facts = checkpoint.facts
-        good = [*state.arrays, np.zeros((4, 2, 15), np.int64)]
+        good = [*state.arrays, np.zeros((4, 2, 17), np.int64)]
         checkpoint.read(good)
     change(facts)
     write_checkpoint(path, facts, [*arrays, *good[len(arrays) :]])
@@ -468,7 +474,7 @@ def forge(path, change, *arrays):
         (lambda facts: facts.update(updates=True), "no numbers"),
         (lambda facts: facts.update(updates=-1), "no numbers"),
         (lambda facts: facts.update(updates=10**30), "no numbers"),
-        (lambda facts: facts.update(updates=5), "holds 1232 bytes of arrays; 1472"),
+        (lambda facts: facts.update(updates=5), "holds 1360 bytes of arrays; 1632"),
         (lambda facts: facts.update(updates=3), "holds "),
         (lambda facts: facts.update(updates=2**31), "has made 2147483648 updates already"),
         (lambda facts: facts.update(start=None), "no numbers"),
@@ -549,7 +555,7 @@ def _gpu(request, monkeypatch):
 @pytest.mark.usefixtures("_gpu")
 @pytest.mark.parametrize("devices", [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])
 def test_goes_on_on_another_device(tmp_path, path, devices):
-    options = {"thermalise": 2, "measure_every": 2, "clusters": True}
+    options = {"thermalise": 2, "measure_every": 2, "clusters": True, "wrapping": True}
     model = {"shape": (12, 70)}
     simulate(new_model(**model), 10, output=tmp_path / "whole.h5", **options)
     for device, sweeps in zip(devices, (5, 10), strict=True):

@@ -203,7 +203,7 @@ void test_tally() {
   // The fourth power modulo a prime, from its limbs.
   constexpr Bits64 kPrime = 1000003;
   Bits64 sum = 0, expected = 1;
-  for (int k = kCounts - kFourths - 1; k >= 0; --k)
+  for (int k = kWindingAxes - kFourths - 1; k >= 0; --k)
     sum = (sum * ((Bits64(1) << 32) % kPrime) + Bits64(tally.fourths[k])) % kPrime;
   for (int k = 0; k < 4; ++k) expected = expected * (Bits64(size) % kPrime) % kPrime;
   check(sum == expected && tally.fourths[4] >> 32 == 0, "a fourth power");

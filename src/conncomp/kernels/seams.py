@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from conncomp.kernels.neighbourhood import Neighbourhood, Step
 
 MOST_AXES, MOST_CLOSED = 10, 4
-MOST_LINKS = (1 << 31) - 1
+MOST_LINKS = 1 << 29  # so that slots, of which there are up to four for each, have 32 bits
 ITEM_SHIFT = 40  # in keys, which are not negative
 MOST_ITEMS = 1 << (63 - ITEM_SHIFT)
 LABEL_BITS = (1 << ITEM_SHIFT) - 1

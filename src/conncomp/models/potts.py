@@ -398,7 +398,7 @@ class Potts:
         Raises
         ------
         ValueError
-            If wrapping is wanted of lattices with 2**31 bonds or more over the ends of their
+            If wrapping is wanted of lattices with more than 2**29 bonds over the ends of their
             periodic axes, or of more than 2**23 replicas.
 
         Examples
