@@ -238,6 +238,11 @@ def test_existing_output_is_refused(run, option, name):
         ("--beta -1", "--beta -1.0 must be finite"),
         ("--beta nan", "--beta nan must be finite"),
         ("--beta warm", "'warm' is not a number or 'critical'"),
+        (
+            "--beta 0.5:0.6",
+            "'0.5:0.6' is not a number or 'critical'; several need a run each, or an option that "
+            "takes A:B:N.",
+        ),
         ("--q 3 --shape 4x4x4", "no critical temperature is known for --q 3"),
         ("--coupling 0", "--coupling 0.0 must be above 0"),
         ("--periodic 2", "the lattice has 2 axes, so there is no axis 2"),

@@ -89,6 +89,7 @@ def test_a_killed_run_goes_on(run, report):
         ("--shape 8x8x8 --sweeps 4 --temperature 0", "temperature"),
         ("--shape 8x8x8 --sweeps 4 --temperature nan", "temperature"),
         ("--shape 8x8x8 --sweeps 4 --temperature warm", "'warm' is not a number or 'critical'"),
+        ("--shape 8x8x8 --sweeps 4 --temperature 4:5:2", "'4:5:2' is not a number or 'critical'"),
         ("--shape 8x8x8 --sweeps 4 --fraction 1", "fraction"),
         ("--shape 8x8x8 --sweeps 4 --lattice fcc", "fcc"),
         ("--shape 8x8x8 --sweeps 4 --temperature 1 --temperatures 1:2:3", "exclude each other"),

@@ -42,20 +42,31 @@ def parse_numbers(
         try:
             return [kind(word) for kind, word in zip(each, words, strict=True)]
         except ValueError:
-            shown = repr(text if len(text) <= 40 else f"{text[:37]}...")
-            raise click.BadParameter(f"{shown} is not {wanted}.", context, option) from None
+            raise click.BadParameter(f"{_quoted(text)} is not {wanted}.", context, option) from None
 
     return parse
+
+
+def _quoted(text: str) -> str:
+    """Return what was typed, in quotes, and its beginning only if it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 def parse_number_or_critical(
     context: click.Context, option: click.Parameter, text: str | None
 ) -> str | float | None:
     """Return what a click option says: a number, or "critical"."""
-    if text == "critical":
+    if text is None or text == "critical":
         return text
-    numbers = parse_numbers(":", [float], "a number or 'critical'")(context, option, text)
-    return None if numbers is None else float(numbers[0])
+    try:
+        return float(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{_quoted(text)} is not a number or 'critical'; several need a run each, or an option "
+            "that takes A:B:N.",
+            context,
+            option,
+        ) from None
 
 
 OPTIONS = (
