@@ -11,8 +11,22 @@ settings.register_profile("conncomp", deadline=None, derandomize=True, database=
 settings.load_profile("conncomp")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let workers that have nothing left to do take tests from others, unless told otherwise."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_collection_modifyitems(items):
-    """Skip what is marked ``gpu`` where there is none."""
+    """Begin with what is marked ``long``, so that no worker ends with it; skip ``gpu`` without one.
+
+    Otherwise a worker is still at work when the others have nothing left to take.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return

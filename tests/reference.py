@@ -5,6 +5,7 @@ vertex number in a graph; -1 marks background.
 """
 
 from itertools import product
+from math import prod
 
 import numpy as np
 from scipy.sparse import coo_array, csgraph
@@ -63,23 +64,17 @@ def are_linked(one, other, tolerance):
 
 def list_neighbours(shape, connectivity, periodic, structure=None):
     """Return the flat C-order indices of the neighbours of every element."""
-    offsets = list_offsets(len(shape), connectivity, structure)
+    sites = np.arange(prod(shape)).reshape(shape)
     wraps = wrapping_axes(len(shape), periodic)
-    neighbours = []
-    for position in np.ndindex(*shape):
-        found = []
-        for offset in offsets:
-            at = [
-                (x + step) % length if wrap else x + step
-                for x, step, length, wrap in zip(position, offset, shape, wraps, strict=True)
-            ]
-            if all(0 <= x < length for x, length in zip(at, shape, strict=True)):
-                flat = 0
-                for x, length in zip(at, shape, strict=True):
-                    flat = flat * length + x
-                found.append(flat)
-        neighbours.append(found)
-    return neighbours
+    offsets = list_offsets(len(shape), connectivity, structure)
+    columns = np.empty((len(offsets), *shape), np.int64)
+    for column, offset in zip(columns, offsets, strict=True):
+        column[...] = np.roll(sites, [-step for step in offset], range(len(shape)))
+        for axis, (step, wrap) in enumerate(zip(offset, wraps, strict=True)):
+            if step and not wrap:
+                np.moveaxis(column, axis, 0)[slice(-1, None) if step > 0 else slice(1)] = -1
+    rows = columns.reshape(len(offsets), sites.size).T.tolist()
+    return [[neighbour for neighbour in row if neighbour >= 0] for row in rows]
 
 
 def list_offsets(ndim, connectivity, structure=None):

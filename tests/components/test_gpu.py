@@ -295,6 +295,7 @@ def test_colours_need_main_memory(cupy):
         conncomp.colour_components(cupy.asarray(np.ones((2, 2), int)))
 
 
+@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):

@@ -49,7 +49,16 @@ def start(folder, *options):
     command = [sys.executable, "-m", "tests.fuzz", "--findings", str(folder / "findings"), *options]
     environment = os.environ | {"PYTHONPATH": str(folder)}
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        # A shell that runs the tests in the background has Ctrl-C ignored, which is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def finish(process):
@@ -101,5 +110,6 @@ def test_an_interrupt_ends_with_what_was_found(tmp_path):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     shown, status = finish(process)
+    assert time.monotonic() < end
     assert status == 1
     assert "ZeroDivisionError" in shown

@@ -129,6 +129,7 @@ def check_default(src, dst, n, form):
         np.testing.assert_array_equal(roots, expected)
 
 
+@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):

@@ -451,6 +451,7 @@ def test_background_is_no_lower_label(algorithm, options, tolerance):
         np.testing.assert_array_equal(roots, label_by_flood_fill(first, connectivity=1))
 
 
+@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):

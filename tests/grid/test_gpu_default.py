@@ -170,6 +170,7 @@ def test_alignment(offset):
         np.testing.assert_array_equal(roots, label_by_neighbour_pairs(image))
 
 
+@pytest.mark.long
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):

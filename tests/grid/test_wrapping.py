@@ -59,6 +59,7 @@ def test_lattices(seed):
     assert rows == hermite(vectors.tolist(), MOST_CLOSED)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not AVAILABLE, reason="no g++")
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):

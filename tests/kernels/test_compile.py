@@ -20,8 +20,8 @@ UNOPTIMISED = "--Ofast-compile=max"
 GPUS = {
     "75": ("-arch=sm_75", UNOPTIMISED),
     "80": ("-arch=sm_80", UNOPTIMISED),
-    "90": ("-arch=sm_90",),  # as for users
     "100": ("-arch=sm_100", UNOPTIMISED),
+    "90": ("-arch=sm_90",),  # as for users
 }
 
 
@@ -62,22 +62,34 @@ def compile_kernels(text, names, options):
 TYPES = re.compile(r"u?int\d+_t|float|double|conncomp::Half")
 
 
-def one_of_each_kind(names):
-    """Leave one of the names that differ in types of values and indices only."""
-    return tuple({TYPES.sub("T", name): name for name in names}.values())
+def names_by_gpu(names):
+    """Deal the names of a file: to each kind of GPU some that differ in no more than their types.
+
+    All of them are compiled, each kernel for each kind of GPU, as what a GPU lacks does not depend
+    on types; the optimiser gets one of each kernel.
+    """
+    kernels = defaultdict(list)
+    for name in names:
+        kernels[TYPES.sub("T", name)].append(name)
+    *unoptimised, optimised = GPUS
+    dealt = {capability: [] for capability in GPUS}
+    for each in kernels.values():
+        dealt[optimised].append(each[-1])
+        for k in range(max(len(each), len(unoptimised))):
+            dealt[unoptimised[k % len(unoptimised)]].append(each[k % len(each)])
+    return dealt
 
 
-# The kernels of a file are compiled together, but for those of which there are very many: all for
-# one kind of GPU; what another kind lacks does not depend on types.
+# The kernels of a file are compiled together, but for those of which there are very many.
 PARTS = {
-    f"{file}-{begin}-{capability}": (file, chosen[begin : begin + 60], capability)
-    for capability in GPUS
+    f"{file}-{begin}-{capability}": (file, tuple(chosen[begin : begin + 60]), capability)
     for file, names in NAMES.items()
-    for chosen in [names if capability == "90" else one_of_each_kind(names)]
+    for capability, chosen in names_by_gpu(names).items()
     for begin in range(0, len(chosen), 60)
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "names", "capability"), PARTS.values(), ids=PARTS)
 def test_every_kernel_compiles(file, names, capability):
     options = (*compile_options(file), *GPUS[capability])
@@ -98,6 +110,15 @@ def test_mistakes_are_seen(statement, message):
     text = f"namespace conncomp {{ template <class T> __global__ void f(T* x) {{ {statement}; }} }}"
     log = compile_kernels(text, ("f<int>",), GPUS["75"])
     assert re.search(message, log)
+
+
+def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
+    compiled = {capability: set() for capability in GPUS}
+    for _, names, capability in PARTS.values():
+        compiled[capability].update(names)
+    kernels = [{TYPES.sub("T", name) for name in names} for names in compiled.values()]
+    assert all(each == kernels[0] for each in kernels)
+    assert set().union(*compiled.values()) == {name for names in NAMES.values() for name in names}
 
 
 def test_every_kernel_file_has_a_driver():

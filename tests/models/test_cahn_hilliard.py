@@ -71,7 +71,7 @@ def test_fields_and_measurements_are_those_of_the_reference(device, dtype, noise
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 @pytest.mark.parametrize(
-    "shape", [(64, 128), (130, 36), (9, 10), (33, 7), (2, 2), (20, 12, 16), (5, 40, 132), (7, 9, 6)]
+    "shape", [(64, 128), (130, 36), (9, 10), (33, 7), (2, 2), (20, 12, 16), (5, 12, 132), (7, 9, 6)]
 )
 def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
     arguments = {"noise": noise, "dtype": dtype, "replicas": 2, "seed": 11, "amplitude": 0.5}
@@ -84,6 +84,7 @@ def test_devices_are_equal_to_the_last_bit(device, dtype, noise, shape):
         np.testing.assert_array_equal(*records)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_kernels_are_clean(sanitizer):
