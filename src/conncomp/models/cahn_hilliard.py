@@ -205,6 +205,12 @@ class CahnHilliard:
         float
             ``2 / (M L (-b + 3 u phi^2 + K L))`` with L = 4 ndim / dx^2 and the larger phi.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range, or if no time step that
+            numbers can express is stable.
+
         Examples
         --------
         >>> from conncomp.models import CahnHilliard
@@ -328,7 +334,15 @@ class CahnHilliard:
 
         Returns
         -------
-        array of int32 or int64, shape (*replicas, *shape)
+        labels : array of int32 or int64, shape (*replicas, *shape)
+            On the device, 0 or -1 for cells that are not above the threshold.
+        num : int, or array of int64, shape (replicas,)
+            If `return_num`: how many components there are, as `conncomp.label` returns it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range.
         """
         field = self._of_replicas(self._field)
         level = self._check_threshold(threshold)
@@ -350,6 +364,8 @@ class CahnHilliard:
 
         Raises
         ------
+        TypeError, ValueError
+            If `threshold` is no number, or not finite.
         FloatingPointError
             If the field has left all bounds.
         """
@@ -358,7 +374,18 @@ class CahnHilliard:
         return self._read(self._engine.as_numpy(records), 0)
 
     def step(self, n: int = 1) -> None:
-        """Make so many steps without measuring."""
+        """Make so many steps without measuring.
+
+        Parameters
+        ----------
+        n : int, optional
+            0 or more; with those that were made, below 2**32.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no integer, or out of its range.
+        """
         for _ in range(check_range("n", n, 0, MOST_UPDATES - self.updates)):
             self._advance(self.updates + 1)
 

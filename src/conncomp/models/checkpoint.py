@@ -42,6 +42,11 @@ def write_checkpoint(path: StrPath, facts: dict[str, Any], arrays: Iterable[NDAr
         What JSON has.
     arrays : iterable of ndarray
         C-contiguous.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
     """
     digest = DIGEST()
     with atomic_path(path) as temporary, temporary.open("wb") as file:
@@ -100,7 +105,10 @@ class Checkpoint:
         return ValueError(f"{self.path}: {reason}")
 
     def read(self, arrays: Iterable[NDArray[Any]]) -> None:
-        """Fill C-contiguous arrays with those of the file, which must be exactly as large."""
+        """Fill C-contiguous arrays with those of the file.
+
+        ValueError is raised unless they are exactly as large, and the file is read to its end.
+        """
         targets = list(arrays)
         wanted = sum(target.nbytes for target in targets)
         held = self._end - self._file.tell()

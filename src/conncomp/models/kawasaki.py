@@ -210,6 +210,11 @@ class Kawasaki:
             2 / ln(1 + sqrt(2)) for the square one [1]_, 4.5115 for the simple cubic [2]_, 6.3543
             for the body-centred one [3]_.
 
+        Raises
+        ------
+        ValueError
+            If there is no such lattice.
+
         References
         ----------
         .. [1] L. Onsager, Phys. Rev. 65, 117 (1944).
@@ -347,7 +352,15 @@ class Kawasaki:
 
         Returns
         -------
-        array of int32 or int64, shape (*replicas, *shape)
+        labels : array of int32 or int64, shape (*replicas, *shape)
+            On the device, 0 or -1 for spins that are down.
+        num : int, or array of int64, shape (replicas,)
+            If `return_num`: how many components there are, as `conncomp.label` returns it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range.
         """
         return self._label(self.spins, 0 if self._single else 1, numbering, return_num)
 
@@ -373,12 +386,21 @@ class Kawasaki:
     # ---------------------------------------------------------------------------------- the updates
 
     def step(self, n: int = 1) -> None:
-        """Make so many sweeps without measuring."""
-        left = check_range("n", n, 0, MOST_UPDATES - self.updates)
-        while left > 0:
-            count = min(left, self._engine.most_sweeps)
-            self._sweep(count)
-            left -= count
+        """Make so many sweeps without measuring.
+
+        Parameters
+        ----------
+        n : int, optional
+            0 or more; with those that were made, below 2**32.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no integer, or out of its range.
+        """
+        last = self.updates + check_range("n", n, 0, MOST_UPDATES - self.updates)
+        while self.updates < last:
+            self._sweep(min(last - self.updates, self._engine.most_sweeps))
 
     def _sweep(self, count: int) -> None:
         """Make sweeps; whatever ends them leaves the spins before them."""
@@ -416,14 +438,14 @@ class Kawasaki:
         xp, lattice = self._engine.xp, self.lattice
         record = xp.empty((self.replicas, FIELDS), np.int64)
         record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
-        each = max(1, LABELLED_SITES // lattice.sites)
-        for begin in range(0, self.replicas, each):
-            some = slice(begin, begin + each)
-            spins = unpack(xp, lattice, self._words[some])
+        labelled_together = max(1, LABELLED_SITES // lattice.sites)
+        for begin in range(0, self.replicas, labelled_together):
+            replicas = slice(begin, begin + labelled_together)
+            spins = unpack(xp, lattice, self._words[replicas])
             roots = self._label(spins, 1, "roots", False).reshape(len(spins), -1)
             sizes = _sizes(xp, roots)
-            record[some, COMPONENTS] = (sizes > 0).sum(axis=1)
-            record[some, LARGEST] = sizes.max(axis=1)
+            record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
+            record[replicas, LARGEST] = sizes.max(axis=1)
         return record
 
     def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
@@ -442,8 +464,8 @@ class Kawasaki:
         temperatures, of_replicas = np.unique(self._temperatures, return_inverse=True)
         losses = range(1, self.lattice.coordination)
         table = [
-            _digits([_acceptance(each, self.coupling, loss) for loss in losses])
-            for each in temperatures.tolist()
+            _digits([_acceptance(temperature, self.coupling, loss) for loss in losses])
+            for temperature in temperatures.tolist()
         ]
         return np.array(table, np.uint8)[of_replicas]
 

@@ -110,6 +110,13 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
     Estimate
         Both numbers are NaN if nothing varies.
 
+    Raises
+    ------
+    ValueError
+        If the series is empty, or has more than two axes.
+    ImportError
+        If there is no emcee.
+
     References
     ----------
     .. [1] A. D. Sokal, "Monte Carlo methods in statistical mechanics", Cargese lectures (1996).
@@ -156,6 +163,14 @@ def jackknife(
     Estimate
         The error is NaN of fewer than two bins.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If a series is empty, or has more than two axes, if they are of several shapes, or if
+        `bin_length` is no integer from 1 on.
+    ImportError
+        If there is no emcee, which `bin_length` makes unnecessary.
+
     Examples
     --------
     >>> import numpy as np
@@ -201,6 +216,13 @@ def summarise(
     -------
     list of Summary
         In order of `beta`, ascending.
+
+    Raises
+    ------
+    ValueError
+        If nothing was measured, or if `beta` has neither one value nor one for each replica.
+    ImportError
+        If there is no emcee.
 
     Examples
     --------
