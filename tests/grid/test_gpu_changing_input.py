@@ -132,5 +132,6 @@ def test_values_that_no_longer_equal_themselves():
     np.testing.assert_array_equal(entry, np.arange(image.size))
 
 
+@pytest.mark.long
 def test_sanitized():
     check_sanitized("address", __file__, "test_changes")
