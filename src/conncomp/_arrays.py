@@ -61,8 +61,12 @@ def as_cupy(array: Any) -> Any:
     if isinstance(array, cupy.ndarray):
         return array
     if hasattr(array, "__dlpack__"):
-        # PyTorch does not export what it may have to differentiate.
-        return cupy.from_dlpack(array.detach() if hasattr(array, "detach") else array)
+        if not hasattr(array, "detach"):
+            return cupy.from_dlpack(array)
+        # PyTorch does not export what it may have to differentiate, and lets the stream that asks
+        # wait for its own unless they are one, which no capture of a graph allows.
+        with caller_stream("torch", array.get_device()):
+            return cupy.from_dlpack(array.detach())
     return cupy.asarray(array)
 
 

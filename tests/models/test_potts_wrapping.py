@@ -203,7 +203,7 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
             update(model.updates + 1, records[2 * wrapping + 1])
         of_updates[wrapping] = launched.copy()
     if len(shape) == 2:
-        more = {"clear_seams", "unite_seams_of_bricks", "close_seams_of_bricks"}
+        more = {"clear_seams", "unite_seams_of_bricks", "close_seams"}
         more |= {"record_windings", "join_seams"}
         assert Counter(of_updates[True]) - Counter(of_updates[False]) == Counter(more)
 

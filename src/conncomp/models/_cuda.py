@@ -11,7 +11,7 @@ import numpy as np
 from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.cuda.grid.windings import collect_windings
+from conncomp.kernels.cuda.grid.windings import unite_windings
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
@@ -179,11 +179,11 @@ class CudaEngine:
         of_site, _ = self._sites_and_labels()
         tables = self._windings
 
-        def collect(windings: Any) -> None:
+        def unite(windings: Any) -> None:
             seams, boxes = tables.seams, tables.boxes
-            collect_windings(self.gpu, of_site, self._links, seams, boxes, labels, windings)
+            unite_windings(self.gpu, of_site, self._links, seams, boxes, labels, windings)
 
-        tables.record(records, collect)
+        tables.record(records, unite)
 
     def _sites_and_labels(self) -> tuple[Any, Any]:
         """Return room for the bonds of each site, and for the sites' labels."""

@@ -38,6 +38,7 @@ struct Seams {
   int64_t rank, boxes, links;  // links of an item
   int64_t items, item_size, item_stride;
 
+  CONNCOMP_ANYWHERE int64_t item_of(int64_t link) const { return items == 1 ? 0 : link / links; }
   // The box of a link of an item.
   CONNCOMP_ANYWHERE const SeamBox& box_of(const SeamBox* box, int64_t link) const {
     int64_t low = 0, high = boxes;
@@ -56,9 +57,11 @@ struct SeamEnd {
 };
 CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, int64_t link) {
   SeamEnd end{box.from, box.from_value, 0};
-  int64_t place = link - box.first;
+  // There are fewer links than 2^31, and numbers of 32 bits are divided in a fifth of the time.
+  uint32_t place = uint32_t(link - box.first);
   for (int k = int(seams.rank) - 1; k >= 0; --k) {
-    const int64_t lines = place / box.extent[k], at = place - lines * box.extent[k];
+    const uint32_t extent = uint32_t(box.extent[k]), lines = place / extent;
+    const int64_t at = place - lines * extent;
     if (k == seams.rank - 1) end.left = box.extent[k] - at;
     end.index += at * box.stride[k];
     end.value += at * box.value_stride[k];
@@ -67,6 +70,19 @@ CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, 
   return end;
 }
 
+// A seam link that there is: the slots of its ends, and its winding; with kNone as its first end none.
+struct SeamLink {
+  static constexpr int32_t kNone = -1;
+  int32_t from, to;
+  int8_t along[kMostClosedAxes];
+
+  CONNCOMP_ANYWHERE Winding winding() const {
+    Winding winding;
+    for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = along[k];
+    return winding;
+  }
+};
+
 // What is known of the seams: nodes are slots of open components, named by their item and label.
 struct SeamWindings {
   static constexpr int kItemShift = 40;
@@ -74,6 +90,7 @@ struct SeamWindings {
   WindingForest forest;
   WindingLattices lattices;
   int64_t* smallest;  // the smallest key of each root's tree, then of each node's; null if nobody asks
+  SeamLink* found;    // each link by its number, for kernels that close paths; null where the caller has them
 
   // Of a slot: nothing is known yet.
   CONNCOMP_ANYWHERE void clear(int64_t slot) const {

@@ -20,9 +20,12 @@ struct BrickLinks {
 
   // What the component of the first of some elements grows from.
   __device__ static Bits start(Bits elements) { return lowest_bit(elements); }
-  // Some elements, and those that they are linked to.
+  // Some elements, and those that they are linked to. Where that takes no longer than to ask whether a
+  // component has grown, it grows twice.
   __device__ Bits grown(Bits bits) const {
-    return one_by_one ? with_linked(bits) : B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
+    if (one_by_one) return with_linked(bits);
+    bits = B::dilated(bits, (1 << axes) - 1, connectivity) & foreground;
+    return axes < 3 ? B::dilated(bits, (1 << axes) - 1, connectivity) & foreground : bits;
   }
   __device__ Bits with_linked(Bits bits) const {
 #pragma unroll
@@ -41,8 +44,7 @@ struct BrickLinks {
   }
 };
 
-// Links that are given one by one. Where steps are few, it takes as long to ask whether a component has grown
-// as to let it grow, so it grows twice.
+// Links that are given one by one.
 template <int axes>
 struct GivenBrickLinks : BrickLinks<axes> {
   __device__ Bits grown(Bits bits) const {

@@ -50,26 +50,15 @@ struct PathsOfWarp {
   }
 };
 
-// The ends of the last link of a thread. Most links of a large component say the same, and if all of them
-// asked the forest, they would wait for each other at few addresses.
-struct LastLink {
-  int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
-  Winding winding{};
-};
-
-// Calls body(from, to, winding) with the slots of the ends of a link, if there is one, and it does not say
-// what the last one has said.
+// Calls body(from, to, winding) with the slots of the ends of a link, if there is one.
 template <class Rule, class Label, class Body>
 __device__ inline void with_slots(const SeamArray<Rule, Label>& array, const SeamWindings& windings,
-                                  int64_t link, LastLink& last, Body&& body) {
-  const int64_t item = link / array.seams.links, of_item = link - item * array.seams.links;
+                                  int64_t link, Body&& body) {
+  const int64_t item = array.seams.item_of(link), of_item = link - item * array.seams.links;
   const SeamBox& box = array.seams.box_of(array.box, of_item);
   array.with_link(item, box, end_of(array.seams, box, of_item), [&](int64_t from, int64_t to) {
-    const Winding winding = box.winding();
-    if (from == last.from && to == last.to && winding == last.winding) return;
-    last = {from, to, winding};
     const int32_t slot = windings.table.slot_of<Shared>(from);
-    body(slot, from == to ? slot : windings.table.slot_of<Shared>(to), winding);
+    body(slot, from == to ? slot : windings.table.slot_of<Shared>(to), box.winding());
   });
 }
 
@@ -78,24 +67,30 @@ __global__ void clear_seams(SeamWindings windings) {
   if (grid_thread() == 0) *windings.lattices.count = 0;
 }
 
-template <class Rule, class Label>
-__global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
-  LastLink last;
-  for (int64_t i = grid_thread(); i < array.links(); i += grid_threads())
-    with_slots(array, windings, i, last, [&](int32_t from, int32_t to, const Winding& winding) {
-      windings.unite<Shared>(from, to, winding, i);
-    });
+// Unites the ends of a link that there is, given by their slots, and keeps it for close_seams.
+__device__ inline void unite_link(const SeamWindings& windings, int64_t link, int32_t from, int32_t to,
+                                  const Winding& winding) {
+  SeamLink found{from, to, {}};
+  for (int k = 0; k < kMostClosedAxes; ++k) found.along[k] = int8_t(winding.along[k]);
+  windings.found[link] = found;
+  windings.unite<Shared>(from, to, winding, link);
 }
 
 template <class Rule, class Label>
-__global__ void close_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
-  LastLink last;
-  PathsOfWarp{windings}.add_all(array.links(), [&](int64_t link) {
-    SeamWindings::Path path{SeamWindings::kNoRoot, {}};
-    with_slots(array, windings, link, last, [&](int32_t from, int32_t to, const Winding& winding) {
-      path = windings.path_over<Shared>(from, to, winding);
+__global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
+  for (int64_t i = grid_thread(); i < array.links(); i += grid_threads()) {
+    windings.found[i].from = SeamLink::kNone;
+    with_slots(array, windings, i, [&](int32_t from, int32_t to, const Winding& winding) {
+      unite_link(windings, i, from, to, winding);
     });
-    return path;
+  }
+}
+
+__global__ void close_seams(SeamWindings windings, int64_t links) {
+  PathsOfWarp{windings}.add_all(links, [&](int64_t i) {
+    const SeamLink link = windings.found[i];
+    return link.from == SeamLink::kNone ? SeamWindings::Path{SeamWindings::kNoRoot, {}}
+                                        : windings.path_over<Shared>(link.from, link.to, link.winding());
   });
 }
 

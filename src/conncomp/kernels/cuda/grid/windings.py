@@ -27,12 +27,16 @@ FILE = "cuda/grid/windings.cuh"
 THREADS = 256
 # The integers of a ``ListedWinding``, and how many are read before it is known how many there are.
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
+SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
 
 # ``SeamWindings`` of ``core / seams.h``.
 _WINDINGS = np.dtype(
     [
         (name, "i8")
-        for name in ("key", "slots", "link", "hook", "lattice_of", "lattices", "made", "smallest")
+        for name in (
+            *("key", "slots", "link", "hook", "lattice_of", "lattices", "made", "smallest"),
+            "found",
+        )
     ]
 )
 
@@ -58,7 +62,8 @@ def find_windings(
     boxes = gpu.xp.asarray(seams.boxes.view(np.int64))
     workspace = Workspace()  # that of the caller may have the counts
     windings = cleared_windings(gpu, seams, workspace, asks=True)
-    collect_windings(gpu, values, links, seams, boxes, labels, windings)
+    unite_windings(gpu, values, links, seams, boxes, labels, windings)
+    close_windings(gpu, seams, windings)
     by_slot = gpu.blocks(seams.slots, THREADS), THREADS
     # How many lattices there are, counts, and lattices, so that the host reads all at once.
     head = 1 + len(open_counts)
@@ -103,10 +108,10 @@ def _as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
     return copied
 
 
-def collect_windings(
+def unite_windings(
     gpu: Gpu, values: Any, links: Links, seams: Seams, boxes: Any, labels: Any, windings: Any
 ) -> None:
-    """Let tables know which open components are connected, and their closed paths.
+    """Let tables know which links over the ends of axes there are, and what they connect.
 
     Parameters
     ----------
@@ -118,14 +123,18 @@ def collect_windings(
         ``SeamWindings``, of tables that know nothing.
     """
     rule = rule_of(links)
-    unite, close = gpu.load(FILE, _names(rule.name, labels.dtype))
+    (unite,) = gpu.load(FILE, _names(rule.name, labels.dtype))
     array = np.array(
         (seams.struct, gpu.address(boxes), rule.struct, gpu.address(values), gpu.address(labels)),
         _array_of(rule.struct.dtype),
     )[()]
-    by_link = gpu.blocks(seams.links, THREADS), THREADS
-    launch(unite, by_link, array, windings)
-    launch(close, by_link, array, windings)
+    launch(unite, (gpu.blocks(seams.links, THREADS), THREADS), array, windings)
+
+
+def close_windings(gpu: Gpu, seams: Seams, windings: Any) -> None:
+    """Let tables know the closed paths that the links make, once all are united."""
+    (close,) = gpu.load(FILE, _CLOSE)
+    launch(close, (gpu.blocks(seams.links, THREADS), THREADS), windings, seams.links)
 
 
 def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = False) -> Any:
@@ -140,6 +149,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
         "lattice_of": (seams.slots, np.dtype("i4")),
         "lattices": (seams.lattices * LATTICE, np.dtype("i8")),
         "made": (1, np.dtype("i4")),
+        "found": (seams.links * SEAM_LINK, np.dtype("i4")),
         **({"smallest": (seams.slots, np.dtype("i8"))} if asks else {}),
     }
     constants = {"slots": seams.slots}
@@ -159,18 +169,17 @@ def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
 @cache
 def _names(rule: str, index: np.dtype[Any]) -> tuple[str, ...]:
     types = f"{rule}, {ctype(index)}"
-    return f"unite_seams<{types}>", f"close_seams<{types}>"
+    return (f"unite_seams<{types}>",)
 
 
-_ABOUT_SMALLEST, _CLEAR = ("tell_smallest", "list_windings", "count_left_out"), ("clear_seams",)
-_MARK = ("mark_axes",)
+_CLEAR, _CLOSE, _MARK = ("clear_seams",), ("close_seams",), ("mark_axes",)
+_ABOUT_SMALLEST = "tell_smallest", "list_windings", "count_left_out"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that windings load."""
-    yield FILE, _ABOUT_SMALLEST
-    yield FILE, _CLEAR
-    yield FILE, _MARK
+    for names in (_CLEAR, _CLOSE, _MARK, _ABOUT_SMALLEST):
+        yield FILE, names
     for links in rules():
         for index in INDEX_TYPES:
             yield FILE, _names(rule_of(links).name, index)

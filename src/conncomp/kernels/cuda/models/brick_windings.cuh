@@ -1,9 +1,8 @@
 // Windings of the clusters that bricks and tiles have, whose entries lead to roots: a thread a seam link.
 //
 //   join_links      but for those over the ends of axes, so that roots are of the open lattice
-//   unite_seams_of_bricks, close_seams_of_bricks   as unite_seams and close_seams (windings.cuh), the names
-//   of
-//                   open clusters being their roots
+//   unite_seams_of_bricks   as unite_seams (windings.cuh), the names of open clusters being their roots;
+//                   close_seams follows
 //   join_seams      the links over the ends, which make open clusters whole
 #pragma once
 
@@ -17,7 +16,7 @@ template <class Tiles, class Index, class Body>
 __device__ inline void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
                                    Index* label, const BrickTable& table, Body&& body) {
   using Links = GivenLinks<1>;
-  const int64_t item = link / seams.links, of_item = link - item * seams.links;
+  const int64_t item = seams.item_of(link), of_item = link - item * seams.links;
   const SeamBox& of_link = seams.box_of(box, of_item);
   const Index element = Index(item * seams.item_size + end_of(seams, of_link, of_item).index);
   const Entries<Links, Tiles, Index> entries{tiles, nullptr, label, table};
@@ -40,7 +39,7 @@ __device__ inline void with_slots(const Tiles& tiles, const Seams& seams, const 
         const auto slot_of = [&](const auto& place) {
           const Index entry = Index(entries.entry_at(place) - place.first_of_item);
           const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
-          return windings.table.slot_of<Shared>(SeamWindings::key_of(link / seams.links, int64_t(root)));
+          return windings.table.slot_of<Shared>(SeamWindings::key_of(seams.item_of(link), int64_t(root)));
         };
         body(slot_of(from), slot_of(to), of_link.winding());
       });
@@ -49,24 +48,13 @@ __device__ inline void with_slots(const Tiles& tiles, const Seams& seams, const 
 template <class Tiles, class Index>
 __global__ void unite_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
                                       BrickTable table, SeamWindings windings) {
-  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads())
+  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads()) {
+    windings.found[i].from = SeamLink::kNone;
     with_slots(tiles, seams, box, i, label, table, windings,
                [&](int32_t from, int32_t to, const Winding& winding) {
-                 windings.unite<Shared>(from, to, winding, i);
+                 unite_link(windings, i, from, to, winding);
                });
-}
-
-template <class Tiles, class Index>
-__global__ void close_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
-                                      BrickTable table, SeamWindings windings) {
-  PathsOfWarp{windings}.add_all(seams.items * seams.links, [&](int64_t link) {
-    SeamWindings::Path path{SeamWindings::kNoRoot, {}};
-    with_slots(tiles, seams, box, link, label, table, windings,
-               [&](int32_t from, int32_t to, const Winding& winding) {
-                 path = windings.path_over<Shared>(from, to, winding);
-               });
-    return path;
-  });
+  }
 }
 
 template <class Tiles, class Index>

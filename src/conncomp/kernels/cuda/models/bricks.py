@@ -130,17 +130,13 @@ class BrickClusters:
     ) -> None:
         """Join tiles, and record windings before what is linked over the ends of axes is joined."""
         gpu, seams = self._replicas.gpu, tables.seams
-        within, unite, close, join_seams = gpu.load(WINDINGS_FILE, self._names_of_windings)
+        within, unite, join_seams = gpu.load(WINDINGS_FILE, self._names_of_windings)
         by_link = gpu.blocks(seams.links, THREADS), THREADS
         entries, table = components.entries, components.table
         of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
 
-        def collect(windings: Any) -> None:
-            launch(unite, *of_seams, windings)
-            launch(close, *of_seams, windings)
-
         launch(within, *join)
-        tables.record(records, collect)
+        tables.record(records, lambda windings: launch(unite, *of_seams, windings))
         launch(join_seams, *of_seams)
 
     def flip(self, components: _Components, step: int, new: Any) -> None:
@@ -247,7 +243,6 @@ def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
     return (
         f"{join.removesuffix('>')}, conncomp::Leaving::kWithinArray>",
         f"unite_seams_of_bricks<{kinds}>",
-        f"close_seams_of_bricks<{kinds}>",
         f"join_seams<{kinds}>",
     )
 

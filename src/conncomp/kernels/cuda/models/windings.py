@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.grid.windings import THREADS, cleared_windings
+from conncomp.kernels.cuda.grid.windings import THREADS, cleared_windings, close_windings
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -52,10 +52,11 @@ class ClusterWindings:
         closed["axis"][: len(axes)] = axes
         self._closed = closed[()]
 
-    def record(self, records: Any, collect: Callable[[Any], None]) -> None:
-        """Fill two fields of records, which are 0, when `collect` has filled ``SeamWindings``."""
+    def record(self, records: Any, unite: Callable[[Any], None]) -> None:
+        """Fill two fields of records, which are 0, by ``SeamWindings`` that `unite` is given."""
         windings = cleared_windings(self._gpu, self.seams, self._workspace)
-        collect(windings)
+        unite(windings)
+        close_windings(self._gpu, self.seams, windings)
         (kernel,) = self._gpu.load(FILE, NAMES)
         by_slot = self._gpu.blocks(self.seams.slots, THREADS), THREADS
         launch(kernel, by_slot, windings, self._closed, records, self._field)
