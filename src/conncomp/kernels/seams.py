@@ -206,6 +206,8 @@ class Windings(NamedTuple):
         """Return windings by all axes, closed or not, rows of zeros last in each basis."""
         closed, ndim = np.flatnonzero(periodic).tolist(), len(periodic)
         bases = np.zeros((len(self.rows), ndim, ndim), np.int64)
+        if len(self.rows) == 0:
+            return self._replace(bases=bases)
         order = np.argsort((self.bases == 0).all(2), axis=1, kind="stable")
         packed = np.take_along_axis(self.bases, order[:, :, None], 1)
         bases[:, : len(closed), closed] = packed[:, : len(closed), : len(closed)]
@@ -261,7 +263,8 @@ def number_windings(
     below = np.empty(len(bounds), np.int64)
     below[ascending] = left_out_below(bounds[ascending])
     below_first, below_ends = below[: len(first)], below[len(first) :]
-    counts = open_counts - np.diff(below_ends, prepend=0)
+    counts = open_counts - below_ends
+    counts[1:] += below_ends[:-1]
     first_rows = np.cumsum(open_counts) - open_counts
     rows = first_rows[first >> ITEM_SHIFT] + (first & LABEL_BITS) - 1 - below_first
     return Windings(counts, rows, bases.reshape(-1, MOST_CLOSED, MOST_CLOSED))

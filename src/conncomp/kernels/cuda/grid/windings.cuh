@@ -50,40 +50,63 @@ struct PathsOfWarp {
   }
 };
 
-// Calls body(from, to, winding) with the slots of the ends of a link, if there is one.
-template <class Rule, class Label, class Body>
-__device__ inline void with_slots(const SeamArray<Rule, Label>& array, const SeamWindings& windings,
-                                  int64_t link, Body&& body) {
-  const int64_t item = array.seams.item_of(link), of_item = link - item * array.seams.links;
-  const SeamBox& box = array.seams.box_of(array.box, of_item);
-  array.with_link(item, box, end_of(array.seams, box, of_item), [&](int64_t from, int64_t to) {
-    const int32_t slot = windings.table.slot_of<Shared>(from);
-    body(slot, from == to ? slot : windings.table.slot_of<Shared>(to), box.winding());
-  });
-}
-
 __global__ void clear_seams(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads()) windings.clear(i);
   if (grid_thread() == 0) *windings.lattices.count = 0;
 }
 
-// Unites the ends of a link that there is, given by their slots, and keeps it for close_seams.
-__device__ inline void unite_link(const SeamWindings& windings, int64_t link, int32_t from, int32_t to,
-                                  const Winding& winding) {
-  SeamLink found{from, to, {}};
-  for (int k = 0; k < kMostClosedAxes; ++k) found.along[k] = int8_t(winding.along[k]);
-  windings.found[link] = found;
-  windings.unite<Shared>(from, to, winding, link);
+// A seam link, by the keys of what its ends are in; kNoKey if there is none.
+struct KeyedLink {
+  int64_t from = SeamTable::kNoKey, to = SeamTable::kNoKey;
+  Winding winding{};
+
+  __device__ bool exists() const { return from != SeamTable::kNoKey; }
+  __device__ bool operator==(const KeyedLink& other) const {
+    return from == other.from && to == other.to && winding == other.winding;
+  }
+  // That of a lane, for all lanes, which call together.
+  __device__ KeyedLink of_lane(int lane) const {
+    KeyedLink link{__shfl_sync(kAllLanes, from, lane), __shfl_sync(kAllLanes, to, lane), {}};
+    for (int k = 0; k < kMostClosedAxes; ++k)
+      link.winding.along[k] = __shfl_sync(kAllLanes, winding.along[k], lane);
+    return link;
+  }
+};
+
+// Unites the ends of all links, link_of(number), and keeps them for close_seams. Most links of a large
+// component say the same, and if all of them asked the tables, they would wait for each other at few
+// addresses: so a warp leaves out those that say what one of them has said. All threads of a grid call.
+template <class LinkOf>
+__device__ inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
+  KeyedLink said;  // the same in all lanes
+  for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
+    const int64_t number = first + lane();
+    const KeyedLink link = number < links ? link_of(number) : KeyedLink{};
+    const bool says_more = link.exists() && !(link == said);
+    const unsigned int lanes = __ballot_sync(kAllLanes, says_more);
+    if (lanes != 0) said = link.of_lane(__ffs(int(lanes)) - 1);
+    SeamLink found{SeamLink::kNone, SeamLink::kNone, {}};
+    if (says_more) {
+      found.from = windings.table.slot_of<Shared>(link.from);
+      found.to = link.from == link.to ? found.from : windings.table.slot_of<Shared>(link.to);
+      for (int k = 0; k < kMostClosedAxes; ++k) found.along[k] = int8_t(link.winding.along[k]);
+      windings.unite<Shared>(found.from, found.to, link.winding, number);
+    }
+    if (number < links) windings.found[number] = found;
+    __syncwarp();
+  }
 }
 
 template <class Rule, class Label>
 __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
-  for (int64_t i = grid_thread(); i < array.links(); i += grid_threads()) {
-    windings.found[i].from = SeamLink::kNone;
-    with_slots(array, windings, i, [&](int32_t from, int32_t to, const Winding& winding) {
-      unite_link(windings, i, from, to, winding);
-    });
-  }
+  unite_links(windings, array.links(), [&](int64_t link) {
+    const int64_t item = array.seams.item_of(link), of_item = link - item * array.seams.links;
+    const SeamBox& box = array.seams.box_of(array.box, of_item);
+    KeyedLink keyed;
+    array.with_link(item, box, end_of(array.seams, box, of_item),
+                    [&](int64_t from, int64_t to) { keyed = {from, to, box.winding()}; });
+    return keyed;
+  });
 }
 
 __global__ void close_seams(SeamWindings windings, int64_t links) {

@@ -27,34 +27,22 @@ __device__ inline void with_places(const Tiles& tiles, const Seams& seams, const
   body(entries, from, entries.place_of(Index(element + of_link.distance)), of_link);
 }
 
-// Calls body(from, to, winding) with the slots of the open clusters at the ends of a seam link, if there is
-// one.
-template <class Tiles, class Index, class Body>
-__device__ inline void with_slots(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
-                                  Index* label, const BrickTable& table, const SeamWindings& windings,
-                                  Body&& body) {
-  with_places(
-      tiles, seams, box, link, label, table,
-      [&](const auto& entries, const auto& from, const auto& to, const SeamBox& of_link) {
-        const auto slot_of = [&](const auto& place) {
-          const Index entry = Index(entries.entry_at(place) - place.first_of_item);
-          const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
-          return windings.table.slot_of<Shared>(SeamWindings::key_of(seams.item_of(link), int64_t(root)));
-        };
-        body(slot_of(from), slot_of(to), of_link.winding());
-      });
-}
-
 template <class Tiles, class Index>
 __global__ void unite_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* __restrict__ box, Index* label,
                                       BrickTable table, SeamWindings windings) {
-  for (int64_t i = grid_thread(); i < seams.items * seams.links; i += grid_threads()) {
-    windings.found[i].from = SeamLink::kNone;
-    with_slots(tiles, seams, box, i, label, table, windings,
-               [&](int32_t from, int32_t to, const Winding& winding) {
-                 unite_link(windings, i, from, to, winding);
-               });
-  }
+  unite_links(windings, seams.items * seams.links, [&](int64_t link) {
+    KeyedLink keyed;
+    with_places(tiles, seams, box, link, label, table,
+                [&](const auto& entries, const auto& from, const auto& to, const SeamBox& of_link) {
+                  const auto key_of = [&](const auto& place) {
+                    const Index entry = Index(entries.entry_at(place) - place.first_of_item);
+                    const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
+                    return SeamWindings::key_of(seams.item_of(link), int64_t(root));
+                  };
+                  keyed = {key_of(from), key_of(to), of_link.winding()};
+                });
+    return keyed;
+  });
 }
 
 template <class Tiles, class Index>
