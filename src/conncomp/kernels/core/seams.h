@@ -90,7 +90,7 @@ struct SeamWindings {
   WindingForest forest;
   WindingLattices lattices;
   int64_t* smallest;  // the smallest key of each root's tree, then of each node's; null if nobody asks
-  SeamLink* found;    // each link by its number, for kernels that close paths; null where the caller has them
+  SeamLink* kept;     // each link by its number, for kernels that close paths; null where the caller has them
 
   // Of a slot: nothing is known yet.
   CONNCOMP_ANYWHERE void clear(int64_t slot) const {
@@ -158,18 +158,21 @@ struct SeamArray {
 
   CONNCOMP_ANYWHERE int64_t links() const { return seams.items * seams.links; }
 
-  // Calls body(from, to) with the keys of the ends of a link, if there is one from this element.
-  template <class Body>
-  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& of_box, const SeamEnd& end,
+  // Calls body(from, to) with the keys of the ends of a link, if there is one from this element; unless
+  // both are foreground and wanted(from, to), values are not read.
+  template <class Wanted, class Body>
+  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& of_box, const SeamEnd& end, Wanted&& wanted,
                                    Body&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;
     const Label from = label[0], to = label[of_box.distance];
     if ((from <= 0) | (to <= 0)) return;
+    const int64_t from_key = SeamWindings::key_of(item, int64_t(from)),
+                  to_key = SeamWindings::key_of(item, int64_t(to));
+    if (!wanted(from_key, to_key)) return;
     const auto* const of_values = values + item * seams.item_stride;
     const auto site = rule.site(of_values, end.value);
     const auto other = rule.site(of_values, end.value + of_box.value_distance);
-    if (rule.linked(of_values, site, other, int(of_box.axis), of_box.forward != 0))
-      body(SeamWindings::key_of(item, int64_t(from)), SeamWindings::key_of(item, int64_t(to)));
+    if (rule.linked(of_values, site, other, int(of_box.axis), of_box.forward != 0)) body(from_key, to_key);
   }
 };
 

@@ -54,8 +54,8 @@ void for_each_link_of_line(const SeamArray<Rule, Label>& array, int64_t item, co
   int64_t last_from = SeamTable::kNoKey, last_to = SeamTable::kNoKey;
   const int64_t first_link = item * array.seams.links + begin;
   for_each_in(first_link, first_link + box.extent[last], [&](int64_t link) {
-    array.with_link(item, box, place, [&](int64_t from, int64_t to) {
-      if (from == last_from && to == last_to) return;
+    const auto wanted = [&](int64_t from, int64_t to) { return from != last_from || to != last_to; };
+    array.with_link(item, box, place, wanted, [&](int64_t from, int64_t to) {
       last_from = from;
       last_to = to;
       body(from, to, box, link);

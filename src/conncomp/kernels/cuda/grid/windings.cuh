@@ -78,21 +78,21 @@ struct KeyedLink {
 // addresses: so a warp leaves out those that say what one of them has said. All threads of a grid call.
 template <class LinkOf>
 __device__ inline void unite_links(const SeamWindings& windings, int64_t links, LinkOf&& link_of) {
-  KeyedLink said;  // the same in all lanes
+  KeyedLink last;  // that one of the warp's lanes had; the same in all
   for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
     const int64_t number = first + lane();
     const KeyedLink link = number < links ? link_of(number) : KeyedLink{};
-    const bool says_more = link.exists() && !(link == said);
-    const unsigned int lanes = __ballot_sync(kAllLanes, says_more);
-    if (lanes != 0) said = link.of_lane(__ffs(int(lanes)) - 1);
-    SeamLink found{SeamLink::kNone, SeamLink::kNone, {}};
-    if (says_more) {
-      found.from = windings.table.slot_of<Shared>(link.from);
-      found.to = link.from == link.to ? found.from : windings.table.slot_of<Shared>(link.to);
-      for (int k = 0; k < kMostClosedAxes; ++k) found.along[k] = int8_t(link.winding.along[k]);
-      windings.unite<Shared>(found.from, found.to, link.winding, number);
+    const bool is_new = link.exists() && !(link == last);
+    const unsigned int lanes = __ballot_sync(kAllLanes, is_new);
+    if (lanes != 0) last = link.of_lane(__ffs(int(lanes)) - 1);
+    SeamLink slots{SeamLink::kNone, SeamLink::kNone, {}};
+    if (is_new) {
+      slots.from = windings.table.slot_of<Shared>(link.from);
+      slots.to = link.from == link.to ? slots.from : windings.table.slot_of<Shared>(link.to);
+      for (int k = 0; k < kMostClosedAxes; ++k) slots.along[k] = int8_t(link.winding.along[k]);
+      windings.unite<Shared>(slots.from, slots.to, link.winding, number);
     }
-    if (number < links) windings.found[number] = found;
+    if (number < links) windings.kept[number] = slots;
     __syncwarp();
   }
 }
@@ -111,7 +111,7 @@ __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings)
 
 __global__ void close_seams(SeamWindings windings, int64_t links) {
   PathsOfWarp{windings}.add_all(links, [&](int64_t i) {
-    const SeamLink link = windings.found[i];
+    const SeamLink link = windings.kept[i];
     return link.from == SeamLink::kNone ? SeamWindings::Path{SeamWindings::kNoRoot, {}}
                                         : windings.path_over<Shared>(link.from, link.to, link.winding());
   });

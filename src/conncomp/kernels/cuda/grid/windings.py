@@ -35,7 +35,7 @@ _WINDINGS = np.dtype(
         (name, "i8")
         for name in (
             *("key", "slots", "link", "hook", "lattice_of", "lattices", "made", "smallest"),
-            "found",
+            "kept",
         )
     ]
 )
@@ -149,7 +149,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
         "lattice_of": (seams.slots, np.dtype("i4")),
         "lattices": (seams.lattices * LATTICE, np.dtype("i8")),
         "made": (1, np.dtype("i4")),
-        "found": (seams.links * SEAM_LINK, np.dtype("i4")),
+        "kept": (seams.links * SEAM_LINK, np.dtype("i4")),
         **({"smallest": (seams.slots, np.dtype("i8"))} if asks else {}),
     }
     constants = {"slots": seams.slots}
