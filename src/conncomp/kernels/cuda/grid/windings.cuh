@@ -103,7 +103,8 @@ __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings)
     const int64_t item = array.seams.item_of(link), of_item = link - item * array.seams.links;
     const SeamBox& box = array.seams.box_of(array.box, of_item);
     KeyedLink keyed;
-    array.with_link(item, box, end_of(array.seams, box, of_item),
+    const auto every = [](int64_t, int64_t) { return true; };
+    array.with_link(item, box, end_of(array.seams, box, of_item), every,
                     [&](int64_t from, int64_t to) { keyed = {from, to, box.winding()}; });
     return keyed;
   });
