@@ -237,16 +237,26 @@ class Runs {
     });
   }
 
-  // The rows of a bundle, in ascending order, and the index of the first element of each.
-  struct MemberRows {
-    std::vector<int64_t> rows, origins;
-
-    void read(const Bundles& bundles, const Coordinates& place) {
-      bundles.members(place, rows);
-      std::sort(rows.begin(), rows.end());
-      origins.clear();
-      for (int64_t row : rows) origins.push_back(bundles.origin(row, &Axis::index_stride));
+  // The rows of a bundle, in ascending order: the index of the first element of each, and its foreground.
+  struct MemberRow {
+    int64_t origin;
+    const uint64_t* foreground;
+  };
+  class MemberRows {
+   public:
+    void read(const Masks& masks, const Coordinates& place) {
+      masks.bundles.members(place, numbers_);
+      std::sort(numbers_.begin(), numbers_.end());
+      rows_.clear();
+      for (int64_t row : numbers_)
+        rows_.push_back({masks.bundles.origin(row, &Axis::index_stride), masks.row(row)});
     }
+    const MemberRow* begin() const { return rows_.data(); }
+    const MemberRow* end() const { return rows_.data() + rows_.size(); }
+
+   private:
+    std::vector<int64_t> numbers_;
+    std::vector<MemberRow> rows_;
   };
 
   // Lets every run of a part lower the index that its root claims: the smallest of the component when all
@@ -264,7 +274,7 @@ class Runs {
     const int64_t layer_words = bundles_.layer * bundles_.words;
     MemberRows members;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
-      members.read(bundles_, place);
+      members.read(masks_, place);
       const int64_t first_word = bundle * bundles_.words;
       const Index first_of_layer = bundles_.in_order ? rank_[first_word / layer_words * layer_words] : 0;
       for (int64_t begin = 0; begin < bundles_.words; begin += kStretchWords) {
@@ -278,24 +288,34 @@ class Runs {
   // Claims for the runs that start in a word, if their roots are not before the layer.
   template <class Access>
   void claim_word(int64_t bundle, int64_t w, Index first_of_layer, const MemberRows& members) {
-    const uint64_t continued = masks_.continued(bundle, w);
+    const uint64_t continued = masks_.continued(bundle, w), after = masks_.continued(bundle, w + 1);
+    const uint64_t goes_on = continued >> 1 | after << (kWord - 1);
     const int64_t word = bundle * bundles_.words + w;
     Index run = rank_[word] - 1;
     for_each_bit(masks_.start[word], [&](int bit) {
       const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
       if (root < (bundles_.in_order && !bundles_.folded ? run : first_of_layer)) return;
-      Access::fetch_max(&parent_[root], Index(~smallest_index(bundle, w, bit, continued, members)));
+      const bool one_wide = bundles_.in_order && !(goes_on >> bit & 1);
+      const int64_t index =
+          one_wide ? smallest_index(w, bit, members) : smallest_index(bundle, w, bit, continued, members);
+      Access::fetch_max(&parent_[root], Index(~index));
     });
   }
 
+  // The smallest index in a run that is only at `bit` of word w, where rows are in the order of indices.
+  [[gnu::always_inline]] int64_t smallest_index(int64_t w, int bit, const MemberRows& members) const {
+    const MemberRow* row = members.begin();
+    while (row + 1 < members.end() && !(row->foreground[w] >> bit & 1)) ++row;
+    return row->origin + w * kWord + bit;
+  }
   // The smallest index in the run that starts at `bit` of word w. Where rows are in the order of indices, it
   // is in the first row that has an element of the run.
   [[gnu::always_inline]] int64_t smallest_index(int64_t bundle, int64_t w, int bit, uint64_t continued,
                                                 const MemberRows& members) const {
     int64_t smallest = bundles_.elements;
-    for (size_t i = 0; i < members.rows.size(); ++i) {
-      const int64_t p = first_in_run(members.rows[i], bundle, w, bit, continued);
-      if (p >= 0) smallest = std::min(smallest, members.origins[i] + p * bundles_.row_axis.index_stride);
+    for (const MemberRow& row : members) {
+      const int64_t p = first_in_run(row.foreground, bundle, w, bit, continued);
+      if (p >= 0) smallest = std::min(smallest, row.origin + p * bundles_.row_axis.index_stride);
       if (p >= 0 && bundles_.in_order) break;
     }
     return smallest;
@@ -303,8 +323,8 @@ class Runs {
 
   // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
   // on at the bits `continued`; or -1.
-  int64_t first_in_run(int64_t row, int64_t bundle, int64_t w, int bit, uint64_t continued) const {
-    const uint64_t* foreground = masks_.row(row);
+  int64_t first_in_run(const uint64_t* foreground, int64_t bundle, int64_t w, int bit,
+                       uint64_t continued) const {
     uint64_t candidates = foreground[w] & ~below(bit), breaks = ~continued & ~up_to(bit);
     while (!breaks && !candidates && ++w < bundles_.words) {
       candidates = foreground[w];
