@@ -1,6 +1,11 @@
 """Small graphs that hurt: hubs, lines, seams, sizes that are multiples of nothing."""
 
+from functools import cache
+
 import numpy as np
+
+from conncomp import Graph
+from reference import components_by_search
 
 
 def line(n, order=None):
@@ -85,3 +90,27 @@ HARD_GRAPHS = {
     "all sorts": shuffled([brooms(2, 400, 3), cliques(3, 19, True), line(12), line(1)], seed=10),
     "two halves": (*(np.append(ends, ends + 333) for ends in random(333, 900, 7)[:2]), 666),
 }
+
+FORMS = ["arcs", "rows", "both ends"]
+
+
+def make(name, form, vertex=np.int32, pointer=np.int32):
+    """Return a graph as a list of arcs, as rows that list them once, or from both ends."""
+    return from_arcs(*HARD_GRAPHS[name], form, vertex, pointer)
+
+
+def from_arcs(src, dst, n, form, vertex=np.int32, pointer=np.int32):
+    src, dst = src.astype(vertex), dst.astype(vertex)
+    if form == "arcs":
+        return Graph._of_checked(n, arcs=(src, dst))
+    if form == "both ends":
+        src, dst = np.append(src, dst), np.append(dst, src)
+    order = np.argsort(src, kind="stable")
+    indptr = np.searchsorted(src[order], np.arange(n + 1)).astype(pointer)
+    return Graph._of_checked(n, csr=(indptr, dst[order]), symmetric=form == "both ends")
+
+
+@cache
+def roots_of(name):
+    src, dst, n = HARD_GRAPHS[name]
+    return components_by_search(n, np.stack([src, dst], 1))

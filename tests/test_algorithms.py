@@ -26,9 +26,10 @@ RECORDS = [
     for name, record in records.items()
 ]
 OPTIONS = [
-    pytest.param(record, option, id=f"{record.name}-{option}")
+    pytest.param(record, option, id=f"{record.device}-{record.name}-{option}")
     for table in FUNCTIONS.values()
-    for record in table["cuda"].values()
+    for records in table.values()
+    for record in records.values()
     for option in record.options
 ]
 FOR_TESTS = {"tally"}  # arguments of drivers that are no options
@@ -64,10 +65,11 @@ def test_one_signature(function, record):
 @pytest.mark.parametrize(("function", "record"), RECORDS)
 def test_options_are_those_of_the_driver(function, record):
     if record.device == "cpu" or record.name == "auto":
-        assert record.options == {}
-        return
-    name = f"conncomp.kernels.cuda.papers.{record.name.replace('-', '_')}"
-    defaults = importlib.import_module(name).fill_roots.__kwdefaults__ or {}
+        driver = record.fill
+    else:
+        name = f"conncomp.kernels.cuda.papers.{record.name.replace('-', '_')}"
+        driver = importlib.import_module(name).fill_roots
+    defaults = driver.__kwdefaults__ or {}
     assert record.defaults == {k: v for k, v in defaults.items() if k not in FOR_TESTS}
 
 
@@ -114,10 +116,12 @@ def test_names_in_the_docstring_of_connected_components():
     listed = section(connected_components, "algorithm : str", "dtype :")
     on_cpu = set(re.findall('"([^"]*)"', listed.split("on a GPU")[0]))
     assert on_cpu == {*graph_algorithms.ALGORITHMS["cpu"]}
-    notes = inspect.getdoc(connected_components).split("The algorithms on a GPU:")[1]
-    headings = re.findall(r"^([a-z][a-z, -]*)\n    ", notes.split("References")[0], re.MULTILINE)
-    names = [name for heading in headings for name in heading.split(", ")]
-    assert sorted(names) == sorted(graph_algorithms.ALGORITHMS["cuda"])
+    notes = inspect.getdoc(connected_components).split("The algorithms on the CPU:")[1]
+    parts = notes.split("References")[0].split("The algorithms on a GPU:")
+    for part, device in zip(parts, ("cpu", "cuda"), strict=True):
+        headings = re.findall(r"^([a-z][a-z, -]*)\n    ", part, re.MULTILINE)
+        names = [name for heading in headings for name in heading.split(", ")]
+        assert sorted(names) == sorted(graph_algorithms.ALGORITHMS[device])
 
 
 @pytest.mark.parametrize(("function", "record"), RECORDS)
@@ -146,8 +150,11 @@ def test_sources(function, record):
     words = re.findall(r"[^\W\d_]{2,}|\d{4}", record.source)
     assert all(word in references for word in words)
     if record.specialisations:
-        file = next(record.specialisations[0]())[0]
-        header = (SOURCES / file).read_text().split("#pragma once")[0]
+        files = [SOURCES / next(record.specialisations[0]())[0]]
+    else:
+        files = (SOURCES / "cpu").glob(f"*/{record.name.replace('-', '_')}.h")
+    for file in files:
+        header = file.read_text().split("#pragma once")[0]
         assert all(word in header for word in words)
 
 

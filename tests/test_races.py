@@ -67,6 +67,18 @@ elif kind == "arcs":
     src, dst = random.integers(0, 2000, (2, 5000))
     graph, out = conncomp.Graph.from_edges(src, dst, 2000), np.empty(2000, np.int32)
     race(lambda: conncomp.connected_components(graph, out=out), src, dst, out)
+elif kind in ("ecl", "bfs", "recolouring"):
+    src, dst = random.integers(0, 2000, (2, 5000))
+    arcs, out = conncomp.Graph.from_edges(src, dst, 2000), np.empty(2000, np.int32)
+    rows = conncomp.Graph.from_csr(arcs.indptr.copy(), arcs.indices.copy())
+
+    def label():
+        for graph in (arcs, rows):
+            for known in (None, True):
+                graph._symmetric = known
+                conncomp.connected_components(graph, algorithm=kind, out=out)
+
+    race(label, src, dst, *rows.arrays, out)
 elif kind == "rows":
     matrix = sparse.random_array((2000, 2000), density=1e-3, rng=0).tocsr()
     graph = conncomp.Graph.from_scipy(matrix)
@@ -102,6 +114,7 @@ print("survived")
 """
 
 KINDS = ["image", "volume", "shape", "arcs", "rows", "triples", "columns", "made rows", "labels"]
+KINDS += ["ecl", "bfs", "recolouring"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

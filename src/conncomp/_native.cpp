@@ -20,6 +20,7 @@
 #include "cpu/generate/fill.h"
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
+#include "cpu/graph/both_ends.h"
 #include "cpu/grid/runs.h"
 #include "cpu/grid/windings.h"
 #include "cpu/io/compact.h"
@@ -29,6 +30,9 @@
 #include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation.h"
 #include "cpu/models/potts.h"
+#include "cpu/papers/bfs.h"
+#include "cpu/papers/ecl.h"
+#include "cpu/papers/recolouring.h"
 
 namespace nb = nanobind;
 using namespace conncomp;
@@ -135,25 +139,75 @@ void windings_of_array(uintptr_t data, const std::string& rule, const std::strin
   });
 }
 
+template <class Pointer, class Vertex>
+Rows<Pointer, Vertex> rows_of(const Vector<const Pointer>& indptr, const Vector<const Vertex>& indices) {
+  if (indptr.size() == 0) throw nb::value_error("indptr has an entry more than there are vertices");
+  return {indptr.data(), indices.data(), int64_t(indptr.size()) - 1, int64_t(indices.size())};
+}
+
+// Labels the vertices by roots that `fill` fills; returns the number of components.
+template <class Index, class Fill>
+int64_t label_vertices(Vector<Index>& out, bool consecutive, Fill&& fill) {
+  return without_gil([&] {
+    fill(out.data());
+    return label_roots(out.data(), int64_t(out.size()), consecutive);
+  });
+}
+
+// The same for rows.
+template <class Pointer, class Vertex, class Index, class Fill>
+int64_t label_rows(const Vector<const Pointer>& indptr, const Vector<const Vertex>& indices,
+                   Vector<Index>& out, bool consecutive, Fill&& fill) {
+  const Rows<Pointer, Vertex> rows = rows_of(indptr, indices);
+  if (rows.vertices != int64_t(out.size())) throw nb::value_error("there must be a label for each row");
+  return label_vertices(out, consecutive, [&](Index* roots) { fill(rows, roots); });
+}
+
 template <class Pointer, class Vertex, class Index>
 int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
                           bool consecutive, Vector<Index> out) {
-  if (indptr.size() != out.size() + 1)
-    throw nb::value_error("indptr has an entry more than there are vertices");
-  const Rows<Pointer, Vertex> rows{indptr.data(), indices.data(), int64_t(out.size()),
-                                   int64_t(indices.size())};
-  return without_gil([&] {
-    find_roots(rows, symmetric, out.data());
-    return label_roots(out.data(), rows.vertices, consecutive);
-  });
+  return label_rows(indptr, indices, out, consecutive,
+                    [&](auto rows, Index* roots) { find_roots(rows, symmetric, roots); });
 }
 
 template <class Vertex, class Index>
 int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, bool consecutive,
                            Vector<Index> out) {
-  return without_gil([&] {
-    find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), out.data());
-    return label_roots(out.data(), int64_t(out.size()), consecutive);
+  return label_vertices(out, consecutive, [&](Index* roots) {
+    find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), roots);
+  });
+}
+
+template <class Pointer, class Vertex, class Index>
+int64_t ecl_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric, int init,
+                   int jump, int finish, bool consecutive, Vector<Index> out) {
+  return label_rows(indptr, indices, out, consecutive, [&](auto rows, Index* roots) {
+    ecl_roots(rows, symmetric, {init, jump, finish}, roots);
+  });
+}
+
+template <class Vertex, class Index>
+int64_t ecl_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, int init, int jump, int finish,
+                    bool consecutive, Vector<Index> out) {
+  return label_vertices(out, consecutive, [&](Index* roots) {
+    ecl_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), {init, jump, finish},
+                      roots);
+  });
+}
+
+template <class Pointer, class Vertex, class Index>
+int64_t bfs_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
+                   bool consecutive, Vector<Index> out) {
+  return label_rows(indptr, indices, out, consecutive, [&](auto rows, Index* roots) {
+    bfs_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
+  });
+}
+
+template <class Pointer, class Vertex, class Index>
+int64_t recolouring_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
+                           bool consecutive, Vector<Index> out) {
+  return label_rows(indptr, indices, out, consecutive, [&](auto rows, Index* roots) {
+    recolouring_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
   });
 }
 
@@ -170,8 +224,8 @@ void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int6
 
 template <class Pointer, class Vertex>
 bool csr_is_mirrored(Vector<const Pointer> indptr, Vector<const Vertex> indices, uint64_t key) {
-  return without_gil(
-      [&] { return is_mirrored(indptr.data(), indices.data(), int64_t(indptr.size()) - 1, key); });
+  const Rows<Pointer, Vertex> rows = rows_of(indptr, indices);
+  return without_gil([&] { return is_mirrored(rows, key); });
 }
 
 template <class Vertex>
@@ -194,10 +248,18 @@ std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uin
 }
 
 // Every combination of int32 and int64; out is int32 unless the vertices need int64.
+template <class Pointer, class Vertex, class Index>
+void define_rows(nb::module_& m) {
+  m.def("components_of_csr", &components_of_csr<Pointer, Vertex, Index>);
+  m.def("ecl_of_csr", &ecl_of_csr<Pointer, Vertex, Index>);
+  m.def("bfs_of_csr", &bfs_of_csr<Pointer, Vertex, Index>);
+  m.def("recolouring_of_csr", &recolouring_of_csr<Pointer, Vertex, Index>);
+}
+
 template <class Pointer, class Vertex>
 void define_graph(nb::module_& m) {
-  m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int32_t>);
-  m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int64_t>);
+  define_rows<Pointer, Vertex, int32_t>(m);
+  define_rows<Pointer, Vertex, int64_t>(m);
   m.def("csr_is_mirrored", &csr_is_mirrored<Pointer, Vertex>);
 }
 
@@ -207,6 +269,8 @@ void define_arcs(nb::module_& m) {
   define_graph<int64_t, Vertex>(m);
   m.def("components_of_arcs", &components_of_arcs<Vertex, int32_t>);
   m.def("components_of_arcs", &components_of_arcs<Vertex, int64_t>);
+  m.def("ecl_of_arcs", &ecl_of_arcs<Vertex, int32_t>);
+  m.def("ecl_of_arcs", &ecl_of_arcs<Vertex, int64_t>);
   m.def("csr_of_arcs", &csr_of_arcs<Vertex>);
   m.def("compact_arcs", &compact_arcs<Vertex>);
 }

@@ -156,7 +156,12 @@ def connected_components(data):
     numbering = choices.pick(["consecutive", "roots"])
     conncomp.set_num_threads(1 + choices.below(4))
     num, labels = conncomp.connected_components(
-        graph, directed, connection, numbering=numbering, dtype=choices.pick([None, np.int64])
+        graph,
+        directed,
+        connection,
+        numbering=numbering,
+        dtype=choices.pick([None, np.int64]),
+        algorithm=choices.pick(["auto", "ecl", "bfs", "recolouring"]),
     )
     expected_num, expected = csgraph.connected_components(rows, directed, connection)
     strong = directed and connection == "strong"

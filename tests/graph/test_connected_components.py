@@ -1,5 +1,7 @@
 """`connected_components` and `Graph` against SciPy, NetworkX and a plain search."""
 
+from itertools import product
+
 import igraph
 import networkx
 import numpy as np
@@ -13,6 +15,7 @@ from scipy.sparse import csgraph
 
 import conncomp
 from conncomp import Graph, connected_components
+from conncomp.graph.algorithms import ALGORITHMS
 from reference import components_by_search, consecutive, roots_of_labels
 
 INDEX_DTYPES = ["i4", "i8", "u1", "u2", "u4", "u8", "i2", ">i4", ">i8"]
@@ -44,9 +47,13 @@ def both_ways(src, dst):
     dtypes=st.tuples(st.sampled_from(INDEX_DTYPES), st.sampled_from(INDEX_DTYPES)),
     out_dtype=st.sampled_from([None, np.int32, np.int64]),
     symmetric=st.booleans(),
+    algorithm=st.sampled_from(list(ALGORITHMS["cpu"].values())),
+    data=st.data(),
 )
 @settings(max_examples=400)
-def test_equals_search(graph, indptr_dtype, dtypes, out_dtype, symmetric):
+def test_equals_search(graph, indptr_dtype, dtypes, out_dtype, symmetric, algorithm, data):
+    task = {name: data.draw(st.sampled_from(c)) for name, c in algorithm.options.items()}
+    task |= {"algorithm": algorithm.name, "dtype": out_dtype}
     num_vertices, arcs = graph
     if symmetric:
         arcs = arcs + [(w, v) for v, w in arcs]
@@ -61,10 +68,10 @@ def test_equals_search(graph, indptr_dtype, dtypes, out_dtype, symmetric):
     is_symmetric = {(v, w) for v, w in arcs} == {(w, v) for v, w in arcs}
     for graph in made:
         for _ in range(2):  # before its symmetry is known, and after
-            roots = connected_components(graph, numbering="roots", dtype=out_dtype)[1]
+            roots = connected_components(graph, numbering="roots", **task)[1]
             assert roots.dtype == (out_dtype or np.int32)
             np.testing.assert_array_equal(roots, weak)
-            count, labels = connected_components(graph, dtype=out_dtype)
+            count, labels = connected_components(graph, **task)
             assert labels.dtype == (out_dtype or np.int32)
             np.testing.assert_array_equal(labels, consecutive(weak, first=0))
             assert count == len(np.unique(weak))
@@ -173,11 +180,11 @@ def test_large_graphs_equal_scipy(name, symmetric):
     assert checked.is_symmetric() == (symmetric or name in ("loops", "no arcs"))
     for threads in (1, 2, 8):
         conncomp.set_num_threads(threads)
-        for graph in (arcs, rows, checked):
-            count, labels = connected_components(graph)
+        for graph, algorithm in product((arcs, rows, checked), ALGORITHMS["cpu"]):
+            count, labels = connected_components(graph, algorithm=algorithm)
             assert count == expected_count
             np.testing.assert_array_equal(labels, expected)
-            roots = connected_components(graph, numbering="roots")[1]
+            roots = connected_components(graph, numbering="roots", algorithm=algorithm)[1]
             np.testing.assert_array_equal(roots, expected_roots)
     np.testing.assert_array_equal(arcs.indptr, indptr)
     np.testing.assert_array_equal(arcs.indices, indices)

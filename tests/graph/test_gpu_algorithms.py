@@ -1,7 +1,5 @@
 """Every GPU algorithm on graphs, on the host executor and on a GPU, against a plain search."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,18 @@ from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.check import check_rows
 from conncomp.kernels.cuda.papers import ecl
 from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges, rows_from_both_ends
-from hard_graphs import HARD_GRAPHS, line, mostly_far, random, shuffled, star
+from hard_graphs import (
+    FORMS,
+    HARD_GRAPHS,
+    from_arcs,
+    line,
+    make,
+    mostly_far,
+    random,
+    roots_of,
+    shuffled,
+    star,
+)
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import components_by_search, consecutive
 
@@ -20,34 +29,11 @@ ON_GPU = ALGORITHMS["cuda"]
 ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
 ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
 CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
-FORMS = ["arcs", "rows", "both ends"]
 # One graph with something for each kernel: in all of them the sanitizers take minutes.
 SANITIZED = """
     test_number or test_check or test_list_of_edges
     or test_hubs and both or test_hard_graphs and sorts
 """
-
-
-def make(name, form, vertex=np.int32, pointer=np.int32):
-    """Return a graph as a list of arcs, as rows that list them once, or from both ends."""
-    return from_arcs(*HARD_GRAPHS[name], form, vertex, pointer)
-
-
-def from_arcs(src, dst, n, form, vertex=np.int32, pointer=np.int32):
-    src, dst = src.astype(vertex), dst.astype(vertex)
-    if form == "arcs":
-        return Graph._of_checked(n, arcs=(src, dst))
-    if form == "both ends":
-        src, dst = np.append(src, dst), np.append(dst, src)
-    order = np.argsort(src, kind="stable")
-    indptr = np.searchsorted(src[order], np.arange(n + 1)).astype(pointer)
-    return Graph._of_checked(n, csr=(indptr, dst[order]), symmetric=form == "both ends")
-
-
-@cache
-def roots_of(name):
-    src, dst, n = HARD_GRAPHS[name]
-    return components_by_search(n, np.stack([src, dst], 1))
 
 
 def fill(gpu, algorithm, graph, index=np.int32, **options):

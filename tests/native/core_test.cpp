@@ -13,7 +13,11 @@
 #include "cpu/generate/fill.h"
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
+#include "cpu/graph/both_ends.h"
 #include "cpu/grid/runs.h"
+#include "cpu/papers/bfs.h"
+#include "cpu/papers/ecl.h"
+#include "cpu/papers/recolouring.h"
 
 using namespace conncomp;
 
@@ -256,6 +260,22 @@ void test_bonds() {
   test_labels<Index>(image, data.data(), bonds, grid, expected);
 }
 
+// Calls use() when each algorithm of the papers has filled the roots of a graph, given in both forms.
+template <class Pointer, class Vertex, class Index, class Use>
+void run_papers(const Rows<Pointer, Vertex> rows, bool symmetric, const std::vector<Vertex>& src,
+                const std::vector<Vertex>& dst, std::vector<Index>& roots, Use&& use) {
+  const EclOptions options{draw(1, 3), draw(1, 4), draw(1, 3)};
+  ecl_roots(rows, symmetric, options, roots.data());
+  use();
+  ecl_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), rows.vertices, options, roots.data());
+  use();
+  const BothEnds<Pointer, Vertex, Index> graph(rows, symmetric);
+  bfs_roots(graph, roots.data());
+  use();
+  recolouring_roots(graph, roots.data());
+  use();
+}
+
 template <class Index>
 void test_graph() {
   const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
@@ -290,6 +310,9 @@ void test_graph() {
   find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
   for (int v = 0; v < vertices; ++v)
     check(roots[v] == expected[v] && others[v] == expected[v], "root of a vertex");
+  run_papers(rows, symmetric, src, dst, others, [&] {
+    for (int v = 0; v < vertices; ++v) check(others[v] == expected[v], "root by an algorithm of the papers");
+  });
   label_roots(roots.data(), vertices, true);
   Index next = 0;
   for (int v = 0; v < vertices; ++v) {
@@ -361,10 +384,12 @@ void test_changing_graph() {
   for (Vertex& vertex : src) vertex = any();
   for (Vertex& vertex : dst) vertex = any();
   std::vector<Index> roots(vertices);
-  find_roots(Rows<Vertex, Vertex>{indptr.data(), dst.data(), vertices, arcs}, draw(0, 1), roots.data());
+  const Rows<Vertex, Vertex> rows{indptr.data(), dst.data(), vertices, arcs};
+  find_roots(rows, draw(0, 1), roots.data());
   label_roots(roots.data(), vertices, draw(0, 1));
   find_roots_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
   label_roots(roots.data(), vertices, draw(0, 1));
+  run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_roots(roots.data(), vertices, draw(0, 1)); });
 
   // Keys that are others when they are asked for again.
   std::vector<int64_t> begin(vertices + 1);

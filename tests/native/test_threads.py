@@ -141,6 +141,10 @@ work = {{
     "row": lambda: conncomp.label(noise(16 * 10**6)),
     "pairs": lambda: conncomp.label(noise(8 * 10**6, 2).T),
     "graph": lambda: conncomp.connected_components(graph),
+    "ecl": lambda: conncomp.connected_components(graph, algorithm="ecl"),
+    "long paths": lambda: conncomp.connected_components(line, algorithm="ecl", jump=3),
+    "bfs": lambda: conncomp.connected_components(graph, algorithm="bfs"),
+    "recolouring": lambda: conncomp.connected_components(graph, algorithm="recolouring"),
     "rows": lambda: conncomp.Graph.from_edges(*arcs, 10**6).indptr,
     "sizes": lambda: conncomp.component_sizes(noise(4000, 4000)),
     "statistics": lambda: conncomp.component_statistics(noise(4000, 4000)),
@@ -148,6 +152,7 @@ work = {{
 }}["{kind}"]
 arcs = random.integers(0, 10**6, (2, 2 * 10**6))
 graph = conncomp.Graph.from_edges(*arcs, 10**6)
+line = conncomp.Graph.from_edges(np.arange(10**6 - 1), np.arange(1, 10**6))
 signalled = 0
 
 def handler(number, frame):
@@ -175,7 +180,11 @@ print("survived", threading.active_count())
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
-    "kind", ["image", "row", "pairs", "graph", "rows", "sizes", "statistics", "items"]
+    "kind",
+    [
+        *("image", "row", "pairs", "graph", "ecl", "long paths", "bfs", "recolouring"),
+        *("rows", "sizes", "statistics", "items"),
+    ],
 )
 def test_signals_end_calls(kind, threads):
     """A handler that raises ends the call; the next one works, and no thread is left behind."""

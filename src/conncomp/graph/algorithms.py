@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
 from conncomp.gpu import Workspace
+from conncomp.graph import papers
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph import blocked_afforest
@@ -71,6 +72,9 @@ def _of_paper(name: str, driver: Any, source: str) -> Algorithm:
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
     Algorithm("afforest", "cpu", _fill_by_afforest, source="Sutton, Ben-Nun, Barak 2018"),
+    Algorithm("ecl", "cpu", papers.fill_by_ecl, source=JAIGANESH, options=ecl.OPTIONS),
+    Algorithm("bfs", "cpu", papers.fill_by_bfs, source=HAWICK),
+    Algorithm("recolouring", "cpu", papers.fill_by_recolouring, source=HAWICK),
     Algorithm(
         "auto",
         "cuda",

@@ -612,6 +612,15 @@ class Graph:
                 self._symmetric = (matrix != matrix.T).nnz == 0
         return self._symmetric
 
+    def _is_mirrored(self) -> bool:
+        """Whether each arc is known, or now seen, to be listed from both ends, equally often.
+
+        The graph lies in main memory. What others change meanwhile may make the answer wrong.
+        """
+        if self._symmetric is None and native.csr_is_mirrored(*self._rows(), secrets.randbits(64)):
+            self._symmetric = True
+        return bool(self._symmetric)
+
     def _checked_rows(self) -> tuple[Indices, Indices]:
         """Return copies of the rows that nobody else changes, once they are checked."""
         indptr, indices = (converted(array, array.dtype) for array in self._rows())

@@ -124,8 +124,9 @@ def connected_components(
         (strong components: in an order that is not promised). "roots": the smallest vertex of the
         component.
     algorithm : str, optional
-        For weak connection; all give the same labels. On the CPU "auto" or "afforest", on a GPU
-        "auto" or those of the notes. Strong components are found by SciPy, on the CPU only.
+        For weak connection; all give the same labels. On the CPU "auto", "afforest", "ecl", "bfs"
+        or "recolouring", on a GPU "auto" or others of the notes. Strong components are found by
+        SciPy, on the CPU only.
     dtype : dtype or "smallest", optional
         Of the labels; by default int32 where every vertex number fits. Other types of integers,
         signed or not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest unsigned one
@@ -170,15 +171,32 @@ def connected_components(
 
     Notes
     -----
-    On the CPU, subgraph sampling [1]_ over the union-find of [2]_, without memory beyond the
-    labels, but for as much again with `out`. Calls on a GPU run on the stream that is current in
-    the library of the graph's arrays. With ``numbering="roots"``, `out` and a `workspace` that was
-    used for as large a graph before, "auto" and "ecl" neither allocate nor wait, and can be
-    captured in a CUDA graph. The other algorithms wait for the GPU now and then.
+    On the CPU, `out` needs as much memory again as the labels. Calls on a GPU run on the stream
+    that is current in the library of the graph's arrays. With ``numbering="roots"``, `out` and a
+    `workspace` that was used for as large a graph before, "auto" and "ecl" neither allocate nor
+    wait, and can be captured in a CUDA graph. The other algorithms wait for the GPU now and then.
 
     Other threads may write to the arrays of `csgraph` and to `out` meanwhile: the labels may then
     be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends the call; what is in
     `out` is then undefined.
+
+    The algorithms on the CPU:
+
+    auto, afforest
+        Subgraph sampling [1]_ over the union-find of [2]_, on all threads, without memory beyond
+        the labels.
+    ecl
+        Union-find with intermediate pointer jumping [2]_, on all threads or, if there is one, by
+        the paper's serial code. No memory beyond the labels.
+    bfs
+        A breadth-first search for each component, one after another, on one thread [5]_. As much
+        memory again as the labels, for the queue.
+    recolouring
+        Smaller labels spread to neighbours, depth first, on one thread [5]_: the paper's reference,
+        with a stack that takes as much memory again as the labels.
+
+    "bfs" and "recolouring" work on rows, and look up whether these have every arc from both ends;
+    if not, each call makes the rows of the opposite arcs.
 
     The algorithms on a GPU:
 
@@ -199,8 +217,8 @@ def connected_components(
     bfs
         A breadth-first search for each component, one after another [5]_. For few components.
 
-    "vertex-propagation" and "bfs" need every arc from both ends. They look up whether the graph
-    is so, and if it is not, each call makes one that is.
+    On a GPU, "vertex-propagation" and "bfs" need every arc from both ends. They look up whether the
+    graph is so, and if it is not, each call makes one that is.
 
     References
     ----------

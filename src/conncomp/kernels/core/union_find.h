@@ -94,4 +94,29 @@ CONNCOMP_ANYWHERE inline void unite(Index* parent, Index a, Index b) {
   hook<Access>(parent, find_from<Access>(parent, a, above_a), find_from<Access>(parent, b, above_b));
 }
 
+// Access, but a store never raises an entry.
+template <class Access>
+struct Lowering : Access {
+  template <class T>
+  CONNCOMP_ANYWHERE static void store(T* at, T value) {
+    Access::fetch_min(at, value);
+  }
+};
+
+// Points v, whose parent has just been seen to be `current`, to its root, which is returned, when all is
+// united; others do so for other entries meanwhile. finish = 1: intermediate jumping on the way, 2: multiple,
+// 3: single. Intermediate jumping only lowers entries: it could otherwise take one back that had been pointed
+// to the root since the path was read.
+template <class Access, int finish, class Index, class Path = Uncounted>
+CONNCOMP_ANYWHERE inline Index finish_path(Index* parent, Index v, Index current, Path&& path = Path()) {
+  static_assert(finish >= 1 && finish <= 3, "");
+  if constexpr (finish == 1) {
+    const Index root = find_from<Lowering<Access>, Jump::kIntermediate>(parent, v, current, path);
+    Lowering<Access>::store(parent + v, root);
+    return root;
+  } else {
+    return find_from<Access, finish == 2 ? Jump::kMultiple : Jump::kSingle>(parent, v, current, path);
+  }
+}
+
 }  // namespace conncomp

@@ -10,8 +10,8 @@ namespace conncomp {
 
 // For every i in [0, items) with 0 <= key(i) < keys: puts value(i) into group key(i) of `values`, where group
 // k will lie at begin[k] ... begin[k + 1]. `begin` has keys + 1 entries, `values` room for so many. Keys are
-// asked for twice, and may differ then if they come from memory that the caller changes (contract 5): values
-// for which there is no room are left out.
+// asked for twice, in ascending order, and may differ then if they come from memory that the caller changes
+// (contract 5): values for which there is no room are left out.
 template <class Key, class Value, class Out>
 void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t* begin, Out* values,
                   int64_t room) {

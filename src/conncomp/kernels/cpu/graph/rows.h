@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/atomics.h"
+#include "cpu/core/interrupt.h"
 
 namespace conncomp {
 
@@ -39,6 +40,16 @@ struct Rows {
   }
 
   Vertex target(int64_t arc) const { return Shared::load(indices + arc); }
+
+  // Calls body(u) for every vertex u that an arc of v leads to, in the order of the arcs.
+  template <class Body>
+  void for_each_neighbour(int64_t v, Body&& body) const {
+    for_each_in(begin(v), begin(v + 1), [&](int64_t arc) {
+      const Vertex u = target(arc);
+      if (is_vertex(u, vertices)) [[likely]]
+        body(u);
+    });
+  }
 };
 
 }  // namespace conncomp

@@ -9,6 +9,7 @@
 
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/graph/rows.h"
 
 namespace conncomp {
 
@@ -21,17 +22,17 @@ constexpr uint64_t mix(uint64_t x) {
 }
 
 template <class Pointer, class Vertex>
-bool is_mirrored(const Pointer* indptr, const Vertex* indices, int64_t vertices, uint64_t key) {
-  const Parts parts(vertices, kGrain);
+bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {
+  const Parts parts(rows.vertices, kGrain);
   std::vector<uint64_t> sums(parts.parts);
   parallel_for(parts.parts, [&](int64_t part) {
     uint64_t sum = 0;
-    for (int64_t u = parts.begin(part), end = parts.end(part); u < end; ++u)
-      for (int64_t arc = indptr[u]; arc < int64_t(indptr[u + 1]); ++arc) {
-        const int64_t v = indices[arc];
+    for_each_in(parts.begin(part), parts.end(part), [&](int64_t u) {
+      rows.for_each_neighbour(u, [&](int64_t v) {
         if (u < v) sum += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
         if (u > v) sum -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
-      }
+      });
+    });
     sums[part] = sum;
   });
   uint64_t total = 0;

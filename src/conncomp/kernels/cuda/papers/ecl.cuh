@@ -9,7 +9,7 @@
 // with two sides, so that one array of `vertices` entries holds both. At last every vertex is pointed to
 // its root (ecl_finish). Variants: how to start (init = 1: alone, 2: under the smallest neighbour,
 // 3: under the first smaller one), which pointers to jump in the middle (jump, see union_find.h) and at
-// the end (finish = 1: intermediate, 2: multiple, 3: single).
+// the end (finish, see finish_path).
 // Cost: about one read of the arcs, and a few random accesses for each. One thread searches all arcs of
 // a vertex for its start, so a hub without a smaller neighbour takes long.
 // Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
@@ -174,21 +174,11 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
   report(path, tally);
 }
 
-// Shared, but a store never raises an entry. Without it, a thread that jumps pointers could take a vertex
-// back that its own thread has pointed to the root already.
-struct Lowering : Shared {
-  template <class T>
-  CONNCOMP_ANYWHERE static void store(T* at, T value) {
-    fetch_min(at, value);
-  }
-};
-
 // Points every vertex to its root, and counts the roots. A thread loads the parents of several vertices at
 // once: they come from afar, while the rest of a path mostly lies in the caches.
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
-  constexpr Jump jump = finish == 1 ? Jump::kIntermediate : finish == 2 ? Jump::kMultiple : Jump::kSingle;
   __shared__ int roots_of_block;
   if (threadIdx.x == 0) roots_of_block = 0;
   __syncthreads();
@@ -203,14 +193,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     for (int k = 0; k < kFinishedAtOnce; ++k) {
       const int64_t v = first + k * step;
       if (v >= vertices) break;
-      Index root;
-      if constexpr (jump == Jump::kIntermediate) {
-        root = find_from<Lowering, jump>(parent, Index(v), ancestor[k]);
-        Lowering::store(parent + v, root);
-      } else {
-        root = find_from<Shared, jump>(parent, Index(v), ancestor[k]);
-      }
-      roots_of_thread += root == Index(v);
+      roots_of_thread += finish_path<Shared, finish>(parent, Index(v), ancestor[k]) == Index(v);
     }
   }
   InBlock::fetch_add(&roots_of_block, roots_of_thread);

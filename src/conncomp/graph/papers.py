@@ -1,0 +1,47 @@
+"""The papers' algorithms for graphs on the CPU: `fill` of their records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from conncomp._core import native
+
+if TYPE_CHECKING:
+    from conncomp.graph.graph import Graph
+
+
+def fill_by_ecl(
+    gpu: None,
+    graph: Graph,
+    labels: Any,
+    workspace: None,
+    consecutive: bool,
+    counted: bool,
+    *,
+    init: int = 3,
+    jump: int = 4,
+    finish: int = 3,
+) -> tuple[int]:
+    """Label by union-find; the options are those of the same algorithm on a GPU."""
+    choices = init, jump, finish
+    if graph._csr is None:
+        assert graph._arcs is not None
+        return (native.ecl_of_arcs(*graph._arcs, *choices, consecutive, labels),)
+    symmetric = bool(graph._symmetric)
+    return (native.ecl_of_csr(*graph._csr, symmetric, *choices, consecutive, labels),)
+
+
+def fill_by_bfs(
+    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+) -> tuple[int]:
+    """Label by breadth-first searches."""
+    mirrored = graph._is_mirrored()
+    return (native.bfs_of_csr(*graph._rows(), mirrored, consecutive, labels),)
+
+
+def fill_by_recolouring(
+    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+) -> tuple[int]:
+    """Label by recolouring neighbours."""
+    mirrored = graph._is_mirrored()
+    return (native.recolouring_of_csr(*graph._rows(), mirrored, consecutive, labels),)

@@ -1,0 +1,166 @@
+// Connected components of a graph by union–find with intermediate pointer jumping: ECL-CC on the CPU.
+//
+// What: fills parent[v] with the smallest vertex of v's component, for compressed sparse rows or a list of
+// arcs, on as many threads as are set. The directions of arcs are ignored. `symmetric` says that every arc is
+// listed from both ends, so that only its larger end needs to look at it.
+// How: the three phases of the paper, each a loop over all vertices. Every vertex starts under a smaller
+// neighbour, if it has one; then each arc unites its ends; at last every vertex is pointed to its root.
+// Variants are those of the paper and of cuda/papers/ecl.cuh: how to start (init = 1: alone, 2: under the
+// smallest neighbour, 3: under the first smaller one), which pointers to jump in the middle (jump, see
+// union_find.h) and at the end (finish, see finish_path). One thread runs the paper's serial code, without
+// atomic operations.
+// Cost: each arc read once, and a random access for it; the arcs of a vertex are one thread's work. No memory
+// beyond the parents, which become the labels. Without jumping (jump = 3) a search may visit every vertex.
+// Source: Jaiganesh and Burtscher 2018, sections 3 and 5.1.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/union_find.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/graph/rows.h"
+
+namespace conncomp {
+
+// The variants of section 5.1, by the paper's numbers.
+struct EclOptions {
+  int init = 3, jump = 4, finish = 3;
+};
+
+// How the loops of a call are run.
+struct Serial {
+  using Access = Exclusive;
+  template <class Body>
+  static void for_each(int64_t count, Body&& body) {
+    for_each_in(0, count, body);
+  }
+};
+
+struct Concurrent {
+  using Access = Shared;
+  template <class Body>
+  static void for_each(int64_t count, Body&& body) {
+    for_each_index(count, body);
+  }
+};
+
+// Calls work(Serial()) or work(Concurrent()). The number of threads is looked up once: another caller may
+// change it meanwhile, and what is run as Serial must stay with one thread.
+template <class Work>
+void with_threads(Work&& work) {
+  if (num_threads() == 1)
+    work(Serial());
+  else
+    work(Concurrent());
+}
+
+// Calls body(constant) with the compile-time constant that equals `choice`, one of 1, ..., last.
+template <int last, class Body>
+void with_choice(int choice, Body&& body) {
+  if constexpr (last > 1)
+    if (choice != last) return with_choice<last - 1>(choice, body);
+  body(std::integral_constant<int, last>());
+}
+
+// Counts steps as work: without jumping, one path may be as long as the graph.
+struct WatchedPath {
+  void start() {}
+  void step() { checkpoint(1); }
+};
+
+template <class Threads, int init, class Pointer, class Vertex, class Index>
+void ecl_start_rows(const Rows<Pointer, Vertex> rows, Index* parent) {
+  Threads::for_each(rows.vertices, [=](int64_t v) {
+    Index start = Index(v);
+    if constexpr (init == 2) rows.for_each_neighbour(v, [&](Vertex u) { start = std::min(start, Index(u)); });
+    if constexpr (init == 3)
+      for (int64_t arc = rows.begin(v), end = rows.begin(v + 1); arc < end && start == Index(v); ++arc) {
+        checkpoint(1);
+        const Vertex u = rows.target(arc);
+        if (is_vertex(u, v)) start = Index(u);  // one of the v smaller vertices
+      }
+    parent[v] = start;
+  });
+}
+
+template <class Threads, int jump, class Pointer, class Vertex, class Index>
+void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
+  using Access = typename Threads::Access;
+  Threads::for_each(rows.vertices, [=](int64_t v) {
+    Index root = find<Access, Jump(jump)>(parent, Index(v), WatchedPath());
+    rows.for_each_neighbour(v, [&](Vertex u) {
+      if (symmetric ? u < v : u != v)
+        root = hook<Access>(parent, root, find<Access, Jump(jump)>(parent, Index(u), WatchedPath()));
+    });
+  });
+}
+
+// Calls body(low, high) for the ends of every arc that is no loop.
+template <class Threads, class Vertex, class Body>
+void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Body body) {
+  Threads::for_each(arcs, [=](int64_t arc) {
+    const Vertex a = Shared::load(src + arc), b = Shared::load(dst + arc);
+    if (a != b && is_vertex(a, vertices) && is_vertex(b, vertices)) body(std::min(a, b), std::max(a, b));
+  });
+}
+
+template <class Threads, int init, class Vertex, class Index>
+void ecl_start_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
+  using Access = typename Threads::Access;
+  Threads::for_each(vertices, [=](int64_t v) { parent[v] = Index(v); });
+  if constexpr (init > 1)
+    ecl_for_each_edge<Threads>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
+      if constexpr (init == 2)
+        Access::fetch_min(parent + high, Index(low));
+      else
+        Access::compare_exchange(parent + high, Index(high), Index(low));
+    });
+}
+
+template <class Threads, int jump, class Vertex, class Index>
+void ecl_unite_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
+  using Access = typename Threads::Access;
+  ecl_for_each_edge<Threads>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
+    const Index root = find<Access, Jump(jump)>(parent, Index(high), WatchedPath());
+    hook<Access>(parent, root, find<Access, Jump(jump)>(parent, Index(low), WatchedPath()));
+  });
+}
+
+template <class Threads, class Index>
+void ecl_finish(int64_t vertices, int finish, Index* parent) {
+  using Access = typename Threads::Access;
+  with_choice<3>(finish, [=](auto choice) {
+    constexpr int variant = choice();
+    Threads::for_each(vertices, [=](int64_t v) {
+      finish_path<Access, variant>(parent, Index(v), Access::load(parent + v), WatchedPath());
+    });
+  });
+}
+
+// Fills roots[v], for a graph in CSR form, with the smallest vertex of v's component.
+template <class Pointer, class Vertex, class Index>
+void ecl_roots(const Rows<Pointer, Vertex> rows, bool symmetric, EclOptions options, Index* roots) {
+  with_threads([=]<class Threads>(Threads) {
+    with_choice<3>(options.init, [=](auto init) { ecl_start_rows<Threads, init()>(rows, roots); });
+    with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Threads, jump()>(rows, symmetric, roots); });
+    ecl_finish<Threads>(rows.vertices, options.finish, roots);
+  });
+}
+
+// The same for a graph given as a list of arcs src[i] -> dst[i].
+template <class Vertex, class Index>
+void ecl_roots_of_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices,
+                       EclOptions options, Index* roots) {
+  with_threads([=]<class Threads>(Threads) {
+    with_choice<3>(options.init,
+                   [=](auto init) { ecl_start_arcs<Threads, init()>(src, dst, arcs, vertices, roots); });
+    with_choice<4>(options.jump,
+                   [=](auto jump) { ecl_unite_arcs<Threads, jump()>(src, dst, arcs, vertices, roots); });
+    ecl_finish<Threads>(vertices, options.finish, roots);
+  });
+}
+
+}  // namespace conncomp

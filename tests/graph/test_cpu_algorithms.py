@@ -1,0 +1,112 @@
+"""Every CPU algorithm on graphs, with all its options, against a plain search."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp import Graph, connected_components
+from conncomp.graph.algorithms import ALGORITHMS
+from hard_graphs import FORMS, HARD_GRAPHS, line, make, random, roots_of, star
+from reference import consecutive
+
+ON_CPU = ALGORITHMS["cpu"]
+CASES = [
+    (name, dict(zip(record.options, choices, strict=True)))
+    for name, record in ON_CPU.items()
+    for choices in product(*record.options.values())
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+@pytest.mark.usefixtures("restore_threads")
+def test_hard_graphs(algorithm, options, form):
+    for threads, name in product((1, 2), HARD_GRAPHS):
+        conncomp.set_num_threads(threads)
+        graph, expected = make(name, form), roots_of(name)
+        for _ in range(2):  # before its rows and its symmetry are known, and after
+            count, labels = connected_components(graph, algorithm=algorithm, **options)
+            assert count == len(np.unique(expected))
+            np.testing.assert_array_equal(labels, consecutive(expected, first=0))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("vertex", [np.int32, np.int64])
+@pytest.mark.parametrize("pointer", [np.int32, np.int64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("algorithm", ON_CPU)
+def test_index_types(algorithm, form, vertex, pointer, index):
+    for name in ("critical", "brooms", "all sorts"):
+        graph = make(name, form, vertex, pointer)
+        task = {"algorithm": algorithm, "numbering": "roots"}
+        roots = connected_components(graph, dtype=index, **task)[1]
+        np.testing.assert_array_equal(roots, roots_of(name).astype(index), strict=True)
+        out = np.full(graph.num_vertices, -7, index)
+        assert connected_components(graph, out=out, **task)[1] is out
+        np.testing.assert_array_equal(out, roots)
+
+
+def both_ways(src, dst, n):
+    return Graph.from_edges(np.append(src, dst), np.append(dst, src), n)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
+@pytest.mark.usefixtures("restore_threads")
+def test_threads_agree(algorithm, options, directed):
+    """Enough vertices and arcs that each of the threads has parts of them."""
+    n = 300_000
+    graphs = [random(n, n, seed=12), star(n, n - 1)]
+    for src, dst, count in graphs:
+        make_graph = Graph.from_edges if directed else both_ways
+        arcs = make_graph(src, dst, count)
+        rows = Graph.from_csr(arcs.indptr, arcs.indices)
+        rows.is_symmetric()
+        conncomp.set_num_threads(1)
+        expected = connected_components(arcs, numbering="roots")
+        for threads, graph in product((1, 2, 3, 4), (arcs, rows)):
+            conncomp.set_num_threads(threads)
+            found = connected_components(graph, algorithm=algorithm, numbering="roots", **options)
+            assert found[0] == expected[0]
+            np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("order", ["forwards", "backwards"])
+def test_line_of_ten_million_vertices(order):
+    """What called itself for each vertex would overflow its stack."""
+    n = 10**7
+    src, dst, _ = line(n, np.arange(n, dtype=np.int32)[:: 1 if order == "forwards" else -1])
+    graph = both_ways(src, dst, n)
+    for algorithm in ON_CPU:
+        count, labels = connected_components(graph, algorithm=algorithm)
+        assert count == 1
+        assert not labels.any()
+
+
+def test_symmetry_is_looked_up_once():
+    for symmetric in (True, False):
+        src, dst, n = HARD_GRAPHS["critical"]
+        graph = both_ways(src, dst, n) if symmetric else Graph.from_edges(src, dst, n)
+        for algorithm in ("bfs", "recolouring"):
+            connected_components(graph, algorithm=algorithm)
+            assert bool(graph._symmetric) == symmetric
+        assert graph.is_symmetric() == symmetric
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "error", "message"),
+    [
+        ("ecl", {"init": 0}, ValueError, "^init=0 .*3, 1"),
+        ("ecl", {"jump": 5}, ValueError, "^jump=5 .*4, 1"),
+        ("ecl", {"finish": "2"}, TypeError, "^finish='2'"),
+        ("ecl", {"block": 2}, TypeError, "'ecl' has no option 'block'; it has init, jump, finish"),
+        ("bfs", {"jump": 4}, TypeError, "'bfs' has no option 'jump'; it has none"),
+        ("recolouring", {"init": 1}, TypeError, "'recolouring' has no option 'init'; it has none"),
+        ("soman", {}, ValueError, "algorithm='soman' is not one of .*'recolouring'"),
+    ],
+)
+def test_bad_options(algorithm, options, error, message):
+    with pytest.raises(error, match=message):
+        connected_components(np.eye(3), algorithm=algorithm, **options)
