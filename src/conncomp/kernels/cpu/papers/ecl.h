@@ -19,7 +19,6 @@
 #include <type_traits>
 
 #include "core/union_find.h"
-#include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 
@@ -30,11 +29,12 @@ struct EclOptions {
   int init = 3, jump = 4, finish = 3;
 };
 
-// How the loops of a call are run.
+// How the loops of a call are run: body(i) for each i in [0, count), which is so much work in all, in
+// elements.
 struct Serial {
   using Access = Exclusive;
   template <class Body>
-  static void for_each(int64_t count, Body&& body) {
+  static void for_each(int64_t count, int64_t, Body&& body) {
     for_each_in(0, count, body);
   }
 };
@@ -42,8 +42,9 @@ struct Serial {
 struct Concurrent {
   using Access = Shared;
   template <class Body>
-  static void for_each(int64_t count, Body&& body) {
-    for_each_index(count, body);
+  static void for_each(int64_t count, int64_t work, Body&& body) {
+    const Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
+    parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
   }
 };
 
@@ -73,7 +74,7 @@ struct WatchedPath {
 
 template <class Threads, int init, class Pointer, class Vertex, class Index>
 void ecl_start_rows(const Rows<Pointer, Vertex> rows, Index* parent) {
-  Threads::for_each(rows.vertices, [=](int64_t v) {
+  Threads::for_each(rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
     Index start = Index(v);
     if constexpr (init == 2) rows.for_each_neighbour(v, [&](Vertex u) { start = std::min(start, Index(u)); });
     if constexpr (init == 3)
@@ -89,7 +90,7 @@ void ecl_start_rows(const Rows<Pointer, Vertex> rows, Index* parent) {
 template <class Threads, int jump, class Pointer, class Vertex, class Index>
 void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
   using Access = typename Threads::Access;
-  Threads::for_each(rows.vertices, [=](int64_t v) {
+  Threads::for_each(rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
     Index root = find<Access, Jump(jump)>(parent, Index(v), WatchedPath());
     rows.for_each_neighbour(v, [&](Vertex u) {
       if (symmetric ? u < v : u != v)
@@ -101,7 +102,7 @@ void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* par
 // Calls body(low, high) for the ends of every arc that is no loop.
 template <class Threads, class Vertex, class Body>
 void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Body body) {
-  Threads::for_each(arcs, [=](int64_t arc) {
+  Threads::for_each(arcs, arcs, [=](int64_t arc) {
     const Vertex a = Shared::load(src + arc), b = Shared::load(dst + arc);
     if (a != b && is_vertex(a, vertices) && is_vertex(b, vertices)) body(std::min(a, b), std::max(a, b));
   });
@@ -110,7 +111,7 @@ void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64
 template <class Threads, int init, class Vertex, class Index>
 void ecl_start_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
   using Access = typename Threads::Access;
-  Threads::for_each(vertices, [=](int64_t v) { parent[v] = Index(v); });
+  Threads::for_each(vertices, vertices, [=](int64_t v) { parent[v] = Index(v); });
   if constexpr (init > 1)
     ecl_for_each_edge<Threads>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
       if constexpr (init == 2)
@@ -134,7 +135,7 @@ void ecl_finish(int64_t vertices, int finish, Index* parent) {
   using Access = typename Threads::Access;
   with_choice<3>(finish, [=](auto choice) {
     constexpr int variant = choice();
-    Threads::for_each(vertices, [=](int64_t v) {
+    Threads::for_each(vertices, vertices, [=](int64_t v) {
       finish_path<Access, variant>(parent, Index(v), Access::load(parent + v), WatchedPath());
     });
   });
