@@ -14,12 +14,12 @@ Specialisations = Iterator[tuple[str, tuple[str, ...]]]
 
 
 def never_waits(options: Mapping[str, Any]) -> bool:
-    """Say of an algorithm that it does not wait for the GPU, whatever its options."""
+    """Say of an algorithm that it does not go on until nothing changes, whatever its options."""
     return False
 
 
 def always_waits(options: Mapping[str, Any]) -> bool:
-    """Say of an algorithm that it waits for the GPU, whatever its options."""
+    """Say of an algorithm that it goes on until nothing changes, whatever its options."""
     return True
 
 
@@ -46,9 +46,9 @@ class Algorithm:
     options : dict
         The choices that the user has for each option, the default first.
     waits : callable
-        ``waits(options)``, given a choice for each option, is whether it waits for the GPU: because
-        it goes on until nothing changes, so that labels must be memory of its own, and a CUDA graph
-        cannot capture it.
+        ``waits(options)``, given a choice for each option, is whether it goes on until nothing
+        changes: so that labels must be memory of its own, and on a GPU it waits for that, and a
+        CUDA graph cannot capture it.
     check : callable
         ``check(problem, **options)``, given a choice for each, raises ValueError where it does not
         take a problem, or options that exclude each other.

@@ -32,6 +32,8 @@
 #include "cpu/models/potts.h"
 #include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
+#include "cpu/papers/label_equivalence.h"
+#include "cpu/papers/raster_scan.h"
 #include "cpu/papers/recolouring.h"
 
 namespace nb = nanobind;
@@ -92,14 +94,19 @@ void with_rule(const std::string& name, const std::string& value_type,
 template <class T>
 using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// What labels an array, for label_array.
+constexpr auto by_runs = [](const auto&... task) { label_runs(task...); };
+constexpr auto by_raster_scans = [](const auto&... task) { label_by_raster_scans(task...); };
+constexpr auto by_equivalence = [](const auto&... task) { label_by_equivalence(task...); };
+
 // The link rule is as for with_rule. `axes` has a row for each: length, whether it is periodic, and strides
-// as in Axis; `backward` one for each step.
-template <class Index>
+// as in Axis; `backward` one for each step. It is given up after so many seconds.
+template <auto by, class Index>
 void label_array(uintptr_t data, const std::string& rule, const std::string& value_type,
                  std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
                  const std::vector<std::pair<int64_t, int>>& bonds, Table<int64_t> axes,
                  Table<int8_t> backward, int batch_axes, bool consecutive, Vector<Index> out,
-                 Vector<int64_t> counts) {
+                 Vector<int64_t> counts, double seconds) {
   Grid grid{{}, batch_axes, {}};
   for (size_t k = 0; k < axes.shape(0); ++k)
     grid.axes.push_back({axes(k, 0), axes(k, 1) != 0, axes(k, 2), axes(k, 3)});
@@ -108,10 +115,17 @@ void label_array(uintptr_t data, const std::string& rule, const std::string& val
     grid.backward.emplace_back(step, step + backward.shape(1));
   }
   with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
-    without_gil([&] {
-      label_runs(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data());
-    });
+    const auto fill = [&] {
+      by(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data());
+    };
+    without_gil(fill, seconds);
   });
+}
+
+template <auto by>
+void define_labels(nb::module_& m, const char* name) {
+  m.def(name, &label_array<by, int32_t>);
+  m.def(name, &label_array<by, int64_t>);
 }
 
 // The link rule is as for with_rule; `seams` and `boxes` are as in seams.py, the others are of SeamTables.
@@ -551,8 +565,9 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   // ever in another one.
   if (PyInterpreterState_Get() != PyInterpreterState_Main())
     throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
-  m.def("label_runs", &label_array<int32_t>);
-  m.def("label_runs", &label_array<int64_t>);
+  define_labels<by_runs>(m, "label_by_runs");
+  define_labels<by_raster_scans>(m, "label_by_raster_scans");
+  define_labels<by_equivalence>(m, "label_by_equivalence");
   m.def("find_windings", &windings_of_array<int32_t>);
   m.def("find_windings", &windings_of_array<int64_t>);
   define_arcs<int32_t>(m);

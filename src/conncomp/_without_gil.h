@@ -6,7 +6,9 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -53,15 +55,21 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Runs body() without Python's lock, and gives it up when a signal says so; returns what it returns.
+// Runs body() without Python's lock, and gives it up when a signal says so, or, by TimeoutError, once it has
+// taken so many seconds; returns what it returns.
 template <class Body>
-auto without_gil(Body&& body) {
+auto without_gil(Body&& body, double seconds = std::numeric_limits<double>::infinity()) {
   using Result = decltype(body());
-  bool given_up = false;
+  using Seconds = std::chrono::duration<double>;
+  const auto start = std::chrono::steady_clock::now();
+  bool given_up = false, late = false;
   std::optional<std::conditional_t<std::is_void_v<Result>, bool, Result>> result;
   {
     WithoutGil lock;
-    WatchedCall call([&] { return lock.signalled(); });
+    WatchedCall call([&] {
+      late = Seconds(std::chrono::steady_clock::now() - start).count() > seconds;
+      return late || lock.signalled();
+    });
     try {
       if constexpr (std::is_void_v<Result>)
         body();
@@ -71,6 +79,7 @@ auto without_gil(Body&& body) {
     }
     given_up = call.given_up();
   }
+  if (given_up && late) PyErr_SetString(PyExc_TimeoutError, "the time limit is over");
   if (given_up) throw nanobind::python_error();
   if constexpr (!std::is_void_v<Result>) return *std::move(result);
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp import generate
 from conncomp.bench import devices, inputs, machine, peers, runner
 
 IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
@@ -153,6 +154,17 @@ def test_missing_peers_are_named_once(run, monkeypatch):
     check_failure(run(*IMAGE, "--algorithm", "cv2"), "not installed: cv2")
 
 
+def test_an_algorithm_that_takes_too_long():
+    contenders = [peers.algorithms("grid", "cpu")[name] for name in ("raster-scan", "runs")]
+    spiral = inputs.Input("spiral", "", 0, lambda device: generate.spiral(1500), connectivity=1)
+    task = {"size": "small", "threads": 1, "limit": 0.1}
+    *_, result = runner.measure("grid", [("hard", spiral)], contenders, **task)
+    slow, default = result["rows"][0]["runs"]
+    wanted = "failed", "given up after 0.1 s", []
+    assert (slow["status"], slow["reason"], slow["seconds"]) == wanted
+    assert default["status"] == "ok"
+
+
 def test_without_the_reference(run, monkeypatch):
     monkeypatch.setattr("conncomp.cli.bench.find_spec", lambda name: None)
     check_failure(run(*IMAGE), "needs scikit-image; pip install 'conncomp[bench]'")
@@ -166,13 +178,13 @@ def test_without_the_reference(run, monkeypatch):
         (("grid", "--suite", "ecl-18"), ["--suite", "'ecl-18'", "hawick-arrays, maddix, images"]),
         (("graph", "--suite", "images"), ["'images'", "hawick-graphs, ecl-18, wang, hard"]),
         ((*IMAGE, "--input", "star"), ["--input", "'star'", "random-10, random-50"]),
-        ((*IMAGE, "--algorithm", "fast"), ["--algorithm", "'fast'", "auto, runs, scipy"]),
+        ((*IMAGE, "--algorithm", "fast"), ["--algorithm", "'fast'", "auto, runs, ", ", scipy"]),
         ((*IMAGE, "--algorithm", "igraph"), ["--algorithm", "'igraph'"]),
         ((*IMAGE, "--size", "huge"), ["'huge'"]),
         ((*IMAGE, "--threads", "0"), ["--threads"]),
         ((*IMAGE, "--device", "tpu"), ["'tpu'"]),
         ((*IMAGE, "--transfers"), ["--transfers is for --device cuda"]),
-        ((*IMAGE, "--limit", "3"), ["--limit is for --device cuda"]),
+        ((*IMAGE, "--limit", "0"), ["0", "x>0"]),
         ((*IMAGE, "--device", "cuda", "--limit", "0"), ["0", "x>0"]),
         ((*IMAGE, "--data", "nowhere"), ["'nowhere' does not exist"]),
         ((*IMAGE, "-o", "out.txt"), ["'out.txt' does not end in .json"]),

@@ -4,7 +4,6 @@ Lattices of bonds are compared with SciPy's components of a list of edges.
 """
 
 from collections import Counter
-from functools import cache
 from math import prod
 
 import numpy as np
@@ -27,6 +26,7 @@ from conncomp.kernels.cuda.papers import (
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
 from gpu_arrays import describe, describe_bonds, fill, label_on_gpu
+from hard_images import HARD_IMAGES, roots_of, settings_of
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import (
     consecutive,
@@ -66,49 +66,10 @@ CASES += [(name, options) for name, variants in VARIANTS.items() for options in 
 LINK_CASES = [(name, {}) for name in ON_GPU if name != "tiles"]
 LINK_CASES += [("tiles", options) for options in WAYS]
 
-HARD_IMAGES = {
-    "spiral": generate.spiral(37),
-    "spiral backwards": generate.spiral(37)[::-1, ::-1],
-    "comb": generate.comb((41, 35)),
-    "comb turned": generate.comb((41, 35)).T,
-    "rings": generate.rings((33, 70)),
-    "shells": generate.rings((9, 10, 11)),
-    "maze": generate.maze((35, 37)),
-    "hilbert": generate.hilbert_curve(5)[:-1, 1:],
-    "checkerboard": generate.checkerboard((35, 33)),
-    "checkerboard in 3-D": generate.checkerboard((5, 6, 7)),
-    "points": generate.checkerboard((3, 4, 3, 5)) == 0,
-    "noise": generate.random_array((67, 33), 0.592746),
-    "noise of two values": generate.random_array((65, 19), 0.9, values=2),
-    "noise in 3-D": generate.random_array((9, 17, 11), 0.4),
-    "noise in 5-D": generate.random_array((3, 1, 4, 3, 2, 5), 0.5),
-    "noise in 6-D": generate.random_array((2, 3, 2, 3, 2, 3), 0.4),
-    "line": generate.random_array((301,), 0.7),
-    "column": generate.random_array((301, 1), 0.7),
-    "rows of three": generate.random_array((101, 3), 0.5),
-    "all equal": generate.all_equal((40, 33)),
-    "empty": generate.all_equal((40, 33), 0),
-    "one": np.ones((1, 1), np.uint8),
-    "one of background": np.zeros((1,), np.uint8),
-}
-
 
 def labels_it(algorithm, image):
     """Whether an algorithm labels arrays of so many dimensions."""
     return algorithm != "tiles" or np.count_nonzero(np.array(image.shape) > 1) <= 3
-
-
-@cache
-def roots_of(name, connectivity, periodic):
-    return label_by_flood_fill(HARD_IMAGES[name], 0, connectivity, periodic)
-
-
-def settings_of(image):
-    """Return some connectivities and periodicities, all where there are few."""
-    axes = tuple(k % 2 == 0 for k in range(image.ndim))
-    for connectivity in {1, (image.ndim + 1) // 2, image.ndim}:
-        for periodic in (False, True, axes):
-            yield connectivity, periodic
 
 
 @host

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import conncomp
 from conncomp import label, label_bonds
+from conncomp.grid.algorithms import ALGORITHMS
 from reference import label_by_bonds, number_items
 from strategies import LAYOUTS, lay_out, shapes
 
@@ -43,11 +44,12 @@ def lattices(draw):
 @given(
     lattice=lattices(),
     dtype=st.sampled_from([None, np.int32, np.int64]),
+    algorithm=st.sampled_from([*ALGORITHMS["cpu"]]),
     threads=st.sampled_from([1, 2, 3, 8]),
 )
 @settings(max_examples=800)
 @pytest.mark.usefixtures("restore_threads")
-def test_equals_edge_lists(lattice, dtype, threads):
+def test_equals_edge_lists(lattice, dtype, algorithm, threads):
     bonds, packed, arguments = lattice
     before = bonds.copy(), packed.copy()
     conncomp.set_num_threads(threads)
@@ -56,7 +58,12 @@ def test_equals_edge_lists(lattice, dtype, threads):
     for given_bonds in (bonds, packed):
         for numbering, labels in (("roots", expected), ("consecutive", numbers)):
             found, counts = label_bonds(
-                given_bonds, return_num=True, numbering=numbering, dtype=dtype, **arguments
+                given_bonds,
+                return_num=True,
+                numbering=numbering,
+                algorithm=algorithm,
+                dtype=dtype,
+                **arguments,
             )
             np.testing.assert_array_equal(found, labels)
             assert found.dtype == (dtype or np.int32)

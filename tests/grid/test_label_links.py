@@ -12,6 +12,7 @@ from scipy import ndimage
 
 import conncomp
 from conncomp import label
+from conncomp.grid.algorithms import ALGORITHMS
 from reference import consecutive, label_by_flood_fill, number_items, roots_of_labels
 from strategies import FLOATS, INTEGERS, LAYOUTS, images, lay_out, shapes
 
@@ -92,10 +93,15 @@ def problems(draw):
     }
 
 
-@given(problem=problems(), threads=st.sampled_from([1, 2, 3, 8]), masked=st.booleans())
+@given(
+    problem=problems(),
+    algorithm=st.sampled_from([*ALGORITHMS["cpu"]]),
+    threads=st.sampled_from([1, 2, 3, 8]),
+    masked=st.booleans(),
+)
 @settings(max_examples=1500)
 @pytest.mark.usefixtures("restore_threads")
-def test_equals_flood_fill(problem, threads, masked):
+def test_equals_flood_fill(problem, algorithm, threads, masked):
     image, arguments = problem
     if masked:
         image = np.ma.masked_array(image, np.arange(image.size).reshape(image.shape) % 3 == 1)
@@ -105,7 +111,8 @@ def test_equals_flood_fill(problem, threads, masked):
         expected = label_by_flood_fill(image, **arguments)
     numbers, expected_counts = number_items(expected, arguments["batch_axes"])
     for numbering, labels in (("roots", expected), ("consecutive", numbers)):
-        found, counts = label(image, return_num=True, numbering=numbering, **arguments)
+        task = {"numbering": numbering, "algorithm": algorithm}
+        found, counts = label(image, return_num=True, **task, **arguments)
         np.testing.assert_array_equal(found, labels)
         np.testing.assert_array_equal(counts, expected_counts)
         assert isinstance(counts, int) == (not arguments["batch_axes"])

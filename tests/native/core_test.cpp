@@ -17,6 +17,8 @@
 #include "cpu/grid/runs.h"
 #include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
+#include "cpu/papers/label_equivalence.h"
+#include "cpu/papers/raster_scan.h"
 #include "cpu/papers/recolouring.h"
 
 using namespace conncomp;
@@ -136,14 +138,25 @@ struct Image {
   }
 };
 
+// What labels arrays.
+enum class By { kRuns, kRasterScans, kEquivalence };
+
+template <class... Task>
+void label_array(By by, const Task&... task) {
+  if (by == By::kRuns) return label_runs(task...);
+  by == By::kRasterScans ? label_by_raster_scans(task...) : label_by_equivalence(task...);
+}
+
+By draw_algorithm() { return By(draw(0, 2)); }
+
 // Labels by both numberings, and compares with the roots that are expected, as indices of the whole array.
 template <class Index, class Rule>
 std::vector<Index> test_labels(const Image& image, const void* data, const Rule& rule, const Grid& grid,
                                const std::vector<int64_t>& expected) {
   std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
   std::vector<int64_t> counts(image.items(), 77), recounts(image.items(), 77);
-  label_runs(data, rule, grid, false, roots.data(), counts.data());
-  label_runs(data, rule, grid, true, numbers.data(), recounts.data());
+  label_array(draw_algorithm(), data, rule, grid, false, roots.data(), counts.data());
+  label_array(draw_algorithm(), data, rule, grid, true, numbers.data(), recounts.data());
   check(counts == recounts, "numbers of components");
   std::vector<int64_t> number(image.size), next(image.items());
   for (int64_t i = 0; i < image.size; ++i) {
@@ -340,7 +353,10 @@ struct FickleLinks {
   static constexpr bool kTransitive = false;
   Background<Fickle> background;
 
+  Fickle site(const Fickle* values, int64_t offset) const { return values[offset]; }
+  bool is_background(Fickle site) const { return background.is(site); }
   bool linked(Fickle a, Fickle b) const { return a == b; }
+  bool linked(const Fickle*, Fickle from, Fickle to, int, bool) const { return linked(from, to); }
 };
 
 // Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
@@ -352,8 +368,11 @@ void test_changing_image() {
   const std::vector<Fickle> data(image.size);
   const Grid grid = image.grid(byte_strides<uint8_t>(image));
   const Background<Fickle> background{Fickle(), true};
-  label_runs(data.data(), Equal<Fickle>{background}, grid, draw(0, 1), labels.data(), counts.data());
-  label_runs(data.data(), FickleLinks{background}, grid, draw(0, 1), labels.data(), counts.data());
+  for (By by : {By::kRuns, By::kRasterScans, By::kEquivalence}) {
+    const bool consecutive = draw(0, 1);
+    label_array(by, data.data(), Equal<Fickle>{background}, grid, consecutive, labels.data(), counts.data());
+    label_array(by, data.data(), FickleLinks{background}, grid, consecutive, labels.data(), counts.data());
+  }
 
   // Masks of one image, contacts of another.
   const int64_t size = labels.size();

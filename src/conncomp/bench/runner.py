@@ -133,8 +133,8 @@ def measure(
     transfers : bool, optional
         Whether to time the ways to the device and back, too.
     limit : float, optional
-        An algorithm of ours that takes more seconds on a GPU for an input is given up, if it is one
-        that waits for the GPU now and then.
+        An algorithm of ours that takes more seconds for an input is given up, if it is one that
+        sweeps until nothing changes; on a GPU, if it waits for that now and then.
     output : pathlib.Path, optional
         The result is written there as JSON whenever a row is finished.
     notify : callable, optional

@@ -87,8 +87,8 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 "--limit",
                 metavar="SECONDS",
                 type=click.FloatRange(min=0, min_open=True),
-                help="With --device cuda: give up an algorithm on an input that takes it longer. "
-                f"Those of many sweeps have such inputs.  [default: {LIMIT:g}]",
+                help="Give up an algorithm that sweeps until nothing changes on an input that "
+                f"takes it longer.  [default: {LIMIT:g}]",
             ),
             click.option(
                 "--data",
@@ -147,9 +147,8 @@ def _bench(
     output: Path | None,
     only_list: bool,
 ) -> None:
-    for name, given in (("--transfers", transfers), ("--limit", limit is not None)):
-        if given and device != "cuda":
-            raise click.UsageError(f"{name} is for --device cuda.")
+    if transfers and device != "cuda":
+        raise click.UsageError("--transfers is for --device cuda.")
     chosen = _choose_inputs(kind, suites, inputs, size, data)
     try:
         where = DEVICES[device]()

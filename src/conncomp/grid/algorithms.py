@@ -7,7 +7,7 @@ from typing import Any
 
 from conncomp._algorithms import Algorithm, always_waits, table_of
 from conncomp.gpu import Workspace
-from conncomp.grid import runs
+from conncomp.grid import runs, scans
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import count_roots, number_roots, place_roots_within_items
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
@@ -78,6 +78,14 @@ def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
 ALGORITHMS = table_of(
     Algorithm("auto", "cpu", runs.fill_labels),
     Algorithm("runs", "cpu", runs.fill_labels),
+    Algorithm("raster-scan", "cpu", scans.fill_by_raster_scans, HAWICK, waits=always_waits),
+    Algorithm(
+        "label-equivalence",
+        "cpu",
+        scans.fill_by_equivalence,
+        f"{HAWICK}; {MADDIX}",
+        waits=always_waits,
+    ),
     Algorithm(
         "auto",
         "cuda",

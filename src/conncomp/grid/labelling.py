@@ -76,6 +76,15 @@ class Request:
         """Whether components are numbered, rather than called by their roots."""
         return self.numbering == "consecutive"
 
+    @property
+    def needs_private_labels(self) -> bool:
+        """Whether what the algorithm fills must not be the caller's `out`.
+
+        What goes on until nothing changes would go on for ever while the caller changes it; other
+        algorithms check what they read back of it.
+        """
+        return self.record.waits(self.options)
+
     def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, **options: Any) -> Output:
         """Return where the labels of an array go that was given as `given`."""
         largest = prod(shape[batch_axes:])
@@ -172,7 +181,9 @@ def label_problem(
     if not isinstance(source.given, np.ndarray):
         return _label_in_gpu_memory(source, library, neighbourhood, batch_axes, request)
     values, links = source.describe(source.read)
-    output = request.output(values.shape, batch_axes, source.given)
+    # Labels from a GPU are copied in any case.
+    private = request.device == "cpu" and request.needs_private_labels
+    output = request.output(values.shape, batch_axes, source.given, private=private)
     if request.device == "cuda":
         counts = _fill_from_gpu(source, neighbourhood, batch_axes, request, output.labels)
     else:
@@ -215,9 +226,7 @@ def _label_in_gpu_memory(
             values.shape,
             batch_axes,
             source.given,
-            # What goes on until nothing changes would go on for ever while the caller changes
-            # `out`; other algorithms check what they read back of it.
-            private=request.record.waits(request.options),
+            private=request.needs_private_labels,
             xp=gpu.xp,
         )
         image = Image(values, links, neighbourhood, batch_axes)
@@ -395,9 +404,10 @@ def label(
         0 for background. "roots": the smallest flat C-order index of the component, -1 for
         background.
     algorithm : str, optional
-        All give the same labels. On the CPU "auto" or "runs"; on a GPU "auto",
-        "label-equivalence", "neighbour-propagation", "local-propagation" or
-        "directional-propagation" [1]_, or, for up to three axes, "tiles" [3]_.
+        All give the same labels. On the CPU "auto" or "runs", or, on one thread, "raster-scan"
+        [1]_ or "label-equivalence" [1]_ [2]_; on a GPU "auto", "label-equivalence",
+        "neighbour-propagation", "local-propagation" or "directional-propagation" [1]_, or, for up
+        to three axes, "tiles" [3]_.
     dtype : dtype or "smallest", optional
         Of the labels; by default int32 where every index fits. Other types of integers, signed or
         not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest that they fit into,
@@ -457,7 +467,8 @@ def label(
     Notes
     -----
     Needs at most one label-sized array beyond the result, and on the CPU far less where all
-    foreground is of one value. On a GPU, labels of a batch of 2**31 elements or more are int64
+    foreground is of one value; algorithms that go on until nothing changes need one more where
+    `out` is given. On a GPU, labels of a batch of 2**31 elements or more are int64
     until all are found, and are copied where they are to be int32.
 
     Other threads may write to `label_image` and `out` meanwhile: the labels may then be wrong, no

@@ -1,9 +1,10 @@
-"""Labels arrays on the CPU by runs: drives ``runs.h``."""
+"""Labels arrays on the CPU by runs, or by another kernel there: drives ``runs.h``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from math import prod
+from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,32 @@ def fill_labels(
     ndarray of int64
         The number of components of each item.
     """
+    return fill_with(native.label_by_runs, array, labels, consecutive)
+
+
+def fill_with(
+    kernel: Callable[..., None],
+    array: Array,
+    labels: NDArray[Any],
+    consecutive: bool,
+    seconds: float = inf,
+) -> NDArray[np.int64]:
+    """Do what `fill_labels` does, with any kernel.
+
+    Parameters
+    ----------
+    kernel : callable
+        Of the native module; it takes what ``label_by_runs`` takes.
+    array, labels, consecutive
+        As of `fill_labels`.
+    seconds : float, optional
+        It is given up after so many.
+
+    Raises
+    ------
+    TimeoutError
+        If it is given up.
+    """
     values, links, neighbourhood, batch_axes = array
     counts = np.zeros(prod(values.shape[:batch_axes]), np.int64)
     if values.size:
@@ -74,7 +101,7 @@ def fill_labels(
             links = links._replace(bonds=tuple(links.bonds[k] for k in reversed(order)))
         data = values.__array_interface__["data"][0]
         flat = labels.reshape(-1)
-        native.label_runs(data, *links, axes, backward, batch, consecutive, flat, counts)
+        kernel(data, *links, axes, backward, batch, consecutive, flat, counts, seconds)
     return counts
 
 

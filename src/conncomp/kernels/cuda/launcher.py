@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from hashlib import sha256
 from itertools import chain, repeat
+from math import inf
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
@@ -104,7 +105,8 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Let launches fail once so many seconds have passed, without those of compiling kernels.
 
     A call that waits for the GPU now and then is given up so; one that only launches is soon over
-    on the host, however long the GPU takes.
+    on the host, however long the GPU takes. On the CPU, what sweeps until nothing changes asks for
+    `seconds_left`.
     """
     global _deadline
     outer, _deadline = _deadline, perf_counter() + seconds
@@ -112,6 +114,11 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
     finally:
         _deadline = outer
+
+
+def seconds_left() -> float:
+    """Return how many seconds are left of a `time_limit`; infinite where there is none."""
+    return inf if _deadline is None else _deadline - perf_counter()
 
 
 def ctype(dtype: Any) -> str:

@@ -1,0 +1,131 @@
+"""Every algorithm for arrays on the CPU: hard images, interrupts, limits, memory that changes."""
+
+import signal
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from changing_memory import images, labels, written_by_another_thread
+from conncomp import generate, label
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.cuda.launcher import time_limit
+from hard_images import HARD_IMAGES, roots_of, settings_of
+from reference import consecutive, label_by_neighbour_pairs
+
+ON_CPU = ALGORITHMS["cpu"]
+SWEEPING = [name for name, record in ON_CPU.items() if record.waits(record.defaults)]
+
+
+@pytest.mark.parametrize("name", HARD_IMAGES)
+@pytest.mark.parametrize("algorithm", ON_CPU)
+def test_hard_images(algorithm, name):
+    image = HARD_IMAGES[name]
+    for connectivity, periodic in settings_of(image):
+        roots = label(
+            image,
+            connectivity=connectivity,
+            periodic=periodic,
+            numbering="roots",
+            algorithm=algorithm,
+        )
+        np.testing.assert_array_equal(roots, roots_of(name, connectivity, periodic))
+
+
+@pytest.mark.parametrize("algorithm", ON_CPU)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint16])
+def test_larger_images(algorithm, dtype):
+    image = np.random.default_rng(0).integers(0, 3, (150, 260))
+    for connectivity in (1, 2):
+        expected = label_by_neighbour_pairs(image, connectivity=connectivity, periodic=True)
+        out = np.zeros(image.shape, dtype)
+        task = {"periodic": True, "connectivity": connectivity, "algorithm": algorithm}
+        assert label(image, out=out, **task) is out
+        np.testing.assert_array_equal(out, consecutive(expected, first=1))
+
+
+@pytest.mark.parametrize("algorithm", ON_CPU)
+def test_many_neighbours(algorithm):
+    image = np.random.default_rng(0).random((3,) * 7) < 0.02
+    expected = label(image, connectivity=6, periodic=True)
+    found = label(image, connectivity=6, periodic=True, algorithm=algorithm)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("algorithm", ON_CPU)
+def test_no_elements(algorithm):
+    for shape in ((0,), (3, 0), (0, 3)):
+        labels_, count = label(np.zeros(shape), return_num=True, algorithm=algorithm)
+        assert labels_.shape == shape
+        assert count == 0
+
+
+@pytest.mark.parametrize("algorithm", ON_CPU)
+def test_options_are_checked(algorithm):
+    with pytest.raises(TypeError, match=f"algorithm='{algorithm}' has no option 'sweeps'"):
+        label([1], algorithm=algorithm, sweeps=3)
+
+
+def test_an_interrupt_ends_raster_scans():
+    image, alarms = generate.spiral(3000), []
+
+    def interrupt(number, frame):
+        alarms.append(perf_counter())
+        raise InterruptedError
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        start = perf_counter()
+        with pytest.raises(InterruptedError):
+            label(image, algorithm="raster-scan")
+        end = perf_counter()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    assert end - start < 0.3 + 0.2
+    assert len(alarms) == 1
+
+
+def test_a_time_limit_ends_what_sweeps():
+    image = generate.spiral(3000)
+    for seconds in (-1, 0.2):
+        start = perf_counter()
+        with time_limit(seconds), pytest.raises(TimeoutError, match="the time limit is over"):
+            label(image, algorithm="raster-scan")
+        assert perf_counter() - start < max(seconds, 0) + 0.3
+    with time_limit(-1):
+        label(image)
+
+
+@pytest.mark.parametrize("numbering", ["roots", "consecutive"])
+@pytest.mark.parametrize("algorithm", ON_CPU)
+def test_arrays_that_another_thread_writes_to(algorithm, numbering):
+    """Labels may be wrong, no more: the call ends, and the next one is right."""
+    shape = (90, 130)
+    values = list(images(shape).values())
+    image, out = values[3].copy(), np.zeros(shape, np.int32)
+    with written_by_another_thread((image, values), (out, list(labels(shape).values()))):
+        for connectivity in (1, 2) * 10:
+            task = {"connectivity": connectivity, "numbering": numbering}
+            label(image, out=out, algorithm=algorithm, **task)
+            label(image, out=out, algorithm=algorithm, tolerance=1, **task)
+    expected = label(values[3], numbering=numbering)
+    np.testing.assert_array_equal(
+        label(values[3], out=out, algorithm=algorithm, numbering=numbering), expected
+    )
+
+
+@pytest.mark.parametrize("algorithm", SWEEPING)
+def test_algorithms_that_sweep_work_on_labels_of_their_own(algorithm, monkeypatch):
+    filled, record = [], ON_CPU[algorithm]
+
+    def fill(gpu, image, placed, *task, **options):
+        filled.append(placed)
+        return record.fill(gpu, image, placed, *task, **options)
+
+    monkeypatch.setitem(ON_CPU, algorithm, type(record)(algorithm, "cpu", fill, waits=record.waits))
+    out = np.zeros((3, 4), np.int32)
+    label(np.ones((3, 4)), out=out, algorithm=algorithm)
+    assert not np.may_share_memory(filled[0], out)
+    np.testing.assert_array_equal(out, 1)
