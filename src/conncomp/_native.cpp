@@ -35,6 +35,7 @@
 #include "cpu/papers/label_equivalence.h"
 #include "cpu/papers/raster_scan.h"
 #include "cpu/papers/recolouring.h"
+#include "cpu/papers/tiles.h"
 
 namespace nb = nanobind;
 using namespace conncomp;
@@ -98,15 +99,20 @@ using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 constexpr auto by_runs = [](const auto&... task) { label_runs(task...); };
 constexpr auto by_raster_scans = [](const auto&... task) { label_by_raster_scans(task...); };
 constexpr auto by_equivalence = [](const auto&... task) { label_by_equivalence(task...); };
+constexpr auto by_tiles = [](const auto& data, const auto& rule, const Grid& grid, bool consecutive,
+                             auto* labels, int64_t* counts, int local, int merge, int64_t side) {
+  const TileOptions options{TileLabelling(local), TileMerging(merge), side};
+  label_by_tiles(data, rule, grid, consecutive, labels, counts, options);
+};
 
 // The link rule is as for with_rule. `axes` has a row for each: length, whether it is periodic, and strides
 // as in Axis; `backward` one for each step. It is given up after so many seconds.
-template <auto by, class Index>
+template <auto by, class Index, class... Options>
 void label_array(uintptr_t data, const std::string& rule, const std::string& value_type,
                  std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
                  const std::vector<std::pair<int64_t, int>>& bonds, Table<int64_t> axes,
                  Table<int8_t> backward, int batch_axes, bool consecutive, Vector<Index> out,
-                 Vector<int64_t> counts, double seconds) {
+                 Vector<int64_t> counts, double seconds, Options... options) {
   Grid grid{{}, batch_axes, {}};
   for (size_t k = 0; k < axes.shape(0); ++k)
     grid.axes.push_back({axes(k, 0), axes(k, 1) != 0, axes(k, 2), axes(k, 3)});
@@ -116,16 +122,17 @@ void label_array(uintptr_t data, const std::string& rule, const std::string& val
   }
   with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
     const auto fill = [&] {
-      by(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data());
+      by(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data(),
+         options...);
     };
     without_gil(fill, seconds);
   });
 }
 
-template <auto by>
+template <auto by, class... Options>
 void define_labels(nb::module_& m, const char* name) {
-  m.def(name, &label_array<by, int32_t>);
-  m.def(name, &label_array<by, int64_t>);
+  m.def(name, &label_array<by, int32_t, Options...>);
+  m.def(name, &label_array<by, int64_t, Options...>);
 }
 
 // The link rule is as for with_rule; `seams` and `boxes` are as in seams.py, the others are of SeamTables.
@@ -568,6 +575,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_labels<by_runs>(m, "label_by_runs");
   define_labels<by_raster_scans>(m, "label_by_raster_scans");
   define_labels<by_equivalence>(m, "label_by_equivalence");
+  define_labels<by_tiles, int, int, int64_t>(m, "label_by_tiles");
   m.def("find_windings", &windings_of_array<int32_t>);
   m.def("find_windings", &windings_of_array<int64_t>);
   define_arcs<int32_t>(m);

@@ -1,6 +1,7 @@
 """Every algorithm for arrays on the CPU: hard images, interrupts, limits, memory that changes."""
 
 import signal
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -8,54 +9,54 @@ import pytest
 
 from changing_memory import images, labels, written_by_another_thread
 from conncomp import generate, label
-from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.launcher import time_limit
+from cpu_cases import CASES, ON_CPU, takes
 from hard_images import HARD_IMAGES, roots_of, settings_of
 from reference import consecutive, label_by_neighbour_pairs
 
-ON_CPU = ALGORITHMS["cpu"]
 SWEEPING = [name for name, record in ON_CPU.items() if record.waits(record.defaults)]
 
 
 @pytest.mark.parametrize("name", HARD_IMAGES)
-@pytest.mark.parametrize("algorithm", ON_CPU)
-def test_hard_images(algorithm, name):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_hard_images(case, name):
     image = HARD_IMAGES[name]
+    if not takes(case, image.shape):
+        with pytest.raises(ValueError, match=r"algorithm='tiles' .* has shape .* algorithm='auto'"):
+            label(image, **case)
+        return
     for connectivity, periodic in settings_of(image):
-        roots = label(
-            image,
-            connectivity=connectivity,
-            periodic=periodic,
-            numbering="roots",
-            algorithm=algorithm,
-        )
+        task = {"connectivity": connectivity, "periodic": periodic, "numbering": "roots"}
+        roots = label(image, **task, **case)
         np.testing.assert_array_equal(roots, roots_of(name, connectivity, periodic))
 
 
-@pytest.mark.parametrize("algorithm", ON_CPU)
+@pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint16])
-def test_larger_images(algorithm, dtype):
+def test_larger_images(case, dtype):
     image = np.random.default_rng(0).integers(0, 3, (150, 260))
     for connectivity in (1, 2):
         expected = label_by_neighbour_pairs(image, connectivity=connectivity, periodic=True)
         out = np.zeros(image.shape, dtype)
-        task = {"periodic": True, "connectivity": connectivity, "algorithm": algorithm}
+        task = {"periodic": True, "connectivity": connectivity, **case}
         assert label(image, out=out, **task) is out
         np.testing.assert_array_equal(out, consecutive(expected, first=1))
 
 
-@pytest.mark.parametrize("algorithm", ON_CPU)
-def test_many_neighbours(algorithm):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_many_neighbours(case):
+    if not takes(case, (3,) * 7):
+        pytest.skip("labels arrays of few axes")
     image = np.random.default_rng(0).random((3,) * 7) < 0.02
     expected = label(image, connectivity=6, periodic=True)
-    found = label(image, connectivity=6, periodic=True, algorithm=algorithm)
+    found = label(image, connectivity=6, periodic=True, **case)
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("algorithm", ON_CPU)
-def test_no_elements(algorithm):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_no_elements(case):
     for shape in ((0,), (3, 0), (0, 3)):
-        labels_, count = label(np.zeros(shape), return_num=True, algorithm=algorithm)
+        labels_, count = label(np.zeros(shape), return_num=True, **case)
         assert labels_.shape == shape
         assert count == 0
 
@@ -64,6 +65,12 @@ def test_no_elements(algorithm):
 def test_options_are_checked(algorithm):
     with pytest.raises(TypeError, match=f"algorithm='{algorithm}' has no option 'sweeps'"):
         label([1], algorithm=algorithm, sweeps=3)
+
+
+def test_choices_of_tiles_are_checked():
+    for wrong in ({"local": "dfs"}, {"merge": "glue"}, {"tile": 5}):
+        with pytest.raises(ValueError, match=f"^{next(iter(wrong))}="):
+            label([1], algorithm="tiles", **wrong)
 
 
 def test_an_interrupt_ends_raster_scans():
@@ -99,8 +106,8 @@ def test_a_time_limit_ends_what_sweeps():
 
 
 @pytest.mark.parametrize("numbering", ["roots", "consecutive"])
-@pytest.mark.parametrize("algorithm", ON_CPU)
-def test_arrays_that_another_thread_writes_to(algorithm, numbering):
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_arrays_that_another_thread_writes_to(case, numbering):
     """Labels may be wrong, no more: the call ends, and the next one is right."""
     shape = (90, 130)
     values = list(images(shape).values())
@@ -108,12 +115,11 @@ def test_arrays_that_another_thread_writes_to(algorithm, numbering):
     with written_by_another_thread((image, values), (out, list(labels(shape).values()))):
         for connectivity in (1, 2) * 10:
             task = {"connectivity": connectivity, "numbering": numbering}
-            label(image, out=out, algorithm=algorithm, **task)
-            label(image, out=out, algorithm=algorithm, tolerance=1, **task)
+            label(image, out=out, **case, **task)
+            label(image, out=out, tolerance=1, **case, **task)
     expected = label(values[3], numbering=numbering)
-    np.testing.assert_array_equal(
-        label(values[3], out=out, algorithm=algorithm, numbering=numbering), expected
-    )
+    found = label(values[3], out=out, numbering=numbering, **case)
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("algorithm", SWEEPING)
@@ -124,7 +130,7 @@ def test_algorithms_that_sweep_work_on_labels_of_their_own(algorithm, monkeypatc
         filled.append(placed)
         return record.fill(gpu, image, placed, *task, **options)
 
-    monkeypatch.setitem(ON_CPU, algorithm, type(record)(algorithm, "cpu", fill, waits=record.waits))
+    monkeypatch.setitem(ON_CPU, algorithm, replace(record, fill=fill))
     out = np.zeros((3, 4), np.int32)
     label(np.ones((3, 4)), out=out, algorithm=algorithm)
     assert not np.may_share_memory(filled[0], out)

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import conncomp
 from conncomp import label, label_bonds
-from conncomp.grid.algorithms import ALGORITHMS
+from cpu_cases import CASES, takes
 from reference import label_by_bonds, number_items
 from strategies import LAYOUTS, lay_out, shapes
 
@@ -44,13 +44,14 @@ def lattices(draw):
 @given(
     lattice=lattices(),
     dtype=st.sampled_from([None, np.int32, np.int64]),
-    algorithm=st.sampled_from([*ALGORITHMS["cpu"]]),
+    case=st.sampled_from(CASES),
     threads=st.sampled_from([1, 2, 3, 8]),
 )
 @settings(max_examples=800)
 @pytest.mark.usefixtures("restore_threads")
-def test_equals_edge_lists(lattice, dtype, algorithm, threads):
+def test_equals_edge_lists(lattice, dtype, case, threads):
     bonds, packed, arguments = lattice
+    assume(takes(case, packed.shape, arguments["batch_axes"]))
     before = bonds.copy(), packed.copy()
     conncomp.set_num_threads(threads)
     expected = label_by_bonds(bonds, **arguments)
@@ -61,8 +62,8 @@ def test_equals_edge_lists(lattice, dtype, algorithm, threads):
                 given_bonds,
                 return_num=True,
                 numbering=numbering,
-                algorithm=algorithm,
                 dtype=dtype,
+                **case,
                 **arguments,
             )
             np.testing.assert_array_equal(found, labels)

@@ -6,13 +6,13 @@ from itertools import product
 import cc3d
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
 import conncomp
 from conncomp import label
-from conncomp.grid.algorithms import ALGORITHMS
+from cpu_cases import CASES, takes
 from reference import consecutive, label_by_flood_fill, number_items, roots_of_labels
 from strategies import FLOATS, INTEGERS, LAYOUTS, images, lay_out, shapes
 
@@ -95,14 +95,15 @@ def problems(draw):
 
 @given(
     problem=problems(),
-    algorithm=st.sampled_from([*ALGORITHMS["cpu"]]),
+    case=st.sampled_from(CASES),
     threads=st.sampled_from([1, 2, 3, 8]),
     masked=st.booleans(),
 )
 @settings(max_examples=1500)
 @pytest.mark.usefixtures("restore_threads")
-def test_equals_flood_fill(problem, algorithm, threads, masked):
+def test_equals_flood_fill(problem, case, threads, masked):
     image, arguments = problem
+    assume(takes(case, image.shape, arguments["batch_axes"]))
     if masked:
         image = np.ma.masked_array(image, np.arange(image.size).reshape(image.shape) % 3 == 1)
     before = image.copy()
@@ -111,8 +112,8 @@ def test_equals_flood_fill(problem, algorithm, threads, masked):
         expected = label_by_flood_fill(image, **arguments)
     numbers, expected_counts = number_items(expected, arguments["batch_axes"])
     for numbering, labels in (("roots", expected), ("consecutive", numbers)):
-        task = {"numbering": numbering, "algorithm": algorithm}
-        found, counts = label(image, return_num=True, **task, **arguments)
+        task = {"numbering": numbering, "return_num": True, **case}
+        found, counts = label(image, **task, **arguments)
         np.testing.assert_array_equal(found, labels)
         np.testing.assert_array_equal(counts, expected_counts)
         assert isinstance(counts, int) == (not arguments["batch_axes"])

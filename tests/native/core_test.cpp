@@ -20,6 +20,7 @@
 #include "cpu/papers/label_equivalence.h"
 #include "cpu/papers/raster_scan.h"
 #include "cpu/papers/recolouring.h"
+#include "cpu/papers/tiles.h"
 
 using namespace conncomp;
 
@@ -139,15 +140,18 @@ struct Image {
 };
 
 // What labels arrays.
-enum class By { kRuns, kRasterScans, kEquivalence };
+enum class By { kRuns, kRasterScans, kEquivalence, kTiles };
 
 template <class... Task>
 void label_array(By by, const Task&... task) {
   if (by == By::kRuns) return label_runs(task...);
-  by == By::kRasterScans ? label_by_raster_scans(task...) : label_by_equivalence(task...);
+  if (by == By::kRasterScans) return label_by_raster_scans(task...);
+  if (by == By::kEquivalence) return label_by_equivalence(task...);
+  const TileOptions options{TileLabelling(draw(0, 2)), TileMerging(draw(0, 1)), 1 << draw(1, 4)};
+  label_by_tiles(task..., options);
 }
 
-By draw_algorithm() { return By(draw(0, 2)); }
+By draw_algorithm() { return By(draw(0, 3)); }
 
 // Labels by both numberings, and compares with the roots that are expected, as indices of the whole array.
 template <class Index, class Rule>
@@ -368,7 +372,7 @@ void test_changing_image() {
   const std::vector<Fickle> data(image.size);
   const Grid grid = image.grid(byte_strides<uint8_t>(image));
   const Background<Fickle> background{Fickle(), true};
-  for (By by : {By::kRuns, By::kRasterScans, By::kEquivalence}) {
+  for (By by : {By::kRuns, By::kRasterScans, By::kEquivalence, By::kTiles}) {
     const bool consecutive = draw(0, 1);
     label_array(by, data.data(), Equal<Fickle>{background}, grid, consecutive, labels.data(), counts.data());
     label_array(by, data.data(), FickleLinks{background}, grid, consecutive, labels.data(), counts.data());

@@ -24,6 +24,7 @@ from conncomp.kernels.cuda.papers import (
 
 HAWICK = "Hawick, Leist, Playne 2010"
 MADDIX = "Maddix 2014"
+WEIGEL = "Weigel 2011"
 
 
 def _fill_by_default(
@@ -87,6 +88,15 @@ ALGORITHMS = table_of(
         waits=always_waits,
     ),
     Algorithm(
+        "tiles",
+        "cpu",
+        scans.fill_by_tiles,
+        WEIGEL,
+        scans.TILE_OPTIONS,
+        waits=always_waits,
+        check=scans.check_tiles,
+    ),
+    Algorithm(
         "auto",
         "cuda",
         _fill_by_default,
@@ -116,7 +126,7 @@ ALGORITHMS = table_of(
     _of_paper(
         "tiles",
         tiles,
-        "Weigel 2011",
+        WEIGEL,
         options=tiles.OPTIONS,
         waits=tiles.waits,
         check=tiles.check,

@@ -95,8 +95,9 @@ class Request:
 
     def fill_on_cpu(self, array: Array, labels: Labels) -> Labels:
         """Fill `labels`; return how many components each item has."""
-        fill = self.record.fill
-        counts: Labels = fill(None, array, labels, None, self.consecutive, self.return_num)
+        self.record.check(array, **self.options)
+        task = self.consecutive, self.return_num
+        counts: Labels = self.record.fill(None, array, labels, None, *task, **self.options)
         return counts
 
     def fill_on_gpu(self, gpu: Gpu, image: Image, labels: Any) -> Any:
@@ -405,9 +406,9 @@ def label(
         background.
     algorithm : str, optional
         All give the same labels. On the CPU "auto" or "runs", or, on one thread, "raster-scan"
-        [1]_ or "label-equivalence" [1]_ [2]_; on a GPU "auto", "label-equivalence",
-        "neighbour-propagation", "local-propagation" or "directional-propagation" [1]_, or, for up
-        to three axes, "tiles" [3]_.
+        [1]_, "label-equivalence" [1]_ [2]_ or, for up to three axes, "tiles" [3]_; on a GPU "auto",
+        "label-equivalence", "neighbour-propagation", "local-propagation" or
+        "directional-propagation" [1]_, or, for up to three axes, "tiles" [3]_.
     dtype : dtype or "smallest", optional
         Of the labels; by default int32 where every index fits. Other types of integers, signed or
         not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest that they fit into,
@@ -428,7 +429,7 @@ def label(
         ``local="self-labelling"``, ``"bfs"`` or ``"union-find"``, ``merge="sewing"`` or
         ``"relaxation"``, ``tile=4``, 8, 16, 32 or 64 and ``sites=4``, 1 or ``"column"`` of "tiles":
         how tiles are labelled and how they are merged, their length, and the elements of a thread
-        in self-labelling.
+        in self-labelling. On the CPU "tiles" has the first three of these, the others none.
 
     Returns
     -------

@@ -74,6 +74,7 @@ def fill_with(
     labels: NDArray[Any],
     consecutive: bool,
     seconds: float = inf,
+    *options: int,
 ) -> NDArray[np.int64]:
     """Do what `fill_labels` does, with any kernel.
 
@@ -85,6 +86,8 @@ def fill_with(
         As of `fill_labels`.
     seconds : float, optional
         It is given up after so many.
+    *options
+        Of the kernel.
 
     Raises
     ------
@@ -101,7 +104,7 @@ def fill_with(
             links = links._replace(bonds=tuple(links.bonds[k] for k in reversed(order)))
         data = values.__array_interface__["data"][0]
         flat = labels.reshape(-1)
-        kernel(data, *links, axes, backward, batch, consecutive, flat, counts, seconds)
+        kernel(data, *links, axes, backward, batch, consecutive, flat, counts, seconds, *options)
     return counts
 
 

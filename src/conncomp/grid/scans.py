@@ -12,6 +12,14 @@ from conncomp._core import native
 from conncomp.grid.runs import Array, fill_with
 from conncomp.kernels.cuda.launcher import seconds_left
 
+# As the kernels number them.
+LOCAL = ("self-labelling", "bfs", "union-find")
+MERGE = ("sewing", "relaxation")
+TILES = (4, 8, 16, 32, 64)
+TILE_OPTIONS = {"local": LOCAL, "merge": MERGE, "tile": (None, *TILES)}
+MOST_TILED_AXES = 3
+DEFAULT_TILE, DEFAULT_TILE_OF_VOLUMES = 16, 8
+
 
 def _filling_with(kernel: Callable[..., None]) -> Callable[..., NDArray[np.int64]]:
     """Return a `fill` as of an `Algorithm`, which a `time_limit` ends."""
@@ -31,3 +39,48 @@ def _filling_with(kernel: Callable[..., None]) -> Callable[..., NDArray[np.int64
 
 fill_by_raster_scans = _filling_with(native.label_by_raster_scans)
 fill_by_equivalence = _filling_with(native.label_by_equivalence)
+
+
+def fill_by_tiles(
+    gpu: None,
+    array: Array,
+    labels: NDArray[Any],
+    workspace: None,
+    consecutive: bool,
+    counted: bool,
+    *,
+    local: str = LOCAL[0],
+    merge: str = MERGE[0],
+    tile: int | None = None,
+) -> NDArray[np.int64]:
+    """Do what `runs.fill_labels` does, by tiles.
+
+    Parameters
+    ----------
+    gpu, array, labels, workspace, consecutive, counted
+        As of `runs.fill_labels`.
+    local : {"self-labelling", "bfs", "union-find"}, optional
+        How tiles are labelled.
+    merge : {"sewing", "relaxation"}, optional
+        How they are consolidated.
+    tile : {None, 4, 8, 16, 32, 64}, optional
+        The elements along each side of a tile; None for 16, in three dimensions 8.
+    """
+    volume = _longer_axes(array) == MOST_TILED_AXES
+    side = tile or (DEFAULT_TILE_OF_VOLUMES if volume else DEFAULT_TILE)
+    way = LOCAL.index(local), MERGE.index(merge), side
+    return fill_with(native.label_by_tiles, array, labels, consecutive, seconds_left(), *way)
+
+
+def check_tiles(array: Array, **options: Any) -> None:
+    """Raise ValueError unless tiles label an array."""
+    if _longer_axes(array) > MOST_TILED_AXES:
+        raise ValueError(
+            "algorithm='tiles' labels arrays of up to three axes that are longer than 1; image "
+            f"has shape {array.values.shape}; use algorithm='auto'"
+        )
+
+
+def _longer_axes(array: Array) -> int:
+    """Return how many axes of an item are longer than 1."""
+    return sum(length > 1 for length in array.values.shape[array.batch_axes :])

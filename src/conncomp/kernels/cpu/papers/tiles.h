@@ -1,0 +1,274 @@
+// Connected components of an array or of a lattice with bonds, first within tiles, then across them, on one
+// thread.
+//
+// What: fills labels with the smallest index of each element's component, or -1 where there is background.
+// How: a tile is an array of its own, whose cells are numbered in C order. Its links are listed, and its
+// components found in one of three ways: by breadth-first searches, by union-find on trees balanced by their
+// sizes, or by lowering the labels at the ends of links until none changes (self-labelling). Then tiles are
+// consolidated over their seams in one of two ways. Relaxation: the roots at the ends of each link over a
+// seam are listed and lower each other's label until none changes. Sewing: links over seams unite trees of
+// labels, first those within groups of two tiles a side, then within groups of four, ..., at last those over
+// the ends of periodic axes. At the end every cell takes the label of its root. Cost: the values of
+// neighbours are read once within tiles and twice over seams. Self-labelling takes as many passes over a tile
+// as links lie on a path through it, about, relaxation as many over its list as tiles do. Relaxation stores
+// two indices for each link over a seam, sewing nothing beyond the labels. Source: Weigel 2011, section II.B
+// and C. As the root must be the smallest index, trees of sewing are hooked by index rather than by size.
+#pragma once
+
+#include <map>
+
+#include "core/union_find.h"
+#include "cpu/papers/cells.h"
+
+namespace conncomp {
+
+enum class TileLabelling { kSelfLabelling, kBreadthFirst, kUnionFind };
+enum class TileMerging { kSewing, kRelaxation };
+
+struct TileOptions {
+  TileLabelling local;
+  TileMerging merge;
+  int64_t side;
+};
+
+// ------------------------------------------------------------------------------------------ inside tiles
+
+// The links of a tile: of each cell the linked neighbours, by their numbers.
+struct TileLinks {
+  std::vector<int> begin, end, linked;
+
+  template <class Body>
+  void for_each_of(int cell, Body&& body) const {
+    for (int i = begin[cell]; i < end[cell]; ++i) body(linked[i]);
+  }
+};
+
+// The first cell of each cell's component, in each of three ways. In ascending order none is after its cell.
+inline void search_tile(const TileLinks& links, std::vector<int>& first) {
+  constexpr int kUnseen = -1;
+  const int cells = int(first.size());
+  std::vector<int> queue;
+  std::fill(first.begin(), first.end(), kUnseen);
+  for (int seed = 0; seed < cells; ++seed) {
+    if (first[seed] != kUnseen) continue;
+    first[seed] = seed;
+    queue.assign(1, seed);
+    for (size_t taken = 0; taken < queue.size(); ++taken)
+      links.for_each_of(queue[taken], [&](int neighbour) {
+        if (first[neighbour] != kUnseen) return;
+        first[neighbour] = seed;
+        queue.push_back(neighbour);
+      });
+  }
+}
+
+inline void unite_in_tile(const TileLinks& links, std::vector<int>& first) {
+  const int cells = int(first.size());
+  std::vector<int> parent(cells, -1);  // of a root: the size of its tree, negative
+  const auto root_of = [&](int cell) {
+    while (parent[cell] >= 0) cell = parent[cell];
+    return cell;
+  };
+  std::vector<int> smallest(cells);  // of the tree of a root
+  for (int cell = 0; cell < cells; ++cell) smallest[cell] = cell;
+  for (int cell = 0; cell < cells; ++cell)
+    links.for_each_of(cell, [&](int neighbour) {
+      const int a = root_of(cell), b = root_of(neighbour);
+      if (a == b) return;
+      const int large = parent[a] <= parent[b] ? a : b, small = large == a ? b : a;
+      parent[large] += parent[small];
+      parent[small] = large;
+      smallest[large] = std::min(smallest[large], smallest[small]);
+    });
+  for (int cell = 0; cell < cells; ++cell) first[cell] = smallest[root_of(cell)];
+}
+
+inline void self_label_tile(const TileLinks& links, std::vector<int>& first) {
+  const int cells = int(first.size());
+  for (int cell = 0; cell < cells; ++cell) first[cell] = cell;
+  for (bool changed = true; changed;) {
+    changed = false;
+    checkpoint(int64_t(links.linked.size()) + cells);
+    for (int cell = 0; cell < cells; ++cell)
+      links.for_each_of(cell, [&](int neighbour) {
+        if (neighbour < cell || first[cell] == first[neighbour]) return;
+        first[cell] = first[neighbour] = std::min(first[cell], first[neighbour]);
+        changed = true;
+      });
+  }
+}
+
+// The tiles of some shape, which lie in memory as `item` does.
+class TileShape {
+ public:
+  TileShape(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
+            const std::vector<Step>& backward, int64_t value_bytes)
+      : cells_(grid_of(item, lengths, backward, true), value_bytes) {
+    GridCells placed(grid_of(item, lengths, backward, false), value_bytes);
+    std::vector<int64_t> indices;
+    placed.scan(true, [&](int64_t index, int64_t, const auto&) { indices.push_back(index); });
+    size_t visited = 0;
+    index_.resize(indices.size());
+    cells_.scan(true, [&](int64_t cell, int64_t, const auto&) { index_[cell] = indices[visited++]; });
+    first_.resize(indices.size());
+    links_.begin.resize(indices.size());
+    links_.end.resize(indices.size());
+  }
+
+  // Labels a tile whose values and labels begin here; `before` is the index of its first cell.
+  template <class Rule, class Label>
+  void label(const Rule& rule, const typename Rule::Value* values, Label* labels, int64_t before,
+             TileLabelling local) {
+    links_.linked.clear();
+    cells_.scan(true, [&](int64_t cell, int64_t offset, const std::vector<Neighbour>& neighbours) {
+      links_.begin[cell] = int(links_.linked.size());
+      if (labels[index_[cell]] >= 0) {
+        const auto site = rule.site(values, offset);
+        for (const Neighbour& neighbour : neighbours)
+          if (labels[index_[cell + neighbour.index]] >= 0 &&
+              rule.linked(values, site, rule.site(values, offset + neighbour.offset), neighbour.axis,
+                          neighbour.forward))
+            links_.linked.push_back(int(cell + neighbour.index));
+      }
+      links_.end[cell] = int(links_.linked.size());
+    });
+    checkpoint(int64_t(links_.linked.size() + index_.size()));
+    if (local == TileLabelling::kSelfLabelling)
+      self_label_tile(links_, first_);
+    else if (local == TileLabelling::kBreadthFirst)
+      search_tile(links_, first_);
+    else
+      unite_in_tile(links_, first_);
+    for (size_t cell = 0; cell < index_.size(); ++cell)
+      if (labels[index_[cell]] >= 0) labels[index_[cell]] = Label(before + index_[first_[cell]]);
+  }
+
+ private:
+  // Indices are those of the array or, if they are numbered, those of the tile alone, in the same order.
+  static Grid grid_of(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
+                      const std::vector<Step>& backward, bool numbered) {
+    Grid grid{{}, 0, backward};
+    for (size_t k = 0; k < item.size(); ++k) {
+      int64_t stride = 1;
+      for (size_t j = 0; j < item.size(); ++j)
+        if (item[j].index_stride < item[k].index_stride) stride *= lengths[j];
+      grid.axes.push_back({lengths[k], false, numbered ? stride : item[k].index_stride, item[k].byte_stride});
+    }
+    return grid;
+  }
+
+  GridCells cells_;             // with numbers for indices
+  std::vector<int64_t> index_;  // of each number: the index in the array, from the first cell on
+  std::vector<int> first_;
+  TileLinks links_;
+};
+
+// ------------------------------------------------------------------------------------------ across tiles
+
+// The two planes of cells on both sides of a seam, as an array with links over the seam only.
+template <class Rule, class Label>
+class SeamOfTiles {
+ public:
+  // After the plane at `last` along an axis; after the last one its first one follows.
+  SeamOfTiles(const std::vector<Axis>& item, const std::vector<Step>& backward, size_t axis, int64_t last)
+      : index_(last * item[axis].index_stride), bytes_(last * item[axis].byte_stride), grid_{item, 0, {}} {
+    const int64_t planes = last + 1 < item[axis].length ? 1 : -last;  // to the next plane
+    grid_.axes[axis] = {2, false, planes * item[axis].index_stride, planes * item[axis].byte_stride};
+    for (const Step& step : backward)
+      if (step[axis] != 0) grid_.backward.push_back(step);
+  }
+
+  // Calls body(index, neighbour's index) for each link, from both ends.
+  template <class Body>
+  void for_each_link(const Rule& rule, const typename Rule::Value* values, const Label* labels,
+                     Body&& body) const {
+    constexpr int64_t kBytes = sizeof(typename Rule::Value);
+    GridCells cells(grid_, kBytes);
+    cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
+      const int64_t index = index_ + from, offset = bytes_ / kBytes + shift;
+      if (labels[index] < 0) return;
+      const auto site = rule.site(values, offset);
+      for (const Neighbour& neighbour : neighbours)
+        if (labels[index + neighbour.index] >= 0 &&
+            rule.linked(values, site, rule.site(values, offset + neighbour.offset), neighbour.axis,
+                        neighbour.forward))
+          body(index, index + neighbour.index);
+    });
+  }
+
+ private:
+  int64_t index_, bytes_;  // of the first plane
+  Grid grid_;
+};
+
+// Calls body(axis, last plane before the seam) for every seam, those within small groups of tiles first.
+template <class Body>
+void for_each_seam(const std::vector<Axis>& item, int64_t side, Body&& body) {
+  int64_t longest = 0;
+  for (const Axis& axis : item) longest = std::max(longest, axis.length);
+  for (; side < longest; side *= 2)
+    for (size_t k = 0; k < item.size(); ++k)
+      for (int64_t last = side - 1; last + 1 < item[k].length; last += 2 * side) body(k, last);
+  for (size_t k = 0; k < item.size(); ++k)
+    if (item[k].periodic && item[k].length > 1) body(k, item[k].length - 1);
+}
+
+using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
+
+// Labels tiles one after the other; `shapes` grows by theirs.
+template <class Rule, class Label>
+void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
+                 TileShapes& shapes, const Rule& rule, const typename Rule::Value* values, Label* labels) {
+  constexpr int64_t kBytes = sizeof(typename Rule::Value);
+  std::vector<int64_t> first(item.size()), lengths(item.size());
+  for (size_t moved = item.size(); moved > 0;) {
+    int64_t index = 0, bytes = 0;
+    for (size_t k = 0; k < item.size(); ++k) {
+      lengths[k] = std::min(options.side, item[k].length - first[k]);
+      index += first[k] * item[k].index_stride;
+      bytes += first[k] * item[k].byte_stride;
+    }
+    TileShape& shape = shapes.try_emplace(lengths, item, lengths, backward, kBytes).first->second;
+    shape.label(rule, values + bytes / kBytes, labels + index, index, options.local);
+    // The next tile, or none when all axes have begun again.
+    for (moved = item.size(); moved > 0; --moved) {
+      if ((first[moved - 1] += options.side) < item[moved - 1].length) break;
+      first[moved - 1] = 0;
+    }
+  }
+}
+
+// As label_items; Rule is one of core/links.h. Items have no more elements than a Label counts.
+template <class Rule, class Label>
+void label_by_tiles(const void* data, const Rule& rule, const Grid& grid, bool consecutive, Label* labels,
+                    int64_t* counts, const TileOptions& options) {
+  using Value = typename Rule::Value;
+  const std::vector<Axis> item(grid.axes.begin() + grid.batch_axes, grid.axes.end());
+  TileShapes shapes;
+  const auto find_roots = [&](GridCells& cells, const Value* values, Label* roots) {
+    start_labels(cells, rule, values, roots);
+    label_tiles(item, grid.backward, options, shapes, rule, values, roots);
+    std::vector<std::pair<Label, Label>> pairs;
+    for_each_seam(item, options.side, [&](size_t axis, int64_t last) {
+      SeamOfTiles<Rule, Label>(item, grid.backward, axis, last)
+          .for_each_link(rule, values, roots, [&](int64_t a, int64_t b) {
+            if (options.merge == TileMerging::kSewing)
+              unite<Exclusive>(roots, Label(a), Label(b));
+            else if (roots[a] < roots[b])  // once, of both ends
+              pairs.emplace_back(roots[a], roots[b]);
+          });
+    });
+    for (bool changed = true; changed;) {
+      changed = false;
+      for_each_in(0, int64_t(pairs.size()), [&](int64_t i) {
+        Label &a = roots[pairs[i].first], &b = roots[pairs[i].second];
+        changed |= a != b;
+        a = b = std::min(a, b);
+      });
+    }
+    for_each_in(0, cells.count(), [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : roots[roots[i]]; });
+  };
+  label_items<Rule>(data, grid, consecutive, labels, counts, find_roots);
+}
+
+}  // namespace conncomp
