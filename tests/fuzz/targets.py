@@ -101,7 +101,7 @@ def label(data):
         periodic=periodic,
         batch_axes=batch_axes,
         numbering=numbering,
-        algorithm=choices.pick(["auto", "runs"]),
+        algorithm=choices.pick(["auto", "runs", "raster-scan", "label-equivalence"]),
         dtype=dtype,
         out=out,
     )

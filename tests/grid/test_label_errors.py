@@ -154,7 +154,7 @@ def test_dtypes_that_are_too_small(numbering):
         ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
         ({"numbering": None}, ValueError, "numbering=None"),
         ({"algorithm": "runz"}, ValueError, "algorithm='runz' .*'runs'"),
-        ({"algorithm": "label-equivalence"}, ValueError, "algorithm='label-equivalence' .*'runs'"),
+        ({"algorithm": "local-propagation"}, ValueError, "algorithm='local-propagation' .*'runs'"),
         ({"algorithm": "runs", "device": "cuda"}, ValueError, "algorithm='runs' .*'label-equiv"),
         ({"block": (32, 6)}, TypeError, "algorithm='auto' has no option 'block'; it has none"),
         ({"blocks": 1, "device": "cuda"}, TypeError, "has no option 'blocks'"),
