@@ -252,10 +252,11 @@ void label_by_tiles(const void* data, const Rule& rule, const Grid& grid, bool c
     for_each_seam(item, options.side, [&](size_t axis, int64_t last) {
       SeamOfTiles<Rule, Label>(item, grid.backward, axis, last)
           .for_each_link(rule, values, roots, [&](int64_t a, int64_t b) {
-            if (options.merge == TileMerging::kSewing)
-              unite<Exclusive>(roots, Label(a), Label(b));
-            else if (roots[a] < roots[b])  // once, of both ends
-              pairs.emplace_back(roots[a], roots[b]);
+            if (options.merge == TileMerging::kSewing) return unite<Exclusive>(roots, Label(a), Label(b));
+            // Of both ends of a link one lists it, and of links beside each other of the same roots the
+            // first.
+            const std::pair<Label, Label> pair(roots[a], roots[b]);
+            if (pair.first < pair.second && (pairs.empty() || pairs.back() != pair)) pairs.push_back(pair);
           });
     });
     for (bool changed = true; changed;) {
