@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from conncomp._core import native
@@ -31,17 +32,17 @@ def fill_by_ecl(
     return (native.ecl_of_csr(*graph._csr, symmetric, *choices, consecutive, labels),)
 
 
-def fill_by_bfs(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
-) -> tuple[int]:
-    """Label by breadth-first searches."""
-    mirrored = graph._is_mirrored()
-    return (native.bfs_of_csr(*graph._rows(), mirrored, consecutive, labels),)
+def _filling_by_rows(kernel: Callable[..., int]) -> Callable[..., tuple[int]]:
+    """Return a `fill` of a kernel that goes from vertex to vertex, both ways along each arc."""
+
+    def fill(
+        gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+    ) -> tuple[int]:
+        mirrored = graph._is_mirrored()
+        return (kernel(*graph._rows(), mirrored, consecutive, labels),)
+
+    return fill
 
 
-def fill_by_recolouring(
-    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
-) -> tuple[int]:
-    """Label by recolouring neighbours."""
-    mirrored = graph._is_mirrored()
-    return (native.recolouring_of_csr(*graph._rows(), mirrored, consecutive, labels),)
+fill_by_bfs = _filling_by_rows(native.bfs_of_csr)
+fill_by_recolouring = _filling_by_rows(native.recolouring_of_csr)

@@ -29,7 +29,7 @@ from conncomp.grid.bonds import problem_of_bonds
 from conncomp.grid.labelling import Problem, Request, problem_of_image
 from conncomp.grid.runs import Array
 from conncomp.kernels.cuda.grid.image import Image, steps_evenly
-from conncomp.kernels.cuda.grid.windings import find_windings, place_windings
+from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, current_gpu
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -278,7 +278,7 @@ def _find_on_gpu(gpu: Gpu, problem: Problem, read: Any, request: Request, name: 
     if seams.links and values.size:
         windings = find_windings(gpu, values, links, seams, labels, counts)
     else:
-        windings = no_windings(counts if gpu.xp is np else gpu.xp.asnumpy(counts))
+        windings = no_windings(as_numpy(gpu, counts))
     return windings.of_all_axes(problem.neighbourhood.periodic)
 
 

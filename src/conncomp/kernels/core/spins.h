@@ -46,6 +46,20 @@ namespace conncomp {
 
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
+// The fields of a record, what an update measures of a replica: see models/measurements.py. Powers of sizes
+// are limbs of 32 bits, each summed by itself, so that any order of summation gives the same.
+enum RecordField {
+  kSatisfied,
+  kActive,
+  kClusters,
+  kLargest,
+  kSquares,
+  kFourths = 7,
+  kWindingAxes = 12,  // a bit for each axis of the model along which a cluster wraps
+  kWindingRank,
+  kCounts
+};
+
 enum Purpose : Bits32 {
   kStart = 1,
   kBond,

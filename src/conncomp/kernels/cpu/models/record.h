@@ -1,5 +1,4 @@
-// What an update measures of a replica: the fields of models/measurements.py. Powers of sizes are limbs of 32
-// bits, each summed by itself, so that any order of summation gives the same.
+// What an update measures of a replica: the fields of core/spins.h.
 #pragma once
 
 #include <bit>
@@ -10,18 +9,6 @@
 #include "core/spins.h"
 
 namespace conncomp {
-
-enum RecordField {
-  kSatisfied,
-  kActive,
-  kClusters,
-  kLargest,
-  kSquares,
-  kFourths = 7,
-  kWindingAxes = 12,  // a bit for each axis of the model along which a cluster wraps
-  kWindingRank,
-  kCounts
-};
 
 // The clusters of a piece of work. A power of a size is below 2^160, as a size is below 2^40.
 struct ClusterTally {

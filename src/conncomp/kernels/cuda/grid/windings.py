@@ -71,16 +71,16 @@ def find_windings(
     lattices = read_by_host[head:]
     launch(tell, by_slot, windings)
     launch(collect, by_slot, windings, open_counts, len(open_counts), read_by_host, lattices)
-    read = _as_numpy(gpu, read_by_host[: head + READ_AT_ONCE * LISTED])
+    read = as_numpy(gpu, read_by_host[: head + READ_AT_ONCE * LISTED])
     if read[0] > READ_AT_ONCE:
-        read = _as_numpy(gpu, read_by_host[: head + int(read[0]) * LISTED])
+        read = as_numpy(gpu, read_by_host[: head + int(read[0]) * LISTED])
     components = read[head : head + int(read[0]) * LISTED].reshape(-1, LISTED)
 
     def left_out_below(bounds: NDArray[np.int64]) -> NDArray[np.int64]:
         between = np.zeros(len(bounds) + 1, np.int64)
         counted = gpu.xp.asarray(np.concatenate([bounds, between]))
         launch(count, by_slot, windings, counted, len(bounds), counted[len(bounds) :])
-        return np.cumsum(_as_numpy(gpu, counted[len(bounds) : -1]))
+        return np.cumsum(as_numpy(gpu, counted[len(bounds) : -1]))
 
     return number_windings(components[:, 0], components[:, 1:], read[1:head], left_out_below)
 
@@ -103,7 +103,8 @@ def place_windings(gpu: Gpu, windings: Windings) -> tuple[Any, Any, Any, Any]:
     return axes, of_rows, of_bases.reshape(bases.shape), placed[count + bases.size :]
 
 
-def _as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
+def as_numpy(gpu: Gpu, array: Any) -> NDArray[Any]:
+    """Return an array on a GPU in main memory; itself if it lies there, as on the host executor."""
     copied: NDArray[Any] = array if gpu.xp is np else gpu.xp.asnumpy(array)
     return copied
 

@@ -41,17 +41,6 @@ struct Replicas {
   }
 };
 
-// The records of replicas: see models/measurements.py.
-enum Field {
-  kSatisfied,
-  kActive,
-  kClusters,
-  kLargest,
-  kSquares,
-  kFourths = 7,
-  kWindingAxes = 12,
-  kCounts = 14
-};
 constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
 
 struct Records {
