@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp._core import BUILDS, choose_build, is_built, native
 
 OPTIONAL = [
     "networkx",
@@ -138,10 +139,62 @@ print(instruction_set, results.hexdigest())
 """
 
 
-def test_generic_build_gives_the_same():
-    best, generic = run(BUILD).split(), run(BUILD, CONNCOMP_CPU="generic").split()
-    assert generic[0] == "generic"
-    assert best[1] == generic[1]
+def test_all_builds_give_the_same():
+    loadable = [name for name in BUILDS if native.supports(name) and is_built(name)]
+    results = [run(BUILD, CONNCOMP_CPU=name).split() for name in loadable]
+    assert [name for name, _ in results] == loadable
+    assert len({digest for _, digest in results}) == 1
+
+
+V3, AVX512 = "x86-64-v3", "x86-64-avx512"
+EVERY = {"generic", V3, AVX512}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "supported", "built", "chosen"),
+    [
+        (None, EVERY, EVERY, AVX512),
+        ("", EVERY, EVERY, AVX512),
+        (None, {"generic", V3}, EVERY, V3),
+        (None, EVERY, {"generic", V3}, V3),
+        (None, {"generic"}, EVERY, "generic"),
+        (V3, EVERY, EVERY, V3),
+        ("generic", EVERY, EVERY, "generic"),
+    ],
+)
+def test_build_that_is_chosen(wanted, supported, built, chosen):
+    assert choose_build(wanted, supported.__contains__, built.__contains__) == chosen
+
+
+@pytest.mark.parametrize(
+    ("wanted", "supported", "built", "message"),
+    [
+        (
+            "avx9",
+            EVERY,
+            EVERY,
+            f"no build of that name; unset it or use {AVX512} or {V3} or generic",
+        ),
+        (AVX512, {"generic", V3}, EVERY, f"processor does not .* use {V3} or generic"),
+        (AVX512, EVERY, {"generic"}, "compiler of this installation did not .* use generic"),
+    ],
+)
+def test_builds_that_cannot_be_loaded(wanted, supported, built, message):
+    with pytest.raises(ValueError, match=f"CONNCOMP_CPU='{wanted}': .*{message}$"):
+        choose_build(wanted, supported.__contains__, built.__contains__)
+
+
+def test_a_build_is_asked_for_by_the_environment():
+    script = "import conncomp"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"CONNCOMP_CPU": "avx9"},
+    )
+    assert done.returncode != 0
+    assert "CONNCOMP_CPU='avx9': there is no build of that name" in done.stderr
 
 
 def test_several_python_threads_at_once():

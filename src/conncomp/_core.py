@@ -1,22 +1,46 @@
 """Loads the C++ core: the build for the best instruction set that this machine has.
 
-``CONNCOMP_CPU=generic`` asks for the build that runs on any processor of the architecture.
+The environment variable ``CONNCOMP_CPU`` asks for one of them by its name in ``BUILDS``.
 """
 
 import os
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-
-def _load() -> tuple[Any, str]:
-    """Return the extension module and the name of its instruction set."""
-    generic = import_module("conncomp._native")
-    if os.environ.get("CONNCOMP_CPU") == "generic" or not generic.supports_x86_64_v3():
-        return generic, "generic"
-    try:
-        return import_module("conncomp._native_x86_64_v3"), "x86-64-v3"
-    except ImportError:  # the compiler at build time did not know the instruction set
-        return generic, "generic"
+# The module for each instruction set, the best first; "generic" is any processor.
+BUILDS = {
+    "x86-64-avx512": "conncomp._native_x86_64_avx512",
+    "x86-64-v3": "conncomp._native_x86_64_v3",
+    "generic": "conncomp._native",
+}
 
 
-native, instruction_set = _load()
+def is_built(name: str) -> bool:
+    """Say whether the compiler knew an instruction set; if not, its module was left out."""
+    return find_spec(BUILDS[name]) is not None
+
+
+def choose_build(
+    wanted: str | None, supports: Callable[[str], bool], is_built: Callable[[str], bool]
+) -> str:
+    """Return the name of the build that is wanted, or of the best one that can be loaded."""
+    available = [name for name in BUILDS if supports(name) and is_built(name)]
+    if not wanted:
+        return available[0]
+    if wanted in available:
+        return wanted
+    if wanted not in BUILDS:
+        flaw = "there is no build of that name"
+    elif not supports(wanted):
+        flaw = "this processor does not have these instructions"
+    else:
+        flaw = "the compiler of this installation did not know these instructions"
+    raise ValueError(f"CONNCOMP_CPU={wanted!r}: {flaw}; unset it or use {' or '.join(available)}")
+
+
+instruction_set = choose_build(
+    os.environ.get("CONNCOMP_CPU"), import_module(BUILDS["generic"]).supports, is_built
+)
+native: Any = import_module(BUILDS[instruction_set])

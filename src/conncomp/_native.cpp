@@ -565,6 +565,24 @@ void define_kawasaki(nb::module_& m) {
       });
 }
 
+// Whether the processor has what the build of that name in _core.py needs, and the system saves its
+// registers.
+bool supports(const std::string& instruction_set) {
+  if (instruction_set == "generic") return true;
+#if defined(__x86_64__) && defined(__GNUC__)
+  const bool v3 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+  if (instruction_set == "x86-64-v3") return v3;
+  if (instruction_set == "x86-64-avx512")
+    return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg") &&
+           __builtin_cpu_supports("avx512vpopcntdq");
+#endif
+  return false;
+}
+
 }  // namespace
 
 NB_MODULE(CONNCOMP_MODULE, m) {
@@ -613,12 +631,5 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("compiler", [] { return __VERSION__; });
-  m.def("supports_x86_64_v3", [] {
-#if defined(__x86_64__) && defined(__GNUC__)
-    return bool(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-                __builtin_cpu_supports("fma"));
-#else
-    return false;
-#endif
-  });
+  m.def("supports", &supports);
 }

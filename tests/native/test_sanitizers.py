@@ -1,17 +1,11 @@
 """The C++ core under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer."""
 
-import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from conncomp._core import native
-
-HERE = Path(__file__).parent
-KERNELS = HERE.parents[1] / "src" / "conncomp" / "kernels"
-COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+from native_program import compile_natively
 
 # AddressSanitizer and UndefinedBehaviorSanitizer see the more, the less was optimised before them,
 # and the optimiser takes half the time; ThreadSanitizer's programs would run for longer than that.
@@ -19,7 +13,6 @@ SANITIZERS = {
     "address": ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     "thread": ["-O1", "-fsanitize=thread"],
 }
-INSTRUCTIONS = {"generic": [], "x86-64-v3": ["-march=x86-64-v3"]}
 
 
 @pytest.mark.long
@@ -36,19 +29,8 @@ INSTRUCTIONS = {"generic": [], "x86-64-v3": ["-march=x86-64-v3"]}
     ],
 )
 def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
-    if COMPILER is None:
-        pytest.skip("no C++ compiler on PATH")
-    if instructions != "generic" and not native.supports_x86_64_v3():
-        pytest.skip("this processor has no AVX2")
     program = tmp_path / test
-    subprocess.run(
-        [COMPILER, "-std=c++20", "-g1", "-pthread", "-ffp-contract=off"]
-        + ["-DCONNCOMP_GRAIN=32", "-I", KERNELS]
-        + SANITIZERS[sanitizer]
-        + INSTRUCTIONS[instructions]
-        + [HERE / f"{test}.cpp", "-o", program],
-        check=True,
-    )
+    compile_natively(test, instructions, ["-g1", "-pthread", *SANITIZERS[sanitizer]], program)
     # ThreadSanitizer's shadow memory collides with randomised addresses on recent kernels.
     fixed = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
     done = subprocess.run(

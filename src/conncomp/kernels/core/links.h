@@ -69,15 +69,17 @@ struct Distance {
   CONNCOMP_ANYWHERE bool within(T a, T b) const {
     a ^= turn;
     b ^= turn;
-    return T(a < b ? b - a : a - b) <= limit;
+    const T difference = a < b ? b - a : a - b;
+    return difference <= limit;
   }
 };
 struct RealDistance {
   double limit;
 
   CONNCOMP_ANYWHERE bool within(double a, double b) const {
-    const double difference = a < b ? b - a : a - b;
-    return a == b || difference <= limit;  // infinities are equal, but their difference is NaN
+    const double difference = a - b;
+    // Infinities are equal, but their difference is NaN. Without branches, which compilers do not vectorise.
+    return int(a == b) | (int(difference <= limit) & int(difference >= -limit));
   }
 };
 template <>

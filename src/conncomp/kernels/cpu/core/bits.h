@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
+#endif
+#ifdef __aarch64__
+#include <arm_neon.h>
 #endif
 
 namespace conncomp {
@@ -22,9 +25,25 @@ constexpr uint64_t up_to(int p) { return kAll >> (kWord - 1 - p); }
 
 // Turns 32 bytes of 0 or 1 into a mask.
 inline uint64_t pack(const uint8_t* flags) {
-#ifdef __AVX2__
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags));
+  return _mm256_test_epi8_mask(bytes, bytes);
+#elif defined(__AVX2__)
   const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags));
   return uint32_t(_mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7)));
+#elif defined(__SSE2__)
+  uint64_t mask = 0;
+  for (int i = 0; i < kHalf; i += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(flags + i));
+    mask |= uint64_t(_mm_movemask_epi8(_mm_slli_epi16(bytes, 7))) << i;
+  }
+  return mask;
+#elif defined(__aarch64__)
+  // Each byte is moved to its place among eight; sums of neighbours, three times, put eight into a byte.
+  const int8x16_t place = vcombine_s8(vcreate_s8(0x0706050403020100), vcreate_s8(0x0706050403020100));
+  const uint8x16_t low = vshlq_u8(vld1q_u8(flags), place), high = vshlq_u8(vld1q_u8(flags + 16), place);
+  const uint8x16_t pairs = vpaddq_u8(low, high), fours = vpaddq_u8(pairs, pairs);
+  return vgetq_lane_u32(vreinterpretq_u32_u8(vpaddq_u8(fours, fours)), 0);
 #else
   uint64_t mask = 0;
   for (int i = 0; i < kHalf / 8; ++i) {
@@ -37,9 +56,20 @@ inline uint64_t pack(const uint8_t* flags) {
 }
 
 // The mask of the p in [0, count) with predicate(p). Compilers vectorise its loops, of fixed length, where
-// everything is inlined, which they must be told once they have inlined much.
+// everything is inlined, which they must be told once they have inlined much. A predicate that computes with
+// narrow integers should narrow its result, lest it be vectorised as one of int.
 template <class Predicate>
 [[gnu::always_inline, gnu::flatten]] inline uint64_t mask_where(int count, Predicate&& predicate) {
+#ifdef __AVX512BW__
+  // Comparisons give masks here, of up to 64 elements; the compiler takes the widest registers only in a loop
+  // that fills them.
+  if (count == kWord) {
+    uint8_t flags[kWord];
+    for (int p = 0; p < kWord; ++p) flags[p] = predicate(p);
+    const __m512i bytes = _mm512_loadu_si512(flags);
+    return _mm512_test_epi8_mask(bytes, bytes);
+  }
+#endif
   uint8_t flags[kHalf];
   const auto half = [&](int first) __attribute__((always_inline)) {
     for (int p = 0; p < kHalf; ++p) flags[p] = predicate(first + p);

@@ -22,6 +22,14 @@
 #include <mutex>
 #include <thread>
 
+#ifdef _LIBCPP_VERSION
+// libc++ has this, and does not declare it.
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
+}  // namespace __cxxabiv1
+#endif
+
 namespace conncomp {
 
 class ThreadPool {

@@ -12,7 +12,42 @@ namespace conncomp {
 // What `expand` may read beyond the last label; it also reads the one before the first.
 constexpr int kSlack = 16;
 
-#ifdef __AVX2__
+#ifdef __AVX512VPOPCNTDQ__
+template <class Index>
+__m512i broadcast(Index value) {
+  return sizeof(Index) == 4 ? _mm512_set1_epi32(int(value)) : _mm512_set1_epi64(value);
+}
+
+// For each element of `mask` the entry of `table` whose place is the number of its bits; `empty` for others.
+template <class Index>
+__m512i permute(__m512i table, __m512i bits, uint64_t mask, __m512i empty) {
+  if constexpr (sizeof(Index) == 4)
+    return _mm512_mask_permutexvar_epi32(empty, __mmask16(mask), _mm512_popcnt_epi32(bits), table);
+  else
+    return _mm512_mask_permutexvar_epi64(empty, __mmask8(mask), _mm512_popcnt_epi64(bits), table);
+}
+
+// For each element of a register the bits of elements up to it that come after the first.
+template <class Index>
+alignas(64) constexpr std::array<Index, 64 / sizeof(Index)> kAfterFirst = [] {
+  std::array<Index, 64 / sizeof(Index)> bits;
+  for (int p = 0; p < int(bits.size()); ++p) bits[p] = Index(up_to(p) & ~uint64_t(1));
+  return bits;
+}();
+
+// A register of labels at a time: those of the runs ahead, permuted by the number of starts after the first
+// element.
+template <class Index>
+void expand_vectors(uint64_t foreground, uint64_t start, const Index* label, Index background, Index* out) {
+  const __m512i empty = broadcast(background), after_first = _mm512_load_si512(kAfterFirst<Index>.data());
+  for (int p = 0; p < kWord; p += kAfterFirst<Index>.size()) {
+    const __m512i ahead = _mm512_loadu_si512(label + std::popcount(start & up_to(p)));
+    const __m512i starts = _mm512_and_si512(broadcast(Index(start >> p)), after_first);
+    const __m512i complements = _mm512_xor_si512(ahead, broadcast(Index(-1)));
+    _mm512_storeu_si512(out + p, permute<Index>(complements, starts, foreground >> p, empty));
+  }
+}
+#elif defined(__AVX2__)
 // For each pattern of starts among eight elements: byte p counts those at 1 ... p.
 constexpr std::array<uint64_t, 256> kStartsBefore = [] {
   std::array<uint64_t, 256> table{};
@@ -48,7 +83,9 @@ void expand(uint64_t foreground, uint64_t start, const Index* label, Index backg
   } else if (foreground == kAll && start <= 1) {
     std::fill_n(out, kWord, Index(~label[start]));
   } else {
-#ifdef __AVX2__
+#ifdef __AVX512VPOPCNTDQ__
+    return expand_vectors(foreground, start, label, background, out);
+#elif defined(__AVX2__)
     if constexpr (sizeof(Index) == 4) return expand_vectors(foreground, start, label, background, out);
 #endif
     for (int p = 0; p < kWord; ++p) {

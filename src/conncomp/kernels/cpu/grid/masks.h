@@ -121,11 +121,12 @@ struct Masks {
 
   // Reads the bonds along rows; everything is foreground.
   void read_bonds(const void* data, const Bonds& rule) {
-    const int mask = rule.mask[0];
+    const uint8_t mask = rule.mask[0];
     read_rows<uint8_t>(data, rule.plane[0], [&](const uint8_t* x, int64_t w) {
       const int count = covered(w), left = w == 0;
       if (!bundles.neighbours.connected) return RowWord{up_to(count - 1), 0};
-      const uint64_t linked = mask_where(count - left, [&](int p) { return (x[p + left - 1] & mask) != 0; });
+      const uint64_t linked =
+          mask_where(count - left, [&](int p) { return uint8_t(x[p + left - 1] & mask) != 0; });
       return RowWord{up_to(count - 1), linked << left};
     });
   }

@@ -1,0 +1,143 @@
+// Holds what is written for registers of a processor against loops over elements: masks of predicates, for
+// every type and every number of elements, and labels of runs. Built and run by test_sanitizers.py and
+// test_aarch64.py.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "core/half.h"
+#include "core/links.h"
+#include "cpu/core/bits.h"
+#include "cpu/grid/expand.h"
+
+using namespace conncomp;
+
+namespace {
+
+std::mt19937_64 generator(1);
+
+int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
+
+void check(bool right, const char* what) {
+  if (right) return;
+  std::printf("wrong: %s\n", what);
+  std::exit(1);
+}
+
+// Words of all densities, now and then one that is empty or full.
+uint64_t draw_word() {
+  const uint64_t word = generator(), second = generator(), third = generator();
+  const std::array<uint64_t, 7> words{
+      0, kAll, word, word & second, word | second, word & second & third, word | second | third};
+  return words[draw(0, 6)];
+}
+
+void test_pack() {
+  std::array<uint8_t, kHalf> flags;
+  const uint64_t word = draw_word();
+  for (int p = 0; p < kHalf; ++p) flags[p] = word >> p & 1;
+  check(pack(flags.data()) == uint32_t(word), "flags");
+}
+
+template <class Predicate>
+void test_mask(const char* what, Predicate&& predicate) {
+  for (int count = 0; count <= kWord; ++count) {
+    uint64_t mask = 0;
+    for (int p = 0; p < count; ++p)
+      if (predicate(p)) mask |= uint64_t(1) << p;
+    check(mask_where(count, predicate) == mask, what);
+  }
+}
+
+// Any bits, which may be those of NaN, or few values, of which neighbours are often equal.
+template <class T>
+std::array<T, kWord + 1> draw_values() {
+  std::array<T, kWord + 1> values;
+  const bool few = draw(0, 3) > 0;
+  for (T& value : values) {
+    const uint64_t bits = generator();
+    std::memcpy(&value, &bits, sizeof(T));
+    if constexpr (!std::is_same_v<T, Half>) {
+      if (few) value = T(draw(0, 2));
+    } else if (few) {
+      value = {uint16_t(draw(0, 2) << 14)};
+    }
+  }
+  return values;
+}
+
+template <class T, class Limit>
+void test_masks(Limit limit) {
+  const auto values = draw_values<T>(), others = draw_values<T>();
+  const T *const x = values.data() + 1, *const y = others.data() + 1, background = others[0];
+  const Within<T> within{{}, limit};
+  test_mask("not the background", [&](int p) { return !(x[p] == background); });
+  test_mask("equal to itself", [&](int p) { return x[p] == x[p]; });
+  test_mask("equal to the element before", [&](int p) { return x[p] == x[p - 1]; });
+  test_mask("equal to another row", [&](int p) { return x[p] == y[p]; });
+  test_mask("equal to two others", [&](int p) { return int(x[p] == y[p]) & int(x[p] == y[p - 1]); });
+  test_mask("within a limit", [&, within](int p) { return within.linked(x[p], y[p]); });
+  if constexpr (std::is_integral_v<T>) {
+    const T bit = T(1) << draw(0, 8 * sizeof(T) - 1);
+    test_mask("a bit", [&](int p) { return T(x[p] & bit) != 0; });
+  }
+}
+
+// Two values are within a limit if a simple sum says so.
+void test_distance() {
+  const auto a = draw_values<double>(), b = draw_values<double>();
+  const double limit = draw(0, 2);
+  for (int p = 0; p < kWord; ++p) {
+    const bool near = a[p] == b[p] || (a[p] < b[p] ? b[p] - a[p] : a[p] - b[p]) <= limit;
+    check(RealDistance{limit}.within(a[p], b[p]) == near, "a distance");
+  }
+  const double infinity = HUGE_VAL;
+  check(RealDistance{limit}.within(infinity, infinity), "equal infinities");
+  check(!RealDistance{limit}.within(infinity, -infinity), "infinities");
+  for (int i = 0; i < 100; ++i) {
+    const int c = draw(-128, 127), d = draw(-128, 127), most = draw(0, 255);
+    const Distance<uint8_t> distance{uint8_t(most), 1 << 7};
+    check(distance.within(uint8_t(c), uint8_t(d)) == (std::abs(c - d) <= most), "a distance of int8");
+  }
+}
+
+// Labels of as many runs as start, on a heap without a byte more than may be read.
+template <class Index>
+void test_expand() {
+  const uint64_t foreground = draw_word(), start = draw_word();
+  const Index background = Index(draw(-1, 1));
+  std::vector<Index> labels(1 + std::popcount(start) + kSlack), expanded(kWord + 2, 77);
+  for (Index& label : labels) label = Index(generator());
+  expand(foreground, start, labels.data(), background, expanded.data() + 1);
+  check(expanded.front() == 77 && expanded.back() == 77, "elements beside a word");
+  for (int p = 0; p < kWord; ++p) {
+    const Index label = ~labels[std::popcount(start & up_to(p))];
+    check(expanded[p + 1] == (foreground >> p & 1 ? label : background), "label of an element");
+  }
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const int rounds = std::atoi(arguments[1]);
+  for (int round = 0; round < rounds; ++round) {
+    test_pack();
+    test_masks<uint8_t>(Distance<uint8_t>{uint8_t(draw(0, 255)), uint8_t(draw(0, 1) << 7)});
+    test_masks<uint16_t>(Distance<uint16_t>{uint16_t(draw(0, 9)), uint16_t(draw(0, 1) << 15)});
+    test_masks<uint32_t>(Distance<uint32_t>{uint32_t(draw(0, 9)), uint32_t(draw(0, 1)) << 31});
+    test_masks<uint64_t>(Distance<uint64_t>{uint64_t(draw(0, 9)), uint64_t(draw(0, 1)) << 63});
+    test_masks<Half>(Distance<Half>{{double(draw(0, 2))}});
+    test_masks<float>(Distance<float>{{double(draw(0, 2))}});
+    test_masks<double>(Distance<double>{{double(draw(0, 2))}});
+    test_distance();
+    for (int i = 0; i < 20; ++i) {
+      test_expand<int32_t>();
+      test_expand<int64_t>();
+    }
+  }
+  std::printf("%d rounds\n", rounds);
+}
