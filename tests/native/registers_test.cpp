@@ -1,6 +1,5 @@
-// Holds what is written for registers of a processor against loops over elements: masks of predicates, for
-// every type and every number of elements, and labels of runs. Built and run by test_sanitizers.py and
-// test_aarch64.py.
+// Holds what is written for the registers of a processor against loops over elements: masks of predicates,
+// for every type and every number of elements, and labels of runs. Built and run by test_registers.py.
 #include <array>
 #include <cmath>
 #include <cstdio>
