@@ -12,6 +12,7 @@
 #include "core/links.h"
 #include "cpu/core/bits.h"
 #include "cpu/grid/expand.h"
+#include "cpu/grid/runs.h"
 
 using namespace conncomp;
 
@@ -119,10 +120,87 @@ void test_expand() {
   }
 }
 
+// An array of two or three axes, whose rows take up to three words; neighbours move along `connectivity`
+// axes.
+struct Array {
+  std::vector<int64_t> shape, stride;
+  std::vector<Step> steps, backward;
+  int64_t size = 1;
+
+  Array() {
+    const int ndim = draw(2, 3), connectivity = draw(1, ndim);
+    for (int k = 0; k < ndim; ++k) shape.push_back(k + 1 < ndim ? draw(1, 6) : draw(1, 150));
+    stride.resize(ndim);
+    for (int k = ndim - 1; k >= 0; size *= shape[k--]) stride[k] = size;
+    for (int code = 0, codes = ndim == 2 ? 9 : 27; code < codes; ++code) {
+      Step step;
+      for (int k = 0, place = codes / 3; k < ndim; ++k, place /= 3)
+        step.push_back(int8_t(code / place % 3 - 1));
+      const int moves = ndim - int(std::count(step.begin(), step.end(), 0));
+      if (moves == 0 || moves > connectivity) continue;
+      steps.push_back(step);
+      if (code < codes / 2) backward.push_back(step);
+    }
+  }
+
+  Grid grid(int64_t bytes) const {
+    Grid grid{{}, 0, backward};
+    for (size_t k = 0; k < shape.size(); ++k)
+      grid.axes.push_back({shape[k], false, stride[k], stride[k] * bytes});
+    return grid;
+  }
+
+  // The neighbour one step away, or -1 beyond an edge.
+  int64_t neighbour(int64_t i, const Step& step) const {
+    int64_t j = i;
+    for (size_t k = 0; k < shape.size(); ++k) {
+      const int64_t c = i / stride[k] % shape[k] + step[k];
+      if (c < 0 || c >= shape[k]) return -1;
+      j += step[k] * stride[k];
+    }
+    return j;
+  }
+};
+
+template <class Rule>
+void test_labels(const Array& array, const std::vector<typename Rule::Value>& values, const Rule& rule) {
+  std::vector<int32_t> expected(array.size, 0), labels(array.size, 77);
+  int32_t count = 0;
+  std::vector<int64_t> stack;
+  for (int64_t seed = 0; seed < array.size; ++seed) {
+    if (expected[seed] || rule.is_background(values[seed])) continue;
+    expected[seed] = ++count;
+    for (stack.push_back(seed); !stack.empty();) {
+      const int64_t i = stack.back();
+      stack.pop_back();
+      for (const Step& step : array.steps) {
+        const int64_t j = array.neighbour(i, step);
+        if (j < 0 || expected[j] || rule.is_background(values[j]) || !rule.linked(values[i], values[j]))
+          continue;
+        expected[j] = count;
+        stack.push_back(j);
+      }
+    }
+  }
+  int64_t components = 0;
+  label_runs(values.data(), rule, array.grid(sizeof(values[0])), true, labels.data(), &components);
+  check(components == count, "the number of components");
+  check(labels == expected, "labels");
+}
+
+template <class T>
+std::vector<T> draw_array(const Array& array, int values) {
+  const int percent = draw(0, 100);
+  std::vector<T> drawn(array.size);
+  for (T& value : drawn) value = T(draw(1, 100) <= percent ? draw(1, values) : 0);
+  return drawn;
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
+  wanted_threads = 1;
   for (int round = 0; round < rounds; ++round) {
     test_pack();
     test_masks<uint8_t>(Distance<uint8_t>{uint8_t(draw(0, 255)), uint8_t(draw(0, 1) << 7)});
@@ -137,6 +215,10 @@ int main(int, char** arguments) {
       test_expand<int32_t>();
       test_expand<int64_t>();
     }
+    const Array array;
+    test_labels(array, draw_array<uint8_t>(array, 1), Equal<uint8_t>{{0, true}});
+    test_labels(array, draw_array<uint8_t>(array, 3), Equal<uint8_t>{{0, draw(0, 1) == 0}});
+    test_labels(array, draw_array<float>(array, 4), Within<float>{{0, true}, {{1}}});
   }
   std::printf("%d rounds\n", rounds);
 }

@@ -1,19 +1,35 @@
 """What is written for the registers of a processor, optimised as in each build of the core."""
 
 import subprocess
+import sys
 
 import pytest
 
-from native_program import INSTRUCTIONS, compile_natively
+from native_program import INSTRUCTIONS, compile_natively, compile_program
 
-OPTIMISED = ["-O3", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+ROUNDS = 200
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("instructions", INSTRUCTIONS)
 def test_registers(instructions, tmp_path):
     program = tmp_path / "registers_test"
-    compile_natively("registers_test", instructions, OPTIMISED, program)
-    done = subprocess.run([program, "200"], capture_output=True, text=True, timeout=300)
+    compile_natively(
+        "registers_test", instructions, ["-O3", "-pthread", "-fsanitize=address"], program
+    )
+    done = subprocess.run([program, str(ROUNDS)], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "200 rounds\n"
+    assert done.stdout == f"{ROUNDS} rounds\n"
+
+
+@pytest.mark.long
+def test_registers_of_arm(tmp_path):
+    """Compiled by a cross-compiler, which builds its own library at first, and emulated."""
+    pytest.importorskip("ziglang")
+    pytest.importorskip("unicorn")
+    from aarch64 import Process
+
+    program = tmp_path / "registers_test"
+    compiler = [sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-musl", "-static"]
+    compile_program([*compiler, "-O3"], "registers_test", program)
+    assert Process(program, [str(ROUNDS)]).run() == (0, f"{ROUNDS} rounds\n")

@@ -72,6 +72,33 @@ inline void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* l
     label += std::popcount(unsigned(starts));
   }
 }
+#elif defined(__aarch64__)
+// For each pattern of starts at the second to the fourth of four elements: which bytes of the labels ahead
+// are those of each element's label.
+constexpr std::array<std::array<uint8_t, 16>, 8> kLabelBytes = [] {
+  std::array<std::array<uint8_t, 16>, 8> table{};
+  for (int starts = 0; starts < 8; ++starts)
+    for (int byte = 0; byte < 16; ++byte)
+      table[starts][byte] = uint8_t(4 * std::popcount(starts & below(byte / 4)) + byte % 4);
+  return table;
+}();
+
+// Four labels at a time: those of the runs ahead, permuted by the number of starts up to each element.
+inline void expand_vectors(uint64_t foreground, uint64_t start, const int32_t* label, int32_t background,
+                           int32_t* out) {
+  const uint32x4_t bit = vcombine_u32(vcreate_u32(0x0000000200000001), vcreate_u32(0x0000000800000004));
+  const int32x4_t empty = vdupq_n_s32(background);
+  uint64_t counts = start - (start >> 1 & 0x5555555555555555);                  // of starts, in each two bits
+  counts = (counts & 0x3333333333333333) + (counts >> 2 & 0x3333333333333333);  // and in each four
+  for (int p = 0; p < kWord; p += 4) {
+    const int32x4_t ahead = vld1q_s32(label + (start >> p & 1));
+    const uint8x16_t bytes = vld1q_u8(kLabelBytes[start >> p >> 1 & 7].data());
+    const uint8x16_t permuted = vqtbl1q_u8(vreinterpretq_u8_s32(ahead), bytes);
+    const uint32x4_t mask = vtstq_u32(vdupq_n_u32(uint32_t(foreground >> p)), bit);
+    vst1q_s32(out + p, vbslq_s32(mask, vmvnq_s32(vreinterpretq_s32_u8(permuted)), empty));
+    label += counts >> p & 15;
+  }
+}
 #endif
 
 // Writes a label for each bit of `foreground`, and `background` for the others. `label` points to the
@@ -85,7 +112,7 @@ void expand(uint64_t foreground, uint64_t start, const Index* label, Index backg
   } else {
 #ifdef __AVX512VPOPCNTDQ__
     return expand_vectors(foreground, start, label, background, out);
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) || defined(__aarch64__)
     if constexpr (sizeof(Index) == 4) return expand_vectors(foreground, start, label, background, out);
 #endif
     for (int p = 0; p < kWord; ++p) {
