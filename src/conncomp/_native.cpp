@@ -166,12 +166,12 @@ Rows<Pointer, Vertex> rows_of(const Vector<const Pointer>& indptr, const Vector<
   return {indptr.data(), indices.data(), int64_t(indptr.size()) - 1, int64_t(indices.size())};
 }
 
-// Labels the vertices by roots that `fill` fills; returns the number of components.
+// Labels the vertices by a forest that `fill` fills; returns the number of components.
 template <class Index, class Fill>
 int64_t label_vertices(Vector<Index>& out, bool consecutive, Fill&& fill) {
   return without_gil([&] {
     fill(out.data());
-    return label_roots(out.data(), int64_t(out.size()), consecutive);
+    return label_forest(out.data(), int64_t(out.size()), consecutive);
   });
 }
 
@@ -188,14 +188,14 @@ template <class Pointer, class Vertex, class Index>
 int64_t components_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
                           bool consecutive, Vector<Index> out) {
   return label_rows(indptr, indices, out, consecutive,
-                    [&](auto rows, Index* roots) { find_roots(rows, symmetric, roots); });
+                    [&](auto rows, Index* parent) { grow_forest(rows, symmetric, parent); });
 }
 
 template <class Vertex, class Index>
 int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, bool consecutive,
                            Vector<Index> out) {
-  return label_vertices(out, consecutive, [&](Index* roots) {
-    find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), roots);
+  return label_vertices(out, consecutive, [&](Index* parent) {
+    grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), parent);
   });
 }
 

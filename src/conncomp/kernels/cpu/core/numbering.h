@@ -87,4 +87,48 @@ int64_t label_roots(Index* parent, int64_t count, bool consecutive) {
   return components;
 }
 
+// Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the
+// number of components. Labels stay complemented until all entries have one, so that what is negative ends
+// every path.
+template <class Index>
+int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
+  const Parts parts(count, kGrain);
+  std::vector<int64_t> first(parts.parts + 1);  // of the labels of each part
+  parallel_for(parts.parts, [&](int64_t part) {
+    int64_t roots = 0;
+    for_each_in(parts.begin(part), parts.end(part),
+                [&roots, parent](int64_t i) { roots += parent[i] == Index(i); });
+    first[part + 1] = roots;
+  });
+  for (int64_t part = 0; part < parts.parts; ++part) first[part + 1] += first[part];
+  const int64_t components = first[parts.parts];
+  if (!consecutive) {
+    flatten(parent, count);
+  } else if (components == 1) {
+    for_each_index(count, [=](int64_t i) { parent[i] = 0; });
+  } else {
+    parallel_for(parts.parts, [&](int64_t part) {
+      if (first[part] == first[part + 1]) return;
+      for_each_in(parts.begin(part), parts.end(part), [parent, label = Index(first[part])](int64_t i) mutable {
+        if (parent[i] == Index(i)) parent[i] = ~label++;
+      });
+    });
+    for_each_index(count, [=](int64_t i) {
+      const Index above = Shared::load(parent + i);
+      if (above < 0) return;
+      Index label = Shared::load(parent + above);
+      if (label >= 0) {
+        do label = Shared::load(parent + label);
+        while (label >= 0);
+        // The whole path gets the label, or a long one would be gone through again and again.
+        for (Index on_path = above, next; (next = Shared::load(parent + on_path)) >= 0; on_path = next)
+          Shared::store(parent + on_path, label);
+      }
+      Shared::store(parent + i, label);
+    });
+    for_each_index(count, [=](int64_t i) { parent[i] = ~parent[i]; });
+  }
+  return components;
+}
+
 }  // namespace conncomp
