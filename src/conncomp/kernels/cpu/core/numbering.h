@@ -109,9 +109,10 @@ int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
   } else {
     parallel_for(parts.parts, [&](int64_t part) {
       if (first[part] == first[part + 1]) return;
-      for_each_in(parts.begin(part), parts.end(part), [parent, label = Index(first[part])](int64_t i) mutable {
-        if (parent[i] == Index(i)) parent[i] = ~label++;
-      });
+      for_each_in(parts.begin(part), parts.end(part),
+                  [parent, label = Index(first[part])](int64_t i) mutable {
+                    if (parent[i] == Index(i)) parent[i] = ~label++;
+                  });
     });
     for_each_index(count, [=](int64_t i) {
       const Index above = Shared::load(parent + i);
