@@ -293,6 +293,22 @@ void run_papers(const Rows<Pointer, Vertex> rows, bool symmetric, const std::vec
   use();
 }
 
+// A forest with paths of any length, not flat.
+template <class Index>
+void test_forest() {
+  const int count = draw(0, 600), reach = draw(1, 600);
+  std::vector<Index> forest(count), roots(count);
+  for (int v = 0; v < count; ++v) {
+    forest[v] = Index(draw(0, 9) ? std::max(v - draw(0, reach), 0) : v);
+    roots[v] = forest[v] == Index(v) ? Index(v) : roots[forest[v]];
+  }
+  std::vector<Index> numbers(count), labels = forest;
+  Index components = 0;
+  for (int v = 0; v < count; ++v) numbers[v] = roots[v] == Index(v) ? components++ : numbers[roots[v]];
+  check(label_forest(labels.data(), count, true) == components && labels == numbers, "number of a tree");
+  check(label_forest(forest.data(), count, false) == components && forest == roots, "root of a tree");
+}
+
 template <class Index>
 void test_graph() {
   const int vertices = draw(0, 600), arcs = vertices ? draw(0, 1200) : 0;
@@ -323,14 +339,16 @@ void test_graph() {
       });
   std::vector<Index> roots(vertices), others(vertices);
   const Rows<int64_t, Index> rows{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
-  find_roots(rows, symmetric, roots.data());
-  find_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
+  grow_forest(rows, symmetric, roots.data());
+  label_forest(roots.data(), vertices, false);
+  grow_forest_of_arcs(src.data(), dst.data(), int64_t(src.size()), vertices, others.data());
+  label_forest(others.data(), vertices, false);
   for (int v = 0; v < vertices; ++v)
     check(roots[v] == expected[v] && others[v] == expected[v], "root of a vertex");
   run_papers(rows, symmetric, src, dst, others, [&] {
     for (int v = 0; v < vertices; ++v) check(others[v] == expected[v], "root by an algorithm of the papers");
   });
-  label_roots(roots.data(), vertices, true);
+  label_forest(roots.data(), vertices, true);
   Index next = 0;
   for (int v = 0; v < vertices; ++v) {
     if (expected[v] == v) others[v] = next++;
@@ -408,11 +426,11 @@ void test_changing_graph() {
   for (Vertex& vertex : dst) vertex = any();
   std::vector<Index> roots(vertices);
   const Rows<Vertex, Vertex> rows{indptr.data(), dst.data(), vertices, arcs};
-  find_roots(rows, draw(0, 1), roots.data());
-  label_roots(roots.data(), vertices, draw(0, 1));
-  find_roots_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
-  label_roots(roots.data(), vertices, draw(0, 1));
-  run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_roots(roots.data(), vertices, draw(0, 1)); });
+  grow_forest(rows, draw(0, 1), roots.data());
+  label_forest(roots.data(), vertices, draw(0, 1));
+  grow_forest_of_arcs(src.data(), dst.data(), arcs, vertices, roots.data());
+  label_forest(roots.data(), vertices, draw(0, 1));
+  run_papers(rows, draw(0, 1), src, dst, roots, [&] { label_forest(roots.data(), vertices, draw(0, 1)); });
 
   // Keys that are others when they are asked for again.
   std::vector<int64_t> begin(vertices + 1);
@@ -498,6 +516,8 @@ int main(int, char** arguments) {
     test_grid<float, int32_t>();
     test_bonds<int32_t>();
     test_bonds<int64_t>();
+    test_forest<int32_t>();
+    test_forest<int64_t>();
     test_graph<int32_t>();
     test_graph<int64_t>();
     test_random();

@@ -1,5 +1,5 @@
-// From a forest of parents to labels, in place. A root's label is kept complemented (~label, which is
-// negative) until every other entry has fetched it, so that labels and parents can share one array.
+// From a forest of parents to labels, in place. Labels are kept complemented (~label, which is negative)
+// until every entry has one, so that labels and parents can share one array.
 #pragma once
 
 #include <bit>
@@ -70,26 +70,8 @@ void flatten(Index* parent, int64_t count) {
   for_each_index(count, [&](int64_t i) { flatten_entry(parent, i); });
 }
 
-// Turns a flat forest into labels 0, 1, ... in the order of the roots, or into roots, which it already
-// is; returns the number of components.
-template <class Index>
-int64_t label_roots(Index* parent, int64_t count, bool consecutive) {
-  const auto is_root = [&](int64_t i) { return parent[i] == Index(i); };
-  if (!consecutive) return scan(count, is_root, [](int64_t, int64_t) {});
-  const int64_t components = scan(count, is_root, [&](int64_t i, int64_t before) {
-    parent[i] = is_root(i) ? ~Index(before) : parent[i];
-  });
-  for_each_index(count, [&](int64_t i) {
-    const Index root = Shared::load(parent + i);
-    Shared::store(parent + i, Shared::load(parent + (root < 0 ? Index(i) : root)));
-  });
-  for_each_index(count, [&](int64_t i) { parent[i] = ~parent[i]; });
-  return components;
-}
-
 // Turns a forest, flat or not, into labels 0, 1, ... in the order of the roots, or into roots; returns the
-// number of components. Labels stay complemented until all entries have one, so that what is negative ends
-// every path.
+// number of components.
 template <class Index>
 int64_t label_forest(Index* parent, int64_t count, bool consecutive) {
   const Parts parts(count, kGrain);

@@ -91,7 +91,7 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
 // parents whole cache lines are used.
 template <class Pointer, class Vertex, class Index>
 void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
-  constexpr int64_t kBlock = 1024, kUnited = 64, kNeighbours = 4;
+  constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
   for_each_index(rows.vertices / kBlock, [=](int64_t block) {
     checkpoint(kUnited);
     for (int64_t v = block * kBlock; v < block * kBlock + kUnited; ++v) {
@@ -121,6 +121,7 @@ void sweep(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent, Freq
 // none.
 template <class Pointer, class Vertex, class Index>
 void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
+  if (rows.vertices == 0) return;
   const bool sparse = rows.arcs / kHookedDegree < rows.vertices;
   if (symmetric && sparse) return grow_sparse_forest(rows, parent);
   start_trees(rows, parent);
@@ -129,9 +130,14 @@ void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent
   if (!sparse) {
     hook_trees(rows, symmetric, parent);
     flatten(parent, rows.vertices);
-    if (symmetric && (giant = frequent_root(rows, parent)).share < 0.9) {
+    giant = frequent_root(rows, parent);
+    if (giant.share < 0.9) {
       unite_some(rows, parent);
-      if ((giant = frequent_root(rows, parent)).share < 0.5) giant = {-1, 0};
+      giant = frequent_root(rows, parent);
+    }
+    if (!symmetric || giant.share < 0.5) {
+      giant = {-1, 0};
+      flatten(parent, rows.vertices);
     }
   }
   sweep(rows, symmetric, parent, giant);
