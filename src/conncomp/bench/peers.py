@@ -246,6 +246,9 @@ class _IGraph(Peer):
         return self.library.Graph(data.num_vertices, edges)
 
     def run(self, prepared: Any) -> Any:
+        # Once it knows that a graph is connected, it only fills in zeros. Of the call that lets it
+        # forget that, its documentation says that it is useful for benchmarks.
+        getattr(prepared, "__invalidate_cache")()
         return prepared.connected_components(mode="weak")
 
     def labels(self, result: Any) -> Labels:
@@ -269,6 +272,21 @@ class _NetworKitSerial(Peer):
 
 class _NetworKit(_NetworKitSerial):
     name, algorithm, parallel = "networkit", "ParallelConnectedComponents", True
+
+
+class _NetworKitUncontracted(_NetworKit):
+    name = "networkit-uncontracted"
+
+    def run(self, prepared: Any) -> Any:
+        return self.library.components.ParallelConnectedComponents(prepared, False).run()
+
+
+class _NetworKitDynamic(_NetworKitSerial):
+    name, algorithm = "networkit-dynamic", "DynConnectedComponents"
+    most_arcs: ClassVar = MOST_OBJECTS // 32  # some seconds, if they are those of a long path
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        return None if data.num_arcs > self.most_arcs else super().prepare(data, connectivity)
 
 
 class _RustworkX(Peer):
@@ -366,7 +384,8 @@ class _CuGraph(Peer):
 
 PEERS: dict[Kind, tuple[type[Peer], ...]] = {
     "graph": (
-        *(_SciPyGraph, _IGraph, _NetworKit, _NetworKitSerial, _RustworkX, _NetworkX),
+        *(_SciPyGraph, _IGraph, _NetworKit, _NetworKitSerial, _NetworKitUncontracted),
+        *(_NetworKitDynamic, _RustworkX, _NetworkX),
         *(_CuPyGraph, _CuGraph),
     ),
     "grid": (_SciPyImage, _ScikitImage, _OpenCV, _CC3D, _Kornia, _CuPyImage, _CuCIM),

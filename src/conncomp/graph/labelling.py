@@ -183,8 +183,9 @@ def connected_components(
     The algorithms on the CPU:
 
     auto, afforest
-        Subgraph sampling [1]_ over the union-find of [2]_, on all threads, without memory beyond
-        the labels.
+        Trees are hooked along few arcs of each vertex, as in [3]_; then subgraph sampling [1]_ over
+        the union-find of [2]_, on all threads. No memory beyond the labels, but for a symmetric
+        graph of fewer than three arcs a vertex a bit for each.
     ecl
         Union-find with intermediate pointer jumping [2]_, on all threads or, if there is one, by
         the paper's serial code. No memory beyond the labels.
