@@ -83,6 +83,30 @@ template <class Predicate>
 
 inline bool bit_at(const uint64_t* mask, int64_t p) { return mask[p / kWord] >> p % kWord & 1; }
 
+// The bits of a word at the places given, packed into the low ones; and low bits laid to these places.
+//
+//     places     . 1 1 . . 1 . .          bit 0 at the left
+//     bits       1 1 . . 1 1 . .
+//     extract    1 . 1 . . . . .          deposit is the way back, but for other places: . 1 . . . 1 . .
+inline uint64_t extract(uint64_t bits, uint64_t places) {
+#ifdef __BMI2__
+  return _pext_u64(bits, places);
+#else
+  uint64_t packed = 0;
+  for (int k = 0; places; places &= places - 1, ++k) packed |= (bits >> std::countr_zero(places) & 1) << k;
+  return packed;
+#endif
+}
+inline uint64_t deposit(uint64_t packed, uint64_t places) {
+#ifdef __BMI2__
+  return _pdep_u64(packed, places);
+#else
+  uint64_t bits = 0;
+  for (; places; places &= places - 1, packed >>= 1) bits |= (packed & 1) << std::countr_zero(places);
+  return bits;
+#endif
+}
+
 // A word of a mask, and the same shifted by one element: bit p of `left` is that of element p - 1, bit p of
 // `right` that of element p + 1.
 struct ShiftedWord {

@@ -1,0 +1,51 @@
+// The runs of an array, numbered in the order of bundles and words, as a forest of one vertex each.
+//
+//     start, word by word    1 . . 1 . 1 | . . 1 . . . | 1 1 . . . .
+//     rank                   0             3             4               runs that start before the word
+//     run                    0     1   2       3         4 5
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/masks.h"
+
+namespace conncomp {
+
+template <class Index>
+struct RunForest {
+  const Masks& masks;
+  const Bundles& bundles;
+  int64_t words;       // of all bundles
+  Buffer<Index> rank;  // by word
+  int64_t runs;
+  Buffer<Index> parent;  // by run
+
+  // Takes masks that have been read; parents are not set.
+  explicit RunForest(const Masks& masks)
+      : masks(masks),
+        bundles(masks.bundles),
+        words(bundles.count * bundles.words),
+        rank(words),
+        runs(rank_words(masks.start.data(), words, rank.data())),
+        parent(runs) {}
+
+  // The number of runs before a word; the word after the last has all before it.
+  int64_t before(int64_t word) const { return word < words ? rank[word] : runs; }
+  int64_t first_of(int64_t bundle) const { return before(bundle * bundles.words); }
+
+  // The last run that starts before a word or at one of the bits of it that are given.
+  Index run_in(int64_t word, uint64_t bits) const {
+    return rank[word] + Index(std::popcount(masks.start[word] & bits)) - 1;
+  }
+  Index run_at(int64_t bundle, int64_t p) const {
+    return run_in(bundle * bundles.words + p / kWord, up_to(p % kWord));
+  }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,202 @@
+// Unites the runs that touch. Finder, one of contacts.h, says where.
+//
+// How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts. In a
+// part bundles follow each other, so a run that has no parent yet can be in no tree but its own, and gets the
+// parent of the first run that it touches, without a search. Where the runs of a word of two bundles touch
+// one to one, as those of upright patterns do, their parents are copied at once.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "core/union_find.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/contacts.h"
+#include "cpu/grid/run_forest.h"
+
+namespace conncomp {
+
+// The lowest of the bits in each field of a word. Fields begin at bit 0 and where `starts` has a bit; taking
+// one from each field turns its bits up to the lowest one, so that it needs one, as the last bit then is.
+//
+//     starts               . . . 1 . . . . 1 .         bit 0 at the left
+//     bits                 . 1 . . . 1 1 . . .
+//     with the last ones   . 1 1 . . 1 1 1 . 1
+//     minus the first ones 1 . 1 1 1 . 1 1 1 .
+//     lowest               . 1 . . . 1 . . . .
+inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
+  const uint64_t guarded = bits | starts >> 1 | uint64_t(1) << (kWord - 1);
+  return bits & ~(guarded - (starts | 1));
+}
+
+template <class Index>
+class RunLinks {
+ public:
+  explicit RunLinks(RunForest<Index>& forest)
+      : forest_(forest), masks_(forest.masks), bundles_(forest.bundles), parent_(forest.parent.data()) {}
+
+  template <class Finder>
+  void link(const Finder& finder) {
+    const int64_t parts = bundles_.parts.parts;
+    parallel_for(parts, [&](int64_t part) { link_inside<Finder>(finder, part); });
+    const bool around = std::any_of(bundles_.outer.begin(), bundles_.outer.end(),
+                                    [](const Axis& axis) { return axis.periodic; });
+    if (parts > 1 || around) parallel_for(parts, [&](int64_t part) { link_across<Finder>(finder, part); });
+  }
+
+ private:
+  // Links the bundles of a part with earlier ones of it.
+  template <class Finder>
+  void link_inside(Finder finder, int64_t part) {
+    const int64_t begin = bundles_.parts.begin(part);
+    Coordinates neighbour_place(bundles_.outer.size());
+    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
+      for_each_in(forest_.first_of(g), forest_.first_of(g + 1),
+                  [parent = parent_](int64_t run) { parent[run] = Index(run); });
+      bool linked = false;
+      for (const Offset& offset : bundles_.neighbours.offsets) {
+        const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
+        if (h < begin || h >= g) continue;
+        finder.face(g, h, place, neighbour_place, offset);
+        linked ? link_bundles<Exclusive>(finder, g, h) : link_first(finder, g, h);
+        link_around<Exclusive>(finder, g, h, offset);
+        linked = true;
+      }
+      link_around_row(finder, g, place);
+    });
+  }
+
+  // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
+  template <class Finder>
+  void link_across(Finder finder, int64_t part) {
+    const int64_t begin = bundles_.parts.begin(part);
+    Coordinates neighbour_place(bundles_.outer.size());
+    bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
+      for (const Offset& offset : bundles_.neighbours.offsets) {
+        const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
+        if (h < 0 || (begin <= h && h < g)) continue;
+        finder.face(g, h, place, neighbour_place, offset);
+        link_bundles<Shared>(finder, g, h);
+        link_around<Shared>(finder, g, h, offset);
+      }
+    });
+  }
+
+  // Links the ends of two neighbouring bundles around a periodic row axis.
+  template <class Access, class Finder>
+  void link_around(const Finder& finder, int64_t g, int64_t h, const Offset& offset) {
+    if (!bundles_.row_axis.periodic) return;
+    const int64_t last = bundles_.row_axis.length - 1;
+    if (offset.next && finder.touch(last, 0))
+      unite<Access>(parent_, forest_.run_at(g, last), forest_.run_at(h, 0));
+    if (offset.previous && finder.touch(0, last))
+      unite<Access>(parent_, forest_.run_at(g, 0), forest_.run_at(h, last));
+  }
+  template <class Finder>
+  void link_around_row(Finder& finder, int64_t g, const Coordinates& place) {
+    if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
+    const int64_t last = bundles_.row_axis.length - 1;
+    finder.face(g, g, place, place, bundles_.no_step);
+    if (finder.touch(last, 0)) unite<Exclusive>(parent_, forest_.run_at(g, last), forest_.run_at(g, 0));
+  }
+
+  // One word of two bundles: where runs start, and the runs before the word's first ones.
+  struct WordPair {
+    uint64_t g_start, h_start;
+    Index g_rank, h_rank;
+
+    Index g_run(uint64_t bits) const { return g_rank + Index(std::popcount(g_start & bits)) - 1; }
+    Index h_run(uint64_t bits) const { return h_rank + Index(std::popcount(h_start & bits)) - 1; }
+  };
+
+  // Calls body(pair, contacts) for each word of two neighbouring bundles. g_after and h_after are where runs
+  // go on in the next word, whose bit 0 tells whether they leave this one. Of aligned contacts, those are
+  // left out where both runs go on from the contact before.
+  //
+  //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
+  //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
+  //                                 left over            x . . . . x
+  template <class Finder, class Body>
+  void for_each_word(const Finder& finder, int64_t g, int64_t h, Body&& body) {
+    uint64_t g_continued = masks_.continued(g, 0), h_continued = masks_.continued(h, 0);
+    int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
+    for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
+      bundles_.checkpoint_at(w);
+      const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
+      const Continuations continued{g_continued, h_continued, g_continued >> 1 | g_after << (kWord - 1),
+                                    h_continued >> 1 | h_after << (kWord - 1)};
+      Contacts contacts = finder.contacts(w, continued);
+      contacts.aligned = lowest_in_fields(contacts.aligned, ~(g_continued & h_continued));
+      body(WordPair{masks_.start[g_word], masks_.start[h_word], forest_.rank[g_word], forest_.rank[h_word]},
+           contacts);
+      g_continued = g_after;
+      h_continued = h_after;
+    }
+  }
+
+  template <class Access, class Finder>
+  void link_bundles(const Finder& finder, int64_t g, int64_t h) {
+    for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
+      unite_contacts<Access>(pair, contacts);
+    });
+  }
+
+  template <class Access>
+  void unite_contacts(const WordPair& pair, const Contacts& contacts) {
+    for_each_bit(contacts.aligned,
+                 [&](int p) { unite<Access>(parent_, pair.g_run(up_to(p)), pair.h_run(up_to(p))); });
+    for_each_bit(contacts.next,
+                 [&](int p) { unite<Access>(parent_, pair.g_run(up_to(p)), pair.h_run(up_to(p)) + 1); });
+    for_each_bit(contacts.previous,
+                 [&](int p) { unite<Access>(parent_, pair.g_run(up_to(p)), pair.h_run(below(p))); });
+  }
+
+  // The same where no run of g has a parent yet, and h is before g.
+  template <class Finder>
+  void link_first(const Finder& finder, int64_t g, int64_t h) {
+    bool has_parent = false;  // the run that goes on from the word before
+    for_each_word(finder, g, h, [&](const WordPair& pair, Contacts contacts) {
+      const uint64_t all = contacts.aligned | contacts.next | contacts.previous;
+      const uint64_t from_before = pair.g_start ? below(std::countr_zero(pair.g_start)) : kAll;
+      const uint64_t first = lowest_in_fields(all, pair.g_start) & (has_parent ? ~from_before : kAll);
+      const int last_start = pair.g_start ? kWord - 1 - std::countl_zero(pair.g_start) : 0;
+      has_parent = all >> last_start || (has_parent && !pair.g_start);
+      if (!all) return;
+      if (first == contacts.aligned && first == all && one_to_one(pair, first))
+        return copy_parents(pair, first);
+      // A place may be the first of several contacts.
+      const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
+                     next = first & ~previous & ~aligned;
+      for_each_bit(aligned, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[pair.h_run(up_to(p))]; });
+      for_each_bit(next, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[pair.h_run(up_to(p)) + 1]; });
+      for_each_bit(previous, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[pair.h_run(below(p))]; });
+      unite_contacts<Exclusive>(
+          pair, {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous});
+    });
+  }
+
+  // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
+  // follow each other.
+  static bool one_to_one(const WordPair& pair, uint64_t contacts) {
+    const int count = std::popcount(contacts);
+    const uint64_t to_first = up_to(std::countr_zero(contacts)),
+                   to_last = up_to(kWord - 1 - std::countl_zero(contacts));
+    return count >= kCopied && pair.g_run(to_last) - pair.g_run(to_first) == count - 1 &&
+           pair.h_run(to_last) - pair.h_run(to_first) == count - 1 &&
+           lowest_in_fields(contacts, pair.h_start) == contacts;
+  }
+  void copy_parents(const WordPair& pair, uint64_t contacts) {
+    const uint64_t to_first = up_to(std::countr_zero(contacts));
+    std::copy_n(parent_ + pair.h_run(to_first), std::popcount(contacts), parent_ + pair.g_run(to_first));
+  }
+
+  static constexpr int kCopied = 8;  // runs that are worth a copy
+
+  RunForest<Index>& forest_;
+  const Masks& masks_;
+  const Bundles& bundles_;
+  Index* const parent_;
+};
+
+}  // namespace conncomp
