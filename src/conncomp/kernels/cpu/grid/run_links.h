@@ -13,7 +13,7 @@
 #include "core/union_find.h"
 #include "cpu/core/parallel.h"
 #include "cpu/grid/contacts.h"
-#include "cpu/grid/run_forest.h"
+#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
@@ -33,8 +33,8 @@ inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
 template <class Index>
 class RunLinks {
  public:
-  explicit RunLinks(RunForest<Index>& forest)
-      : forest_(forest), masks_(forest.masks), bundles_(forest.bundles), parent_(forest.parent.data()) {}
+  explicit RunLinks(Runs<Index>& runs)
+      : runs_(runs), masks_(runs.masks), bundles_(runs.bundles), parent_(runs.parent.data()) {}
 
   template <class Finder>
   void link(const Finder& finder) {
@@ -52,7 +52,7 @@ class RunLinks {
     const int64_t begin = bundles_.parts.begin(part);
     Coordinates neighbour_place(bundles_.outer.size());
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
-      for_each_in(forest_.first_of(g), forest_.first_of(g + 1),
+      for_each_in(runs_.first_of(g), runs_.first_of(g + 1),
                   [parent = parent_](int64_t run) { parent[run] = Index(run); });
       bool linked = false;
       for (const Offset& offset : bundles_.neighbours.offsets) {
@@ -89,16 +89,16 @@ class RunLinks {
     if (!bundles_.row_axis.periodic) return;
     const int64_t last = bundles_.row_axis.length - 1;
     if (offset.next && finder.touch(last, 0))
-      unite<Access>(parent_, forest_.run_at(g, last), forest_.run_at(h, 0));
+      unite<Access>(parent_, runs_.run_at(g, last), runs_.run_at(h, 0));
     if (offset.previous && finder.touch(0, last))
-      unite<Access>(parent_, forest_.run_at(g, 0), forest_.run_at(h, last));
+      unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
   }
   template <class Finder>
   void link_around_row(Finder& finder, int64_t g, const Coordinates& place) {
     if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
     const int64_t last = bundles_.row_axis.length - 1;
     finder.face(g, g, place, place, bundles_.no_step);
-    if (finder.touch(last, 0)) unite<Exclusive>(parent_, forest_.run_at(g, last), forest_.run_at(g, 0));
+    if (finder.touch(last, 0)) unite<Exclusive>(parent_, runs_.run_at(g, last), runs_.run_at(g, 0));
   }
 
   // One word of two bundles: where runs start, and the runs before the word's first ones.
@@ -128,7 +128,7 @@ class RunLinks {
                                     h_continued >> 1 | h_after << (kWord - 1)};
       Contacts contacts = finder.contacts(w, continued);
       contacts.aligned = lowest_in_fields(contacts.aligned, ~(g_continued & h_continued));
-      body(WordPair{masks_.start[g_word], masks_.start[h_word], forest_.rank[g_word], forest_.rank[h_word]},
+      body(WordPair{masks_.start[g_word], masks_.start[h_word], runs_.rank[g_word], runs_.rank[h_word]},
            contacts);
       g_continued = g_after;
       h_continued = h_after;
@@ -168,9 +168,12 @@ class RunLinks {
       // A place may be the first of several contacts.
       const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
                      next = first & ~previous & ~aligned;
-      for_each_bit(aligned, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[pair.h_run(up_to(p))]; });
-      for_each_bit(next, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[pair.h_run(up_to(p)) + 1]; });
-      for_each_bit(previous, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[pair.h_run(below(p))]; });
+      for_each_bit(aligned,
+                   [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[parent_[pair.h_run(up_to(p))]]; });
+      for_each_bit(
+          next, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[parent_[pair.h_run(up_to(p)) + 1]]; });
+      for_each_bit(previous,
+                   [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[parent_[pair.h_run(below(p))]]; });
       unite_contacts<Exclusive>(
           pair, {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous});
     });
@@ -193,7 +196,7 @@ class RunLinks {
 
   static constexpr int kCopied = 8;  // runs that are worth a copy
 
-  RunForest<Index>& forest_;
+  Runs<Index>& runs_;
   const Masks& masks_;
   const Bundles& bundles_;
   Index* const parent_;

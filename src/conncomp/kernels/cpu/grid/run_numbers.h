@@ -18,7 +18,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
-#include "cpu/grid/run_forest.h"
+#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
@@ -26,7 +26,7 @@ namespace conncomp {
 template <class Index>
 class RunPlaces {
  public:
-  explicit RunPlaces(const RunForest<Index>& forest) : masks_(forest.masks), bundles_(forest.bundles) {}
+  explicit RunPlaces(const Runs<Index>& runs) : masks_(runs.masks), bundles_(runs.bundles) {}
 
   // Turns to a bundle.
   void face(int64_t bundle, const Coordinates& place) {
@@ -113,13 +113,13 @@ class FirstRuns {
     return bundles.in_order && (!bundles.folded || bundles.layer == 1);
   }
 
-  explicit FirstRuns(RunForest<Index>& forest)
-      : forest_(forest),
-        masks_(forest.masks),
-        bundles_(forest.bundles),
-        parent_(forest.parent.data()),
-        marks_(forest.words),
-        upper_(bundles_.folded ? forest.words : 0),
+  explicit FirstRuns(Runs<Index>& runs)
+      : runs_(runs),
+        masks_(runs.masks),
+        bundles_(runs.bundles),
+        parent_(runs.parent.data()),
+        marks_(runs.words),
+        upper_(bundles_.folded ? runs.words : 0),
         before_(bundles_.count) {}
 
   void number(const Numbering& numbering) {
@@ -156,30 +156,30 @@ class FirstRuns {
   static uint64_t below_or_all(int count) { return count < kWord ? below(count) : kAll; }
 
   void mark_part(int64_t part) {
-    const int64_t end = forest_.first_of(bundles_.parts.end(part));
-    RunPlaces<Index> places(forest_);
+    const int64_t end = runs_.first_of(bundles_.parts.end(part));
+    RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
-      Index count = 0;
+      Index components = 0;
       if (bundles_.folded) {
         places.face(bundle, place);
         find_upper(bundle, places.first_row());
       }
-      const Index first = Index(forest_.first_of(bundle));
+      const Index first = Index(runs_.first_of(bundle));
       for_each_word(bundle, [&](int64_t word, int64_t) {
-        const Index rank = forest_.rank[word];
+        const Index rank = runs_.rank[word];
         const Index* parent = parent_ + rank;
-        const int runs = std::popcount(masks_.start[word]);
+        const int count = std::popcount(masks_.start[word]);
         const uint64_t roots =
-            runs_where(parent, runs, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
+            runs_where(parent, count, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
         marks_[word] = roots;
-        count += std::popcount(roots);
+        components += std::popcount(roots);
         if (!bundles_.folded) return;
         // Runs of which a later bundle has told that they belong to a run of this one.
         const uint64_t joined =
-            runs_where(parent, runs, end - rank, [&](int k) { return parent[k] >= first; }) & ~roots;
+            runs_where(parent, count, end - rank, [&](int k) { return parent[k] >= first; }) & ~roots;
         for_each_bit(joined & upper_[word], [&](int k) { move_mark(bundle, first, word, k); });
       });
-      before_[bundle] = count;
+      before_[bundle] = components;
     });
   }
 
@@ -204,10 +204,10 @@ class FirstRuns {
   // Moves the mark of a component from a root without the upper row to run k of a word, which has it; the
   // root then points to that run, as no other of the component may move the mark again.
   void move_mark(int64_t bundle, Index first, int64_t word, int k) {
-    const Index run = forest_.rank[word] + k, root = find<Exclusive>(parent_, run);
+    const Index run = runs_.rank[word] + k, root = find<Exclusive>(parent_, run);
     if (root < first || parent_[root] != root) return;
     const int64_t root_word = word_of(root, bundle);
-    const uint64_t root_bit = uint64_t(1) << (root - forest_.rank[root_word]);
+    const uint64_t root_bit = uint64_t(1) << (root - runs_.rank[root_word]);
     if (upper_[root_word] & root_bit) return;
     marks_[root_word] &= ~root_bit;
     marks_[word] |= uint64_t(1) << k;
@@ -216,8 +216,8 @@ class FirstRuns {
 
   // The word of a bundle in which a run of it starts.
   int64_t word_of(Index run, int64_t bundle) const {
-    const Index* begin = forest_.rank.data() + bundle * bundles_.words;
-    return std::upper_bound(begin, begin + bundles_.words, run) - 1 - forest_.rank.data();
+    const Index* begin = runs_.rank.data() + bundle * bundles_.words;
+    return std::upper_bound(begin, begin + bundles_.words, run) - 1 - runs_.rank.data();
   }
 
   void number_part(int64_t part) {
@@ -226,7 +226,7 @@ class FirstRuns {
       Index number = before_[bundle] - before_[bundle / item_bundles * item_bundles] + 1;
       if (!bundles_.folded) {
         for_each_word(bundle, [&](int64_t word, int64_t) {
-          for_each_bit(marks_[word], [&](int k) { parent_[forest_.rank[word] + k] = ~number++; });
+          for_each_bit(marks_[word], [&](int k) { parent_[runs_.rank[word] + k] = ~number++; });
         });
         return;
       }
@@ -236,26 +236,26 @@ class FirstRuns {
       });
       for_each_word(bundle, [&](int64_t word, int64_t) {
         for_each_bit(marks_[word],
-                     [&](int k) { parent_[forest_.rank[word] + k] = ~next[upper_[word] >> k & 1]++; });
+                     [&](int k) { parent_[runs_.rank[word] + k] = ~next[upper_[word] >> k & 1]++; });
       });
     });
   }
 
   void index_part(int64_t part) {
     const int64_t item_elements = bundles_.elements / bundles_.items;
-    RunPlaces<Index> places(forest_);
+    RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       places.face(bundle, place);
       const int64_t first_index = bundles_.item(bundle) * item_elements;
       for_each_word(bundle, [&](int64_t word, int64_t w) {
         for_each_bit(deposit(marks_[word], masks_.start[word]), [&](int bit) {
-          parent_[forest_.run_in(word, up_to(bit))] = ~Index(places.smallest_index(w, bit) - first_index);
+          parent_[runs_.run_in(word, up_to(bit))] = ~Index(places.smallest_index(w, bit) - first_index);
         });
       });
     });
   }
 
-  RunForest<Index>& forest_;
+  Runs<Index>& runs_;
   const Masks& masks_;
   const Bundles& bundles_;
   Index* const parent_;
@@ -315,11 +315,11 @@ class Ranks {
 template <class Index>
 class Claims {
  public:
-  explicit Claims(RunForest<Index>& forest)
-      : forest_(forest), masks_(forest.masks), bundles_(forest.bundles), parent_(forest.parent.data()) {}
+  explicit Claims(Runs<Index>& runs)
+      : runs_(runs), masks_(runs.masks), bundles_(runs.bundles), parent_(runs.parent.data()) {}
 
   void number(const Numbering& numbering) {
-    const Roots roots(parent_, forest_.runs);
+    const Roots roots(parent_, runs_.count);
     // A root first claims no index at all: any is smaller.
     roots.for_each([&](int64_t i) { parent_[i] = std::numeric_limits<Index>::min(); });
     parallel_for(bundles_.parts.parts, [&](int64_t part) {
@@ -351,15 +351,14 @@ class Claims {
   template <class Access>
   void claim_indices(int64_t part) {
     const int64_t layer_words = bundles_.layer * bundles_.words;
-    RunPlaces<Index> places(forest_);
+    RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       places.face(bundle, place);
       const int64_t first_word = bundle * bundles_.words;
-      const Index first_of_layer =
-          bundles_.in_order ? forest_.rank[first_word / layer_words * layer_words] : 0;
+      const Index first_of_layer = bundles_.in_order ? runs_.rank[first_word / layer_words * layer_words] : 0;
       for (int64_t w = 0; w < bundles_.words; ++w) {
         bundles_.checkpoint_at(w);
-        Index run = forest_.rank[first_word + w] - 1;
+        Index run = runs_.rank[first_word + w] - 1;
         for_each_bit(masks_.start[first_word + w], [&](int bit) {
           const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
           if (root >= first_of_layer)
@@ -369,18 +368,18 @@ class Claims {
     });
   }
 
-  RunForest<Index>& forest_;
+  Runs<Index>& runs_;
   const Masks& masks_;
   const Bundles& bundles_;
   Index* const parent_;
 };
 
 template <class Index>
-void number_components(RunForest<Index>& forest, const Numbering& numbering) {
-  if (FirstRuns<Index>::apply(forest.bundles))
-    FirstRuns<Index>(forest).number(numbering);
+void number_components(Runs<Index>& runs, const Numbering& numbering) {
+  if (FirstRuns<Index>::apply(runs.bundles))
+    FirstRuns<Index>(runs).number(numbering);
   else
-    Claims<Index>(forest).number(numbering);
+    Claims<Index>(runs).number(numbering);
 }
 
 }  // namespace conncomp

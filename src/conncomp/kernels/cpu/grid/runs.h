@@ -3,10 +3,10 @@
 // What: rows become bit masks (masks.h), and runs of connected elements, not elements, are united. Rows that
 // always touch are bundled and treated as one (bundles.h). Where two bundles touch is found 64 elements
 // at a time (contacts.h), which leaves about one union for each two runs side by side.
-// How: 1. Runs are counted, and so numbered, and become a forest of one vertex each.
-//      2. Parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts.
-//      3. Each root claims its component's smallest index; one bit is set for each index claimed, and a
-//         component's number is the rank of its bit.
+// How: 1. Runs are counted, and so numbered, and become a forest of one vertex each (run_table.h).
+//      2. Runs that touch are linked: parts of the array each on its own; then, with compare-and-swap, what
+//         crosses parts (run_links.h).
+//      3. Components are numbered, mostly in the order of the runs where they begin (run_numbers.h).
 //      4. Every label is written once (expand.h).
 // Cost: the input is read once where all foreground is of one value, a few times where values must be
 // compared; the output is written once. Memory: one index a run, of which there are at most one an element
@@ -26,21 +26,21 @@
 #include "cpu/grid/contacts.h"
 #include "cpu/grid/expand.h"
 #include "cpu/grid/masks.h"
-#include "cpu/grid/run_forest.h"
 #include "cpu/grid/run_links.h"
 #include "cpu/grid/run_numbers.h"
+#include "cpu/grid/run_table.h"
 
 namespace conncomp {
 
-// Writes the labels of a forest whose components are numbered.
+// Writes the labels of runs whose components are numbered.
 template <class Index, class Label>
 class RunLabels {
  public:
-  RunLabels(RunForest<Index>& forest, Index background, Label* labels)
-      : forest_(forest),
-        masks_(forest.masks),
-        bundles_(forest.bundles),
-        parent_(forest.parent.data()),
+  RunLabels(Runs<Index>& runs, Index background, Label* labels)
+      : runs_(runs),
+        masks_(runs.masks),
+        bundles_(runs.bundles),
+        parent_(runs.parent.data()),
         background_(background),
         labels_(labels) {}
 
@@ -64,7 +64,7 @@ class RunLabels {
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
       checkpoint((end - begin) * kWord * int64_t(rows.size()));
-      const int64_t before = forest_.rank[first_word + begin] - 1, after = forest_.before(first_word + end);
+      const int64_t before = runs_.rank[first_word + begin] - 1, after = runs_.before(first_word + end);
       run_labels[0] = 0;
       for (int64_t run = std::max<int64_t>(before, 0); run < after; ++run)
         run_labels[run - before] = label_of(run);
@@ -73,7 +73,7 @@ class RunLabels {
         Label* out = labels_ + bundles_.origin(row, &Axis::index_stride);
         for (int64_t w = begin; w < end; ++w)
           write_word(row, w, masks_.start[first_word + w],
-                     run_labels + (forest_.rank[first_word + w] - 1 - before),
+                     run_labels + (runs_.rank[first_word + w] - 1 - before),
                      out + w * kWord * bundles_.row_axis.index_stride);
       }
     }
@@ -100,7 +100,7 @@ class RunLabels {
     for (int p = 0; p < count; ++p) out[p * stride] = Label(word[p]);
   }
 
-  RunForest<Index>& forest_;
+  Runs<Index>& runs_;
   const Masks& masks_;
   const Bundles& bundles_;
   Index* const parent_;
@@ -111,10 +111,10 @@ class RunLabels {
 // Labels masks that have been read; Finder is one of contacts.h.
 template <class Index, class Finder, class Label>
 void label_masks(const Masks& masks, const Finder& finder, bool consecutive, Label* labels, int64_t* counts) {
-  RunForest<Index> forest(masks);
-  RunLinks<Index>(forest).link(finder);
-  number_components(forest, {consecutive, counts});
-  RunLabels<Index, Label>(forest, consecutive ? 0 : -1, labels).write();
+  Runs<Index> runs(masks);
+  RunLinks<Index>(runs).link(finder);
+  number_components(runs, {consecutive, counts});
+  RunLabels<Index, Label>(runs, consecutive ? 0 : -1, labels).write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
 template <class Finder, class Label>

@@ -18,25 +18,25 @@
 namespace conncomp {
 
 template <class Index>
-struct RunForest {
+struct Runs {
   const Masks& masks;
   const Bundles& bundles;
   int64_t words;       // of all bundles
   Buffer<Index> rank;  // by word
-  int64_t runs;
+  int64_t count;
   Buffer<Index> parent;  // by run
 
   // Takes masks that have been read; parents are not set.
-  explicit RunForest(const Masks& masks)
+  explicit Runs(const Masks& masks)
       : masks(masks),
         bundles(masks.bundles),
         words(bundles.count * bundles.words),
         rank(words),
-        runs(rank_words(masks.start.data(), words, rank.data())),
-        parent(runs) {}
+        count(rank_words(masks.start.data(), words, rank.data())),
+        parent(count) {}
 
   // The number of runs before a word; the word after the last has all before it.
-  int64_t before(int64_t word) const { return word < words ? rank[word] : runs; }
+  int64_t before(int64_t word) const { return word < words ? rank[word] : count; }
   int64_t first_of(int64_t bundle) const { return before(bundle * bundles.words); }
 
   // The last run that starts before a word or at one of the bits of it that are given.
