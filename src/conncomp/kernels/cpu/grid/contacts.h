@@ -158,9 +158,8 @@ class LinkedValues {
     if constexpr (Rule::kTransitive)
       if (detour_ && aligned) {
         const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
-        aligned &= ~where(aligned, 0, end, [&](int p) {
-          return int(rule_.linked(x[p], a[p])) & int(rule_.linked(x[p], b[p]));
-        });
+        const uint64_t near_g = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], a[p]); });
+        aligned &= ~where(near_g, 0, end, [&](int p) { return rule_.linked(x[p], b[p]); });
       }
     if (!diagonal_) return {aligned, 0, 0};
     const ShiftedWord h(h_mask_, w, bundles_.words);

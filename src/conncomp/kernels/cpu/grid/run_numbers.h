@@ -168,6 +168,8 @@ class FirstRuns {
       for_each_word(bundle, [&](int64_t word, int64_t) {
         const Index rank = runs_.rank[word];
         const Index* parent = parent_ + rank;
+        marks_[word] = 0;
+        if (!masks_.start[word]) return;
         const int count = std::popcount(masks_.start[word]);
         const uint64_t roots =
             runs_where(parent, count, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
@@ -190,6 +192,10 @@ class FirstRuns {
     for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
       --word;
       const uint64_t start = masks_.start[word];
+      if (!start) {
+        next_word |= upper_row[w] != 0;
+        continue;
+      }
       // Every element of the upper row is carried down to the start of its run.
       uint64_t reached = upper_row[w] | uint64_t(next_word) << (kWord - 1), open = ~start >> 1;
       for (int step = 1; step < kWord; step *= 2) {

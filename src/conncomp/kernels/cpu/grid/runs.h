@@ -80,7 +80,8 @@ class RunLabels {
   }
 
   // The complemented label of a run, which takes its entry, for those that it is a parent of. In ascending
-  // order a parent mostly has its label.
+  // order a parent mostly has its label. (To store it only where the way is longer than a step saves less
+  // than the longer ways cost.)
   Index label_of(int64_t run) {
     const Index entry = Shared::load(parent_ + run);
     Index label = Shared::load(parent_ + (entry < 0 ? Index(run) : entry));
