@@ -111,24 +111,25 @@ struct Bundles {
     return number(neighbour_place);
   }
 
-  // Two rows that make most contacts of two neighbouring rows superfluous: where all of them have the same
-  // value, a detour connects the two. The detour takes steps along the last axis, which are always linked,
-  // and a pair of rows one step before or one move nearer, of which the same can be said. False if there
-  // is no such detour. Both rows may be the same. Equal values must be linked, and all these steps lead to
-  // neighbours, which Offset::detour says.
-  bool detour(const Coordinates& place_g, const Coordinates& place_h, const Offset& offset,
-              Coordinates& detour_g, Coordinates& detour_h) const {
+  // Two rows that make most contacts of the rows g and h superfluous: where all of them have the same value,
+  // a detour from g to the one, to the other and to h connects the two. It takes steps along the last axis,
+  // which are always linked, and a pair of rows one step before or one move nearer, of which the same can be
+  // said. Equal values must be linked, and all these steps lead to neighbours, which Offset::detour says. The
+  // rows lie along the last outer axis from g and h:
+  //
+  //     a step along it           . a h     before g, where h is; both are this row
+  //                               . g .
+  //     no step along it          b h .     before h, and before g
+  //                               a g .
+  struct Detour {
+    bool exists, one_row;
+    int64_t from_h;  // rows from h to b, and to a if it is the same row; a is before g otherwise
+  };
+  Detour detour(const Coordinates& place_g, const Coordinates& place_h, const Offset& offset) const {
     const size_t last = outer.size() - 1;
-    detour_g = place_g;
-    detour_h = place_h;
-    if (offset.step[last]) {
-      detour_g = place_h;
-      detour_g[last] = detour_h[last] = place_g[last];
-      return true;
-    }
-    --detour_g[last];
-    --detour_h[last];
-    return place_g[last] > 0;
+    if (!offset.detour) return {false, false, 0};
+    if (offset.step[last]) return {true, true, place_g[last] - place_h[last]};
+    return {place_g[last] > 0, false, -1};
   }
 
   // The rows of a bundle that face the neighbour one offset away, where towards is 1, or the one that the

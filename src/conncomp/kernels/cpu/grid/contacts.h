@@ -45,18 +45,19 @@ class OneValue {
   explicit OneValue(const Masks& masks) : masks_(masks), bundles_(masks.bundles) {}
 
   // Turns to the bundles at `place_g` and `place_h`, one offset away.
-  void face(int64_t, int64_t, const Coordinates& place_g, const Coordinates& place_h, const Offset& offset) {
-    g_ = side(place_g, offset, 1, g_folded_);
-    h_ = side(place_h, offset, -1, h_folded_);
+  void face(int64_t g, int64_t h, const Coordinates& place_g, const Coordinates& place_h,
+            const Offset& offset) {
+    g_ = side(g, place_g, offset, 1, g_folded_);
+    h_ = side(h, place_h, offset, -1, h_folded_);
     diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
-    detour_ = !bundles_.folded && offset.detour &&
-              bundles_.detour(place_g, place_h, offset, detour_place_g_, detour_place_h_);
+    const Bundles::Detour detour = bundles_.detour(place_g, place_h, offset);
+    detour_ = !bundles_.folded && detour.exists;
     if (!detour_) return;
-    detour_g_ = masks_.row(bundles_.number(detour_place_g_));
-    detour_h_ = masks_.row(bundles_.number(detour_place_h_));
+    detour_h_ = masks_.row(h + detour.from_h);
+    detour_g_ = detour.one_row ? detour_h_ : masks_.row(g - 1);
   }
 
   [[gnu::always_inline]] Contacts contacts(int64_t w, const Continuations& continued) const {
@@ -78,8 +79,9 @@ class OneValue {
   bool touch(int64_t p, int64_t q) const { return bit_at(g_, p) && bit_at(h_, q); }
 
  private:
-  const uint64_t* side(const Coordinates& place, const Offset& offset, int towards,
+  const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,
                        std::vector<uint64_t>& folded) {
+    if (!bundles_.folded) return masks_.row(bundle);
     bundles_.facing(place, offset, towards, rows_);
     if (rows_.size() == 1) return masks_.row(rows_[0]);
     folded.resize(bundles_.words);
@@ -94,15 +96,13 @@ class OneValue {
   const uint64_t *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   bool diagonal_ = false, detour_ = false;
-  Coordinates detour_place_g_, detour_place_h_;
 };
 
-// The row of the array at a place, as contiguous values.
-template <class T>
-const T* read_row(RowReader<T>& reader, const Bundles& bundles, const Coordinates& place, int64_t plane = 0) {
-  int64_t origin = plane;
+// Where the row at a place begins, in bytes.
+inline int64_t row_origin(const Bundles& bundles, const Coordinates& place) {
+  int64_t origin = 0;
   for (size_t k = 0; k < place.size(); ++k) origin += place[k] * bundles.outer[k].byte_stride;
-  return reader(origin);
+  return origin;
 }
 
 // Contacts where Rule links values; bundles are rows. The values may have changed since the masks were made
@@ -125,51 +125,61 @@ class LinkedValues {
 
   void face(int64_t row_g, int64_t row_h, const Coordinates& place_g, const Coordinates& place_h,
             const Offset& offset) {
-    diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
-    g_ = read_row(read_g_, bundles_, place_g);
-    h_ = read_row(read_h_, bundles_, place_h);
+    const int64_t origin_g = row_origin(bundles_, place_g), origin_h = row_origin(bundles_, place_h);
+    g_ = read_g_(origin_g);
+    h_ = read_h_(origin_h);
     g_mask_ = masks_.row(row_g);
     h_mask_ = masks_.row(row_h);
     // A detour links x, a, b and y in this order; that x is linked to a and to b, and to y, is enough only
     // where links are transitive.
-    detour_ = Rule::kTransitive && offset.detour &&
-              bundles_.detour(place_g, place_h, offset, detour_place_g_, detour_place_h_);
+    const Bundles::Detour detour = bundles_.detour(place_g, place_h, offset);
+    detour_ = Rule::kTransitive && detour.exists;
     if (!detour_) return;
-    detour_g_ = read_row(read_detour_g_, bundles_, detour_place_g_);
-    detour_h_ = read_row(read_detour_h_, bundles_, detour_place_h_);
+    const int64_t row_bytes = bundles_.outer.back().byte_stride;
+    detour_h_ = read_detour_h_(origin_h + detour.from_h * row_bytes);
+    detour_g_ = detour.one_row ? detour_h_ : read_detour_g_(origin_g - row_bytes);
   }
 
   Contacts contacts(int64_t w, const Continuations& continued) const {
     const T *x = g_ + w * kWord, *y = h_ + w * kWord;
     const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
     const uint64_t mask = g_mask_[w];
-    uint64_t aligned = mask & h_mask_[w] & aligned_;
-    // Where both runs go on, transitive links make what held for the elements before hold for these too, so
-    // only the first place of a stretch is compared:
-    //
-    //     g   1 - 1 - 1 - 1 - 1
-    //         |           |           two contacts for five places
-    //     h   1 - 1 - 1   1 - 1
-    if constexpr (Rule::kTransitive) aligned &= ~(continued.g & continued.h);
-    aligned = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
-    if constexpr (Rule::kTransitive)
-      if (detour_ && aligned) {
-        const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
-        const uint64_t near_g = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], a[p]); });
-        aligned &= ~where(near_g, 0, end, [&](int p) { return rule_.linked(x[p], b[p]); });
-      }
-    if (!diagonal_) return {aligned, 0, 0};
     const ShiftedWord h(h_mask_, w, bundles_.words);
-    uint64_t next = mask & h.right & next_, previous = mask & h.left & previous_;
+    uint64_t aligned = mask & h.word & aligned_, next = mask & h.right & next_,
+             previous = mask & h.left & previous_;
+    uint64_t linked = aligned;  // where aligned elements are linked
     if constexpr (Rule::kTransitive) {
+      // Where both runs go on, transitive links make what held for the elements before hold for these too, so
+      // only the first place of a stretch counts:
+      //
+      //     g   1 - 1 - 1 - 1 - 1
+      //         |           |           two contacts for five places
+      //     h   1 - 1 - 1   1 - 1
+      aligned &= ~(continued.g & continued.h);
       // If either run goes on, its element beside this one is linked to the same element. Without such
       // neighbours, if both go on, so does what links them.
       next &= ~(aligned_ ? continued.g_right | continued.h_right : continued.g & continued.h_right);
       previous &= ~(aligned_ ? continued.g | continued.h : continued.g_right & continued.h);
     }
+    linked = where(linked, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
+    aligned &= linked;
+    if constexpr (Rule::kTransitive) {
+      if (detour_) {
+        const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
+        uint64_t detour = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], b[p]); });
+        if (a != b) detour = where(detour, 0, end, [&](int p) { return rule_.linked(x[p], a[p]); });
+        aligned &= ~detour;
+      }
+      // Both runs break beside these places, so an element that is linked straight is not linked across, too.
+      if (aligned_) {
+        next &= ~(linked | linked >> 1);
+        previous &= ~(linked | linked << 1);
+      }
+    }
+    if (!(next | previous)) return {aligned, 0, 0};
     next = where(next, 0, right, [&](int p) { return rule_.linked(x[p], y[p + 1]); });
     previous = where(previous, left, end, [&](int p) { return rule_.linked(x[p], y[p - 1]); });
     if constexpr (Rule::kTransitive)
@@ -185,8 +195,8 @@ class LinkedValues {
  private:
   // The candidates p in [first, end) for which linked(p) holds.
   template <class Linked>
-  static uint64_t where(uint64_t candidates, int first, int end, Linked&& linked) {
-    if (!candidates || end <= first) return 0;
+  [[gnu::always_inline]] static uint64_t where(uint64_t candidates, int first, int end, Linked&& linked) {
+    if (end <= first) return 0;
     return candidates & mask_where(end - first, [&](int p) { return linked(p + first); }) << first;
   }
 
@@ -197,8 +207,7 @@ class LinkedValues {
   const T *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
   const uint64_t *g_mask_ = nullptr, *h_mask_ = nullptr;
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
-  bool diagonal_ = false, detour_ = false;
-  Coordinates detour_place_g_, detour_place_h_;
+  bool detour_ = false;
 };
 
 // Contacts of sites that bonds join; bundles are rows, and everything is foreground. The bonds are those of
@@ -211,7 +220,7 @@ class JoinedSites {
   void face(int64_t, int64_t, const Coordinates&, const Coordinates& place_h, const Offset& offset) {
     const size_t moves = std::find(offset.step.begin(), offset.step.end(), -1) - offset.step.begin();
     const size_t axis = offset.step.size() - moves;  // from the last one; 0 for a row and itself
-    bonds_ = read_row(read_, bundles_, place_h, rule_.plane[axis]);
+    bonds_ = read_(row_origin(bundles_, place_h) + rule_.plane[axis]);
     mask_ = rule_.mask[axis];
   }
 
@@ -219,7 +228,8 @@ class JoinedSites {
     return {mask_where(masks_.covered(w), [&](int p) { return touch(w * kWord + p, 0); }), 0, 0};
   }
 
-  bool touch(int64_t p, int64_t) const { return (bonds_[p] & mask_) != 0; }
+  // In bytes, of which a register holds the most.
+  bool touch(int64_t p, int64_t) const { return uint8_t(bonds_[p] & mask_) != 0; }
 
  private:
   const Masks& masks_;
@@ -227,7 +237,7 @@ class JoinedSites {
   const Bonds rule_;
   RowReader<uint8_t> read_;
   const uint8_t* bonds_ = nullptr;
-  int mask_ = 0;
+  uint8_t mask_ = 0;
 };
 
 }  // namespace conncomp

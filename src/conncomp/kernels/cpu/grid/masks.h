@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/links.h"
@@ -26,6 +27,7 @@ class RowReader {
   const T* operator()(int64_t byte_offset) {
     const char* row = data_ + byte_offset;
     if (gathered_.empty()) return reinterpret_cast<const T*>(row);
+    if (std::exchange(gathered_row_, row) == row) return gathered_.data();
     for_each_in(0, length_,
                 [&](int64_t i) { gathered_[i] = *reinterpret_cast<const T*>(row + i * stride_); });
     return gathered_.data();
@@ -35,6 +37,7 @@ class RowReader {
   const char* data_;
   int64_t length_, stride_;
   std::vector<T> gathered_;
+  const char* gathered_row_ = nullptr;
 };
 
 struct Masks {

@@ -48,7 +48,8 @@ struct Offset {
 // What lies around a row.
 struct RowNeighbours {
   bool connected = false;  // whether the elements of a row are neighbours of the next
-  std::vector<Offset> offsets;
+  std::vector<Offset>
+      offsets;  // the nearest rows first: to these there are most contacts, as no detour leads there
 
   explicit RowNeighbours(const Grid& grid) {
     for (const Step& step : grid.backward) {
@@ -65,6 +66,7 @@ struct RowNeighbours {
                        : offsets.back().aligned) = true;
     }
     find_detours();
+    std::reverse(offsets.begin(), offsets.end());
   }
 
  private:
