@@ -59,7 +59,7 @@ class RunLinks {
         const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
         if (h < begin || h >= g) continue;
         finder.face(g, h, place, neighbour_place, offset);
-        linked ? link_bundles<Exclusive>(finder, g, h) : link_first(finder, g, h);
+        linked ? link_earlier(finder, g, h) : link_first(finder, g, h);
         link_around<Exclusive>(finder, g, h, offset);
         linked = true;
       }
@@ -77,7 +77,7 @@ class RunLinks {
         const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
         if (h < 0 || (begin <= h && h < g)) continue;
         finder.face(g, h, place, neighbour_place, offset);
-        link_bundles<Shared>(finder, g, h);
+        link_shared(finder, g, h);
         link_around<Shared>(finder, g, h, offset);
       }
     });
@@ -135,57 +135,72 @@ class RunLinks {
     }
   }
 
-  template <class Access, class Finder>
-  void link_bundles(const Finder& finder, int64_t g, int64_t h) {
+  template <class Finder>
+  void link_shared(const Finder& finder, int64_t g, int64_t h) {
     for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
-      unite_contacts<Access>(pair, contacts);
+      for_each_contact(pair, contacts, [&](Index x, Index y) { unite<Shared>(parent_, x, y); });
     });
   }
 
-  template <class Access>
-  void unite_contacts(const WordPair& pair, const Contacts& contacts) {
-    for_each_bit(contacts.aligned,
-                 [&](int p) { unite<Access>(parent_, pair.g_run(up_to(p)), pair.h_run(up_to(p))); });
-    for_each_bit(contacts.next,
-                 [&](int p) { unite<Access>(parent_, pair.g_run(up_to(p)), pair.h_run(up_to(p)) + 1); });
-    for_each_bit(contacts.previous,
-                 [&](int p) { unite<Access>(parent_, pair.g_run(up_to(p)), pair.h_run(below(p))); });
+  // Links bundle g of a part with an earlier one.
+  template <class Finder>
+  void link_earlier(const Finder& finder, int64_t g, int64_t h) {
+    for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
+      for_each_contact(pair, contacts, [&](Index x, Index y) { unite_earlier(x, y); });
+    });
   }
 
-  // The same where no run of g has a parent yet, and h is before g.
+  // The same for the first one that g is linked with: no run of g has a parent yet. Each gets one at its
+  // first contact.
   template <class Finder>
   void link_first(const Finder& finder, int64_t g, int64_t h) {
     bool has_parent = false;  // the run that goes on from the word before
-    for_each_word(finder, g, h, [&](const WordPair& pair, Contacts contacts) {
+    for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
       const uint64_t all = contacts.aligned | contacts.next | contacts.previous;
       const uint64_t from_before = pair.g_start ? below(std::countr_zero(pair.g_start)) : kAll;
       const uint64_t first = lowest_in_fields(all, pair.g_start) & (has_parent ? ~from_before : kAll);
       const int last_start = pair.g_start ? kWord - 1 - std::countl_zero(pair.g_start) : 0;
       has_parent = all >> last_start || (has_parent && !pair.g_start);
-      if (!all) return;
       if (first == contacts.aligned && first == all && one_to_one(pair, first))
         return copy_parents(pair, first);
       // A place may be the first of several contacts.
       const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
                      next = first & ~previous & ~aligned;
-      for_each_bit(aligned,
-                   [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[parent_[pair.h_run(up_to(p))]]; });
-      for_each_bit(
-          next, [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[parent_[pair.h_run(up_to(p)) + 1]]; });
-      for_each_bit(previous,
-                   [&](int p) { parent_[pair.g_run(up_to(p))] = parent_[parent_[pair.h_run(below(p))]]; });
-      unite_contacts<Exclusive>(
-          pair, {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous});
+      for_each_contact(pair, {aligned, next, previous},
+                       [&](Index x, Index y) { parent_[x] = parent_[parent_[y]]; });
+      for_each_contact(pair,
+                       {contacts.aligned & ~aligned, contacts.next & ~next, contacts.previous & ~previous},
+                       [&](Index x, Index y) { unite<Exclusive>(parent_, x, y); });
     });
+  }
+
+  // Calls body(run of g, run of h) for every contact.
+  template <class Body>
+  void for_each_contact(const WordPair& pair, const Contacts& contacts, Body&& body) {
+    for_each_bit(contacts.aligned, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(up_to(p))); });
+    for_each_bit(contacts.next, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(up_to(p)) + 1); });
+    for_each_bit(contacts.previous, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(below(p))); });
+  }
+
+  // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
+  // parent yet, or that of the other; which of the two is not asked by a branch, as it could not be foretold.
+  void unite_earlier(Index x, Index y) {
+    const Index above_x = parent_[x], above_y = parent_[parent_[y]];
+    const bool alone = above_x == x;
+    parent_[x] = alone ? above_y : above_x;
+    if (!alone && above_x != above_y) [[unlikely]]
+      parent_[x] =
+          hook<Exclusive>(parent_, find<Exclusive>(parent_, above_x), find<Exclusive>(parent_, above_y));
   }
 
   // Whether aligned contacts, each the first of its run of g, are of as many runs of either bundle that
   // follow each other.
   static bool one_to_one(const WordPair& pair, uint64_t contacts) {
     const int count = std::popcount(contacts);
+    if (count < kCopied) return false;
     const uint64_t to_first = up_to(std::countr_zero(contacts)),
                    to_last = up_to(kWord - 1 - std::countl_zero(contacts));
-    return count >= kCopied && pair.g_run(to_last) - pair.g_run(to_first) == count - 1 &&
+    return pair.g_run(to_last) - pair.g_run(to_first) == count - 1 &&
            pair.h_run(to_last) - pair.h_run(to_first) == count - 1 &&
            lowest_in_fields(contacts, pair.h_start) == contacts;
   }

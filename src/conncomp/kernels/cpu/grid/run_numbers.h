@@ -35,44 +35,56 @@ class RunPlaces {
     std::sort(numbers_.begin(), numbers_.end());
     rows_.clear();
     for (int64_t row : numbers_)
-      rows_.push_back({bundles_.origin(row, &Axis::index_stride), masks_.row(row)});
+      rows_.push_back({bundles_.origin(row, &Axis::index_stride), masks_.row(row), 0, 0});
   }
 
   // The first row, in the order of indices.
   const uint64_t* first_row() const { return rows_[0].foreground; }
 
-  // The smallest index in the run that starts at `bit` of word w.
-  [[gnu::always_inline]] int64_t smallest_index(int64_t w, int bit) const {
-    const uint64_t continued = masks_.continued(bundle_, w);
-    const bool one_wide =
-        bit + 1 < kWord ? !(continued >> (bit + 1) & 1) : !(masks_.continued(bundle_, w + 1) & 1);
-    if (one_wide && bundles_.in_order) return index_of_column(w, bit);
-    // Where rows are in the order of indices, it is in the first row that has an element of the run.
-    int64_t smallest = bundles_.elements;
-    for (const Row& row : rows_) {
-      const int64_t p = first_in_run(row.foreground, w, bit, continued);
-      if (p >= 0) smallest = std::min(smallest, row.origin + p * bundles_.row_axis.index_stride);
-      if (p >= 0 && bundles_.in_order) break;
+  // Turns to a word of the bundle.
+  void face_word(int64_t w) {
+    word_ = w;
+    continued_ = masks_.continued(bundle_, w);
+    uint64_t so_far = 0;
+    for (Row& row : rows_) {
+      row.word = row.foreground[w];
+      row.so_far = so_far |= row.word;
     }
-    return smallest;
+  }
+
+  // The smallest index in the run that starts at a bit of the word. Where rows are in the order of indices,
+  // it is in the first row that has an element of the run; no branch asks which one that is.
+  [[gnu::always_inline]] int64_t smallest_index(int bit) const {
+    const uint64_t breaks = ~continued_ & ~up_to(bit), end = breaks & (0 - breaks);
+    const uint64_t run = (end - 1) & ~below(bit);  // its places in the word
+    size_t k = 0;
+    for (size_t i = 0; i + 1 < rows_.size(); ++i) k += !(rows_[i].so_far & run);
+    const bool elsewhere = k > 0 && !breaks;  // the next word may have an element in a row before
+    if (elsewhere || !bundles_.in_order) return smallest_index_of_rows(bit);
+    return rows_[k].origin + word_ * kWord + std::countr_zero(rows_[k].word & run);
   }
 
  private:
   struct Row {
     int64_t origin;  // the index of the first element
     const uint64_t* foreground;
+    uint64_t word, so_far;  // of the foreground: of the row, and of all rows up to it
   };
 
-  int64_t index_of_column(int64_t w, int bit) const {
-    const Row* row = rows_.data();
-    while (row + 1 < rows_.data() + rows_.size() && !(row->foreground[w] >> bit & 1)) ++row;
-    return row->origin + w * kWord + bit;
+  int64_t smallest_index_of_rows(int bit) const {
+    int64_t smallest = bundles_.elements;
+    for (const Row& row : rows_) {
+      const int64_t p = first_in_run(row.foreground, bit);
+      if (p >= 0) smallest = std::min(smallest, row.origin + p * bundles_.row_axis.index_stride);
+      if (p >= 0 && bundles_.in_order) break;
+    }
+    return smallest;
   }
 
-  // The first foreground element of a row in the run of its bundle that starts at `bit` of word w, which goes
-  // on at the bits `continued`; or -1.
-  int64_t first_in_run(const uint64_t* foreground, int64_t w, int bit, uint64_t continued) const {
-    uint64_t candidates = foreground[w] & ~below(bit), breaks = ~continued & ~up_to(bit);
+  // The first foreground element of a row in the run of its bundle that starts at a bit of the word; or -1.
+  int64_t first_in_run(const uint64_t* foreground, int bit) const {
+    int64_t w = word_;
+    uint64_t candidates = foreground[w] & ~below(bit), breaks = ~continued_ & ~up_to(bit);
     while (!breaks && !candidates && ++w < bundles_.words) {
       candidates = foreground[w];
       breaks = ~masks_.continued(bundle_, w);
@@ -84,7 +96,8 @@ class RunPlaces {
 
   const Masks& masks_;
   const Bundles& bundles_;
-  int64_t bundle_ = 0;
+  int64_t bundle_ = 0, word_ = 0;
+  uint64_t continued_ = 0;  // where runs go on in the word
   std::vector<int64_t> numbers_;
   std::vector<Row> rows_;
 };
@@ -254,8 +267,9 @@ class FirstRuns {
       places.face(bundle, place);
       const int64_t first_index = bundles_.item(bundle) * item_elements;
       for_each_word(bundle, [&](int64_t word, int64_t w) {
+        places.face_word(w);
         for_each_bit(deposit(marks_[word], masks_.start[word]), [&](int bit) {
-          parent_[runs_.run_in(word, up_to(bit))] = ~Index(places.smallest_index(w, bit) - first_index);
+          parent_[runs_.run_in(word, up_to(bit))] = ~Index(places.smallest_index(bit) - first_index);
         });
       });
     });
@@ -364,11 +378,11 @@ class Claims {
       const Index first_of_layer = bundles_.in_order ? runs_.rank[first_word / layer_words * layer_words] : 0;
       for (int64_t w = 0; w < bundles_.words; ++w) {
         bundles_.checkpoint_at(w);
+        places.face_word(w);
         Index run = runs_.rank[first_word + w] - 1;
         for_each_bit(masks_.start[first_word + w], [&](int bit) {
           const Index parent = Access::load(&parent_[++run]), root = parent < 0 ? run : parent;
-          if (root >= first_of_layer)
-            Access::fetch_max(&parent_[root], Index(~places.smallest_index(w, bit)));
+          if (root >= first_of_layer) Access::fetch_max(&parent_[root], Index(~places.smallest_index(bit)));
         });
       }
     });
