@@ -9,6 +9,7 @@
 
 #include "core/half.h"
 #include "cpu/components/tables.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
 #include "cpu/generate/fill.h"
 #include "cpu/generate/rmat.h"
@@ -453,6 +454,31 @@ void test_changing_labels() {
 }
 
 // Whatever a call does when it is given up, it ends by Interrupted, and the next one is right.
+// Memory that was freed comes back, unless it is small, large, or more than twice what is asked for.
+void test_spare_memory() {
+  constexpr int64_t kLarge = 1 << 20;
+  const auto freed = [](int64_t count) { return Buffer<char>(count).data(); };
+  const char* const memory = freed(kLarge);
+  const bool keeps = SpareMemory::kKept > 0;
+  Buffer<char> small(kLarge / 4), same(kLarge), second(kLarge);
+  check(!keeps || same.data() == memory, "memory that was freed");
+  check(small.data() != memory && second.data() != memory, "memory of one array only");
+  size_t bytes = SpareMemory::kKept + 1;
+  check(!SpareMemory::give(nullptr, bytes), "memory that is too large to keep");
+  // A great number of arrays leaves no more than is kept.
+  for (int i = 0; i < 40; ++i) {
+    std::vector<Buffer<char>> arrays;
+    for (int k = 0; k < 20; ++k) arrays.emplace_back(kLarge * 8);
+  }
+  size_t kept = 0;
+  for (size_t size = kLarge * 8; void* block = SpareMemory::take(size); size = kLarge * 8) {
+    kept += size;
+    std::free(block);
+  }
+  check(kept <= SpareMemory::kKept, "memory that is kept");
+  check(!keeps || kept > 0, "memory that is not kept");
+}
+
 void test_interrupts() {
   using std::chrono::steady_clock;
   const std::vector<uint8_t> data(size_t(1) << 22, 1);
@@ -529,5 +555,6 @@ int main(int, char** arguments) {
     test_changing_labels();
   }
   test_interrupts();
+  test_spare_memory();
   std::printf("%d rounds\n", rounds);
 }

@@ -173,8 +173,9 @@ class LinkedValues {
         if (a != b) detour = where(detour, 0, end, [&](int p) { return rule_.linked(x[p], a[p]); });
         aligned &= ~detour;
       }
-      // Both runs break beside these places, so an element that is linked straight is not linked across, too.
-      if (aligned_) {
+      // Both runs break beside these places. Where that says that values differ, an element that is linked
+      // straight is not linked across, too.
+      if (aligned_ && bundles_.neighbours.connected) {
         next &= ~(linked | linked >> 1);
         previous &= ~(linked | linked << 1);
       }

@@ -13,7 +13,6 @@
 #include <limits>
 #include <vector>
 
-#include "core/union_find.h"
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
@@ -160,13 +159,14 @@ class FirstRuns {
     }
   }
 
-  // The runs that start in a word and whose parents, of which `available` can be read, fulfil a condition.
+  // The runs k of a word, of `count` that start in it, that fulfil a condition; of runs before the end of the
+  // part, of which there are `available`, more may be asked, as registers take 32 or 64.
   template <class Condition>
-  static uint64_t runs_where(const Index* parent, int count, int64_t available, Condition&& condition) {
-    const int read = count > kHalf ? kWord : kHalf;
-    return mask_where(int(std::min<int64_t>(read, available)), condition) & below_or_all(count);
+  static uint64_t runs_where(int count, int64_t available, Condition&& condition) {
+    const int asked = count > kHalf ? kWord : kHalf;
+    return mask_where(int(std::min<int64_t>(asked, available)), condition) &
+           (count < kWord ? below(count) : kAll);
   }
-  static uint64_t below_or_all(int count) { return count < kWord ? below(count) : kAll; }
 
   void mark_part(int64_t part) {
     const int64_t end = runs_.first_of(bundles_.parts.end(part));
@@ -185,13 +185,13 @@ class FirstRuns {
         if (!masks_.start[word]) return;
         const int count = std::popcount(masks_.start[word]);
         const uint64_t roots =
-            runs_where(parent, count, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
+            runs_where(count, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
         marks_[word] = roots;
         components += std::popcount(roots);
         if (!bundles_.folded) return;
         // Runs of which a later bundle has told that they belong to a run of this one.
         const uint64_t joined =
-            runs_where(parent, count, end - rank, [&](int k) { return parent[k] >= first; }) & ~roots;
+            runs_where(count, end - rank, [&](int k) { return parent[k] >= first; }) & ~roots;
         for_each_bit(joined & upper_[word], [&](int k) { move_mark(bundle, first, word, k); });
       });
       before_[bundle] = components;
@@ -221,16 +221,21 @@ class FirstRuns {
   }
 
   // Moves the mark of a component from a root without the upper row to run k of a word, which has it; the
-  // root then points to that run, as no other of the component may move the mark again.
+  // root then points to that run, as no other of the component may move the mark again. Only entries of the
+  // bundle are read and written: of others, other threads move marks.
   void move_mark(int64_t bundle, Index first, int64_t word, int k) {
-    const Index run = runs_.rank[word] + k, root = find<Exclusive>(parent_, run);
-    if (root < first || parent_[root] != root) return;
+    const Index run = runs_.rank[word] + k;
+    Index root = run, above = parent_[run];
+    for (; above >= first && above < root; above = parent_[root]) root = above;
+    parent_[run] = above < first ? above : root;
+    if (above != root) return;  // the root is in an earlier bundle, or its mark has been moved
     const int64_t root_word = word_of(root, bundle);
     const uint64_t root_bit = uint64_t(1) << (root - runs_.rank[root_word]);
     if (upper_[root_word] & root_bit) return;
     marks_[root_word] &= ~root_bit;
     marks_[word] |= uint64_t(1) << k;
     parent_[root] = run;
+    parent_[run] = run;
   }
 
   // The word of a bundle in which a run of it starts.
