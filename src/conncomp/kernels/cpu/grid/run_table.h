@@ -48,4 +48,10 @@ struct Runs {
   }
 };
 
+// How the components of items are numbered.
+struct Numbering {
+  bool consecutive;  // or by index
+  int64_t* counts;   // of components, by item
+};
+
 }  // namespace conncomp

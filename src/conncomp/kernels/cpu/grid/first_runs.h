@@ -1,0 +1,224 @@
+// Numbers components in the order of their first runs, where no two bundles share a layer.
+//
+// The root of a component is its first run, by bundle and column. Where bundles are rows, the component's
+// first element is the root's. A bundle of two rows has its elements of the upper row first, though:
+//
+//     upper  . . . 1 . 1
+//     lower  1 . . . . 1
+//
+// A row below connects the left two of these three runs. The left one is the root, but it has the lower row
+// only: the first element of the component is that of the second run.
+//
+// So each component is marked at the one of its runs in this bundle that has its first element, and of the
+// marks of a bundle those are numbered first whose runs have an element of the upper row. Marks are kept as
+// bits: bit k of a word speaks of the k-th run that starts there.
+// Cost: parents are read once, and written where there is a mark. Memory: two bits for each place where runs
+// may start.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/grid/run_places.h"
+#include "cpu/grid/run_table.h"
+
+namespace conncomp {
+
+template <class Index>
+class FirstRuns {
+ public:
+  static bool apply(const Bundles& bundles) {
+    return bundles.in_order && (!bundles.folded || bundles.layer == 1);
+  }
+
+  explicit FirstRuns(Runs<Index>& runs)
+      : runs_(runs),
+        masks_(runs.masks),
+        bundles_(runs.bundles),
+        parent_(runs.parent.data()),
+        marks_(runs.words),
+        upper_(bundles_.folded ? runs.words : 0),
+        before_(bundles_.count) {}
+
+  void number(const Numbering& numbering) {
+    parallel_for(bundles_.parts.parts, [&](int64_t part) { mark_part(part); });
+    const int64_t components = scan(
+        bundles_.count, [&](int64_t g) { return before_[g]; },
+        [&](int64_t g, int64_t before) { before_[g] = Index(before); });
+    const int64_t item_bundles = bundles_.count / bundles_.items;
+    for_each_index(bundles_.items, [&](int64_t item) {
+      const int64_t next = (item + 1) * item_bundles;
+      numbering.counts[item] =
+          (next < bundles_.count ? before_[next] : components) - before_[item * item_bundles];
+    });
+    parallel_for(bundles_.parts.parts,
+                 [&](int64_t part) { numbering.consecutive ? number_part(part) : index_part(part); });
+  }
+
+ private:
+  // Calls body(word, w) for the words of a bundle, with checkpoints.
+  template <class Body>
+  void for_each_word(int64_t bundle, Body&& body) const {
+    for (int64_t w = 0, word = bundle * bundles_.words; w < bundles_.words; ++w, ++word) {
+      bundles_.checkpoint_at(w);
+      body(word, w);
+    }
+  }
+
+  // The runs k of a word, of `count` that start in it, that fulfil a condition; of runs before the end of the
+  // part, of which there are `available`, more may be asked, as registers take 32 or 64.
+  template <class Condition>
+  static uint64_t runs_where(int count, int64_t available, Condition&& condition) {
+    const int asked = count > kHalf ? kWord : kHalf;
+    return mask_where(int(std::min<int64_t>(asked, available)), condition) &
+           (count < kWord ? below(count) : kAll);
+  }
+
+  void mark_part(int64_t part) {
+    const int64_t end = runs_.first_of(bundles_.parts.end(part));
+    RunPlaces<Index> places(runs_);
+    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      Index components = 0;
+      if (bundles_.folded) {
+        places.face(bundle, place);
+        find_upper(bundle, places.first_row());
+      }
+      const Index first = Index(runs_.first_of(bundle));
+      for_each_word(bundle, [&](int64_t word, int64_t) {
+        const Index rank = runs_.rank[word];
+        const Index* parent = parent_ + rank;
+        marks_[word] = 0;
+        if (!masks_.start[word]) return;
+        const int count = std::popcount(masks_.start[word]);
+        const uint64_t roots =
+            runs_where(count, end - rank, [&](int k) { return parent[k] == Index(rank + k); });
+        marks_[word] = roots;
+        components += std::popcount(roots);
+        if (!bundles_.folded) return;
+        // Runs of which a later bundle has told that they belong to a run of this one.
+        const uint64_t joined =
+            runs_where(count, end - rank, [&](int k) { return parent[k] >= first; }) & ~roots;
+        for_each_bit(joined & upper_[word], [&](int k) { move_mark(bundle, first, word, k); });
+      });
+      before_[bundle] = components;
+    });
+  }
+
+  // Finds which runs of a bundle have elements of the upper row, from the last word to the first: whether a
+  // run does that goes on there is known by then.
+  void find_upper(int64_t bundle, const uint64_t* upper_row) {
+    bool next_word = false;  // whether the run that goes on in the next word does
+    for (int64_t w = bundles_.words, word = (bundle + 1) * bundles_.words; w-- > 0;) {
+      --word;
+      const uint64_t start = masks_.start[word];
+      if (!start) {
+        next_word |= upper_row[w] != 0;
+        continue;
+      }
+      // Every element of the upper row is carried down to the start of its run.
+      uint64_t reached = upper_row[w] | uint64_t(next_word) << (kWord - 1), open = ~start >> 1;
+      for (int step = 1; step < kWord; step *= 2) {
+        reached |= open & reached >> step;
+        open &= open >> step;
+      }
+      upper_[word] = extract(reached, start);
+      next_word = reached & ~start & 1;
+    }
+  }
+
+  // Moves the mark of a component from a root without the upper row to run k of a word, which has it; the
+  // root then points to that run, as no other of the component may move the mark again. Only entries of the
+  // bundle are read and written: of others, other threads move marks.
+  void move_mark(int64_t bundle, Index first, int64_t word, int k) {
+    const Index run = runs_.rank[word] + k;
+    Index root = run, above = parent_[run];
+    for (; above >= first && above < root; above = parent_[root]) root = above;
+    parent_[run] = above < first ? above : root;
+    if (above != root) return;  // the root is in an earlier bundle, or its mark has been moved
+    const int64_t root_word = word_of(root, bundle);
+    const uint64_t root_bit = uint64_t(1) << (root - runs_.rank[root_word]);
+    if (upper_[root_word] & root_bit) return;
+    marks_[root_word] &= ~root_bit;
+    marks_[word] |= uint64_t(1) << k;
+    parent_[root] = run;
+    parent_[run] = run;
+  }
+
+  // The word of a bundle in which a run of it starts.
+  int64_t word_of(Index run, int64_t bundle) const {
+    const Index* begin = runs_.rank.data() + bundle * bundles_.words;
+    return std::upper_bound(begin, begin + bundles_.words, run) - 1 - runs_.rank.data();
+  }
+
+  void number_part(int64_t part) {
+    const int64_t item_bundles = bundles_.count / bundles_.items;
+    bundles_.for_each(part, [&](int64_t bundle, const Coordinates&) {
+      const Index number = before_[bundle] - before_[bundle / item_bundles * item_bundles] + 1;
+      bundles_.folded ? number_by_rows(bundle, number) : number_in_order(bundle, number);
+    });
+  }
+
+  // Numbers the marks of a bundle from `number` on.
+  void number_in_order(int64_t bundle, Index number) {
+    for_each_word(bundle, [&](int64_t word, int64_t) {
+      Index* const entries = parent_ + runs_.rank[word];
+      const uint64_t marks = marks_[word];
+      const int count = std::popcount(marks);
+      if (!(marks & (marks + 1)))  // the first `count` runs are marked: a loop without branches numbers them
+        for (int k = 0; k < count; ++k) entries[k] = ~(number + k);
+      else
+        for_each_bit(marks, [entries, next = number](int k) mutable { entries[k] = ~next++; });
+      number += Index(count);
+    });
+  }
+
+  // The same, but those without the upper row after those with it.
+  void number_by_rows(int64_t bundle, Index upper_number) {
+    Index lower_number = upper_number;
+    for_each_word(bundle, [&](int64_t word, int64_t) {
+      lower_number += Index(std::popcount(marks_[word] & upper_[word]));
+    });
+    for_each_word(bundle, [&](int64_t word, int64_t) {
+      Index* const entries = parent_ + runs_.rank[word];
+      const uint64_t marks = marks_[word], upper = upper_[word];
+      for_each_bit(marks,
+                   [entries, upper, next_upper = upper_number, next_lower = lower_number](int k) mutable {
+                     const Index is_upper = upper >> k & 1;
+                     entries[k] = ~(is_upper ? next_upper : next_lower);
+                     next_upper += is_upper;
+                     next_lower += 1 - is_upper;
+                   });
+      upper_number += Index(std::popcount(marks & upper));
+      lower_number += Index(std::popcount(marks & ~upper));
+    });
+  }
+
+  void index_part(int64_t part) {
+    const int64_t item_elements = bundles_.elements / bundles_.items;
+    RunPlaces<Index> places(runs_);
+    bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      places.face(bundle, place);
+      const int64_t first_index = bundles_.item(bundle) * item_elements;
+      for_each_word(bundle, [&](int64_t word, int64_t w) {
+        places.face_word(w);
+        for_each_bit(deposit(marks_[word], masks_.start[word]), [&](int bit) {
+          parent_[runs_.run_in(word, up_to(bit))] = ~Index(places.smallest_index(bit) - first_index);
+        });
+      });
+    });
+  }
+
+  Runs<Index>& runs_;
+  const Masks& masks_;
+  const Bundles& bundles_;
+  Index* const parent_;
+  Buffer<uint64_t> marks_, upper_;
+  Buffer<Index> before_;  // by bundle: the components that are marked in it, then in all before
+};
+
+}  // namespace conncomp

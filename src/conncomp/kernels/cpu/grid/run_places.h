@@ -1,0 +1,96 @@
+// Which indices the elements of runs have.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/grid/bundles.h"
+#include "cpu/grid/masks.h"
+#include "cpu/grid/run_table.h"
+
+namespace conncomp {
+
+// The smallest indices of runs, word by word.
+template <class Index>
+class RunPlaces {
+ public:
+  explicit RunPlaces(const Runs<Index>& runs) : masks_(runs.masks), bundles_(runs.bundles) {}
+
+  // Turns to a bundle.
+  void face(int64_t bundle, const Coordinates& place) {
+    bundle_ = bundle;
+    bundles_.members(place, numbers_);
+    std::sort(numbers_.begin(), numbers_.end());
+    rows_.clear();
+    for (int64_t row : numbers_)
+      rows_.push_back({bundles_.origin(row, &Axis::index_stride), masks_.row(row), 0, 0});
+  }
+
+  // The first row, in the order of indices.
+  const uint64_t* first_row() const { return rows_[0].foreground; }
+
+  // Turns to a word of the bundle.
+  void face_word(int64_t w) {
+    word_ = w;
+    continued_ = masks_.continued(bundle_, w);
+    uint64_t so_far = 0;
+    for (Row& row : rows_) {
+      row.word = row.foreground[w];
+      row.so_far = so_far |= row.word;
+    }
+  }
+
+  // The smallest index in the run that starts at a bit of the word. Where rows are in the order of indices,
+  // it is in the first row that has an element of the run; no branch asks which one that is.
+  [[gnu::always_inline]] int64_t smallest_index(int bit) const {
+    const uint64_t breaks = ~continued_ & ~up_to(bit), end = breaks & (0 - breaks);
+    const uint64_t run = (end - 1) & ~below(bit);  // its places in the word
+    size_t k = 0;
+    for (size_t i = 0; i + 1 < rows_.size(); ++i) k += !(rows_[i].so_far & run);
+    const bool elsewhere = k > 0 && !breaks;  // the next word may have an element in a row before
+    if (elsewhere || !bundles_.in_order) return smallest_index_of_rows(bit);
+    return rows_[k].origin + word_ * kWord + std::countr_zero(rows_[k].word & run);
+  }
+
+ private:
+  struct Row {
+    int64_t origin;  // the index of the first element
+    const uint64_t* foreground;
+    uint64_t word, so_far;  // of the foreground: of the row, and of all rows up to it
+  };
+
+  int64_t smallest_index_of_rows(int bit) const {
+    int64_t smallest = bundles_.elements;
+    for (const Row& row : rows_) {
+      const int64_t p = first_in_run(row.foreground, bit);
+      if (p >= 0) smallest = std::min(smallest, row.origin + p * bundles_.row_axis.index_stride);
+      if (p >= 0 && bundles_.in_order) break;
+    }
+    return smallest;
+  }
+
+  // The first foreground element of a row in the run of its bundle that starts at a bit of the word; or -1.
+  int64_t first_in_run(const uint64_t* foreground, int bit) const {
+    int64_t w = word_;
+    uint64_t candidates = foreground[w] & ~below(bit), breaks = ~continued_ & ~up_to(bit);
+    while (!breaks && !candidates && ++w < bundles_.words) {
+      candidates = foreground[w];
+      breaks = ~masks_.continued(bundle_, w);
+    }
+    // The lowest candidate counts, unless the run breaks before it.
+    const uint64_t first = candidates & (0 - candidates), end = breaks & (0 - breaks);
+    return candidates && (!breaks || first < end) ? w * kWord + std::countr_zero(candidates) : -1;
+  }
+
+  const Masks& masks_;
+  const Bundles& bundles_;
+  int64_t bundle_ = 0, word_ = 0;
+  uint64_t continued_ = 0;  // where runs go on in the word
+  std::vector<int64_t> numbers_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace conncomp
