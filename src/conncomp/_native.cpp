@@ -8,13 +8,14 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "_without_gil.h"
 #include "core/half.h"
 #include "core/philox.h"
+#include "cpu/components/measures.h"
 #include "cpu/components/tables.h"
-#include "cpu/core/counting_sort.h"
 #include "cpu/core/extremes.h"
 #include "cpu/core/parallel.h"
 #include "cpu/generate/fill.h"
@@ -317,35 +318,31 @@ void combine(Vector<const Label> labels, int64_t length, Label background, int64
   });
 }
 
-// Indices are those within items of `length` labels.
+// As list_members; `begins` has an entry more than there are rows.
 template <class Label, class Index>
-void members(Vector<const Label> labels, int64_t length, Label background, Vector<int64_t> indptr,
+void members(Vector<const Label> labels, int64_t length, Label background, Vector<const int64_t> begins,
              Vector<Index> indices) {
-  const auto component = [&](int64_t i) {
-    const Label label = Shared::load(labels.data() + i);
-    return label == background ? -1 : int64_t(label);
-  };
   without_gil([&] {
-    group_by_key(
-        int64_t(labels.size()), int64_t(indptr.size()) - 1, component,
-        [=](int64_t i) { return i < length ? i : i % length; }, indptr.data(), indices.data(),
-        int64_t(indices.size()));
+    list_members(labels.data(), int64_t(labels.size()), length, background, int64_t(begins.size()) - 1,
+                 begins.data(), indices.data());
   });
 }
 
-// `shape` is that of an item. Every array but `labels` is to be filled, and has a row for each label.
+// `shape` is that of an item.
 template <class Label>
-void measure(Vector<const Label> labels, std::vector<int64_t> shape, Label background, Vector<int64_t> size,
-             Vector<int64_t> low, Vector<int64_t> high, Vector<int64_t> sum, Vector<double> covariance) {
-  without_gil([&] {
-    const Moments moments =
-        measure_labels(labels.data(), int64_t(labels.size()), shape, background, int64_t(size.size()));
-    const auto copy = [](const Buffer<int64_t>& from, Vector<int64_t>& to) {
-      for_each_index(int64_t(to.size()), [&](int64_t i) { to.data()[i] = from[i]; });
-    };
-    copy(moments.size, size), copy(moments.low, low), copy(moments.high, high), copy(moments.sum, sum);
-    central_moments(moments, covariance.data());
+std::unique_ptr<Measures> measure(Vector<const Label> labels, const std::vector<int64_t>& shape,
+                                  Label background, int64_t rows, bool with_products) {
+  return without_gil([&] {
+    return measure_labels(labels.data(), int64_t(labels.size()), shape, background, rows, with_products);
   });
+}
+
+// Arrays have an entry, or as many as Columns says, for each component; that of covariances may be empty.
+void write_measures(const Measures& measures, Vector<int64_t> labels, Vector<int64_t> sizes,
+                    Vector<int64_t> boxes, Vector<double> centroids, Vector<double> covariances) {
+  double* const matrices = covariances.size() > 0 ? covariances.data() : nullptr;
+  without_gil(
+      [&] { measures.write({labels.data(), sizes.data(), boxes.data(), centroids.data(), matrices}); });
 }
 
 template <class Label>
@@ -608,6 +605,9 @@ NB_MODULE(CONNCOMP_MODULE, m) {
       .def("read", &read_chunk<NeighbourReader>)
       .def_prop_ro("largest", &NeighbourReader::largest)
       .def_prop_ro("loops", &NeighbourReader::loops);
+  nb::class_<Measures>(m, "Measures")
+      .def_prop_ro("components", &Measures::components)
+      .def("write", &write_measures);
   define_components<int32_t>(m);
   define_components<int64_t>(m);
   define_generators<int32_t>(m);

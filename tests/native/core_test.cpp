@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/half.h"
+#include "cpu/components/measures.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
@@ -189,6 +190,82 @@ std::vector<int64_t> byte_strides(const Image& image) {
   return strides;
 }
 
+// Columns with a place for each component.
+struct Measured {
+  std::vector<int64_t> labels, sizes, boxes;
+  std::vector<double> centroids, covariances;
+
+  Measured(const Measures& measures, size_t axes, bool with_products)
+      : labels(measures.components()),
+        sizes(labels.size()),
+        boxes(2 * axes * labels.size()),
+        centroids(axes * labels.size()),
+        covariances(with_products ? axes * axes * labels.size() : 0) {
+    measures.write({labels.data(), sizes.data(), boxes.data(), centroids.data(),
+                    with_products ? covariances.data() : nullptr});
+  }
+  bool operator==(const Measured&) const = default;
+};
+
+// Compares what is measured of numbers below `rows`, which occur as often as `sizes` says, with sums over
+// elements, and the table for few axes with that for any.
+template <class Index>
+void test_measures(const Image& image, const std::vector<Index>& numbers, int64_t rows,
+                   const std::vector<int64_t>& sizes) {
+  const int axes = int(image.shape.size());
+  const bool with_products = draw(0, 1);
+  const auto measures =
+      measure_labels(numbers.data(), image.size, image.shape, Index(0), rows, with_products);
+  const Measured measured(*measures, axes, with_products);
+  const MeasuresOf<WideTable> wide(numbers.data(), image.size, image.shape, axes, Index(0), rows);
+  check(measured == Measured(wide, axes, with_products), "one table and another");
+  std::vector<int64_t> first(rows * axes, INT64_MAX), end(rows * axes), sum(rows * axes);
+  std::vector<double> product(rows * axes * axes);
+  for (int64_t i = 0; i < image.size; ++i) {
+    std::vector<int64_t> place(axes);
+    for (int64_t k = axes - 1, quotient = i; k >= 0; quotient /= image.shape[k--])
+      place[k] = quotient % image.shape[k];
+    for (int k = 0; k < axes; ++k) {
+      const int64_t at = numbers[i] * axes + k;
+      first[at] = std::min(first[at], place[k]), end[at] = std::max(end[at], place[k] + 1);
+      sum[at] += place[k];
+      for (int l = 0; l < axes; ++l) product[at * axes + l] += double(place[k] * place[l]);
+    }
+  }
+  size_t component = 0;
+  for (int64_t row = 1; row < rows; ++row) {
+    if (sizes[row] == 0) continue;
+    check(component < measured.labels.size() && measured.labels[component] == row, "a label that occurs");
+    check(measured.sizes[component] == sizes[row], "a size in statistics");
+    const double n = double(sizes[row]);
+    for (int k = 0; k < axes; ++k) {
+      const int64_t at = row * axes + k, column = component * axes + k;
+      check(measured.boxes[2 * column] == first[at] && measured.boxes[2 * column + 1] == end[at], "a box");
+      check(measured.centroids[column] == double(sum[at]) / n, "a centroid");
+      for (int l = 0; l < axes && with_products; ++l) {
+        const double expected =
+            product[at * axes + l] / n - double(sum[at]) * double(sum[row * axes + l]) / n / n;
+        check(std::abs(measured.covariances[column * axes + l] - expected) < 1e-6, "a covariance");
+      }
+    }
+    ++component;
+  }
+  check(component == measured.labels.size(), "the number of components");
+}
+
+template <class Index>
+void test_members(const std::vector<Index>& numbers, int64_t rows, const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> begins(rows + 1);
+  for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + sizes[row];
+  const int64_t count = int64_t(numbers.size()), length = draw(1, int(std::max<int64_t>(count, 1)));
+  const int64_t whole = count / length * length;  // items are
+  std::vector<int32_t> members(begins[rows], -1);
+  list_members(numbers.data(), whole, length, Index(0), rows, begins.data(), members.data());
+  std::vector<int64_t> next = begins;
+  for (int64_t i = 0; i < whole; ++i)
+    if (numbers[i] > 0) check(members[next[numbers[i]]++] == i % length, "a member");
+}
+
 template <class Value, class Index>
 void test_grid() {
   const Image image;
@@ -231,10 +308,8 @@ void test_grid() {
   count_labels(numbers.data(), image.size, Index(0), rows, sizes.data());
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
-  const Moments moments = measure_labels(numbers.data(), image.size, image.shape, Index(0), rows);
-  for (int64_t row = 0; row < rows; ++row) check(moments.size[row] == recount[row], "sizes in statistics");
-  std::vector<double> covariance(rows * image.shape.size() * image.shape.size());
-  central_moments(moments, covariance.data());
+  test_measures(image, numbers, rows, recount);
+  test_members(numbers, rows, recount);
   const auto [low, high] = extremes(numbers.data(), image.size);
   check(low == *std::min_element(numbers.begin(), numbers.end()), "the smallest label");
   check(high == count, "the largest label");
@@ -447,7 +522,13 @@ void test_changing_labels() {
   for (int32_t& label : labels) label = draw(0, 3) ? draw(0, int(rows) - 1) : int32_t(generator());
   std::vector<int64_t> sizes(rows);
   count_labels(labels.data(), count, draw(-1, 0), rows, sizes.data());
-  measure_labels(labels.data(), count, {count}, draw(-1, 0), rows);
+  measure_labels(labels.data(), count, {count}, draw(-1, 0), rows, draw(0, 1));
+  // There is room for fewer than there are now.
+  std::vector<int64_t> begins(rows + 1);
+  for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + draw(0, 40);
+  std::vector<int32_t> members(begins[rows]);
+  list_members(labels.data(), count, std::max<int64_t>(count, 1), draw(-1, 0), rows, begins.data(),
+               members.data());
   std::vector<int64_t> combined(count);
   combine_labels(labels.data(), count, draw(1, 300), 0, rows, combined.data());
   replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());

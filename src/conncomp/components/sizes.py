@@ -190,10 +190,9 @@ def component_members(
             current_gpu(), array.reshape(-1), empty, sizes, length, index
         )
         return _by_item(begins, items), indices
-    begins = np.empty(items.all_rows + 1, np.int64)
-    all_members = background is None and not np.ma.is_masked(labels)
-    total = array.size if all_members else int(np.count_nonzero(array != empty))
-    indices = np.empty(total, index)
+    begins = np.zeros(items.all_rows + 1, np.int64)
+    np.cumsum(count_rows(items), out=begins[1:])
+    indices = np.empty(begins[-1], index)
     native.members(array.reshape(-1), length, empty, begins, indices)
     return _by_item(begins, items), indices
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import as_bool
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, check_items, where_labels_lie
 from conncomp.kernels.cuda.components.tables import measure_labels
@@ -31,7 +32,7 @@ class ComponentStatistics:
         Means of the coordinates, in elements.
     moments : ndarray of float64, shape (n, ndim, ndim)
         Second central moments over the size, that is the covariances of the coordinates, in
-        elements squared.
+        elements squared. Shape (0, ndim, ndim) if they were not asked for.
     batch : ndarray of int64, shape (n, batch_axes)
         The item that the component is of, as indices along the batch axes.
     """
@@ -49,7 +50,11 @@ class ComponentStatistics:
 
 
 def component_statistics(
-    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
+    labels: ArrayLike,
+    *,
+    moments: bool = True,
+    background: Background = "auto",
+    batch_axes: int = 0,
 ) -> ComponentStatistics:
     """Measure the components: sizes, bounding boxes, centroids and second central moments.
 
@@ -57,6 +62,8 @@ def component_statistics(
     ----------
     labels : array_like of int
         One dimension or more, in main memory or on a GPU, as for `component_sizes`.
+    moments : bool, optional
+        Whether to measure second moments, which takes longer on the CPU.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
     batch_axes : int, optional
@@ -74,7 +81,7 @@ def component_statistics(
     Raises
     ------
     TypeError
-        If `labels` is not of integers, or `batch_axes` is not an integer.
+        If `labels` is not of integers, `moments` not a bool or `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
         larger than the number of elements, or `batch_axes` leaves no axis to the items.
@@ -101,35 +108,47 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
-    return ComponentStatistics(*_measure(labels, background, batch_axes))
+    wanted = as_bool("moments", moments)
+    return ComponentStatistics(*_measure(labels, wanted, background, batch_axes))
 
 
 @where_labels_lie
-def _measure(labels: ArrayLike, background: Background, batch_axes: int) -> tuple[Any, ...]:
+def _measure(
+    labels: ArrayLike, moments: bool, background: Background, batch_axes: int
+) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics`."""
     items = check_items(labels, background, batch_axes)
     if not items.shape:
         raise ValueError("labels is a scalar; it must have one dimension or more")
-    array, empty, all_rows = items.labels, items.background, items.all_rows
-    if not isinstance(array, np.ndarray):
-        gpu = current_gpu()
-        rows, sizes, low, high, sums, moments = measure_labels(
-            gpu, array, empty, all_rows, items.shape
-        )
-    else:
-        ndim = len(items.shape)
-        sizes = np.empty(all_rows, np.int64)
-        low, high, sums = (np.empty((all_rows, ndim), np.int64) for _ in range(3))
-        moments = np.empty((all_rows, ndim, ndim))
-        columns: tuple[Any, ...] = (sizes, low, high, sums, moments)
-        native.measure_labels(
-            array.reshape(-1), items.shape, empty, *(column.reshape(-1) for column in columns)
-        )
-        rows = np.flatnonzero(sizes)
-        sizes, low, high, sums, moments = [column[rows] for column in columns]
-    boxes = items.xp.stack([low, high + 1], axis=-1)
+    measure = _measure_on_cpu if isinstance(items.labels, np.ndarray) else _measure_on_gpu
+    rows, sizes, boxes, centroids, covariances = measure(items, moments)
     batch, own_labels = _items_of_rows(items, rows)
-    return own_labels, sizes, boxes, sums / sizes[:, None], moments, batch
+    return own_labels, sizes, boxes, centroids, covariances, batch
+
+
+def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:
+    """Return the row of each component and what was measured of it."""
+    ndim = len(items.shape)
+    measured = native.measure_labels(
+        items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
+    )
+    count = measured.components
+    rows, sizes = np.empty(count, np.int64), np.empty(count, np.int64)
+    boxes, centroids = np.empty((count, ndim, 2), np.int64), np.empty((count, ndim))
+    covariances = np.empty((count if moments else 0, ndim, ndim))
+    columns = rows, sizes, boxes, centroids, covariances
+    measured.write(*(column.reshape(-1) for column in columns))
+    return columns
+
+
+def _measure_on_gpu(items: Items, moments: bool) -> tuple[Any, ...]:
+    """As `_measure_on_cpu`."""
+    gpu = current_gpu()
+    rows, sizes, low, high, sums, covariances = measure_labels(
+        gpu, items.labels, items.background, items.all_rows, items.shape
+    )
+    boxes = gpu.xp.stack([low, high + 1], axis=-1)
+    return rows, sizes, boxes, sums / sizes[:, None], covariances[: None if moments else 0]
 
 
 def _items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:

@@ -1,8 +1,8 @@
-// What one does with labels: a table with a row for each label, filled in one pass over the labels.
+// What one does with labels: count and list the elements of each, replace and rank labels.
 //
-// How: stretches of equal labels along rows, not elements, are added up. Each thread fills a table of its
-// own and the tables are added, all in integers, so the result depends neither on threads nor on order;
-// fewer threads take part where their tables would outgrow the labels.
+// How: labels are taken a word at a time (stretches.h). To count, each thread fills a table of its own, a row
+// for each label, and the tables are added, so the result depends neither on threads nor on order; fewer
+// threads take part where their tables would outgrow the labels.
 // Items, arrays that lie one after another and are numbered each on its own, get numbers that no two of them
 // share (combine_labels): one table has the rows of all, those of each item together.
 // Cost: the labels read once. Memory: the table, once a thread.
@@ -14,29 +14,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/counting_sort.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
-
-// Calls body(label, begin, end) for stretches of equal labels among [begin, end), but those of the background
-// and of labels that have no row. A long stretch may come in several.
-template <class Label, class Body>
-void for_each_stretch(const Label* labels, int64_t begin, int64_t end, Label background, int64_t rows,
-                      Body&& body) {
-  constexpr int64_t kLongest = 1 << 14;
-  for (int64_t stop; begin < end; begin = stop) {
-    stop = std::min(end, begin + kLongest);
-    checkpoint(stop - begin);
-    for (int64_t i = begin, last; i < stop; i = last) {
-      const Label label = Shared::load(labels + i);
-      for (last = i + 1; last < stop && labels[last] == label;) ++last;
-      if (label != background && uint64_t(label) < uint64_t(rows)) body(label, i, last);
-    }
-  }
-}
 
 // Numbers components of items of `length` labels each so that no two items share a number: label k of item n
 // becomes n * rows + k, and what has no row the background.
@@ -58,14 +42,6 @@ void combine_labels(const Label* labels, int64_t count, int64_t length, Label ba
   });
 }
 
-// An array of `count` entries, all of them `value`.
-template <class T>
-Buffer<T> filled(int64_t count, T value) {
-  Buffer<T> entries(count);
-  for_each_index(count, [&](int64_t i) { entries[i] = value; });
-  return entries;
-}
-
 // Splits [0, count) among threads whose tables of `table_bytes` together stay below `limit`; thread t
 // calls fill(t, begin, end).
 template <class Fill>
@@ -81,125 +57,52 @@ void count_labels(const Label* labels, int64_t count, Label background, int64_t 
   const int64_t most = std::min<int64_t>(num_threads(), count / kGrain + 1);
   std::vector<Buffer<int64_t>> helper_tables(most - 1);
   share_out(count, rows * 8, count * sizeof(Label), most, [&](int64_t t, int64_t begin, int64_t end) {
-    if (t > 0) helper_tables[t - 1] = filled<int64_t>(rows, 0);
+    if (t > 0) helper_tables[t - 1] = Buffer<int64_t>::zeros(rows);
     int64_t* table = t > 0 ? helper_tables[t - 1].data() : sizes;
-    for_each_stretch(labels, begin, end, background, rows,
-                     [&](Label label, int64_t from, int64_t to) { table[label] += to - from; });
+    for_each_word(begin, end, [=](int64_t first, int count) {
+      for_each_label_of_word(labels + first, count, background, rows,
+                             [=](Label label, const auto& places) { table[label] += places.size(); });
+    });
   });
   for (const Buffer<int64_t>& table : helper_tables)
     if (table.data()) for_each_index(rows, [&](int64_t row) { sizes[row] += table[row]; });
 }
 
-// Sums over the elements of a component, exact whatever its size.
-struct Moments {
-  using Wide = __int128;
-
-  int ndim = 0;
-  int64_t rows = 0;
-  Buffer<int64_t> size, low, high, sum;  // ndim a label, but for size
-  Buffer<Wide> product;                  // of coordinates k and l >= k, products() a label
-
-  Moments() = default;
-  Moments(int ndim, int64_t rows)
-      : ndim(ndim),
-        rows(rows),
-        size(filled<int64_t>(rows, 0)),
-        low(filled<int64_t>(rows * ndim, INT64_MAX)),
-        high(filled<int64_t>(rows * ndim, -1)),
-        sum(filled<int64_t>(rows * ndim, 0)),
-        product(filled<Wide>(rows * products(ndim), 0)) {}
-
-  static int products(int ndim) { return ndim * (ndim + 1) / 2; }
-  static int64_t bytes(int ndim, int64_t rows) { return rows * (8 + 24 * ndim + 8 * ndim * (ndim + 1)); }
-
-  // Adds the elements at `place`, but at begin ... end - 1 along the last axis.
-  void add(int64_t row, const std::vector<int64_t>& place, int64_t begin, int64_t end) {
-    const Wide n = end - begin, line_sum = n * (begin + end - 1) / 2;
-    const auto squares = [](Wide m) { return m * (m + 1) * (2 * m + 1) / 6; };  // 1 + 4 + ... + m * m
-    int64_t *lows = &low[row * ndim], *highs = &high[row * ndim], *sums = &sum[row * ndim];
-    Wide* next_product = &product[row * products(ndim)];
-    size[row] += int64_t(n);
-    for (int k = 0; k < ndim; ++k) {
-      const bool last_axis = k == ndim - 1;
-      lows[k] = std::min(lows[k], last_axis ? begin : place[k]);
-      highs[k] = std::max(highs[k], last_axis ? end - 1 : place[k]);
-      sums[k] += int64_t(last_axis ? line_sum : n * place[k]);
-      for (int l = k; l < ndim - 1; ++l) *next_product++ += n * place[k] * place[l];
-      *next_product++ += last_axis ? squares(end - 1) - squares(begin - 1) : line_sum * place[k];
-    }
-  }
-
-  void add(const Moments& part) {
-    for_each_index(rows, [&](int64_t i) { size[i] += part.size[i]; });
-    for_each_index(rows * ndim, [&](int64_t i) {
-      low[i] = std::min(low[i], part.low[i]);
-      high[i] = std::max(high[i], part.high[i]);
-      sum[i] += part.sum[i];
-    });
-    for_each_index(rows * products(ndim), [&](int64_t i) { product[i] += part.product[i]; });
-  }
-};
-
-// Adds the labels of lines [begin, end) to a table; a line goes along the last axis of items of this shape.
-template <class Label>
-void add_lines(const Label* labels, int64_t begin, int64_t end, const std::vector<int64_t>& shape,
-               Label background, Moments& table) {
-  const int ndim = int(shape.size());
-  const int64_t length = shape.back();
-  std::vector<int64_t> place(ndim);  // of the line in the item, along all axes but the last
-  for (int64_t line = begin; line < end; ++line) {
-    for (int64_t k = ndim - 2, quotient = line; k >= 0; quotient /= shape[k--])
-      place[k] = quotient % shape[k];
-    const int64_t first = line * length;
-    for_each_stretch(
-        labels, first, first + length, background, table.rows,
-        [&](Label label, int64_t from, int64_t to) { table.add(label, place, from - first, to - first); });
-  }
+// Lists the elements of each label below `rows`, ascending: those of label k at begin[k] ... begin[k + 1],
+// where there is room for as many as count_labels has counted. Indices are those within items of `length`
+// labels.
+template <class Label, class Index>
+void list_members(const Label* labels, int64_t count, int64_t length, Label background, int64_t rows,
+                  const int64_t* begin, Index* indices) {
+  constexpr int64_t kFew = 8;
+  Buffer<int64_t> next(rows);
+  for_each_index(rows, [=, next = next.data()](int64_t row) { next[row] = begin[row]; });
+  for (int64_t item = 0; item < count; item += length)
+    for_each_stretch(labels + item, 0, length, background, rows,
+                     [=, next = next.data()](Label label, int64_t from, int64_t to) {
+                       // Who changes labels meanwhile may have more of one than were counted.
+                       const int64_t room = begin[label + 1] - next[label];
+                       Index* const place = indices + next[label];
+                       const int64_t members = std::min(to - from, room);
+                       next[label] += members;
+                       // Most are few: those of later stretches are written over what is too much.
+                       int64_t k = 0;
+                       if (room >= kFew)
+                         for (; k < kFew; ++k) place[k] = Index(from + k);
+                       for (; k < members; ++k) place[k] = Index(from + k);
+                     });
 }
 
-// Measures `count` labels: items of this shape, one after another, with coordinates within each. Each thread
-// measures some lines in a table of its own; the sum of the tables is returned.
-template <class Label>
-Moments measure_labels(const Label* labels, int64_t count, const std::vector<int64_t>& shape,
-                       Label background, int64_t rows) {
-  const int ndim = int(shape.size());
-  const int64_t length = shape.back(), lines = length ? count / length : 0;
-  const int64_t most = std::min<int64_t>(num_threads(), lines * length / kGrain + 1);
-  std::vector<Moments> tables(most);
-  share_out(lines, Moments::bytes(ndim, rows), lines * length * 8,
-            std::min(most, std::max<int64_t>(lines, 1)), [&](int64_t t, int64_t begin, int64_t end) {
-              tables[t] = Moments(ndim, rows);
-              add_lines(labels, begin, end, shape, background, tables[t]);
-            });
-  for (int64_t t = 1; t < most; ++t)
-    if (tables[t].rows > 0) tables[0].add(tables[t]);
-  return std::move(tables[0]);
-}
-
-// Entries [i * ndim * ndim] on: the covariance matrix of the coordinates of label i.
-inline void central_moments(const Moments& moments, double* covariance) {
-  const int ndim = moments.ndim;
-  for_each_index(moments.rows, [&](int64_t row) {
-    const Moments::Wide n = moments.size[row];
-    const int64_t* sum = &moments.sum[row * ndim];
-    const Moments::Wide* product = &moments.product[row * Moments::products(ndim)];
-    double* const matrix = covariance + row * ndim * ndim;
-    for (int k = 0; k < ndim; ++k)
-      for (int l = k; l < ndim; ++l, ++product) {
-        const Moments::Wide difference = n * *product - Moments::Wide(sum[k]) * sum[l];
-        const double value = n ? double(difference) / (double(n) * double(n)) : 0;
-        matrix[k * ndim + l] = matrix[l * ndim + k] = value;
-      }
-  });
-}
-
-// Replaces every label but the background by its row of `table`.
+// Replaces every label by its row of `table`, where that of the background, if it has one, is the background.
+// Without branches, which noise would let go wrong.
 template <class Label>
 void replace_labels(const Label* labels, int64_t count, Label background, const Label* table, int64_t rows,
                     Label* out) {
+  if (rows == 0) return for_each_index(count, [=](int64_t i) { out[i] = background; });
   for_each_index(count, [=](int64_t i) {
-    const Label label = Shared::load(labels + i);
-    out[i] = label == background || uint64_t(label) >= uint64_t(rows) ? background : table[label];
+    const uint64_t row = uint64_t(Shared::load(labels + i));
+    const Label entry = table[std::min<uint64_t>(row, rows - 1)];
+    out[i] = row < uint64_t(rows) ? entry : background;
   });
 }
 

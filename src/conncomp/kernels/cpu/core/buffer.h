@@ -92,7 +92,6 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(int64_t count) {
-    constexpr size_t kPage = size_t(1) << 21;
     size_t bytes = size_t(count) * sizeof(T);
     const size_t alignment = bytes < kPage ? 64 : kPage;
     bytes = (bytes + alignment) / alignment * alignment;
@@ -107,12 +106,28 @@ class Buffer {
     data_ = {static_cast<T*>(memory), Free{bytes}};
   }
 
+  // An array of zeros. Pages of a large one come from the system when they are first touched.
+  static Buffer zeros(int64_t count) {
+    const size_t bytes = size_t(count) * sizeof(T);
+    Buffer buffer;
+    buffer.data_.reset(static_cast<T*>(std::calloc(bytes + 1, 1)));
+    if (!buffer.data()) throw std::bad_alloc();
+#ifdef __linux__
+    const uintptr_t first = uintptr_t(buffer.data()), begin = (first + kPage - 1) / kPage * kPage;
+    if (begin + kPage <= first + bytes)
+      madvise(reinterpret_cast<void*>(begin), (first + bytes - begin) / kPage * kPage, MADV_HUGEPAGE);
+#endif
+    return buffer;
+  }
+
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   T& operator[](int64_t i) { return data_.get()[i]; }
   const T& operator[](int64_t i) const { return data_.get()[i]; }
 
  private:
+  static constexpr size_t kPage = size_t(1) << 21;
+
   struct Free {
     size_t bytes = 0;
     void operator()(T* memory) const {
