@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -210,21 +212,20 @@ struct Measured {
 // Compares what is measured of numbers below `rows`, which occur as often as `sizes` says, with sums over
 // elements, and the table for few axes with that for any.
 template <class Index>
-void test_measures(const Image& image, const std::vector<Index>& numbers, int64_t rows,
+void test_measures(const std::vector<int64_t>& shape, const std::vector<Index>& numbers, int64_t rows,
                    const std::vector<int64_t>& sizes) {
-  const int axes = int(image.shape.size());
+  const int axes = int(shape.size());
+  const int64_t count = int64_t(numbers.size());
   const bool with_products = draw(0, 1);
-  const auto measures =
-      measure_labels(numbers.data(), image.size, image.shape, Index(0), rows, with_products);
+  const auto measures = measure_labels(numbers.data(), count, shape, Index(0), rows, with_products);
   const Measured measured(*measures, axes, with_products);
-  const MeasuresOf<WideTable> wide(numbers.data(), image.size, image.shape, axes, Index(0), rows);
+  const MeasuresOf<WideTable> wide(numbers.data(), count, shape, axes, Index(0), rows);
   check(measured == Measured(wide, axes, with_products), "one table and another");
   std::vector<int64_t> first(rows * axes, INT64_MAX), end(rows * axes), sum(rows * axes);
   std::vector<double> product(rows * axes * axes);
-  for (int64_t i = 0; i < image.size; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     std::vector<int64_t> place(axes);
-    for (int64_t k = axes - 1, quotient = i; k >= 0; quotient /= image.shape[k--])
-      place[k] = quotient % image.shape[k];
+    for (int64_t k = axes - 1, quotient = i; k >= 0; quotient /= shape[k--]) place[k] = quotient % shape[k];
     for (int k = 0; k < axes; ++k) {
       const int64_t at = numbers[i] * axes + k;
       first[at] = std::min(first[at], place[k]), end[at] = std::max(end[at], place[k] + 1);
@@ -255,14 +256,14 @@ void test_measures(const Image& image, const std::vector<Index>& numbers, int64_
 
 template <class Index>
 void test_members(const std::vector<Index>& numbers, int64_t rows, const std::vector<int64_t>& sizes) {
+  const int64_t count = int64_t(numbers.size()), items = draw(1, 2), length = count / items;
   std::vector<int64_t> begins(rows + 1);
   for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + sizes[row];
-  const int64_t count = int64_t(numbers.size()), length = draw(1, int(std::max<int64_t>(count, 1)));
-  const int64_t whole = count / length * length;  // items are
   std::vector<int32_t> members(begins[rows], -1);
-  list_members(numbers.data(), whole, length, Index(0), rows, begins.data(), members.data());
+  if (length == 0) return;
+  list_members(numbers.data(), items * length, length, Index(0), rows, begins.data(), members.data());
   std::vector<int64_t> next = begins;
-  for (int64_t i = 0; i < whole; ++i)
+  for (int64_t i = 0; i < items * length; ++i)
     if (numbers[i] > 0) check(members[next[numbers[i]]++] == i % length, "a member");
 }
 
@@ -308,7 +309,7 @@ void test_grid() {
   count_labels(numbers.data(), image.size, Index(0), rows, sizes.data());
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
-  test_measures(image, numbers, rows, recount);
+  test_measures(image.shape, numbers, rows, recount);
   test_members(numbers, rows, recount);
   const auto [low, high] = extremes(numbers.data(), image.size);
   check(low == *std::min_element(numbers.begin(), numbers.end()), "the smallest label");
@@ -320,6 +321,24 @@ void test_grid() {
     check(ranking[i] / rows_of_item == i / rows_of_item, "order by item");
     if (i % rows_of_item) check(sizes[ranking[i - 1]] >= sizes[ranking[i]], "order by size");
   }
+}
+
+// Labels that no image needs to have: rows of several words, of few labels or one, that are far apart.
+template <class Index>
+void test_words() {
+  std::vector<int64_t> shape;
+  for (int axes = draw(0, 3); axes > 0; --axes) shape.push_back(draw(1, 3));
+  shape.push_back(draw(1, 300));
+  const int values = draw(1, 6), often = draw(0, 100), apart = draw(0, 3) ? 1 : draw(1, 1000);
+  std::vector<Index> numbers(std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>()));
+  for (Index& number : numbers) number = apart * (draw(1, 100) <= often ? 1 : draw(0, values));
+  const int64_t rows = apart * values + 1;
+  std::vector<int64_t> sizes(rows), recount(rows);
+  count_labels(numbers.data(), int64_t(numbers.size()), Index(0), rows, sizes.data());
+  for (Index number : numbers) recount[number] += number > 0;
+  check(sizes == recount, "sizes of words");
+  test_measures(shape, numbers, rows, recount);
+  test_members(numbers, rows, recount);
 }
 
 // Bonds as planes, with a byte more between them, or as bits.
@@ -621,6 +640,8 @@ int main(int, char** arguments) {
     test_grid<uint64_t, int64_t>();
     test_grid<Half, int32_t>();
     test_grid<float, int32_t>();
+    test_words<int32_t>();
+    test_words<int64_t>();
     test_bonds<int32_t>();
     test_bonds<int64_t>();
     test_forest<int32_t>();

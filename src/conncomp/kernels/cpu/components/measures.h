@@ -28,26 +28,19 @@ namespace conncomp {
 
 constexpr int pairs_of(int axes) { return axes * (axes + 1) / 2; }
 
-// Elements of one component along a line, whatever lies between them: how many, and the sums of their last
-// coordinates and of the squares of these.
+// Elements of a component in a word of a line, by their last coordinates: how many, and their sums.
 template <class Sum>
 struct Piece {
-  int64_t row, begin, end;
+  int64_t begin, end;  // one beyond the last
   Sum size, sum, squares;
 
-  // `places` of the word that begins at `first`.
+  // Elements at these places of the word that begins at `first`.
   template <class Places>
-  Piece(int64_t row, int64_t first, const Places& places)
-      : row(row), begin(first + places.begin), end(first + places.end), size(places.size()) {
+  Piece(int64_t first, const Places& places)
+      : begin(first + places.begin), end(first + places.end), size(places.size()) {
     const Sum offsets = places.sum();
     sum = first * size + offsets;
     squares = first * (sum + offsets) + places.squares();
-  }
-
-  // Adds another piece of the same component.
-  void append(const Piece& next) {
-    begin = std::min(begin, next.begin), end = std::max(end, next.end);
-    size += next.size, sum += next.sum, squares += next.squares;
   }
 };
 
@@ -66,10 +59,10 @@ class NarrowTable {
   static int64_t bytes(const std::vector<int64_t>&, int64_t rows) { return rows * int64_t(sizeof(Row)); }
 
   // Adds a piece of the line at `place`, of which the last coordinate does not count.
-  void add(const Place& place, const Piece<Sum>& piece) {
+  void add(int64_t row, const Place& place, const Piece<Sum>& piece) {
     constexpr int last = axes - 1;
     const int64_t n = piece.size;
-    Row& entry = rows_[piece.row];
+    Row& entry = rows_[row];
     std::array<int32_t, 2 * axes> reach;
     entry.size += n;
     for (int k = 0; k < last; ++k) {
@@ -138,15 +131,15 @@ class WideTable {
     return rows * (8 + 24 * axes + 16 * pairs_of(axes));
   }
 
-  void add(const Place& place, const Piece<Sum>& piece) {
-    int64_t *sum = &sum_[piece.row * axes_], *reach = &reach_[piece.row * 2 * axes_];
-    Sum* product = &product_[piece.row * pairs_of(axes_)];
+  void add(int64_t row, const Place& place, const Piece<Sum>& piece) {
+    int64_t *sum = &sum_[row * axes_], *reach = &reach_[row * 2 * axes_];
+    Sum* product = &product_[row * pairs_of(axes_)];
     const int last = axes_ - 1;
     const auto extend = [=, this](int k, int64_t first, int64_t stop) {
       reach[k] = std::max(reach[k], stop);
       reach[axes_ + k] = std::max(reach[axes_ + k], shape_[k] - first);
     };
-    size_[piece.row] += int64_t(piece.size);
+    size_[row] += int64_t(piece.size);
     for (int k = 0; k < last; ++k) {
       extend(k, place[k], place[k] + 1);
       sum[k] += int64_t(piece.size * place[k]);
@@ -313,23 +306,16 @@ class MeasuresOf final : public Measures {
     }
   }
 
-  // Components that come back along a line, as a large one does in noise, are added once as long as no other
-  // is between.
   template <class Label>
   void add_line(const Label* labels, int64_t length, const typename Table::Place& place, Label background,
                 int64_t label_rows, Table& table) const {
-    using LinePiece = Piece<typename Table::Sum>;
-    LinePiece piece(-1, 0, Stretch{0, 0});
     for_each_word(0, length, [&](int64_t first, int count) {
       for_each_label_of_word(labels + first, count, background, label_rows,
                              [&](Label label, const auto& places) {
-                               const LinePiece next(ranks_ ? ranks_->rank(label) : label, first, places);
-                               if (next.row == piece.row) return piece.append(next);
-                               if (piece.row >= 0) table.add(place, piece);
-                               piece = next;
+                               const int64_t row = ranks_ ? ranks_->rank(label) : label;
+                               if (row >= 0) table.add(row, place, {first, places});
                              });
     });
-    if (piece.row >= 0) table.add(place, piece);
   }
 
   void write_row(const Columns& columns, int64_t row, int64_t at) const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -109,15 +110,18 @@ void replace_labels(const Label* labels, int64_t count, Label background, const 
 // The rows of `sizes`, item by item, of which each has as many; those of an item largest first, equal ones in
 // order: a radix sort, whose last digit is the item.
 inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int64_t* order) {
-  constexpr int kDigit = 16;
-  constexpr int64_t kDigits = int64_t(1) << kDigit;
-  std::vector<int64_t> begin(std::max(kDigits, items) + 1), previous(rows);
+  constexpr int kWidest = 16;
   for_each_in(0, rows, [=](int64_t i) { order[i] = i; });
   const int64_t largest = rows ? *std::max_element(sizes, sizes + rows) : 0;
-  for (int shift = 0; largest >> shift; shift += kDigit) {
+  // Digits are no wider than sizes need, as each value of one takes a place of a table.
+  const int width = std::bit_width(uint64_t(largest)), passes = (width + kWidest - 1) / kWidest;
+  const int digit = passes ? (width + passes - 1) / passes : 0;
+  const int64_t digits = int64_t(1) << digit;
+  std::vector<int64_t> begin(std::max(digits, items) + 1), previous(rows);
+  for (int shift = 0; shift < width; shift += digit) {
     std::copy_n(order, rows, previous.data());
     group_by_key(
-        rows, kDigits, [&](int64_t i) { return ~(sizes[previous[i]] >> shift) & (kDigits - 1); },
+        rows, digits, [&](int64_t i) { return ~(sizes[previous[i]] >> shift) & (digits - 1); },
         [&](int64_t i) { return previous[i]; }, begin.data(), order, rows);
   }
   if (items <= 1 || rows == 0) return;
