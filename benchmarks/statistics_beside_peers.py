@@ -1,11 +1,12 @@
 """Times what one does with labels beside cc3d, scikit-image, SciPy and NumPy, on the CPU.
 
     python benchmarks/statistics_beside_peers.py [VOLUME.npz] [--rounds 7] [--threads 1 2]
-        [--only NAME] [--json FILE]
+        [--only TASK] [--input NAME] [--cpu] [--json FILE]
 
 Every answer is compared with the peer's before both are timed, in turns, so that whatever else runs
 on the machine meets both. A line has the median of our milliseconds, and of the ratios of each
-peer's time to ours. VOLUME.npz has labels under the name ``labels``.
+peer's time to ours. VOLUME.npz has labels under the name ``labels``. On a busy machine --cpu, the
+processor time, says more about one thread.
 """
 
 import argparse
@@ -38,6 +39,8 @@ def inputs(volume):
             yield f"{name}, noise {percent} %", lambda make=make: conncomp.label(make())
         blobs = partial(generate.blobs, shape)
         yield f"{name}, blobs", lambda blobs=blobs: conncomp.label(blobs())
+    points = partial(generate.checkerboard, IMAGE)
+    yield "image, points", lambda: conncomp.label(points(), connectivity=1)
     yield "image, cells", lambda: conncomp.label(generate.voronoi(IMAGE, 1000))
     small = partial(generate.random_array, SMALL, 0.5)
     yield "image of 256², noise 50 %", lambda: conncomp.label(small(), connectivity=1)
@@ -84,12 +87,6 @@ def same_boxes(ours, slices):
     return all(ours.slices(row) == slices[label - 1] for row, label in enumerate(ours.labels))
 
 
-def same_members(ours, indices):
-    """Whether members are those of SciPy: a tuple of coordinates for each label."""
-    begins, members = ours
-    return all(members[begins[label]] == at[0][0] for label, at in indices.items())
-
-
 def same_partition(ours, kept):
     """Whether the same elements are kept, whatever their numbers."""
     return np.array_equal(ours != 0, kept != 0)
@@ -112,9 +109,18 @@ def members_of_numpy(labels):
     return np.r_[0, np.cumsum(np.bincount(flat))], order
 
 
-def same_order(ours, sorted_by_numpy):
+def sorted_by_numpy(labels):
+    """Renumber components with NumPy, the largest first."""
+    sizes = np.bincount(labels.ravel())
+    order = np.argsort(-sizes[1:], kind="stable")
+    table = np.zeros(len(sizes), labels.dtype)
+    table[1 + order] = np.arange(1, len(sizes))
+    return table[labels]
+
+
+def same_order(ours, listed):
     """Whether members are those of NumPy, which lists the background first."""
-    begins, members = sorted_by_numpy
+    begins, members = listed
     background = begins[1]
     return np.array_equal(ours[0][1:] + background, begins[1:]) and np.array_equal(
         ours[1], members[background:]
@@ -153,7 +159,7 @@ TASKS = {
                 False,
                 same_as_cc3d,
             ),
-            "scipy": (ndimage.find_objects, False, same_boxes),
+            "scipy": (ndimage.find_objects, True, same_boxes),
         },
     ),
     "statistics and moments": (
@@ -215,7 +221,7 @@ TASKS = {
         conncomp.sort_by_size,
         {
             "numpy": (
-                lambda labels: _sort_with_numpy(labels),
+                sorted_by_numpy,
                 False,
                 np.array_equal,
             ),
@@ -224,21 +230,14 @@ TASKS = {
 }
 
 
-def _sort_with_numpy(labels):
-    sizes = np.bincount(labels.ravel())
-    order = np.argsort(-sizes[1:], kind="stable")
-    table = np.zeros(len(sizes), labels.dtype)
-    table[1 + order] = np.arange(1, len(sizes))
-    return table[labels]
-
-
-def timed(function, labels):
-    start = time.perf_counter()
+def timed(function, labels, clock):
+    """Return the seconds that a call takes."""
+    start = clock()
     function(labels)
-    return time.perf_counter() - start
+    return clock() - start
 
 
-def measure(name, labels, threads, rounds, only):
+def measure(name, labels, threads, rounds, only, clock):
     """Yield what was measured of an input, function by function."""
     count = int(labels.max())
     for task, (ours, peers) in TASKS.items():
@@ -256,11 +255,11 @@ def measure(name, labels, threads, rounds, only):
         for _ in range(rounds * repeats):
             for number in threads:
                 conncomp.set_num_threads(number)
-                seconds[number].append(timed(ours, labels))
+                seconds[number].append(timed(ours, labels, clock))
             for peer, function in usable.items():
                 if seconds[peer] and sum(seconds[peer]) > rounds:  # slow ones: fewer rounds do
                     continue
-                seconds[peer].append(timed(function, labels))
+                seconds[peer].append(timed(function, labels, clock))
         medians = {who: statistics.median(times) for who, times in seconds.items()}
         yield {
             "input": name,
@@ -281,15 +280,18 @@ def main():
     parser.add_argument("--only", default="", help="part of the name of a task")
     parser.add_argument("--input", default="", help="part of the name of an input")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--cpu", action="store_true", help="processor time, of all threads")
     arguments = parser.parse_args()
 
+    clock = time.process_time if arguments.cpu else time.perf_counter
+    limits = arguments.threads, arguments.rounds, arguments.only
     records = []
     for name, make in inputs(arguments.volume):
         if arguments.input not in name:
             continue
         labels = make()
         print(f"{name}: {labels.max():,} components, {labels.dtype}", flush=True)
-        for record in measure(name, labels, arguments.threads, arguments.rounds, arguments.only):
+        for record in measure(name, labels, *limits, clock):
             records.append(record)
             ours = record["seconds"]
             line = f"  {record['task']:23}"

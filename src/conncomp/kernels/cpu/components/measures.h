@@ -190,17 +190,21 @@ class LabelRanks {
                        });
     });
     count_ = rank_words(words_.data(), rows / kWord + 1, before_.data());
-    labels_ = Buffer<int64_t>(count_);
-    for_each_index(rows / kWord + 1, [&](int64_t w) {
-      int64_t rank = before_[w];
-      for_each_bit(words_[w], [&](int p) { labels_[rank++] = w * kWord + p; });
-    });
   }
 
   int64_t count() const { return count_; }
   // Labels are below this.
   int64_t label_rows() const { return label_rows_; }
-  int64_t label(int64_t rank) const { return labels_[rank]; }
+
+  // The label of each number.
+  Buffer<int64_t> labels() const {
+    Buffer<int64_t> labels(count_);
+    for_each_index(label_rows_ / kWord + 1, [&](int64_t w) {
+      int64_t rank = before_[w];
+      for_each_bit(words_[w], [&](int p) { labels[rank++] = w * kWord + p; });
+    });
+    return labels;
+  }
 
   // The number of a label, or -1 if it has none.
   int64_t rank(int64_t label) const {
@@ -212,7 +216,7 @@ class LabelRanks {
  private:
   int64_t label_rows_, count_;
   Buffer<uint64_t> words_;
-  Buffer<int64_t> before_, labels_;
+  Buffer<int64_t> before_;
 };
 
 // Where results go, with a row for each component, in the order of labels; boxes as (axis, first and end).
@@ -244,8 +248,12 @@ class MeasuresOf final : public Measures {
     // labels themselves.
     const int64_t limit = count * kTableBytesPerElement;
     if (Table::bytes(shape, rows) > limit / 2) {
-      ranks_.emplace(labels, count, background, rows);
-      rows = ranks_->count();
+      LabelRanks ranks(labels, count, background, rows);
+      if (ranks.count() <= rows / 2) {
+        rows = ranks.count();
+        row_labels_ = ranks.labels();
+        ranks_.emplace(std::move(ranks));
+      }
     }
     measure(labels, count, shape, background, rows, limit);
     begins_.resize(parts_->parts + 1);
@@ -322,7 +330,7 @@ class MeasuresOf final : public Measures {
     using Wide = __int128;
     const int64_t size = table_.size(row);
     const double n = double(size);
-    columns.labels[at] = ranks_ ? ranks_->label(row) : row;
+    columns.labels[at] = ranks_ ? row_labels_[row] : row;
     columns.sizes[at] = size;
     for (int k = 0; k < axes_; ++k) {
       columns.boxes[2 * (at * axes_ + k)] = table_.first(row, k + skipped_axes_);
@@ -345,6 +353,7 @@ class MeasuresOf final : public Measures {
 
   int axes_, skipped_axes_;
   std::optional<LabelRanks> ranks_;
+  Buffer<int64_t> row_labels_;  // if there are ranks
   Table table_;
   std::optional<Parts> parts_;   // of the rows
   std::vector<int64_t> begins_;  // of the components of each part
