@@ -133,7 +133,8 @@ def sort_by_size(
     ranked, rank = _rank_by_size(items)
     table = items.xp.zeros(items.all_rows, items.labels.dtype)
     first = int(items.background == 0)
-    _assign(table, ranked, (rank + first).astype(table.dtype))
+    rank += first
+    _assign(table, ranked, rank)
     return _replace(items, table)
 
 
@@ -144,10 +145,10 @@ def _assign(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
         table.put(rows, values, mode="wrap")
 
 
-def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
     """Return the rows of components, each item's largest first, and their ranks in the item."""
     ranked = _largest_first(count_rows(items), items.count)
-    rank = items.xp.arange(len(ranked))
+    rank = items.xp.arange(len(ranked), dtype=items.labels.dtype)
     if items.count > 1:
         item = ranked // max(items.rows, 1)
         rank -= items.xp.searchsorted(item, items.xp.arange(items.count))[item]

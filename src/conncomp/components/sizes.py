@@ -123,23 +123,25 @@ def size_histogram(
     """
     items = check_items(labels, background, batch_axes)
     by_row = count_rows(items)
-    present = items.xp.flatnonzero(by_row)
-    by_component = by_row[present]
-    sizes, counts = _histogram(by_component)
+    sizes, counts = _histogram(by_row)
     if items.batch:
-        cell = present // max(items.rows, 1) * len(sizes) + _places(sizes, by_component)
+        present = items.xp.flatnonzero(by_row)
+        cell = present // max(items.rows, 1) * len(sizes) + _places(sizes, by_row[present])
         counts = _count(cell, -1, items.count * len(sizes)).reshape(*items.batch, len(sizes))
     return sizes, counts
 
 
-def _histogram(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the sizes that occur, ascending, and how often each does."""
-    if not isinstance(sizes, np.ndarray):
-        histogram: tuple[Any, Any] = current_gpu().xp.unique(sizes, return_counts=True)
+def _histogram(by_row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sizes that occur, ascending, and how often each does; 0 is none."""
+    if not isinstance(by_row, np.ndarray):
+        histogram: tuple[Any, Any] = current_gpu().xp.unique(by_row[by_row > 0], return_counts=True)
         return histogram
-    counts = np.bincount(sizes[sizes < SMALL], minlength=1)
+    rows = int(by_row.max(initial=0)) + 1
+    counts = _count(by_row, 0, min(rows, SMALL))  # which takes what has no row for background
     small = np.flatnonzero(counts)
-    large, large_counts = np.unique(sizes[sizes >= SMALL], return_counts=True)
+    if rows <= SMALL:
+        return small, counts[small]
+    large, large_counts = np.unique(by_row[by_row >= SMALL], return_counts=True)
     return np.concatenate([small, large]), np.concatenate([counts[small], large_counts])
 
 
