@@ -111,25 +111,30 @@ void replace_labels(const Label* labels, int64_t count, Label background, const 
 // order: a radix sort, whose last digit is the item.
 inline void sort_by_size(const int64_t* sizes, int64_t rows, int64_t items, int64_t* order) {
   constexpr int kWidest = 16;
-  for_each_in(0, rows, [=](int64_t i) { order[i] = i; });
   const int64_t largest = rows ? *std::max_element(sizes, sizes + rows) : 0;
   // Digits are no wider than sizes need, as each value of one takes a place of a table.
   const int width = std::bit_width(uint64_t(largest)), passes = (width + kWidest - 1) / kWidest;
   const int digit = passes ? (width + passes - 1) / passes : 0;
   const int64_t digits = int64_t(1) << digit;
-  std::vector<int64_t> begin(std::max(digits, items) + 1), previous(rows);
-  for (int shift = 0; shift < width; shift += digit) {
-    std::copy_n(order, rows, previous.data());
-    group_by_key(
-        rows, digits, [&](int64_t i) { return ~(sizes[previous[i]] >> shift) & (digits - 1); },
-        [&](int64_t i) { return previous[i]; }, begin.data(), order, rows);
-  }
-  if (items <= 1 || rows == 0) return;
-  const int64_t rows_of_item = rows / items;
-  std::copy_n(order, rows, previous.data());
-  group_by_key(
-      rows, items, [&](int64_t i) { return previous[i] / rows_of_item; },
-      [&](int64_t i) { return previous[i]; }, begin.data(), order, rows);
+  std::vector<int64_t> begin(std::max(digits, items) + 1);
+  Buffer<int64_t> previous;  // the order that the next digit sorts
+  bool in_order = true;
+  const auto sort_by = [&](int64_t keys, auto&& key) {
+    if (in_order) {
+      group_by_key(rows, keys, key, [](int64_t row) { return row; }, begin.data(), order, rows);
+    } else {
+      if (!previous.data()) previous = Buffer<int64_t>(rows);
+      std::copy_n(order, rows, previous.data());
+      group_by_key(
+          rows, keys, [&](int64_t i) { return key(previous[i]); }, [&](int64_t i) { return previous[i]; },
+          begin.data(), order, rows);
+    }
+    in_order = false;
+  };
+  for (int shift = 0; shift < width; shift += digit)
+    sort_by(digits, [=](int64_t row) { return ~(sizes[row] >> shift) & (digits - 1); });
+  if (items > 1 && rows > 0) sort_by(items, [=](int64_t row) { return row / (rows / items); });
+  if (in_order) for_each_in(0, rows, [=](int64_t row) { order[row] = row; });
 }
 
 }  // namespace conncomp
