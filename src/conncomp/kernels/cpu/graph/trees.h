@@ -16,7 +16,7 @@
 namespace conncomp {
 
 // Arcs of one row, from `begin` to before `end`.
-struct Piece {
+struct ArcRange {
   int64_t begin, end;
 };
 
@@ -50,7 +50,7 @@ void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body
   if (rows.arcs == 0) return;
   parallel_for(parts.parts, [=](int64_t part) {
     const int64_t begin = parts.begin(part), end = parts.end(part);
-    body(rows.source(begin), rows.source(end - 1) + 1, [=](int64_t v) -> Piece {
+    body(rows.source(begin), rows.source(end - 1) + 1, [=](int64_t v) -> ArcRange {
       return {std::max(begin, rows.begin(v)), std::min(end, rows.begin(v + 1))};
     });
   });
@@ -59,7 +59,7 @@ void for_each_piece(const Rows<Pointer, Vertex> rows, int64_t visited, Body body
 // Lets v point to the smaller end of its first and last arc, or to itself; returns whether that may leave
 // arcs to smaller vertices.
 template <class Pointer, class Vertex, class Index>
-bool start_tree(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Piece row) {
+bool start_tree(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, ArcRange row) {
   using Unsigned = std::make_unsigned_t<Vertex>;  // in which negative numbers are large
   Unsigned first = Unsigned(v), last = first;
   if (row.begin < row.end) [[likely]] {
@@ -73,7 +73,7 @@ bool start_tree(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Piec
 // Unites v, whose parent has just been seen to be `root`, with the ends below `bound` of a piece of its row.
 template <class Pointer, class Vertex, class Index>
 void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index root, int64_t bound,
-               Piece piece) {
+               ArcRange piece) {
   constexpr int kArcs = 4;
   const int64_t end = piece.end;
   for (int64_t begin = piece.begin; begin < end; begin += kArcs) {
