@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from math import prod
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -280,6 +281,18 @@ def extremes(values: Any) -> tuple[int, int]:
     return int(values.min()), int(values.max())
 
 
+# From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
+LARGE_BYTES = 1 << 20
+
+
+def _new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return an array that is not initialised."""
+    num_bytes = prod(shape) * np.dtype(dtype).itemsize
+    if xp is not np or num_bytes < LARGE_BYTES:
+        return xp.empty(shape, dtype)
+    return native.empty_bytes(num_bytes).view(dtype).reshape(shape)
+
+
 class Output:
     """Where labels go: what a kernel fills, and what the user gets.
 
@@ -346,7 +359,7 @@ class Output:
         if placed is not None and not private and placed.dtype == filled:
             self.labels = placed
         else:
-            self.labels = xp.empty(shape, filled)
+            self.labels = _new_array(xp, shape, filled)
         self._native = native
         self._copy = placed
 

@@ -16,6 +16,7 @@
 #include "core/philox.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/tables.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
 #include "cpu/core/parallel.h"
 #include "cpu/generate/fill.h"
@@ -256,6 +257,15 @@ nb::object compact_arcs(Vector<Vertex> src, Vector<Vertex> dst, int64_t vertices
       without_gil([&] { return compact_ids(src.data(), dst.data(), int64_t(src.size()), vertices); }));
   const nb::capsule owner(ids, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(ids->data(), {ids->size()}, owner));
+}
+
+// Memory for a large array, from the memory that is kept, where it goes again with the array.
+nb::object empty_bytes(int64_t count) {
+  auto memory = std::make_unique<Buffer<uint8_t>>(count);
+  uint8_t* const data = memory->data();
+  const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Buffer<uint8_t>*>(p); });
+  memory.release();
+  return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {size_t(count)}, owner));
 }
 
 // Reads a chunk of text; both arrays are one longer than the chunk at least.
@@ -628,6 +638,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   m.def("sort_by_size", [](Vector<const int64_t> sizes, int64_t items, Vector<int64_t> order) {
     without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), items, order.data()); });
   });
+  m.def("empty_bytes", &empty_bytes);
   m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
   m.def("compiler", [] { return __VERSION__; });
