@@ -72,7 +72,7 @@ struct Image {
     const int ndim = draw(1, 4), longest[] = {400, 90, 20, 8};
     batch_axes = draw(0, 1) ? draw(0, ndim - 1) : 0;
     for (int k = 0; k < ndim; ++k) {
-      shape.push_back(draw(2, longest[ndim - 1]));
+      shape.push_back(draw(0, 3) ? draw(2, longest[ndim - 1]) : 2);
       periodic.push_back(k >= batch_axes && draw(0, 1));
     }
     stride.resize(ndim);

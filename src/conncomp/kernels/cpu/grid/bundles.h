@@ -31,6 +31,7 @@ struct Bundles {
   bool folded;  // whether bundles are of several rows
   int64_t count, items;
   std::vector<int64_t> shape, thickness;  // thickness: of a bundle, in rows along each axis
+  int64_t members_most;                   // the rows of a bundle, or fewer at the end of an axis
   int64_t layer;  // the bundles of a layer, which are equal along all axes up to the first of an item
   RowNeighbours neighbours;
   Offset no_step;     // from a row to itself
@@ -47,6 +48,7 @@ struct Bundles {
         folded(folded),
         count(1),
         items(1),
+        members_most(1),
         layer(1),
         neighbours(grid),
         no_step{Step(outer.size(), 0), false, true, false, false} {
@@ -55,6 +57,7 @@ struct Bundles {
       rows *= outer[k].length;
       thickness.push_back(folded && !batch ? 2 : 1);
       shape.push_back((outer[k].length + thickness[k] - 1) / thickness[k]);
+      members_most *= std::min(thickness[k], outer[k].length);
       count *= shape[k];
       if (batch) items *= shape[k];
       if (int(k) > grid.batch_axes) layer *= shape[k];

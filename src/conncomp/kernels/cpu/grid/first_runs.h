@@ -1,4 +1,5 @@
-// Numbers components in the order of their first runs, where no two bundles share a layer.
+// Numbers components in the order of their first runs, where bundles are rows, or two rows in a layer of
+// their own.
 //
 // The root of a component is its first run, by bundle and column. Where bundles are rows, the component's
 // first element is the root's. A bundle of two rows has its elements of the upper row first, though:
@@ -33,7 +34,7 @@ template <class Index>
 class FirstRuns {
  public:
   static bool apply(const Bundles& bundles) {
-    return bundles.in_order && (!bundles.folded || bundles.layer == 1);
+    return bundles.in_order && (!bundles.folded || (bundles.layer == 1 && bundles.members_most <= 2));
   }
 
   explicit FirstRuns(Runs<Index>& runs)

@@ -156,13 +156,12 @@ class RunLinks {
   void link_first(const Finder& finder, int64_t g, int64_t h) {
     bool has_parent = false;  // the run that goes on from the word before
     for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
-      const uint64_t all = contacts.aligned | contacts.next | contacts.previous;
+      const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
       const uint64_t from_before = pair.g_start ? below(std::countr_zero(pair.g_start)) : kAll;
       const uint64_t first = lowest_in_fields(all, pair.g_start) & (has_parent ? ~from_before : kAll);
       const int last_start = pair.g_start ? kWord - 1 - std::countl_zero(pair.g_start) : 0;
       has_parent = all >> last_start || (has_parent && !pair.g_start);
-      if (first == contacts.aligned && first == all && one_to_one(pair, first))
-        return copy_parents(pair, first);
+      if (!across && first == contacts.aligned && one_to_one(pair, first)) return copy_parents(pair, first);
       // A place may be the first of several contacts.
       const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
                      next = first & ~previous & ~aligned;

@@ -10,7 +10,8 @@
 namespace conncomp {
 
 // Which element of a component has the smallest index is known from the first bundle where it has runs, if
-// bundles are in the order of indices and no two of them share a layer. Otherwise runs claim indices.
+// bundles are in the order of indices and are rows, or two rows of which no others are in the same layer.
+// Otherwise runs claim indices.
 template <class Index>
 void number_components(Runs<Index>& runs, const Numbering& numbering) {
   if (FirstRuns<Index>::apply(runs.bundles))
