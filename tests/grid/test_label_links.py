@@ -146,15 +146,30 @@ def every_structure(ndim):
         yield structure
 
 
+@pytest.mark.parametrize("density", [0.5, 0.97, 1])
 @pytest.mark.parametrize("values", [1, 3])
 @pytest.mark.parametrize("shape", [(9, 70), (70, 9)])
-def test_every_structure_in_two_dimensions(shape, values):
-    image = np.random.default_rng(0).integers(0, values + 1, shape)
+def test_every_structure_in_two_dimensions(shape, values, density):
+    rng = np.random.default_rng(0)
+    image = rng.integers(1, values + 1, shape) * (rng.random(shape) < density)
     for structure in every_structure(2):
         for periodic in product([False, True], repeat=2):
             roots = label(image, structure=structure, periodic=periodic, numbering="roots")
             expected = label_by_flood_fill(image, None, None, list(periodic), structure)
             np.testing.assert_array_equal(roots, expected)
+
+
+@pytest.mark.parametrize(
+    "shape", [(9, 2, 150), (2, 9, 150), (2, 2, 150), (5, 2, 2, 70), (2, 5, 2, 70)]
+)
+@pytest.mark.parametrize("density", [0.1, 0.4])
+def test_short_axes(shape, density):
+    for seed in range(20):
+        image = np.random.default_rng(seed).random(shape) < density
+        labels = label(image, connectivity=len(shape))
+        expected, _ = ndimage.label(image, np.ones((3,) * len(shape)))
+        expected = consecutive(roots_of_labels(expected, background=0), first=1)
+        np.testing.assert_array_equal(labels, expected)
 
 
 @pytest.mark.parametrize("ndim", [2, 3, 4])
