@@ -28,28 +28,6 @@
 
 namespace conncomp {
 
-// Puts the low bits of `bits`, in order, where `mask` has bits.
-inline Bits64 deposit(Bits64 bits, Bits64 mask) {
-#ifdef __BMI2__
-  return _pdep_u64(bits, mask);
-#else
-  Bits64 deposited = 0;
-  for (; mask; mask &= mask - 1, bits >>= 1) deposited |= bits & 1 ? mask & (0 - mask) : 0;
-  return deposited;
-#endif
-}
-
-// Puts the bits where `mask` has bits, in order, into the low bits.
-inline Bits64 extract(Bits64 bits, Bits64 mask) {
-#ifdef __BMI2__
-  return _pext_u64(bits, mask);
-#else
-  Bits64 extracted = 0;
-  for (int k = 0; mask; mask &= mask - 1, ++k) extracted |= (bits >> std::countr_zero(mask) & 1) << k;
-  return extracted;
-#endif
-}
-
 // Bit p is the sum, modulo 2, of the bits up to p.
 inline Bits64 parity_up_to(Bits64 bits) {
   for (int shift = 1; shift < kWord; shift *= 2) bits ^= bits << shift;
