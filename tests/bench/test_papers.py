@@ -1,6 +1,7 @@
 """``conncomp bench paper``, on the CPU and on the host executor with a clock that is not real."""
 
 import json
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 
 from conncomp.bench import devices
-from conncomp.bench.papers import PAPERS
+from conncomp.bench.papers import PAPERS, Claim
 from conncomp.bench.papers.hawick_2010 import kawasaki, phase_separation
-from conncomp.bench.papers.hawick_2010.laboratory import Laboratory as Laboratory2010
+from conncomp.bench.papers.laboratory import Laboratory as Laboratory2010
 from conncomp.bench.papers.weigel_2011 import clusters, fits, laboratory
 from conncomp.bench.papers.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
 from conncomp.grid import labelling
@@ -18,14 +19,18 @@ from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
-FIGURES = PAPERS["weigel-2011"].figures
-ON_CPU = [name for name, figure in FIGURES.items() if figure.on_cpu]
+EXHIBITS = PAPERS["weigel-2011"].exhibits
+ON_CPU = [name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds]
 ON_GPU = ALGORITHMS["cuda"]  # before a test puts others in their place
-COMMAND = "paper", "weigel-2011", "--size", "tiny", "-o", "out"
+COMMAND = "paper", "weigel-2011", "-o", "out"
 
 
-def written():
-    return json.loads(Path("out/weigel-2011.json").read_text())
+def written(name):
+    return json.loads(Path("out", f"{name}.json").read_text())
+
+
+def files(suffix):
+    return {path.stem for path in Path("out").glob(f"*{suffix}")}
 
 
 @pytest.fixture
@@ -46,73 +51,116 @@ def host(gpu, monkeypatch):
 def on_host(host):
     device = devices.Cuda()
     with device.current():
-        yield Laboratory(device, "tiny")
+        yield Laboratory(device, "small")
 
 
 class TestCommand:
     def test_all_on_a_gpu(self, run, host):
-        done = run(*COMMAND, "--device", "cuda")
+        done = run(*COMMAND, "--all", "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
-        result = written()
-        assert (result["format"], result["device"]) == ("conncomp-paper", "cuda")
-        assert list(result["figures"]) == list(FIGURES)
-        assert all(findings["rows"] for findings in result["figures"].values())
-        pictures = {path.name for path in Path("out").glob("*.png")}
-        assert len(pictures) == len(FIGURES)
-        assert pictures >= {"figure-2.png", "figure-14.png", "table-1.png", "autocorrelation.png"}
+        assert files(".json") == files(".png") == set(EXHIBITS)
+        for name in EXHIBITS:
+            result = written(name)
+            assert (result["format"], result["device"]) == ("conncomp-paper", "cuda")
+            assert (result["paper"], result["exhibit"]) == ("weigel-2011", name)
+            assert result["rows"]
+            assert result["took_seconds"] > 0
         assert "Fig. 14" in done.stdout
 
     def test_all_on_the_cpu(self, run):
-        done = run(*COMMAND)
+        done = run(*COMMAND, "--all")
         assert (done.exit_code, done.stderr) == (0, "")
-        assert list(written()["figures"]) == ON_CPU
+        assert files(".json") == set(ON_CPU)
 
     def test_some(self, run):
-        run(*COMMAND, "--figure", "13", "--figure", "11")
-        assert list(written()["figures"]) == ["11", "13"]
-        assert {path.name for path in Path("out").iterdir()} == {
-            "weigel-2011.json",
-            "figure-11.png",
-            "figure-13.png",
-        }
+        run(*COMMAND, "--figure", "13", "--table", "1", "--exhibit", "figure-11")
+        assert files(".json") == files(".png") == {"figure-11", "figure-13", "table-1"}
 
-    def test_output_that_exists(self, run):
-        assert run(*COMMAND, "--figure", "11").exit_code == 0
-        before = Path("out/weigel-2011.json").stat().st_mtime_ns
-        done = run(*COMMAND, "--figure", "11")
-        assert done.exit_code == 2
-        assert "weigel-2011.json is there already; --force replaces it" in done.stderr
-        assert Path("out/weigel-2011.json").stat().st_mtime_ns == before
-        assert run(*COMMAND, "--figure", "11", "--force").exit_code == 0
-
-    def test_refused(self, run):
-        assert "there is no '7'; there are 2, 6," in run(*COMMAND, "--figure", "7").stderr
-        assert "is of kernels for a GPU" in run(*COMMAND, "--figure", "8").stderr
-        assert not Path("out").exists()
-
-    def test_interrupted(self, run, monkeypatch):
-        """What is done stays."""
+    def test_all_goes_on(self, run, monkeypatch):
+        """What is done stays, and is not done again."""
+        assert run(*COMMAND, "--figure", "10").exit_code == 0
+        before = Path("out/figure-10.json").stat().st_mtime_ns
 
         def interrupt(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(Laboratory, "serial_sweep", interrupt)
-        done = run(*COMMAND, "--figure", "10", "--figure", "11")
-        assert done.exit_code == 130
-        assert list(written()["figures"]) == ["10"]
-        assert "Fig. 10" in done.stdout
+        with monkeypatch.context() as patch:
+            patch.setattr(Laboratory, "serial_sweep", interrupt)
+            assert run(*COMMAND, "--all").exit_code == 130
+        assert files(".json") == {"figure-10"}
+        assert run(*COMMAND, "--all").exit_code == 0
+        assert files(".json") == set(ON_CPU)
+        assert Path("out/figure-10.json").stat().st_mtime_ns == before
+
+    def test_output_that_exists(self, run):
+        assert run(*COMMAND, "--figure", "11").exit_code == 0
+        before = Path("out/figure-11.json").stat().st_mtime_ns
+        done = run(*COMMAND, "--figure", "11")
+        assert done.exit_code == 2
+        assert "figure-11.json is there already; --force replaces it" in done.stderr
+        assert Path("out/figure-11.json").stat().st_mtime_ns == before
+        assert run(*COMMAND, "--figure", "11", "--force").exit_code == 0
+
+    @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[" * 10**5, "\xff"])
+    def test_output_that_is_no_result(self, run, text):
+        Path("out").mkdir()
+        Path("out/figure-10.json").write_text(text, encoding="latin-1")
+        done = run(*COMMAND, "--all")
+        assert done.exit_code == 2
+        assert "figure-10.json is there already, and is no result of a paper" in done.stderr
+
+    def test_output_of_another_size(self, run):
+        assert run(*COMMAND, "--figure", "11").exit_code == 0
+        done = run(*COMMAND, "--all", "--size", "paper")
+        assert done.exit_code == 2
+        assert (
+            "figure-11.json is there already, with size 'small' instead of 'paper'" in done.stderr
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--figure", "7"], "weigel-2011 has no figure-7; there are figure-2, figure-6,"),
+            (["--table", "2"], "weigel-2011 has no table-2; there are"),
+            (["--exhibit", "nothing"], "weigel-2011 has no nothing; there are"),
+            (["--figure", "8"], "figure-8 is of kernels for a GPU; use --device cuda"),
+            (["--figure", "10", "--all"], "--all is everything"),
+            ([], "Say --figure N, --table N"),
+        ],
+    )
+    def test_refused(self, run, arguments, message):
+        done = run(*COMMAND, *arguments)
+        assert done.exit_code == 2
+        assert message in done.stderr
+        assert not Path("out").exists()
+
+    def test_no_output(self, run):
+        assert "Missing option '-o'" in run("paper", "weigel-2011", "--all").stderr
+
+    @pytest.mark.parametrize("name", PAPERS)
+    def test_list(self, run, name):
+        done = run("paper", name, "--list")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert all(exhibit in done.stdout for exhibit in PAPERS[name].exhibits)
+
+    def test_claims(self, run, monkeypatch):
+        """What the paper says is shown beside what was measured."""
+        claims = [Claim("twice as fast", "1.5 times", False, "as it is"), Claim("a", "b", True)]
+        told = replace(EXHIBITS["figure-10"], claims=lambda findings: claims)
+        monkeypatch.setitem(EXHIBITS, "figure-10", told)
+        shown = run(*COMMAND, "--figure", "10").stdout
+        assert "twice as fast" in shown
+        assert "does not hold" in shown
+        assert [claim["holds"] for claim in written("figure-10")["claims"]] == [False, True]
 
 
 class TestHawick:
-    COMMAND = "paper", "hawick-2010", "--size", "tiny", "--figure", "18", "-o", "out"
-
-    def findings(self):
-        return json.loads(Path("out/hawick-2010.json").read_text())["figures"]["18"]
+    COMMAND = "paper", "hawick-2010", "--figure", "18", "-o", "out"
 
     def test_figure_18_on_the_cpu(self, run):
         done = run(*self.COMMAND)
         assert (done.exit_code, done.stderr) == (0, "")
-        findings, scale = self.findings(), phase_separation.SCALES["tiny"]
+        findings, scale = written("figure-18"), phase_separation.SCALES["small"]
         ways = {row["way"] for row in findings["rows"]}
         assert ways == {"the default", "CahnHilliard.labels", "CPU, one thread"}
         assert [row["length"] for row in findings["rows"]] == [16] * 3 + [32] * 3
@@ -131,18 +179,16 @@ class TestHawick:
         monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
-        findings = self.findings()
+        findings = written("figure-18")
         ways = {row["way"] for row in findings["rows"]}
         assert {"kernel A", "kernel B", "kernel C", "kernel D"} < ways
         assert findings["fits"]["CPU, one thread over kernel D"] > 0
 
     def test_figures_of_exchange_dynamics(self, run):
-        command = *self.COMMAND[:4], "-o", "out", "--figure", "2", "--figure", "3"
+        command = *self.COMMAND[:2], "-o", "out", "--figure", "2", "--figure", "3"
         done = run(*command)
         assert (done.exit_code, done.stderr) == (0, "")
-        quench, surface = (
-            json.loads(Path("out/hawick-2010.json").read_text())["figures"][name] for name in "23"
-        )
+        quench, surface = (written(f"figure-{name}") for name in "23")
         [row] = quench["rows"]
         assert len(quench["minority"]) == round(0.2 * 8**3)
         assert len(quench["largest"]) == row["largest_component"]
@@ -155,22 +201,21 @@ class TestHawick:
         for row in surface["rows"]:
             assert 0 < row["largest_of_system"] <= row["fraction"] + 1 / 8**3
         assert surface["simulation"]["sweeps"] == 20
-        files = {"hawick-2010.json", "figure-2.png", "figure-3.png"}
-        assert {path.name for path in Path("out").iterdir()} == files
+        assert files("") == {"figure-2", "figure-3"}  # no checkpoint is left
 
     def test_figures_of_exchange_dynamics_on_a_gpu(self, run, host):
-        command = *self.COMMAND[:4], "--figure", "2", "--figure", "3", "-o"
+        command = *self.COMMAND[:2], "--figure", "2", "--figure", "3", "-o"
         assert run(*command, "cpu").exit_code == 0
         done = run(*command, "cuda", "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
-        cpu, cuda = (
-            json.loads(Path(folder, "hawick-2010.json").read_text())["figures"]
-            for folder in ("cpu", "cuda")
-        )
-        assert cuda == cpu
+        for name in ("figure-2", "figure-3"):
+            cpu, cuda = (
+                json.loads(Path(folder, f"{name}.json").read_text()) for folder in ("cpu", "cuda")
+            )
+            assert cuda["rows"] == cpu["rows"]
 
     def test_a_surface_goes_on_from_its_checkpoint(self, tmp_path):
-        laboratory, path = Laboratory2010(devices.Cpu(), "tiny"), tmp_path / "checkpoint"
+        laboratory, path = Laboratory2010(devices.Cpu(), "small"), tmp_path / "checkpoint"
         whole = kawasaki.surface(laboratory)
         first = kawasaki.surface(laboratory, path)
         begin = path.stat().st_mtime_ns

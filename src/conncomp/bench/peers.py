@@ -67,43 +67,52 @@ class Contender:
 
 
 class Ours(Contender):
-    """An algorithm of this library."""
+    """An algorithm of this library, with some of its options."""
 
     kind = "ours"
     numbering: Numbering = "consecutive"
 
-    def __init__(self, measured: Kind, algorithm: str) -> None:
-        self.name = algorithm
+    def __init__(self, measured: Kind, algorithm: str, **options: Any) -> None:
+        self.name = _name(algorithm, options)
         self.threads = conncomp.get_num_threads()
+        self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._is_graph = measured == "graph"
 
     def run(self, prepared: Any) -> Labels:
         """Label, into a new array as other libraries do."""
         data, connectivity = prepared
         if self._is_graph:
-            return conncomp.connected_components(data, algorithm=self.name)[1]
-        return conncomp.label(data, connectivity=connectivity, algorithm=self.name)
+            labels: Labels = conncomp.connected_components(data, **self._options)[1]
+        else:
+            labels = conncomp.label(data, connectivity=connectivity, **self._options)
+        return labels
 
 
 class OursOnGpu(Contender):
-    """An algorithm of this library on the GPU; a run allocates nothing."""
+    """An algorithm of this library on the GPU, with some options; a run allocates nothing."""
 
     kind = "ours"
     threads = 1
 
-    def __init__(self, measured: Kind, algorithm: str, numbering: Numbering = "roots") -> None:
-        self.name = algorithm if numbering == "roots" else f"{algorithm}-{numbering}"
+    def __init__(
+        self, measured: Kind, algorithm: str, numbering: Numbering = "roots", **options: Any
+    ) -> None:
+        self.name = _name(
+            algorithm if numbering == "roots" else f"{algorithm}-{numbering}", options
+        )
         self.numbering = numbering
-        self._algorithm = algorithm
+        self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._is_graph = measured == "graph"
-        self.captures = numbering == "roots" and TABLES[measured]["cuda"][algorithm].capturable
+        record = TABLES[measured]["cuda"][algorithm]
+        waits = record.waits({**record.defaults, **options})
+        self.captures = numbering == "roots" and not waits
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return the call and the array that it writes to."""
         shape = (data.num_vertices,) if self._is_graph else data.shape
         out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
         options: dict[str, Any] = {
-            "algorithm": self._algorithm,
+            **self._options,
             "numbering": self.numbering,
             "out": out,
             "workspace": conncomp.Workspace(),
@@ -117,6 +126,11 @@ class OursOnGpu(Contender):
         call, out = prepared
         call()
         return out
+
+
+def _name(algorithm: str, options: dict[str, Any]) -> str:
+    """Return what an algorithm with options is called in results."""
+    return ", ".join([algorithm, *(f"{name}={value}" for name, value in options.items())])
 
 
 class Peer(Contender):

@@ -162,7 +162,16 @@ def measure(
         with device.current():  # of its own: what making leaves is freed before timing
             data = make_input(entry, device)
         with device.current():
-            row = _measure_input(suite, entry, data, contenders, device, transfers, limit, notify)
+            row = measure_input(
+                suite,
+                entry,
+                data,
+                contenders,
+                device=device,
+                transfers=transfers,
+                limit=limit,
+                notify=notify,
+            )
         del data  # before the next one is made
         result["rows"].append(row)
         if output is not None:
@@ -202,16 +211,21 @@ def make_input(entry: Input, device: Cpu) -> Graph | Labels:
     return array
 
 
-def _measure_input(
+def measure_input(
     suite: str,
     entry: Input,
     data: Any,
     contenders: Sequence[Contender],
+    *,
     device: Cpu,
-    transfers: bool,
-    limit: float,
-    notify: Callable[[str], object],
+    transfers: bool = False,
+    limit: float = math.inf,
+    notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:
+    """Run contenders on one input, which is in the main memory, and return the row of it.
+
+    Parameters are those of `measure`.
+    """
     row: dict[str, Any] = {
         "suite": suite,
         "input": entry.name,

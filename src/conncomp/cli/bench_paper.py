@@ -10,21 +10,40 @@ from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 import conncomp
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
-from conncomp.bench.inputs import SIZES
-from conncomp.bench.papers import PAPERS, Findings, Paper, measure, output_files
+from conncomp.bench.papers import (
+    PAPERS,
+    SIZES,
+    Exhibit,
+    Findings,
+    Paper,
+    files_of,
+    is_done,
+    measure,
+)
 from conncomp.cli._options import threads_option
 from conncomp.cli._report import Row, show
+
+VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told here"}
 
 
 @click.command()
 @click.argument("name", metavar="PAPER", type=click.Choice(list(PAPERS)))
+@click.option("--figure", "figures", metavar="N", multiple=True, help="A figure, by its number.")
+@click.option("--table", "tables", metavar="N", multiple=True, help="A table, by its number.")
 @click.option(
-    "--figure",
-    "figures",
-    metavar="N",
+    "--exhibit",
+    "exhibits",
+    metavar="NAME",
     multiple=True,
-    help="A figure by its number, table-1, or autocorrelation. Default: all that the device has.",
+    help="By the name in the list, for what has no number, too.",
 )
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="All that can be measured on the device and is not in DIR yet.",
+)
+@click.option("--list", "only_list", is_flag=True, help="List figures and tables, and stop.")
 @click.option(
     "--device",
     type=click.Choice(list(DEVICES)),
@@ -35,46 +54,54 @@ from conncomp.cli._report import Row, show
 @threads_option
 @click.option(
     "--size",
-    metavar="[small|medium|full]",
+    metavar="[small|paper|today]",
     type=click.Choice(SIZES),
     default="small",
     show_default=True,
-    help="Of the lattices; full is as published, and takes minutes on a GPU.",
+    help="small takes seconds, paper has the inputs of the paper, today larger ones.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    required=True,
-    help="Where the result goes, PAPER.json, and a picture for each figure; made if need be.",
+    help="Where a result and a picture of each go, such as figure-2.json and figure-2.png; made if "
+    "need be.",
 )
 @click.option("--force", is_flag=True, help="Replace files that are there.")
 def paper(
     name: str,
     figures: tuple[str, ...],
+    tables: tuple[str, ...],
+    exhibits: tuple[str, ...],
+    everything: bool,
+    only_list: bool,
     device: DeviceName,
     size: str,
-    output: Path,
+    output: Path | None,
     force: bool,
 ) -> None:
-    """Measure the figures of a paper again, and draw them beside its values.
+    """Measure the figures and tables of a paper again, beside its values.
 
-    PAPER is weigel-2011: cluster labels by tiles and Swendsen-Wang updates, Figs. 2, 6 and 8 to 14,
-    Table I, and autocorrelation times; or hawick-2010: components of an Ising model with exchange
-    dynamics, Figs. 2 and 3, and labelling inside a simulation of phase separation, Fig. 18. The
-    result grows with each figure, so what is done stays if the command is interrupted; the runs of
-    Fig. 3 of hawick-2010 go on from a checkpoint in DIR.
+    PAPER is hawick-2010 or weigel-2011. Each figure or table is written as soon as it is there, so
+    what is done stays if the command is interrupted, and --all goes on with what is not there yet.
+    What the paper says in words is held against what is measured.
     """
     chosen = PAPERS[name]
-    names = _choose_figures(chosen, figures, device)
+    if only_list:
+        facts: list[Row] = [("paper", chosen.citation)]
+        show({}, facts, _list(chosen), as_json=False, names=2)
+        return
+    asked = [f"figure-{n}" for n in figures] + [f"table-{n}" for n in tables] + [*exhibits]
+    names = _choose(chosen, asked, everything, device)
+    if output is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
     try:
         where = DEVICES[device]()
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
-    for path in output_files(chosen, names, output):
-        if path.exists() and not force:
-            raise click.ClickException(f"{path} is there already; --force replaces it")
+    if not force:
+        names = _not_done(chosen, names, everything, output, device, size)
     done: list[tuple[str, Findings]] = []
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     try:
@@ -92,34 +119,91 @@ def paper(
                 done.append(pair)
                 progress.update(task, completed=len(done))
     finally:  # after an interrupt, too
-        facts: list[Row] = [("paper", chosen.citation)]
+        facts = [("paper", chosen.citation)]
         if done:
-            facts.append(("result", str(output_files(chosen, names, output)[0])))
-            show({}, facts, _table(chosen, done, output), as_json=False, names=2)
+            show({}, facts, _table(done, output), _claims(done), as_json=False, names=2)
 
 
-def _choose_figures(paper: Paper, names: tuple[str, ...], device: str) -> list[str]:
-    """Return the figures asked for, in the order of the paper."""
-    for name in names:
-        if name not in paper.figures:
-            raise click.UsageError(
-                f"--figure: there is no {name!r}; there are {', '.join(paper.figures)}."
-            )
-        if device == "cpu" and not paper.figures[name].on_cpu:
-            raise click.UsageError(f"--figure {name} is of kernels for a GPU; use --device cuda.")
+def _choose(paper: Paper, asked: list[str], everything: bool, device: DeviceName) -> list[str]:
+    """Return the exhibits asked for, in the order of the paper."""
+    if everything and asked:
+        raise click.UsageError("--all is everything; leave out --figure, --table and --exhibit.")
+    if not (everything or asked):
+        raise click.UsageError("Say --figure N, --table N, --exhibit NAME, --all, or --list.")
+    for name in asked:
+        if name not in paper.exhibits:
+            there_are = ", ".join(paper.exhibits)
+            raise click.UsageError(f"{paper.name} has no {name}; there are {there_are}.")
+        if device not in paper.exhibits[name].seconds:
+            raise click.UsageError(f"{name} is of kernels for a GPU; use --device cuda.")
     return [
         name
-        for name, figure in paper.figures.items()
-        if name in names or (not names and (device != "cpu" or figure.on_cpu))
+        for name, exhibit in paper.exhibits.items()
+        if name in asked or (everything and device in exhibit.seconds)
     ]
 
 
-def _table(paper: Paper, done: list[tuple[str, Findings]], output: Path) -> list[Row]:
-    pictures = output_files(paper, [name for name, _ in done], output)[1:]
+def _not_done(
+    paper: Paper, names: list[str], resume: bool, output: Path, device: str, size: str
+) -> list[str]:
+    """Return the exhibits that are not there; unless work is resumed, all have to be new."""
+    missing = []
+    for name in names:
+        result = files_of(name, output)[0]
+        try:
+            done = is_done(paper, name, output, device, size)
+        except (OSError, ValueError) as error:
+            raise click.ClickException(f"{error}; --force replaces it") from None
+        if done and not resume:
+            raise click.ClickException(f"{result} is there already; --force replaces it")
+        if not done:
+            missing.append(name)
+    return missing
+
+
+def _list(paper: Paper) -> list[Row]:
+    def estimate(exhibit: Exhibit, device: DeviceName) -> str:
+        return " / ".join(map(_duration, exhibit.seconds.get(device, ()))) or "-"
+
     return [
-        ("figure", "points", "picture"),
+        ("name", "what it is", "on the CPU: small, paper, today", "on a GPU"),
         *(
-            (findings["title"], str(len(findings["rows"])), str(picture))
-            for (_, findings), picture in zip(done, pictures, strict=True)
+            (name, exhibit.title, estimate(exhibit, "cpu"), estimate(exhibit, "cuda"))
+            for name, exhibit in paper.exhibits.items()
+        ),
+    ]
+
+
+def _duration(seconds: float) -> str:
+    """Return about how long something takes.
+
+    Examples
+    --------
+    >>> _duration(20), _duration(150), _duration(9000)
+    ('20 s', '2 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _table(done: list[tuple[str, Findings]], output: Path) -> list[Row]:
+    return [
+        ("exhibit", "picture", "points"),
+        *(
+            (findings["title"], str(files_of(name, output)[1]), str(len(findings["rows"])))
+            for name, findings in done
+        ),
+    ]
+
+
+def _claims(done: list[tuple[str, Findings]]) -> list[Row]:
+    """Return what the paper says in words, and what is measured."""
+    return [
+        ("as they say", "as we find", ""),
+        *(
+            (claim["says"], claim["here"], VERDICTS[claim["holds"]])
+            for _, findings in done
+            for claim in findings["claims"]
         ),
     ]

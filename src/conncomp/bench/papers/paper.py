@@ -1,25 +1,59 @@
-"""A paper whose figures are measured again: what it consists of, and the files that are written."""
+"""A paper whose figures and tables are measured again: what it consists of, and what is written."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-from conncomp.bench.devices import Cpu
+from conncomp.bench.devices import Cpu, DeviceName
 from conncomp.bench.runner import describe
 from conncomp.io import atomic_path
 
-# What a figure says: ``rows``, one for each point; ``fits``, what follows from them; ``published``,
-# the values of the paper that they are compared with.
+# What an exhibit shows: ``rows``, one for each point; ``fits``, what follows from them;
+# ``published``, the values of the paper that they are compared with.
 Findings = dict[str, Any]
 Notify = Callable[[str], object]
 
+# "small" takes seconds on a CPU, "paper" has the inputs of the paper, "today" the larger ones that
+# today's machines are made for.
+SIZES = ("small", "paper", "today")
+
+FORMAT, VERSION = "conncomp-paper", 2
+
 
 @dataclass(frozen=True)
-class Figure:
+class Claim:
+    """What a paper says in words, beside what is measured here.
+
+    Attributes
+    ----------
+    says : str
+        What the paper says, with its section.
+    here : str
+        What is measured here.
+    holds : bool or None
+        Whether the measured values agree; None if they cannot tell.
+    because : str
+        Why it does not hold, to be read only then.
+    """
+
+    says: str
+    here: str
+    holds: bool | None
+    because: str = ""
+
+
+def no_claims(findings: Findings) -> list[Claim]:
+    """Return no claims: the paper says nothing in words of an exhibit."""
+    return []
+
+
+@dataclass(frozen=True)
+class Exhibit:
     """A figure or a table of a paper.
 
     Attributes
@@ -29,16 +63,23 @@ class Figure:
         Given the paper's laboratory, return the findings.
     draw : callable
         Given the findings and a figure of matplotlib, draw them.
-    on_cpu : bool
-        Whether it can be measured without a GPU.
-    resumable : bool
+    seconds : dict of str to tuple
+        By the name of a device, about how many seconds it takes at each of `SIZES`; what is of
+        kernels for a GPU has no "cpu".
+    claims : callable, optional
+        Given the findings, return what the paper says of them in words.
+    since : str, optional
+        What changed since the paper, in two sentences.
+    resumable : bool, optional
         Whether `measure` takes a second argument: the path of a checkpoint to go on from.
     """
 
     title: str
     measure: Callable[..., Findings]
     draw: Callable[[Findings, Any], None]
-    on_cpu: bool
+    seconds: Mapping[DeviceName, tuple[float, float, float]]
+    claims: Callable[[Findings], list[Claim]] = no_claims
+    since: str = ""
     resumable: bool = False
 
 
@@ -49,15 +90,15 @@ class Paper:
     Attributes
     ----------
     name, citation : str
-    figures : dict of str to Figure
-        By number, or by name for what the paper has no figure of.
+    exhibits : dict of str to Exhibit
+        By ``figure-N`` and ``table-N``, or by a name for what the paper has no number of.
     laboratory : callable
-        ``laboratory(device, size, notify)`` returns what the figures measure with, and share.
+        ``laboratory(device, size, notify)`` returns what the exhibits measure with, and share.
     """
 
     name: str
     citation: str
-    figures: dict[str, Figure]
+    exhibits: dict[str, Exhibit]
     laboratory: Callable[[Cpu, str, Notify], Any]
 
 
@@ -71,66 +112,99 @@ def measure(
     output: Path,
     notify: Notify = lambda step: None,
 ) -> Iterator[tuple[str, Findings]]:
-    """Measure figures, and write each as soon as it is there.
+    """Measure exhibits, and write and draw each as soon as it is there.
 
     Parameters
     ----------
     paper : Paper
     names : sequence of str
-        Of the figures.
+        Of the exhibits.
     device : Cpu
-    size : {"tiny", "small", "medium", "full"}
-        Of the lattices; "full" is as published.
+    size : str
+        One of `SIZES`.
     threads : int
         As many copy when the machine's rate is measured.
     output : pathlib.Path
-        The folder of `output_files`, which is made.
+        The folder of `files_of`, which is made.
     notify : callable, optional
         Called with what is measured now.
 
     Yields
     ------
     (str, dict)
-        The name of a figure, and its findings.
+        The name of an exhibit, and its findings.
     """
     output.mkdir(parents=True, exist_ok=True)
-    result_file, *pictures = output_files(paper, names, output)
-    result = {
-        "format": "conncomp-paper",
-        "version": 1,
-        "paper": paper.name,
-        "citation": paper.citation,
-        **describe(device, threads, size),
-        "figures": {},
-    }
+    machine = describe(device, threads, size)
     laboratory = paper.laboratory(device, size, notify)
-    for name, picture in zip(names, pictures, strict=True):
-        figure = paper.figures[name]
-        checkpoint = output / f"{paper.name}-{name}.checkpoint"
-        kept = (checkpoint,) if figure.resumable else ()
+    for name in names:
+        exhibit = paper.exhibits[name]
+        result_file, picture = files_of(name, output)
+        checkpoint = output / f"{name}.checkpoint"
+        kept = (checkpoint,) if exhibit.resumable else ()
+        start = perf_counter()
         with device.current():
-            findings = {"title": figure.title, **figure.measure(laboratory, *kept)}
-        result["figures"][name] = findings
+            findings = exhibit.measure(laboratory, *kept)
+        result = {
+            "format": FORMAT,
+            "version": VERSION,
+            "paper": paper.name,
+            "citation": paper.citation,
+            "exhibit": name,
+            "title": exhibit.title,
+            **machine,
+            "took_seconds": perf_counter() - start,
+            **findings,
+            "claims": [asdict(claim) for claim in exhibit.claims(findings)],
+        }
+        draw(exhibit, findings, picture)
         with atomic_path(result_file) as temporary:
             temporary.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
-        draw(figure, findings, picture)
-        if figure.resumable:
-            checkpoint.unlink(missing_ok=True)
-        yield name, findings
+        checkpoint.unlink(missing_ok=True)
+        yield name, result
 
 
-def draw(figure: Figure, findings: Findings, path: Path) -> None:
-    """Draw a figure into a PNG file."""
+def draw(exhibit: Exhibit, findings: Findings, path: Path) -> None:
+    """Draw an exhibit into a PNG file."""
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas((8, 5), layout="constrained")
-    figure.draw(findings, canvas)
-    canvas.suptitle(findings["title"], fontsize="medium")
+    exhibit.draw(findings, canvas)
+    canvas.suptitle(exhibit.title, fontsize="medium")
     with atomic_path(path) as temporary:
-        canvas.savefig(temporary, dpi=120, format="png", metadata={"Software": None})
+        canvas.savefig(temporary, dpi=100, format="png", metadata={"Software": None})
 
 
-def output_files(paper: Paper, names: Sequence[str], folder: Path) -> list[Path]:
-    """Return the files that `measure` writes: the result, and a picture for each figure."""
-    pictures = [f"figure-{name}.png" if name.isdigit() else f"{name}.png" for name in names]
-    return [folder / file for file in (f"{paper.name}.json", *pictures)]
+def files_of(name: str, folder: Path) -> tuple[Path, Path]:
+    """Return the files that `measure` writes for an exhibit: the result, and the picture."""
+    return folder / f"{name}.json", folder / f"{name}.png"
+
+
+def is_done(paper: Paper, name: str, folder: Path, device: str, size: str) -> bool:
+    """Say whether an exhibit was measured already, as `measure` would do now.
+
+    Raises
+    ------
+    ValueError
+        If there is a file that is no result, or one of another measurement.
+    """
+    path = files_of(name, folder)[0]
+    if not path.exists():
+        return False
+    asked = {
+        "format": FORMAT,
+        "version": VERSION,
+        "paper": paper.name,
+        "exhibit": name,
+        "device": device,
+        "size": size,
+    }
+    try:
+        result = json.loads(path.read_text())
+        held = {key: result[key] for key in asked}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ValueError(f"{path} is there already, and is no result of a paper") from None
+    if different := [key for key in asked if held[key] != asked[key]]:
+        values = ", ".join(f"{key} {held[key]!r} instead of {asked[key]!r}" for key in different)
+        raise ValueError(f"{path} is there already, with {values}")
+    return True

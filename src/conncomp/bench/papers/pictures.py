@@ -1,14 +1,12 @@
-"""How the pictures of the paper's figures look."""
+"""How the pictures of exhibits look."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
 Row = dict[str, Any]
-
-TODAY, OF_PAPER = "this machine", "Weigel 2011"
 
 
 def log_axes(canvas: Any, x: str, y: str) -> Any:
@@ -39,8 +37,8 @@ def curve(axes: Any, rows: Sequence[Row], x: str, y: str, **style: Any) -> None:
     axes.plot([row[x] for row in rows], [row[y] for row in rows], **{"marker": "o", **style})
 
 
-def published(axes: Any, points: Sequence[Sequence[Any]], name: str = OF_PAPER) -> None:
-    """Draw values of the paper, as (x, y, what it is)."""
+def published(axes: Any, points: Sequence[Sequence[Any]], name: str) -> None:
+    """Draw values of the paper called `name`, as (x, y, what it is)."""
     if points:
         xs, ys, names = zip(*points, strict=True)
         axes.plot(xs, ys, "kx", markersize=8, label=name)
@@ -55,3 +53,42 @@ def published(axes: Any, points: Sequence[Sequence[Any]], name: str = OF_PAPER) 
 def legend(axes: Any) -> None:
     """Explain the curves."""
     axes.legend(fontsize="x-small")
+
+
+def bars(axes: Any, groups: Sequence[str], heights: Mapping[str, Sequence[float | None]]) -> None:
+    """Draw a bar for each series in each group; None is not there.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    groups : sequence of str
+        Along the first axis.
+    heights : dict of str to sequence
+        By the name of a series, a height for each group.
+    """
+    width = 0.8 / max(len(heights), 1)
+    for number, (name, of_series) in enumerate(heights.items()):
+        shift = (number - (len(heights) - 1) / 2) * width
+        there = [(place + shift, high) for place, high in enumerate(of_series) if high is not None]
+        axes.bar([x for x, _ in there], [high for _, high in there], width, label=name)
+    axes.set_xticks(range(len(groups)), groups, rotation=90, fontsize="x-small")
+    axes.grid(alpha=0.3, axis="y")
+
+
+def table(canvas: Any, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Draw a table of texts, whose first column begins at the left."""
+    canvas.set_size_inches(max(8, 1.1 * len(header)), max(2, 0.28 * (len(lines) + 3)))
+    axes = canvas.subplots()
+    axes.axis("off")
+    drawn = axes.table(
+        [list(line) for line in lines], colLabels=list(header), loc="center", cellLoc="right"
+    )
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(8)
+    drawn.auto_set_column_width(list(range(len(header))))
+    for (line, column), cell in drawn.get_celld().items():
+        cell.set_edgecolor("0.8")
+        if line == 0:
+            cell.set_text_props(weight="bold")
+        if column == 0:
+            cell.set_text_props(ha="left")

@@ -1,32 +1,32 @@
 """Hawick, Leist and Playne 2010: labelling inside simulations of phase separation."""
 
 from conncomp.bench.papers.hawick_2010 import kawasaki, phase_separation
-from conncomp.bench.papers.hawick_2010.laboratory import Laboratory
-from conncomp.bench.papers.paper import Figure, Paper
+from conncomp.bench.papers.laboratory import Laboratory
+from conncomp.bench.papers.paper import Exhibit, Paper
 
 HAWICK_2010 = Paper(
     "hawick-2010",
     'K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and '
     'CUDA", Parallel Computing 36, 655 (2010)',
     {
-        "2": Figure(
+        "figure-2": Exhibit(
             "Fig. 2: the minority of a quenched Ising model, and its largest component",
             kawasaki.quench,
             kawasaki.draw_quench,
-            True,
+            {"cpu": (1, 10, 300), "cuda": (2, 5, 60)},
         ),
-        "3": Figure(
+        "figure-3": Exhibit(
             "Fig. 3: the largest component over temperature and minority",
             kawasaki.surface,
             kawasaki.draw_surface,
-            True,
+            {"cpu": (1, 9000, 300_000), "cuda": (2, 40, 1500)},
             resumable=True,
         ),
-        "18": Figure(
+        "figure-18": Exhibit(
             "Fig. 18: labelling Cahn-Hilliard systems",
             phase_separation.labelling,
             phase_separation.draw_labelling,
-            True,
+            {"cpu": (1, 900, 4000), "cuda": (5, 120, 500)},
         ),
     },
     Laboratory,

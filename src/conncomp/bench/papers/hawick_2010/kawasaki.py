@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arrays import move_from_gpu, on_gpu
-from conncomp.bench.papers.hawick_2010.laboratory import Laboratory
+from conncomp.bench.papers.laboratory import Laboratory, Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.models import Kawasaki, simulate
-
-Row = dict[str, Any]
 
 LATTICE, SEED = "bcc", 2010
 MINORITY, QUENCH = 0.2, 0.6  # of Fig. 2: the share, and the temperature over the critical one
@@ -49,10 +47,9 @@ class Scale(NamedTuple):
 
 
 SCALES = {
-    "tiny": Scale(8, 3, 4, 20),
-    "small": Scale(16, 8, 10, 500),
-    "medium": Scale(32, 20, 10, 2000),
-    "full": Scale(32, 20, 100, 4000),
+    "small": Scale(8, 3, 4, 20),
+    "paper": Scale(32, 20, 100, 4000),
+    "today": Scale(64, 20, 100, 16000),
 }
 
 

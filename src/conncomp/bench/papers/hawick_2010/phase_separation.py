@@ -15,13 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp import Workspace, label
-from conncomp.bench.papers.hawick_2010.laboratory import Laboratory
+from conncomp.bench.papers.laboratory import Laboratory, Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import curve, groups, legend, log_axes, published, ticks
 from conncomp.bench.papers.serial import one_thread_seconds
 from conncomp.models import CahnHilliard
-
-Row = dict[str, Any]
 
 THRESHOLD = 0.0
 DEFAULT, SERIAL = "the default", "CPU, one thread"
@@ -56,10 +54,9 @@ class Scale(NamedTuple):
 
 
 SCALES = {
-    "tiny": Scale((16, 32), 64, 16, 2),
-    "small": Scale((256, 512), 16384, 128, 8),
-    "medium": Scale((256, 512, 1024, 2048), 16384, 128, 16),
-    "full": Scale((256, 512, 1024, 2048, 4096), 16384, 128, 16),
+    "small": Scale((16, 32), 64, 16, 2),
+    "paper": Scale((256, 512, 1024, 2048, 4096), 16384, 128, 16),
+    "today": Scale((256, 512, 1024, 2048, 4096, 8192), 16384, 128, 16),
 }
 
 

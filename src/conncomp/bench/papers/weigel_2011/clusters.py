@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import (
     curve,
     groups,
     legend,
     log_axes,
-    published,
     ticks,
 )
 from conncomp.bench.papers.serial import one_thread_seconds
 from conncomp.bench.papers.weigel_2011.fits import power_law
-from conncomp.bench.papers.weigel_2011.laboratory import CALLS, Laboratory, Row
+from conncomp.bench.papers.weigel_2011.laboratory import CALLS, Laboratory
 from conncomp.models import Potts, simulate
 
 # The flipping probability of few-cluster, which may be large, but below 1.
@@ -179,7 +179,6 @@ def draw_autocorrelation(findings: Findings, canvas: Any) -> None:
                 label=text,
             )
         ticks(axes, (row["length"] for row in findings["rows"]))
-        published(axes, [])
         legend(axes)
 
 

@@ -1,4 +1,4 @@
-"""What the figures measure with: critical lattices, and the times of labellings and sweeps."""
+"""What exhibits measure with: critical lattices, and the times of labellings and sweeps."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 
 from conncomp import Workspace, kernel_times, label_bonds
 from conncomp.bench.devices import Cpu
+from conncomp.bench.papers import laboratory
+from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.serial import one_thread_seconds
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -20,7 +22,7 @@ from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import Potts, State
 
-Row = dict[str, Any]
+OF_PAPER = "Weigel 2011"
 
 # A sweep is timed as the median of so many calls, each of so many sweeps, so that the host is ahead
 # of the GPU; or of one where that takes so many seconds.
@@ -93,28 +95,9 @@ def _powers(first: int, last: int) -> tuple[int, ...]:
 
 BETAS = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4)
 SCALES = {
-    "tiny": Scale((16, 32), 32, 32, 32, 32, 4, 1, (0.6, 1.0), 2, 2, (4, 8), (4, 8), 100, 200),
-    "small": Scale(
-        _powers(32, 512), 512, 512, 512, 512, 100, 2, BETAS, 10, 16, (8, 16, 32), (4, 8), 1000, 4000
-    ),
-    "medium": Scale(
-        _powers(32, 4096),
-        4096,
-        2048,
-        4096,
-        4096,
-        200,
-        3,
-        BETAS,
-        20,
-        64,
-        (16, 32, 64),
-        (8, 16, 32),
-        3000,
-        40_000,
-    ),
-    "full": Scale(
-        _powers(32, 16384),
+    "small": Scale((16, 32), 32, 32, 32, 32, 4, 1, (0.6, 1.0), 2, 2, (4, 8), (4, 8), 100, 200),
+    "paper": Scale(
+        _powers(32, 8192),
         8192,
         8192,
         4096,
@@ -126,6 +109,22 @@ SCALES = {
         256,
         (16, 32, 64, 128),
         (8, 16, 32, 64),
+        4000,
+        200_000,
+    ),
+    "today": Scale(
+        _powers(32, 32768),
+        16384,
+        8192,
+        4096,
+        16384,
+        200,
+        3,
+        BETAS,
+        20,
+        1024,
+        (16, 32, 64, 128, 256),
+        (8, 16, 32, 64, 128),
         4000,
         200_000,
     ),
@@ -158,31 +157,17 @@ def of_tiles(merge: str, side: int) -> Way:
     return Way(f"{merge}, B = {side}", {"labelling": "tiles", "merge": merge, "tile": side})
 
 
-class Laboratory:
-    """Measures on a device; what was measured already is not measured again.
-
-    Parameters
-    ----------
-    device : Cpu
-    size : str
-        A key of `SCALES`.
-    notify : callable
-        Called with what is measured now.
-    """
+class Laboratory(laboratory.Laboratory):
+    """Measures on a device; what was measured already is not measured again."""
 
     def __init__(
         self, device: Cpu, size: str, notify: Callable[[str], object] = lambda step: None
     ) -> None:
-        self.device, self.scale, self.notify = device, SCALES[size], notify
+        super().__init__(device, size, notify)
+        self.scale = SCALES[size]
         self._states: dict[Any, State] = {}
         self._bonds: dict[int, list[Any]] = {}
-        self._rows: dict[Any, Any] = {}
         self._workspace = Workspace()
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether Weigel's kernels can run."""
-        return self.device.name == "cuda"
 
     # ---------------------------------------------------------------------------------- lattices
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import (
     curve,
@@ -17,9 +18,9 @@ from conncomp.bench.papers.weigel_2011.fits import D_MIN, power_law
 from conncomp.bench.papers.weigel_2011.laboratory import (
     AUTO,
     LAST_STAGE,
+    OF_PAPER,
     STAGES,
     Laboratory,
-    Row,
     of_tiles,
 )
 
@@ -79,7 +80,9 @@ def draw_by_length(findings: Findings, canvas: Any) -> None:
     for name, rows in groups(findings["rows"], _way).items():
         curve(axes, rows, "length", "ns", label=name)
     length = findings["published"]["length"]
-    published(axes, [(length, ns, name) for name, ns in findings["published"]["ns"].items()])
+    published(
+        axes, [(length, ns, name) for name, ns in findings["published"]["ns"].items()], OF_PAPER
+    )
     ticks(axes, (row["length"] for row in findings["rows"]))
     legend(axes)
 
@@ -128,7 +131,7 @@ def draw_stages(findings: Findings, canvas: Any) -> None:
     curve(axes, serial, "length", "ns", label="serial, CPU", color="gray")
     of_paper = findings["published"]
     points = [*of_paper["ns"].items(), ("CPU", of_paper["serial"])]
-    published(axes, [(of_paper["length"], ns, name) for name, ns in points])
+    published(axes, [(of_paper["length"], ns, name) for name, ns in points], OF_PAPER)
     ticks(axes, (row["length"] for row in findings["rows"]))
     legend(axes)
 
@@ -170,7 +173,7 @@ def draw_by_beta(findings: Findings, canvas: Any) -> None:
     for name, rows in groups(findings["rows"], _way).items():
         curve(axes, rows, "beta_over_critical", "ns", label=name)
     of_paper = findings["published"]["sewing"].items()
-    published(axes, [(float(beta), ns, "sewing") for beta, ns in of_paper])
+    published(axes, [(float(beta), ns, "sewing") for beta, ns in of_paper], OF_PAPER)
     legend(axes)
 
 
@@ -196,9 +199,8 @@ def draw_speed_up(findings: Findings, canvas: Any) -> None:
     for name, rows in groups(findings["rows"], _way).items():
         curve(axes, rows, "length", "speed_up", label=name)
     length = findings["published"]["length"]
-    published(
-        axes, [(length, ratio, card) for card, ratio in findings["published"]["sewing"].items()]
-    )
+    of_paper = findings["published"]["sewing"].items()
+    published(axes, [(length, ratio, card) for card, ratio in of_paper], OF_PAPER)
     ticks(axes, (row["length"] for row in findings["rows"]))
     legend(axes)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import (
     curve,
@@ -25,7 +26,7 @@ from conncomp.bench.papers.weigel_2011.fits import (
     power_law,
     sum_of_terms,
 )
-from conncomp.bench.papers.weigel_2011.laboratory import Laboratory, Row
+from conncomp.bench.papers.weigel_2011.laboratory import OF_PAPER, Laboratory
 from conncomp.kernels.cuda.papers.tiles import MAX_THREADS, TILES
 
 WAYS = (("bfs", None), ("union-find", None), *(("self-labelling", n) for n in (1, 4, "column")))
@@ -79,7 +80,7 @@ def draw_local(findings: Findings, canvas: Any) -> None:
         curve(axes, rows, "tile", "ns_a_tile", label=name)
     side = findings["published"]["tile"]
     of_paper = findings["published"]["ns_a_site"].items()
-    published(axes, [(side, ns * side**2, name) for name, ns in of_paper])
+    published(axes, [(side, ns * side**2, name) for name, ns in of_paper], OF_PAPER)
     ticks(axes, (row["tile"] for row in findings["rows"]))
     legend(axes)
 
@@ -174,7 +175,7 @@ def draw_sewing(findings: Findings, canvas: Any) -> None:
             ]
             axes.plot([row["length"] for row in rows], fitted, color=f"C{number}", linewidth=1)
     last = max(row["length"] for row in findings["rows"])
-    published(axes, [(last, findings["published"]["ns_a_site"], "B = 16, large L")])
+    published(axes, [(last, findings["published"]["ns_a_site"], "B = 16, large L")], OF_PAPER)
     ticks(axes, (row["length"] for row in findings["rows"]))
     legend(axes)
 
@@ -240,7 +241,9 @@ def draw_best_tile(findings: Findings, canvas: Any) -> None:
     if side := findings["fits"]["equation 24"]:
         axes.axhline(side, linestyle=":", label=f"equation 24: {side:.1f}")
     longest = max(row["length"] for row in findings["rows"])
-    published(axes, [(longest, findings["published"]["equation 24"], "sewing, equation 24")])
+    published(
+        axes, [(longest, findings["published"]["equation 24"], "sewing, equation 24")], OF_PAPER
+    )
     ticks(axes, (row["length"] for row in findings["rows"]))
     axes.set_yticks(TILES, [str(side) for side in TILES])
     axes.set_yticks([], minor=True)
