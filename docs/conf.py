@@ -1,10 +1,15 @@
 """Sphinx configuration: `sphinx-build -W docs build/docs`."""
 
 import importlib.metadata
+import sys
 from pathlib import Path
 
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import papers_page
 
 project = "conncomp"
 author = "The conncomp developers"
@@ -50,6 +55,15 @@ def _write_algorithms(app):
     page.write_text("\n".join(lines) + "\n")
 
 
+def _write_papers(app):
+    """Write the page of the papers' figures and tables."""
+    results = Path(app.srcdir).parent / "benchmarks" / "papers"
+    page = Path(app.srcdir) / "generated" / "papers.inc"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(papers_page.text(results, "../benchmarks/papers"))
+
+
 def setup(app):
     """Let Sphinx write what is generated from the package."""
     app.connect("builder-inited", _write_algorithms)
+    app.connect("builder-inited", _write_papers)

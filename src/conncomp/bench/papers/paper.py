@@ -46,6 +46,10 @@ class Claim:
     holds: bool | None
     because: str = ""
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes, as JSON takes them."""
+        return asdict(self) | {"holds": None if self.holds is None else bool(self.holds)}
+
 
 def no_claims(findings: Findings) -> list[Claim]:
     """Return no claims: the paper says nothing in words of an exhibit."""
@@ -155,7 +159,7 @@ def measure(
             **machine,
             "took_seconds": perf_counter() - start,
             **findings,
-            "claims": [asdict(claim) for claim in exhibit.claims(findings)],
+            "claims": [claim.as_dict() for claim in exhibit.claims(findings)],
         }
         draw(exhibit, findings, picture)
         with atomic_path(result_file) as temporary:

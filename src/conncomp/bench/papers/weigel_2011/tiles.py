@@ -60,7 +60,7 @@ def local(laboratory: Laboratory) -> Findings:
                 ("large", [row for row in of_way if row["tile"] >= FULL_TILE]),
             )
         }
-        for name, of_way in groups(rows, _local_name).items()
+        for name, of_way in groups(rows, local_name).items()
     }
     return {
         "rows": rows,
@@ -76,7 +76,7 @@ def local(laboratory: Laboratory) -> Findings:
 def draw_local(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 2."""
     axes = log_axes(canvas, "B", "ns for a tile")
-    for name, rows in groups(findings["rows"], _local_name).items():
+    for name, rows in groups(findings["rows"], local_name).items():
         curve(axes, rows, "tile", "ns_a_tile", label=name)
     side = findings["published"]["tile"]
     of_paper = findings["published"]["ns_a_site"].items()
@@ -85,7 +85,8 @@ def draw_local(findings: Findings, canvas: Any) -> None:
     legend(axes)
 
 
-def _local_name(row: Row) -> str:
+def local_name(row: Row) -> str:
+    """Return the name of how a tile was labelled."""
     sites = row["sites_of_thread"]
     return f"{row['local_way']}, {sites}" if sites else str(row["local_way"])
 

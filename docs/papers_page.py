@@ -1,0 +1,86 @@
+"""The page of the papers' figures and tables, written from what is in ``benchmarks/papers``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from conncomp.bench.papers import PAPERS, Exhibit, Paper, files_of
+
+DEVICES = {"cuda": "on one GPU", "cpu": "on the CPU"}
+VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
+
+
+def text(results: Path, pictures: str) -> str:
+    """Return the page in reStructuredText.
+
+    Parameters
+    ----------
+    results : pathlib.Path
+        Has a folder for each paper, and there one for each device.
+    pictures : str
+        Where the page finds that folder.
+    """
+    return "\n".join(line for paper in PAPERS.values() for line in _paper(paper, results, pictures))
+
+
+def _paper(paper: Paper, results: Path, pictures: str) -> Iterator[str]:
+    yield from (paper.name, "-" * len(paper.name), "", _plain(paper.citation), "")
+    for device, where in DEVICES.items():
+        if machine := _machine(results / paper.name / device):
+            yield from (f"- {where}: {machine}",)
+    yield ""
+    for name, exhibit in paper.exhibits.items():
+        yield from _exhibit(paper, name, exhibit, results, pictures)
+
+
+def _machine(folder: Path) -> str:
+    """Return the machine and the sizes of the results in a folder."""
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    names = {_name(result["machine"]) for result in records}
+    sizes = {f"``--size {result['size']}``" for result in records}
+    return _plain(", ".join(sorted(names))) + "; " + ", ".join(sorted(sizes)) if records else ""
+
+
+def _name(machine: dict[str, Any]) -> str:
+    gpu = machine.get("gpu")
+    return str(gpu["name"]) if gpu else f"{machine['cpu']}, {machine['cores']} cores"
+
+
+def _exhibit(
+    paper: Paper, name: str, exhibit: Exhibit, results: Path, pictures: str
+) -> Iterator[str]:
+    by_device = {
+        device: json.loads(path.read_text())
+        for device in DEVICES
+        if (path := files_of(name, results / paper.name / device)[0]).exists()
+    }
+    yield from (_plain(exhibit.title), "^" * len(_plain(exhibit.title)), "")
+    if exhibit.since:
+        yield from (_plain(exhibit.since), "")
+    for device in by_device:
+        picture = files_of(name, Path(pictures, paper.name, device))[1]
+        yield from (f".. figure:: {picture.as_posix()}", f"   :alt: {_plain(exhibit.title)}", "")
+        yield from (f"   {DEVICES[device].capitalize()}.", "")
+    claims = [(device, claim) for device, result in by_device.items() for claim in result["claims"]]
+    if claims:
+        yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 30 12 28", "")
+        rows = [("as they say", "as we find", "", "why"), *(_row(*claim) for claim in claims)]
+        for row in rows:
+            first, *others = (f"- {cell}".rstrip() for cell in row)
+            yield from (f"   * {first}", *(f"     {cell}" for cell in others))
+        yield ""
+
+
+def _row(device: str, claim: dict[str, Any]) -> tuple[str, str, str, str]:
+    because = "" if claim["holds"] else claim["because"]
+    here = f"{claim['here']} ({DEVICES[device]})"
+    return _plain(claim["says"]), _plain(here), VERDICTS[claim["holds"]], _plain(because)
+
+
+def _plain(words: str) -> str:
+    """Return words in which nothing is markup."""
+    return re.sub(r"([\\`*_|<>])", r"\\\1", " ".join(words.split()))
