@@ -207,9 +207,9 @@ def wang(
 
     References
     ----------
-    Y. Wang, "Connected components on GPU", project report, 2013, after J. Soman, K. Kothapalli,
-    P. J. Narayanan, "A fast GPU algorithm for graph connectivity", IPDPS workshops 2010. The report
-    says what numbers its data have, not how they were made.
+    Leyuan Wang, "An implementation of connected component algorithm on GPU", project report, 2013,
+    after J. Soman, K. Kothapalli, P. J. Narayanan, "A fast GPU algorithm for graph connectivity",
+    IPDPS workshops 2010. The report says what numbers its data have, not how they were made.
 
     Examples
     --------

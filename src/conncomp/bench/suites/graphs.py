@@ -6,7 +6,8 @@ References
    CUDA", Parallel Computing 36, 2010.
 .. [J] J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for
    GPUs", HPDC 2018.
-.. [W] Y. Wang, "Connected components on GPU", project report, 2013.
+.. [W] Leyuan Wang, "An implementation of connected component algorithm on GPU", project report,
+   2013.
 """
 
 from __future__ import annotations
