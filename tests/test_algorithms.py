@@ -45,7 +45,7 @@ def is_listed(choice, option, text):
     """Whether a text that lists the choices of an option has this one."""
     about = text.split(f"{option}=", 1)[1]
     spans = re.match(r"(\d+)\.\.(\d+)", about)
-    if spans:
+    if spans and isinstance(choice, int):
         return int(spans[1]) <= choice <= int(spans[2])
     return re.search(rf"(?<!\w){re.escape(str(choice))}(?!\w)", about) is not None
 

@@ -29,6 +29,7 @@ ON_GPU = ALGORITHMS["cuda"]
 ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
 ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
 CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
+CASES.append(("soman", {"jump": "end"}))
 # One graph with something for each kernel: in all of them the sanitizers take minutes.
 SANITIZED = """
     test_number or test_check or test_list_of_edges

@@ -44,6 +44,9 @@ VARIANTS = {
         {"block": (16, 16), "cells": 4},
         {"block": (32, 32)},
         {"block": (32, 32), "cells": 4},
+        {"first": "blocks"},
+        {"block": (16, 16), "cells": 4, "first": "blocks", "lower": "store"},
+        {"lower": "store"},
     ],
     "neighbour-propagation": [{"block": (16, 16)}, {"block": (32, 32)}],
     "local-propagation": [
@@ -602,7 +605,7 @@ class TestOnGpu:
             label(image.astype(np.complex64))
         with pytest.raises(ValueError, match="algorithm='runs'"):
             label(image, algorithm="runs")
-        with pytest.raises(TypeError, match="no option 'size'; it has block, cells"):
+        with pytest.raises(TypeError, match="no option 'size'; it has block, cells, first, lower"):
             label(image, algorithm="label-equivalence", size=3)
         with pytest.raises(ValueError, match="image has 7 axes"):
             label(cupy.zeros((2,) * 7))

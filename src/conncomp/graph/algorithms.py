@@ -56,7 +56,7 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
     return tuple(driver.specialisations for driver in (*drivers, numbering))
 
 
-def _of_paper(name: str, driver: Any, source: str) -> Algorithm:
+def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
     """Return the record of a paper's algorithm that goes on until nothing changes."""
     return Algorithm(
         name,
@@ -65,6 +65,7 @@ def _of_paper(name: str, driver: Any, source: str) -> Algorithm:
         source=source,
         waits=always_waits,
         specialisations=_kernels(driver, edges),
+        **traits,
     )
 
 
@@ -90,7 +91,12 @@ ALGORITHMS = table_of(
         options=ecl.OPTIONS,
         specialisations=_kernels(ecl),
     ),
-    _of_paper("soman", soman, "Soman, Kothapalli, Narayanan 2010; Wang 2013"),
+    _of_paper(
+        "soman",
+        soman,
+        "Soman, Kothapalli, Narayanan 2010; Wang 2013",
+        options=soman.OPTIONS,
+    ),
     _of_paper("edge-propagation", edge_propagation, HAWICK),
     _of_paper("vertex-propagation", vertex_propagation, HAWICK),
     _of_paper("bfs", bfs, HAWICK),

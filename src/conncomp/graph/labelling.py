@@ -140,7 +140,9 @@ def connected_components(
     workspace : Workspace, optional
         Memory on the GPU to use again.
     **options
-        Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl".
+        Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl", and on a GPU
+        ``jump="sweep"`` or ``jump="end"`` of "soman": whether trees are flattened after every
+        sweep, or once at the end.
 
     Returns
     -------
@@ -211,7 +213,8 @@ def connected_components(
         labels.
     soman
         Trees are hooked along edges, in alternating directions, and flattened, until there are no
-        edges between them [3]_ [4]_.
+        edges between them [3]_ [4]_. With ``jump="end"`` they are flattened once, which takes very
+        long where trees grow deep.
     vertex-propagation, edge-propagation
         Smaller labels spread to neighbours, from the vertices that have got one or along all edges,
         until none changes [5]_. As many passes over the graph as it has vertices, at worst.

@@ -425,7 +425,10 @@ def label(
     **options
         Of the algorithm. ``block=(32, 6)``, ``(16, 16)`` or ``(32, 32)`` of "label-equivalence",
         "neighbour-propagation" and "local-propagation", the elements of a block of threads, and
-        ``cells=1`` or ``4`` of the first and the third, those of a thread [2]_.
+        ``cells=1`` or ``4`` of the first and the third, those of a thread [2]_;
+        ``first="scan"`` or ``"blocks"`` and ``lower="minimum"`` or ``"store"`` of the first:
+        whether its first sweep is one of "local-propagation", and labels are lowered without
+        atomics.
         ``local="self-labelling"``, ``"bfs"`` or ``"union-find"``, ``merge="sewing"`` or
         ``"relaxation"``, ``tile=4``, 8, 16, 32 or 64 and ``sites=4``, 1 or ``"column"`` of "tiles":
         how tiles are labelled and how they are merged, their length, and the elements of a thread

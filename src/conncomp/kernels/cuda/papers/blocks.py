@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conncomp.kernels.cuda.grid.image import Image
 
 # Cells along the last axis, and the last but one.
@@ -9,7 +11,7 @@ LARGE, SQUARE, FLAT = (32, 32), (16, 16), (32, 6)
 CELLS = (1, 4)
 
 
-def check(image: Image, *, block: tuple[int, int], cells: int = 1) -> None:
+def check(image: Image, *, block: tuple[int, int], cells: int = 1, **options: Any) -> None:
     """Raise ValueError unless the cells of a thread divide the height of a block."""
     if block[1] % cells:
         raise ValueError(

@@ -6,11 +6,15 @@
 // (equivalence_scan); each label in use is pointed to the end of its chain of references
 // (equivalence_analyse); each cell takes what its label refers to (equivalence_relabel). Labels in use are
 // indices of cells that carry them, so that only those cells follow chains. With several cells a thread,
-// one below the other, the scan finds more of its neighbours in the cache.
-// Cost: a sweep reads the values and labels of all neighbours, and labels four times; sweeps grow as the
-// logarithm of the longest path through a component, about. One label-sized array beside the labels.
-// Source: Hawick, Leist and Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by
-// `ref`; the shapes of blocks and the cells a thread are those of Maddix 2014.
+// one below the other, the scan finds more of its neighbours in the cache. Cells may store the lowest label
+// without an atomic minimum: of several, any then wins, and the others find their links in the next sweep.
+// And the first sweep may be one of Kernel B, which leaves fewer labels: a label is then in use whose own
+// cell has got a lower one, and its chain is not followed but goes on one reference a sweep. Cost: a sweep
+// reads the values and labels of all neighbours, and labels four times; sweeps grow as the logarithm of the
+// longest path through a component, about. One label-sized array beside the labels. Source: Hawick, Leist and
+// Playne 2010, section 5.2.4 and Algorithm 8, whose chains are followed by `ref`; the shapes of blocks are
+// those of Maddix 2014, as are the ideas of several cells a thread, of a first sweep in shared memory and of
+// stores.
 #pragma once
 
 #include "core/union_find.h"
@@ -36,7 +40,7 @@ template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
     equivalence_scan(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
                      const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
-                     Index* reference, int64_t* last_change, int64_t sweep) {
+                     Index* reference, int64_t stores, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
@@ -49,7 +53,11 @@ __global__ void __launch_bounds__(1024)
     });
     if (lowest == label) return;
     changed = true;
-    if (lowest < Shared::load(reference + label)) Shared::fetch_min(reference + label, lowest);
+    if (lowest >= Shared::load(reference + label)) return;
+    if (stores)
+      Shared::store(reference + label, lowest);
+    else
+      Shared::fetch_min(reference + label, lowest);
   });
   report_changes(last_change, sweep, changed);
 }

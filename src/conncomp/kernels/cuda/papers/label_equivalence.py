@@ -13,10 +13,16 @@ from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_un
 from conncomp.kernels.cuda.grid.image import Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.blocks import CELLS, FLAT, LARGE, SQUARE, block_of_cells
+from conncomp.kernels.cuda.papers.local_propagation import sweep_by_blocks
 
 FILE = "cuda/papers/label_equivalence.cuh"
 THREADS = 256
-OPTIONS = {"block": (FLAT, SQUARE, LARGE), "cells": CELLS}
+OPTIONS = {
+    "block": (FLAT, SQUARE, LARGE),
+    "cells": CELLS,
+    "first": ("scan", "blocks"),
+    "lower": ("minimum", "store"),
+}
 
 
 def fill_roots(
@@ -27,6 +33,8 @@ def fill_roots(
     *,
     block: tuple[int, int] = (32, 6),
     cells: int = 1,
+    first: str = "scan",
+    lower: str = "minimum",
 ) -> None:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
@@ -42,6 +50,10 @@ def fill_roots(
         How many cells along the last axis, and the last but one, are a block's.
     cells : {1, 4}, optional
         How many cells are a thread's; 4 needs blocks of a height that is a multiple of it.
+    first : {"scan", "blocks"}, optional
+        What the first sweep is: one of label equivalence, or one of Kernel B, in shared memory.
+    lower : {"minimum", "store"}, optional
+        How a cell lowers what its label refers to: to the minimum, atomically, or to what it has.
     """
     width, height, threads = block_of_cells(block, cells)
     names = _names(image.rule_name, image.rank, roots.dtype)
@@ -50,13 +62,22 @@ def fill_roots(
     by_block = image.blocks(gpu, width, height, threads)
     by_cell = gpu.blocks(image.size, THREADS), THREADS
     shape = image.grid, image.rule, np.int32(width), np.int32(height)
-    launch(start, by_block, *shape, image.values, roots, references, last_change)
+    arrays = *shape, image.values, roots, references
+    launch(start, by_block, *arrays, last_change)
+    stores = int(lower == "store")
+
+    sweep_of_blocks = None
+    if first == "blocks":
+        sweep_of_blocks = sweep_by_blocks(gpu, image, roots, last_change, block, cells)
 
     def sweep(number: int) -> None:
-        launch(scan, by_block, *shape, image.values, roots, references, last_change, number)
-        cells = image.size, roots, references, last_change, number
-        launch(analyse, by_cell, *cells)
-        launch(relabel, by_cell, *cells)
+        if number == 0 and sweep_of_blocks:
+            sweep_of_blocks(number)
+            return
+        launch(scan, by_block, *arrays, stores, last_change, number)
+        cells_and_labels = image.size, roots, references, last_change, number
+        launch(analyse, by_cell, *cells_and_labels)
+        launch(relabel, by_cell, *cells_and_labels)
 
     sweep_until_settled(sweep, last_change, SMALL_BATCH)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -46,18 +46,29 @@ def fill_roots(
     cells : {1, 4}, optional
         How many cells are a thread's; 4 needs blocks of a height that is a multiple of it.
     """
-    width, height, threads = block_of_cells(block, cells)
-    start, propagate = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
+    start, _ = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
     (last_change,) = workspace.take(gpu, LAST_CHANGE)
+    width, height, threads = block_of_cells(block, cells)
+    by_block = image.blocks(gpu, width, height, threads)
+    shape = image.grid, image.rule, np.int32(width), np.int32(height), image.values
+    launch(start, by_block, *shape, roots, last_change)
+    sweep_until_settled(sweep_by_blocks(gpu, image, roots, last_change, block, cells), last_change)
+
+
+def sweep_by_blocks(
+    gpu: Gpu, image: Image, roots: Any, last_change: Any, block: tuple[int, int], cells: int
+) -> Callable[[int], None]:
+    """Return what launches the sweep of a number; `roots` must be started."""
+    width, height, threads = block_of_cells(block, cells)
+    _, propagate = gpu.load(FILE, _names(image.rule_name, image.rank, roots.dtype))
     by_block = image.blocks(gpu, width, height, threads)
     shape = image.grid, image.rule, np.int32(width), np.int32(height), image.values
     shared = width * height * (roots.dtype.itemsize + LINK_BYTES)
-    launch(start, by_block, *shape, roots, last_change)
 
     def sweep(number: int) -> None:
         launch(propagate, by_block, *shape, roots, last_change, number, shared=shared)
 
-    sweep_until_settled(sweep, last_change)
+    return sweep
 
 
 @cache

@@ -7,21 +7,22 @@
 // the larger, so that a root between many others, which can be hooked under one of them only, is what
 // they are hooked under in the next sweep. Then all vertices are pointed to their roots (soman_jump); each
 // thread goes on until it is there, jumping over more and more levels as the others do the same. This is
-// repeated until there is no edge that is not marked. As roots may then be any vertex of their tree, at last
-// its members lower the entry of the root to the smallest of them (soman_lower) and take over what is there
-// (soman_finish).
-// No lost updates: what a marked edge has done is kept in parents only. Wang stores to the ends of an edge,
-// and to their parents, even if these are not roots; that replaces the one link of a vertex to a tree to
-// which only marked edges lead, and it is lost if another store to the same root wins. Here every parent is
-// a root before a sweep, and the sweep stores to entries of these roots only, so nothing older is replaced.
-// Which of several stores to a root wins does not matter: an edge that stores is not marked in that sweep, so
-// it still joins its ends in the next. There it is marked or, if another has won, stores again; so Wang's
-// stagnant trees, whose roots an edge joins, are sent back.
-// No cycles: all roots that get a parent in a sweep get a smaller one, or all a larger one.
-// Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and all
-// vertices, with two random accesses for each and more where trees were hooked in chains.
-// Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and
-// Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
+// repeated until there is no edge that is not marked. Or vertices are pointed to their roots once, after
+// that, and until then edges follow parents to the roots (kFollows). As roots may then be any vertex of their
+// tree, at last its members lower the entry of the root to the smallest of them (soman_lower) and take over
+// what is there (soman_finish). No lost updates: what a marked edge has done is kept in parents only. Wang
+// stores to the ends of an edge, and to their parents, even if these are not roots; that replaces the one
+// link of a vertex to a tree to which only marked edges lead, and it is lost if another store to the same
+// root wins. Here every parent is a root before a sweep, and the sweep stores to entries of these roots only,
+// so nothing older is replaced. An edge that follows parents may be marked for a store of this sweep that is
+// replaced: the edge that stored is not marked, and still joins what was joined. Which of several stores to a
+// root wins does not matter: an edge that stores is not marked in that sweep, so it still joins its ends in
+// the next. There it is marked or, if another has won, stores again; so Wang's stagnant trees, whose roots an
+// edge joins, are sent back. No cycles: all roots that get a parent in a sweep get a smaller one, or all a
+// larger one. Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and
+// all vertices, with two random accesses for each and more where trees were hooked in chains. Source: Wang
+// 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and Narayanan 2010, "A
+// Fast GPU Algorithm for Graph Connectivity".
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -30,7 +31,17 @@ namespace conncomp {
 
 constexpr int kSomanThreads = 256;
 
-template <class Vertex, class Index>
+// The root that a vertex had at some moment of this sweep, or before it.
+template <bool kFollows, class Index>
+__device__ inline Index soman_root(const Index* parent, Index v) {
+  Index ancestor = Shared::load(parent + v);
+  if constexpr (kFollows)
+    for (Index next; (next = Shared::load(parent + ancestor)) != ancestor; ancestor = next) {
+    }
+  return ancestor;
+}
+
+template <bool kFollows, class Vertex, class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_hook(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
                const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent,
@@ -40,7 +51,8 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   bool unmarked = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
     if (marked[edge]) continue;
-    const Index a = Shared::load(parent + src[edge]), b = Shared::load(parent + dst[edge]);
+    const Index a = soman_root<kFollows>(parent, Index(src[edge]));
+    const Index b = soman_root<kFollows>(parent, Index(dst[edge]));
     if (a == b) {
       marked[edge] = 1;
       continue;

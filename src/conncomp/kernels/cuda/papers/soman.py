@@ -17,9 +17,12 @@ from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
 FILE = "cuda/papers/soman.cuh"
 THREADS = 256
 BYTE = np.dtype(np.uint8)
+OPTIONS = {"jump": ("sweep", "end")}
 
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_roots(
+    gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, jump: str = "sweep"
+) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component.
 
     It waits for the GPU.
@@ -31,6 +34,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         On this GPU. Of rows, a list of edges is made in `workspace`.
     roots : array, shape (num_vertices,)
     workspace : Workspace
+    jump : {"sweep", "end"}, optional
+        When pointers are jumped: after every sweep, or once at the end, as by Wang.
 
     Returns
     -------
@@ -42,28 +47,32 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     )
     src, dst = list_edges(gpu, graph, *memory)
     edges = memory[-1]
-    start, hook, jump, lower, finish = gpu.load(FILE, _names(src.dtype, roots.dtype))
+    names = _names(src.dtype, roots.dtype, jump == "end")
+    start, hook, point, lower, finish = gpu.load(FILE, names)
     count = graph.num_vertices
     by_vertex = gpu.blocks(count, THREADS), THREADS
     by_edge = gpu.blocks(len(src), THREADS), THREADS
 
     def sweep(number: int) -> None:
         launch(hook, by_edge, edges, src, dst, marked, roots, last_change, number)
-        launch(jump, by_vertex, count, roots, last_change, number)
+        if jump == "sweep":
+            launch(point, by_vertex, count, roots, last_change, number)
 
     marked.fill(0)
     launch(start, by_vertex, count, roots, components, last_change)
-    sweep_until_settled(sweep, last_change)
+    hooking = sweep_until_settled(sweep, last_change)
+    if jump == "end" and hooking:
+        launch(point, by_vertex, count, roots, last_change, hooking - 1)
     launch(lower, by_vertex, count, roots)
     launch(finish, by_vertex, count, roots, components)
     return components
 
 
 @cache
-def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
+def _names(vertex: np.dtype[Any], index: np.dtype[Any], follows: bool) -> tuple[str, ...]:
     return (
         f"start_alone<{ctype(index)}>",
-        f"soman_hook<{ctype(vertex)}, {ctype(index)}>",
+        f"soman_hook<{str(follows).lower()}, {ctype(vertex)}, {ctype(index)}>",
         f"soman_jump<{ctype(index)}>",
         f"soman_lower<{ctype(index)}>",
         f"soman_finish<{ctype(index)}>",
@@ -72,5 +81,5 @@ def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names(*types)
+    for vertex, index, follows in product(INDEX_TYPES, INDEX_TYPES, (False, True)):
+        yield FILE, _names(vertex, index, follows)
