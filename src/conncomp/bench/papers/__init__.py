@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conncomp.bench.papers.hawick_2010 import HAWICK_2010
+from conncomp.bench.papers.maddix_2014 import MADDIX_2014
 from conncomp.bench.papers.paper import (
     SIZES,
     Claim,
@@ -16,7 +17,7 @@ from conncomp.bench.papers.paper import (
 )
 from conncomp.bench.papers.weigel_2011 import WEIGEL_2011
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (HAWICK_2010, WEIGEL_2011)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (HAWICK_2010, WEIGEL_2011, MADDIX_2014)}
 
 __all__ = [
     "PAPERS",

@@ -6,10 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from conncomp import kernel_times
 from conncomp.bench.devices import Cpu
 from conncomp.bench.inputs import Input
 from conncomp.bench.peers import Contender
 from conncomp.bench.runner import make_input, measure_input
+from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.launcher import time_limit
 
 Row = dict[str, Any]
 
@@ -30,6 +33,7 @@ class Laboratory:
     ) -> None:
         self.device, self.size, self.notify = device, size, notify
         self._rows: dict[Any, Row] = {}
+        self._made: tuple[Input, Any] | None = None  # the last one
 
     @property
     def on_gpu(self) -> bool:
@@ -51,13 +55,10 @@ class Laboratory:
         """
         key = suite, entry.name, tuple(contender.name for contender in contenders), transfers
         if key not in self._rows:
-            self.notify(entry.name)
-            with self.device.current():
-                data = make_input(entry, self.device)
             self._rows[key] = measure_input(
                 suite,
                 entry,
-                data,
+                self.data(entry),
                 contenders,
                 device=self.device,
                 transfers=transfers,
@@ -65,3 +66,41 @@ class Laboratory:
                 notify=self.notify,
             )
         return dict(self._rows[key])
+
+    def data(self, entry: Input) -> Any:
+        """Return the graph or the array of an input, in the main memory."""
+        if self._made is None or self._made[0] is not entry:
+            self.notify(f"{entry.name}: making")
+            self._made = None  # before the next one is made
+            self._made = entry, make_input(entry, self.device)
+        return self._made[1]
+
+    def sweeps(self, entry: Input, contender: Contender, limit: float = math.inf) -> int | None:
+        """Return how many sweeps of a call change something; None if it takes longer than `limit`.
+
+        It is for algorithms on the GPU that sweep until nothing changes.
+        """
+        with recorded_sweeps() as sweeps:
+            ended = self._call(entry, contender, limit)
+        return sum(sweeps) if ended else None
+
+    def kernels(
+        self, entry: Input, contender: Contender, limit: float = math.inf
+    ) -> dict[str, float] | None:
+        """Return how long each kernel of a call on the GPU takes; None if that is over `limit`."""
+        if not self._call(entry, contender, limit):  # which compiles the kernels
+            return None
+        with kernel_times() as times:
+            self._call(entry, contender, math.inf)
+        return times
+
+    def _call(self, entry: Input, contender: Contender, limit: float) -> bool:
+        """Call a contender, and say whether that ended before the limit."""
+        self.notify(f"{entry.name}: inside {contender.name}")
+        try:
+            with time_limit(limit):
+                placed = self.device.place(self.data(entry))
+                contender.run(contender.prepare(placed, entry.connectivity))
+        except TimeoutError:
+            return False
+        return True

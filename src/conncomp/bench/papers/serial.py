@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import conncomp
 from conncomp.bench.devices import Cpu
+from conncomp.bench.peers import Contender, Labels
+from conncomp.graph import Graph
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let the CPU work on one thread."""
+    threads = conncomp.get_num_threads()
+    conncomp.set_num_threads(1)
+    try:
+        yield
+    finally:
+        conncomp.set_num_threads(threads)
 
 
 def one_thread_seconds(call: Callable[[], Any]) -> float:
     """Return how long a call takes on one thread of the CPU."""
-    threads = conncomp.get_num_threads()
-    conncomp.set_num_threads(1)
-    try:
+    with one_thread():
         return Cpu().seconds(call)
-    finally:
-        conncomp.set_num_threads(threads)
+
+
+class OneThread(Contender):
+    """An algorithm of ours, or another library, on one thread of the CPU, wherever the data lie.
+
+    Parameters
+    ----------
+    contender : Contender
+        For data in the main memory.
+    device : Cpu
+        Where data are placed that are measured.
+    """
+
+    threads = 1
+
+    def __init__(self, contender: Contender, device: Cpu) -> None:
+        self.name = f"{contender.name}, one thread"
+        self.kind, self.numbering = contender.kind, contender.numbering
+        self._contender, self._device = contender, device
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        """Return what the contender does, in the main memory."""
+        data = data.to("cpu") if isinstance(data, Graph) else self._device.fetch(data)
+        return self._contender.prepare(data, connectivity)
+
+    def run(self, prepared: Any) -> Any:
+        """Find the components."""
+        with one_thread():
+            return self._contender.run(prepared)
+
+    def labels(self, result: Any) -> Labels:
+        """Return the labels."""
+        return self._contender.labels(result)

@@ -65,7 +65,11 @@ def maddix(size: str, data: Path | None = None) -> list[Input]:
     The report gives the size of the first, and by how many pixels "stanford" exceeds "maze2"; what
     it does not say is in proportion to the times of its fastest kernel.
     """
-    part = {"tiny": 40, "small": 4, "medium": 2, "full": 1}[size]
+    return maddix_images(1 / {"tiny": 40, "small": 4, "medium": 2, "full": 1}[size])
+
+
+def maddix_images(scale: float) -> list[Input]:
+    """List the images of `maddix`, whose sides are so many times as long as published."""
     rows: tuple[tuple[str, str, tuple[int, int], Make], ...] = (
         ("maze", "a maze", (2400, 2380), generate.maze),
         ("maze2", "a maze", (1850, 1850), partial(generate.maze, seed=1)),
@@ -78,7 +82,7 @@ def maddix(size: str, data: Path | None = None) -> list[Input]:
     )
     inputs = []
     for name, text, (height, width), make in rows:
-        shape = height // part, width // part
+        shape = int(height * scale), int(width * scale)
         text = f"{text}, {shape[0]} x {shape[1]}"
         inputs.append(_input(name, text, shape, 1, partial(make, shape), True))
     return inputs

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from conncomp.kernels.cuda.launcher import COUNT, first_entry
@@ -13,6 +14,20 @@ LAST_CHANGE = (1, COUNT)
 BATCH = 8
 # Where a sweep is several launches and few sweeps are needed.
 SMALL_BATCH = 2
+
+# Where numbers of sweeps are recorded; None when they are not.
+_recorded: list[int] | None = None
+
+
+@contextmanager
+def recorded_sweeps() -> Iterator[list[int]]:
+    """Record what each `sweep_until_settled` of a context returns."""
+    global _recorded
+    outer, _recorded = _recorded, []
+    try:
+        yield _recorded
+    finally:
+        _recorded = outer
 
 
 def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: int = BATCH) -> int:
@@ -40,4 +55,7 @@ def sweep_until_settled(sweep: Callable[[int], None], last_change: Any, batch: i
             sweep(number)
             number += 1
         if (last := first_entry(last_change)) != number - 1:
-            return max(last, -1) + 1
+            changing = max(last, -1) + 1
+            if _recorded is not None:
+                _recorded.append(changing)
+            return changing
