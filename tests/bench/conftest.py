@@ -10,6 +10,7 @@ import pytest
 
 import conncomp
 from conncomp.bench import devices, machine, runner
+from conncomp.bench.papers import laboratory
 from conncomp.bench.peers import TABLES
 from conncomp.bench.results import GraphResult, GraphRow, GridResult, GridRow, Machine, Run
 from conncomp.cli._command import command
@@ -195,9 +196,11 @@ def kernels_on_host(gpu, monkeypatch):
     monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
     monkeypatch.setattr(conncomp.Graph, "to", lambda graph, device: graph)
     monkeypatch.setattr(devices.Cuda, "place", lambda _, data: data)
-    monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: getattr(array, "host", array))
+    monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
     monkeypatch.setattr(devices.Cuda, "capture", lambda _, call: call)
     monkeypatch.setattr(gpu, "empty", np.empty)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
     monkeypatch.setattr(runner, "MOST_RUNS", 1)
+    on_cpu = devices.Cpu()
+    monkeypatch.setattr(laboratory, "make_input", lambda entry, _: runner.make_input(entry, on_cpu))
     return executor

@@ -9,7 +9,7 @@ import conncomp
 from conncomp.bench.inputs import SIZES
 from conncomp.bench.peers import algorithms, peers
 from conncomp.bench.runner import Reference, measure, reference
-from conncomp.bench.suites import SUITES, graphs
+from conncomp.bench.suites import SUITES, graphs, grids
 from reference import components_by_search, consecutive, label_by_flood_fill
 
 NAMES = [(kind, suite) for kind in SUITES for suite in SUITES[kind]]
@@ -71,6 +71,26 @@ def test_hawick_as_published():
     )
     assert wanted["disjoint3-1e6"].startswith("5,000,000 vertices in 1,000,000 sets")
     assert wanted["line-1m"] == "a line of 1,000,000 vertices"
+
+
+def test_maddix_as_published():
+    shapes = {
+        entry.name: tuple(map(int, entry.description.rpartition(", ")[2].split(" x ")))
+        for entry in grids.maddix("full")
+    }
+    assert shapes["maze"] == (2400, 2380)
+    assert round(np.prod(shapes["stanford"]) - np.prod(shapes["maze2"]), -3) == 20_000
+
+
+def test_wang_as_published():
+    entries = {entry.name: entry for entry in graphs.wang("full")}
+    for name, vertices, edges in (("charity-2k", 1953, 1999), ("charity-4k", 3831, 3999)):
+        graph = entries[name].make()
+        assert entries[name].stand_in
+        assert (graph.num_vertices, graph.num_arcs) == (vertices, 2 * edges)
+    assert entries["vertices-9m"].description == (
+        "9,000,000 vertices, as many edges, 5,000 components"
+    )
 
 
 @pytest.mark.parametrize("name", ["amazon0601.txt", "amazon0601.txt.gz"])

@@ -83,9 +83,9 @@ def paper(
 ) -> None:
     """Measure the figures and tables of a paper again, beside its values.
 
-    PAPER is hawick-2010 or weigel-2011. Each figure or table is written as soon as it is there, so
-    what is done stays if the command is interrupted, and --all goes on with what is not there yet.
-    What the paper says in words is held against what is measured.
+    PAPER is hawick-2010, weigel-2011, wang-2013 or maddix-2014. Each figure or table is written as
+    soon as it is there, so what is done stays if the command is interrupted, and --all goes on with
+    what is not there yet. What the paper says in words is held against what is measured.
     """
     chosen = PAPERS[name]
     if only_list:

@@ -15,9 +15,12 @@ from conncomp.bench.papers.paper import (
     is_done,
     measure,
 )
+from conncomp.bench.papers.wang_2013 import WANG_2013
 from conncomp.bench.papers.weigel_2011 import WEIGEL_2011
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (HAWICK_2010, WEIGEL_2011, MADDIX_2014)}
+PAPERS: dict[str, Paper] = {
+    paper.name: paper for paper in (HAWICK_2010, WEIGEL_2011, WANG_2013, MADDIX_2014)
+}
 
 __all__ = [
     "PAPERS",

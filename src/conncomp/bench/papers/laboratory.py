@@ -33,6 +33,7 @@ class Laboratory:
     ) -> None:
         self.device, self.size, self.notify = device, size, notify
         self._rows: dict[Any, Row] = {}
+        self._sweeps: dict[Any, int | None] = {}
         self._made: tuple[Input, Any] | None = None  # the last one
 
     @property
@@ -80,9 +81,12 @@ class Laboratory:
 
         It is for algorithms on the GPU that sweep until nothing changes.
         """
-        with recorded_sweeps() as sweeps:
-            ended = self._call(entry, contender, limit)
-        return sum(sweeps) if ended else None
+        key = entry.name, entry.description, contender.name
+        if key not in self._sweeps:
+            with recorded_sweeps() as sweeps:
+                ended = self._call(entry, contender, limit)
+            self._sweeps[key] = sum(sweeps) if ended else None
+        return self._sweeps[key]
 
     def kernels(
         self, entry: Input, contender: Contender, limit: float = math.inf

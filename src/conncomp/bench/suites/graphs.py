@@ -233,9 +233,34 @@ def _read(path: Path, device: str | None = None) -> Graph:
 
 
 def wang(size: str, data: Path | None = None) -> list[Input]:
-    """List the graphs of [W]_: as many edges as vertices, by number of vertices and components."""
+    """List the graphs of [W]_: as many edges as vertices, by number of vertices and components.
+
+    And two of its data of charities, which were not published, as small as they are.
+    """
     part = {"tiny": 500, "small": 50, "medium": 3, "full": 1}[size]
-    million = 10**6 // part
+    return charities() + wang_graphs(10**6 // part, 5000 // part)
+
+
+def charities() -> list[Input]:
+    """List stand-ins for the data of charities of [W]_, of which only these numbers are known."""
+    inputs = []
+    for name, n, m in (("charity-2k", 1953, 1999), ("charity-4k", 3831, 3999)):
+        text = f"{n:,} vertices, {m:,} edges between pairs drawn at random"
+        make = partial(generate.uniform_random, n, m)
+        inputs.append(_input(name, text, n, 2 * m, make, stand_in=True))
+    return inputs
+
+
+def wang_graphs(million: int, components: int) -> list[Input]:
+    """List the graphs of `wang` that [W]_ made, with so many vertices for each million.
+
+    Parameters
+    ----------
+    million : int
+        At least 10.
+    components : int
+        Of the graphs that differ in their number of vertices.
+    """
     inputs = []
 
     def graph(name: str, n: int, k: int) -> None:
@@ -244,7 +269,7 @@ def wang(size: str, data: Path | None = None) -> list[Input]:
         inputs.append(_input(name, text, n, 2 * n, make))
 
     for millions in (1, 3, 5, 7, 9):
-        graph(f"vertices-{millions}m", millions * million, 5000 // part)
+        graph(f"vertices-{millions}m", millions * million, components)
     for power in range(6):
         graph(f"components-1e{power}", million, round((million / 10) ** (power / 5)))
     return inputs

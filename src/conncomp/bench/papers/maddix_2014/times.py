@@ -175,7 +175,7 @@ def _faster(fits: Findings, pair: str, says: str, least: float) -> Claim:
         return Claim(f"{says} (table)", "given up for all images", None)
     slow = [image for image, ratio in ratios.items() if ratio <= least]
     of_kernels = [image for image in slow if alone[image] > least]
-    because = f"not so for {', '.join(slow)}"
+    because = f"not so for {', '.join(slow)}" if slow else ""
     if of_kernels:
         because += f"; but for {', '.join(of_kernels)} it is the transfers, which both have"
     return Claim(
