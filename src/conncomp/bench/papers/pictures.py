@@ -76,10 +76,9 @@ def bars(axes: Any, groups: Sequence[str], heights: Mapping[str, Sequence[float 
 
 
 def table(canvas: Any, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Draw a table of texts, whose first column begins at the left; headings may have lines."""
-    lines_of_header = 1 + max(heading.count("\n") for heading in header)
-    high = 0.28 * (len(lines) + 2 + lines_of_header)
-    canvas.set_size_inches(max(8, 1.1 * len(header)), max(2, high))
+    """Draw a table of texts, whose first column begins at the left; the header may have lines."""
+    folds = max(name.count("\n") for name in header)
+    canvas.set_size_inches(max(8, 1.1 * len(header)), max(2, 0.28 * (len(lines) + folds + 3)))
     axes = canvas.subplots()
     axes.axis("off")
     drawn = axes.table(
@@ -92,6 +91,6 @@ def table(canvas: Any, header: Sequence[str], lines: Sequence[Sequence[str]]) ->
         cell.set_edgecolor("0.8")
         if line == 0:
             cell.set_text_props(weight="bold")
-            cell.set_height(lines_of_header * cell.get_height())
+            cell.set_height((1 + 0.8 * folds) * cell.get_height())
         if column == 0:
             cell.set_text_props(ha="left")

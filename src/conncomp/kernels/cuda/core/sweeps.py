@@ -15,13 +15,13 @@ BATCH = 8
 # Where a sweep is several launches and few sweeps are needed.
 SMALL_BATCH = 2
 
-# Where numbers of sweeps are recorded; None when they are not.
+# How many sweeps calls took, while they are recorded.
 _recorded: list[int] | None = None
 
 
 @contextmanager
 def recorded_sweeps() -> Iterator[list[int]]:
-    """Record what each `sweep_until_settled` of a context returns."""
+    """Record of each `sweep_until_settled` of a context how many sweeps changed anything."""
     global _recorded
     outer, _recorded = _recorded, []
     try:
