@@ -17,6 +17,7 @@ from conncomp.bench.papers.maddix_2014.measurements import (
     all_right,
     by_way,
     columns,
+    given_up,
     images,
     milliseconds,
     rows_of,
@@ -81,7 +82,7 @@ def _ratios(rows: list[Row], field: str) -> Findings:
 def draw_times(findings: Findings, canvas: Any) -> None:
     """Draw the table: as they say; as is measured, with and without transfers."""
     named = list(groups(findings["rows"], lambda row: str(row["way"])))
-    total, alone = (by_way(findings["rows"], field) for field in ("total_seconds", "seconds"))
+    of_ways = {(row["image"], row["way"]): row for row in findings["rows"]}
     pixels = {row["image"]: row["pixels"] for row in findings["rows"]}
     kernels = [name for name in named if name in published.KERNELS]
     others = [name for name in named if name not in published.KERNELS]
@@ -92,7 +93,7 @@ def draw_times(findings: Findings, canvas: Any) -> None:
     lines = []
     for image, values in published.MILLISECONDS.items():
         with_and_without = [
-            f"{milliseconds(total[image, name])}, {milliseconds(alone[image, name])}"
+            f"{_cell(of_ways[image, name])}, {milliseconds(of_ways[image, name]['seconds'])}"
             for name in kernels
         ]
         lines.append(
@@ -101,10 +102,17 @@ def draw_times(findings: Findings, canvas: Any) -> None:
                 f"{pixels[image]:,}",
                 *(milliseconds(value / 1e3) for value in values),
                 *with_and_without,
-                *(milliseconds(total[image, name]) for name in others),
+                *(_cell(of_ways[image, name]) for name in others),
             ]
         )
     table(canvas, header, lines)
+
+
+def _cell(row: Row) -> str:
+    """Return a time with transfers, or after what time it was given up."""
+    if given_up(row):
+        return str(row["reason"]).replace("given up after", ">")
+    return milliseconds(row["total_seconds"])
 
 
 def claims_of_times(findings: Findings) -> list[Claim]:
@@ -158,12 +166,13 @@ def _kernel_a_beside_the_cpu(rows: list[Row], fits: Findings) -> Claim:
         ratios["maze"],
         [row for row in rows if (row["image"], row["way"]) == ("maze", A)],
     )
-    each = 1e6 * maze["seconds"] / max(maze["sweeps"] or 1, 1)
+    sweeps = maze["sweeps"] or 1
+    each = 1e6 * maze["seconds"] / sweeps
     return Claim(
         says,
         f"it takes {times(ratio)} as long for the maze, {span_of(ratios)} for all images",
         0.5 <= ratio <= 1,
-        f"the maze here needs {maze['sweeps']:,} sweeps of {each:.2g} µs each, and the serial "
+        f"the maze here needs {sweeps:,} sweeps of {each:,.0f} µs each, and the serial "
         "program visits each pixel a few times",
     )
 
