@@ -56,10 +56,12 @@ class Laboratory:
         """
         key = suite, entry.name, tuple(contender.name for contender in contenders), transfers
         if key not in self._rows:
+            self.notify(entry.name)
+            data = self.data(entry)
             self._rows[key] = measure_input(
                 suite,
                 entry,
-                self.data(entry),
+                data,
                 contenders,
                 device=self.device,
                 transfers=transfers,

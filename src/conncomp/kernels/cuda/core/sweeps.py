@@ -15,13 +15,13 @@ BATCH = 8
 # Where a sweep is several launches and few sweeps are needed.
 SMALL_BATCH = 2
 
-# How many sweeps calls took, while they are recorded.
+# Where numbers of sweeps are recorded; None when they are not.
 _recorded: list[int] | None = None
 
 
 @contextmanager
 def recorded_sweeps() -> Iterator[list[int]]:
-    """Record of each `sweep_until_settled` of a context how many sweeps changed anything."""
+    """Record what each `sweep_until_settled` of a context returns."""
     global _recorded
     outer, _recorded = _recorded, []
     try:
