@@ -10,19 +10,20 @@
 // repeated until there is no edge that is not marked. Or vertices are pointed to their roots once, after
 // that, and until then edges follow parents to the roots (kFollows). As roots may then be any vertex of their
 // tree, at last its members lower the entry of the root to the smallest of them (soman_lower) and take over
-// what is there (soman_finish). No lost updates: what a marked edge has done is kept in parents only. Wang
-// stores to the ends of an edge, and to their parents, even if these are not roots; that replaces the one
-// link of a vertex to a tree to which only marked edges lead, and it is lost if another store to the same
-// root wins. Here every parent is a root before a sweep, and the sweep stores to entries of these roots only,
-// so nothing older is replaced. An edge that follows parents may be marked for a store of this sweep that is
-// replaced: the edge that stored is not marked, and still joins what was joined. Which of several stores to a
-// root wins does not matter: an edge that stores is not marked in that sweep, so it still joins its ends in
-// the next. There it is marked or, if another has won, stores again; so Wang's stagnant trees, whose roots an
-// edge joins, are sent back. No cycles: all roots that get a parent in a sweep get a smaller one, or all a
-// larger one. Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and
-// all vertices, with two random accesses for each and more where trees were hooked in chains. Source: Wang
-// 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and Narayanan 2010, "A
-// Fast GPU Algorithm for Graph Connectivity".
+// what is there (soman_finish).
+// No lost updates: what a marked edge has done is kept in parents only. Wang stores to the ends of an edge,
+// and to their parents, even if these are not roots; that replaces the one link of a vertex to a tree to
+// which only marked edges lead, and it is lost if another store to the same root wins. Here a sweep stores to
+// entries of vertices only that were roots before it, so nothing older is replaced. Which of several stores
+// to a root wins does not matter: an edge that stores is not marked in that sweep, so it still joins its ends
+// in the next. There it is marked or, if another has won, stores again; so Wang's stagnant trees, whose roots
+// an edge joins, are sent back. An edge that follows parents may be marked for a store of this sweep that is
+// then replaced: the edge that stored it is not marked, and still joins what was joined.
+// No cycles: all roots that get a parent in a sweep get a smaller one, or all a larger one.
+// Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and all
+// vertices, with two random accesses for each and more where trees were hooked in chains.
+// Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and
+// Narayanan 2010, "A Fast GPU Algorithm for Graph Connectivity".
 #pragma once
 
 #include "cuda/graph/roots.cuh"
