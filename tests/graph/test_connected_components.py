@@ -133,6 +133,21 @@ def separate(n, parts, rng):
     return src, dst
 
 
+def outsiders(n):
+    """Return a giant under vertex 7, and vertices that are tied to it as trees do not show when they grow.
+
+    Trees grow of the first and the last two arcs of a row. Some rows have one in the middle that leads
+    out of the giant, or into it; and seven vertices before the root have all arcs into it.
+    """
+    rows = np.full((n, 5), 7)
+    led_to, leading, alone = np.arange(n).reshape(-1, 10_000)[:, [100, 500, 900]].T
+    for outside in (led_to, leading, alone):
+        rows[outside] = outside[:, None]
+    rows[led_to - 1, 2] = led_to
+    rows[leading, 2] = 7
+    return np.arange(n).repeat(5), rows.ravel()
+
+
 N = 150_000
 
 
@@ -152,6 +167,7 @@ LARGE = {
     "many random arcs": lambda rng: rng.integers(0, N, (2, 1_000_000)),
     "many arcs of few vertices": lambda rng: rng.integers(0, 1000, (2, 300_000)),
     "100 components": lambda rng: separate(N, 100, rng),
+    "outsiders of a giant": lambda rng: outsiders(N),
     "loops": lambda rng: (np.arange(N), np.arange(N)),
     "no arcs": lambda rng: np.zeros((2, 0), np.int64),
 }

@@ -8,12 +8,13 @@
 // end of its first or last arc (start_trees), and each tree goes under a smaller one that two more arcs of
 // some vertex of it show (hook_trees). A giant component is mostly one tree by now, or is after a
 // sixteenth of the vertices is united with some neighbours. At last every arc unites its ends (sweep), of
-// which one look at four parents tells that they are united. Where every arc is listed from both ends, the
-// vertices of the giant component need not be visited at all: the arcs that leave it are seen from their
-// other end. A sparse graph of that kind is left to sparse_forest.h.
+// which one look at four parents tells that they are united; or, where hardly a vertex is outside the giant
+// component, one look at a bit for each arc of some rows (sweep_around). Where every arc is listed from both
+// ends, the vertices of the giant component need not be visited at all: the arcs that leave it are seen from
+// their other end. A sparse graph of that kind is left to sparse_forest.h.
 // Cost: each arc read once, and a random access for it; in a symmetric graph with a giant component
-// only a few arcs a vertex. No memory beyond the parents, which become the labels, and what sparse_forest.h
-// needs.
+// only a few arcs a vertex. No memory beyond the parents, which become the labels, a bit a vertex, and
+// what sparse_forest.h needs.
 // Source: Sutton, Ben-Nun and Barak 2018, "Optimizing Parallel Graph Connectivity Computation via
 // Subgraph Sampling"; start and union–find of Jaiganesh and Burtscher 2018; trees are hooked as by Shiloach
 // and Vishkin 1982, "An O(log n) parallel connectivity algorithm".
@@ -46,17 +47,13 @@ void start_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
 // store takes the earlier one back: then the trees stay apart until an arc is united. As what is stored is
 // below its place and of the same component, it is a forest all the time.
 template <class Pointer, class Vertex, class Index>
-void hook_trees(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
+void hook_trees(const Rows<Pointer, Vertex> rows, Index* parent) {
   for_each_row(rows, [=](int64_t v, int64_t begin, int64_t end) {
     if (begin >= end) return;
     const auto root_at = [=](int64_t arc) { return parent_of(parent, rows.target(arc), rows.vertices, v); };
     const Index root = Shared::load(parent + v);
     const Index second = root_at(std::min(begin + 1, end - 1)), last = root_at(std::max(begin, end - 2));
-    const Index low = std::min(second, last);
-    if (low < root) Shared::store(parent + root, low);
-    // The other end of the arc may have no arc of its own that shows this tree.
-    if (const Index high = std::max(second, last); !symmetric && high > root)
-      Shared::store(parent + high, std::min(low, root));
+    if (const Index low = std::min(second, last); low < root) Shared::store(parent + root, low);
   });
 }
 
@@ -104,16 +101,64 @@ void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
 // Unites the ends of all arcs that may connect trees. If there is a `giant`, a root in a symmetric graph or
 // else -1, the vertices that are under it are left out.
 template <class Pointer, class Vertex, class Index>
-void sweep(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent, FrequentRoot giant) {
-  // An arc from a vertex that is left out is seen from its other end only, which may be the smaller one.
-  const bool from_above = symmetric && giant.root < 0;
+void sweep(const Rows<Pointer, Vertex> rows, Index* parent, FrequentRoot giant) {
   const int64_t visited = rows.vertices + int64_t((1 - giant.share) * double(rows.arcs));
   for_each_piece(rows, visited, [=](int64_t begin, int64_t end, auto piece_of_row) {
     for_each_in(begin, end, [=](int64_t v) {
       const Index root = shorten(parent, v);
-      if (root != giant.root)
-        unite_row(rows, parent, v, root, from_above ? v : rows.vertices, piece_of_row(v));
+      if (root != giant.root) unite_row(rows, parent, v, root, rows.vertices, piece_of_row(v));
     });
+  });
+}
+
+// The vertices of one tree of a flat forest, a bit each: those of a million vertices fit a second-level
+// cache, where their parents do not.
+class Members {
+ public:
+  template <class Index>
+  Members(Index* parent, int64_t vertices, int64_t root) : words_(size_t(vertices / kWord + 1)) {
+    for_each_index(vertices / kWord + 1, [=, this](int64_t word) {
+      const int64_t first = kWord * word, count = std::min(vertices - first, kWord);
+      uint64_t bits = 0;
+      for (int64_t k = 0; k < count; ++k) bits |= uint64_t(Shared::load(parent + first + k) == root) << k;
+      words_[size_t(word)] = bits;
+    });
+  }
+
+  bool has(int64_t v) const { return words_[size_t(v / kWord)] >> (v % kWord) & 1; }
+
+  // Whether arcs lead to members alone, or to vertices that do not exist.
+  template <class Pointer, class Vertex>
+  bool has_targets(const Rows<Pointer, Vertex> rows, ArcRange arcs) const {
+    uint64_t all = 1;  // without a branch
+    for_each_in(arcs.begin, arcs.end, [&all, rows, words = words_.data()](int64_t arc) {
+      const Vertex u = rows.target(arc);
+      const bool exists = is_vertex(u, rows.vertices);
+      const uint64_t v = exists ? uint64_t(u) : 0;
+      all &= words[v / kWord] >> (v % kWord) | uint64_t(!exists);
+    });
+    return all & 1;
+  }
+
+ private:
+  static constexpr int64_t kWord = 64;
+  std::vector<uint64_t> words_;
+};
+
+// Unites the ends of all arcs that may connect trees of a flat forest. That arcs are inside the tree of
+// `giant`, to which hardly a vertex does not belong, is seen by its members, for some rows at once.
+template <class Pointer, class Vertex, class Index>
+void sweep_around(const Rows<Pointer, Vertex> rows, Index* parent, int64_t giant) {
+  constexpr int64_t kRows = 16;
+  const Members members(parent, rows.vertices, giant);
+  for_each_piece(rows, rows.vertices + rows.arcs, [&](int64_t begin, int64_t end, auto piece_of_row) {
+    for (int64_t first = begin, last; first < end; first = last) {
+      last = std::min(first + kRows, end);
+      const bool inside = members.has_targets(rows, {piece_of_row(first).begin, piece_of_row(last - 1).end});
+      for (int64_t v = first; v < last; ++v)
+        if (!inside || !members.has(v))
+          unite_row(rows, parent, v, shorten(parent, v), rows.vertices, piece_of_row(v));
+    }
   });
 }
 
@@ -128,19 +173,18 @@ void grow_forest(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent
   flatten(parent, rows.vertices);
   FrequentRoot giant{-1, 0};
   if (!sparse) {
-    hook_trees(rows, symmetric, parent);
+    hook_trees(rows, parent);
     flatten(parent, rows.vertices);
     giant = frequent_root(rows, parent);
     if (giant.share < 0.9) {
       unite_some(rows, parent);
       giant = frequent_root(rows, parent);
+      if (!symmetric || giant.share < 0.5) flatten(parent, rows.vertices);
     }
-    if (!symmetric || giant.share < 0.5) {
-      giant = {-1, 0};
-      flatten(parent, rows.vertices);
-    }
+    if (!symmetric && giant.share == 1) return sweep_around(rows, parent, giant.root);
+    if (!symmetric || giant.share < 0.5) giant = {-1, 0};
   }
-  sweep(rows, symmetric, parent, giant);
+  sweep(rows, parent, giant);
 }
 
 // The same for a graph given as a list of arcs src[i] -> dst[i].

@@ -147,32 +147,33 @@ class LinkedValues {
     const T *x = g_ + w * kWord, *y = h_ + w * kWord;
     const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
     const uint64_t mask = g_mask_[w];
-    const ShiftedWord h(h_mask_, w, bundles_.words);
-    uint64_t aligned = mask & h.word & aligned_, next = mask & h.right & next_,
-             previous = mask & h.left & previous_;
-    uint64_t linked = aligned;  // where aligned elements are linked
+    uint64_t aligned = mask & h_mask_[w] & aligned_;
+    uint64_t linked = 0;  // where aligned elements are linked
+    if (aligned_) linked = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
+    // Where both runs go on, transitive links make what held for the elements before hold for these too, so
+    // only the first place of a stretch counts:
+    //
+    //     g   1 - 1 - 1 - 1 - 1
+    //         |           |           two contacts for five places
+    //     h   1 - 1 - 1   1 - 1
+    aligned = linked;
     if constexpr (Rule::kTransitive) {
-      // Where both runs go on, transitive links make what held for the elements before hold for these too, so
-      // only the first place of a stretch counts:
-      //
-      //     g   1 - 1 - 1 - 1 - 1
-      //         |           |           two contacts for five places
-      //     h   1 - 1 - 1   1 - 1
       aligned &= ~(continued.g & continued.h);
-      // If either run goes on, its element beside this one is linked to the same element. Without such
-      // neighbours, if both go on, so does what links them.
-      next &= ~(aligned_ ? continued.g_right | continued.h_right : continued.g & continued.h_right);
-      previous &= ~(aligned_ ? continued.g | continued.h : continued.g_right & continued.h);
-    }
-    linked = where(linked, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
-    aligned &= linked;
-    if constexpr (Rule::kTransitive) {
       if (detour_) {
         const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
         uint64_t detour = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], b[p]); });
         if (a != b) detour = where(detour, 0, end, [&](int p) { return rule_.linked(x[p], a[p]); });
         aligned &= ~detour;
       }
+    }
+    if (!(next_ | previous_)) return {aligned, 0, 0};
+    const ShiftedWord h(h_mask_, w, bundles_.words);
+    uint64_t next = mask & h.right & next_, previous = mask & h.left & previous_;
+    if constexpr (Rule::kTransitive) {
+      // If either run goes on, its element beside this one is linked to the same element. Without such
+      // neighbours, if both go on, so does what links them.
+      next &= ~(aligned_ ? continued.g_right | continued.h_right : continued.g & continued.h_right);
+      previous &= ~(aligned_ ? continued.g | continued.h : continued.g_right & continued.h);
       // Both runs break beside these places. Where that says that values differ, an element that is linked
       // straight is not linked across, too.
       if (aligned_ && bundles_.neighbours.connected) {

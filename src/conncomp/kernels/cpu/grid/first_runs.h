@@ -85,6 +85,8 @@ class FirstRuns {
     RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
       Index components = 0;
+      before_[bundle] = 0;
+      if (runs_.blank(bundle)) return;
       if (bundles_.folded) {
         places.face(bundle, place);
         find_upper(bundle, places.first_row());
@@ -159,6 +161,7 @@ class FirstRuns {
   void number_part(int64_t part) {
     const int64_t item_bundles = bundles_.count / bundles_.items;
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates&) {
+      if (runs_.blank(bundle)) return;
       const Index number = before_[bundle] - before_[bundle / item_bundles * item_bundles] + 1;
       bundles_.folded ? number_by_rows(bundle, number) : number_in_order(bundle, number);
     });
@@ -203,6 +206,7 @@ class FirstRuns {
     const int64_t item_elements = bundles_.elements / bundles_.items;
     RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      if (runs_.blank(bundle)) return;
       places.face(bundle, place);
       const int64_t first_index = bundles_.item(bundle) * item_elements;
       for_each_word(bundle, [&](int64_t word, int64_t w) {

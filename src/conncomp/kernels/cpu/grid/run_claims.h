@@ -107,6 +107,7 @@ class Claims {
     const int64_t layer_words = bundles_.layer * bundles_.words;
     RunPlaces<Index> places(runs_);
     bundles_.for_each(part, [&](int64_t bundle, const Coordinates& place) {
+      if (runs_.blank(bundle)) return;
       places.face(bundle, place);
       const int64_t first_word = bundle * bundles_.words;
       const Index first_of_layer = bundles_.in_order ? runs_.rank[first_word / layer_words * layer_words] : 0;

@@ -54,10 +54,11 @@ class RunLinks {
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
       for_each_in(runs_.first_of(g), runs_.first_of(g + 1),
                   [parent = parent_](int64_t run) { parent[run] = Index(run); });
+      if (runs_.blank(g)) return;
       bool linked = false;
       for (const Offset& offset : bundles_.neighbours.offsets) {
         const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
-        if (h < begin || h >= g) continue;
+        if (h < begin || h >= g || runs_.blank(h)) continue;
         finder.face(g, h, place, neighbour_place, offset);
         linked ? link_earlier(finder, g, h) : link_first(finder, g, h);
         link_around<Exclusive>(finder, g, h, offset);
@@ -73,9 +74,10 @@ class RunLinks {
     const int64_t begin = bundles_.parts.begin(part);
     Coordinates neighbour_place(bundles_.outer.size());
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
+      if (runs_.blank(g)) return;
       for (const Offset& offset : bundles_.neighbours.offsets) {
         const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
-        if (h < 0 || (begin <= h && h < g)) continue;
+        if (h < 0 || (begin <= h && h < g) || runs_.blank(h)) continue;
         finder.face(g, h, place, neighbour_place, offset);
         link_shared(finder, g, h);
         link_around<Shared>(finder, g, h, offset);

@@ -58,6 +58,7 @@ class RunLabels {
   // Writes the labels of a bundle, some thousand elements at a time: first those of its runs, from the one
   // before on, then those of its elements.
   void write_bundle(int64_t bundle, const std::vector<int64_t>& rows) {
+    if (runs_.blank(bundle)) return write_background(rows);
     constexpr int64_t kBlock = 32;
     Index run_labels[kBlock * kWord + 1 + kSlack];
     const int64_t first_word = bundle * bundles_.words;
@@ -76,6 +77,15 @@ class RunLabels {
                      run_labels + (runs_.rank[first_word + w] - 1 - before),
                      out + w * kWord * bundles_.row_axis.index_stride);
       }
+    }
+  }
+
+  void write_background(const std::vector<int64_t>& rows) {
+    const int64_t stride = bundles_.row_axis.index_stride;
+    for (int64_t row : rows) {
+      Label* const out = labels_ + bundles_.origin(row, &Axis::index_stride);
+      for_each_in(0, bundles_.row_axis.length,
+                  [out, stride, label = Label(background_)](int64_t p) { out[p * stride] = label; });
     }
   }
 
