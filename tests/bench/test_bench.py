@@ -10,6 +10,7 @@ import pytest
 import conncomp
 from conncomp import generate
 from conncomp.bench import devices, inputs, machine, peers, runner
+from conncomp.cli import bench
 
 IMAGE = ("grid", "--size", "tiny", "--suite", "images", "--input", "blobs")
 
@@ -100,6 +101,42 @@ def test_peers_alone(run):
     assert "images/blobs  scipy" in found.stdout
 
 
+ON_LINE = ("graph", "--size", "tiny", "--suite", "hard", "--input", "line")
+
+
+def names_of(path):
+    (row,) = json.loads(Path(path).read_text())["rows"]
+    assert {run["status"] for run in row["runs"]} == {"ok"}
+    return [run["name"] for run in row["runs"]]
+
+
+def test_every_combination_of_options(run):
+    values = "init=1", "init=2", "jump=4", "init=1"
+    options = [word for value in values for word in ("--option", value)]
+    found = run(*ON_LINE, "--algorithm", "ecl", *options, "-o", "out.json")
+    assert found.exit_code == 0, found.stderr
+    assert names_of("out.json") == ["ecl, init=1, jump=4", "ecl, init=2, jump=4"]
+
+
+def test_an_algorithm_takes_the_options_that_it_has(run):
+    options = "--option", "merge=relaxation", "--option", "tile=none", "--option", "tile=8"
+    found = run(*IMAGE, "--algorithm", "runs", "--algorithm", "tiles", *options, "-o", "out.json")
+    assert found.exit_code == 0, found.stderr
+    variants = [f"tiles, merge=relaxation, tile={side}" for side in (None, 8)]
+    assert names_of("out.json") == ["runs", *variants]
+
+
+def test_options_on_a_gpu():
+    values = {"block": ["16x16", "32X32"], "cells": ["4"]}
+    found = bench._choose_contenders("grid", "cuda", (), values, False)
+    names = [contender.name for contender in found]
+    for algorithm in ("label-equivalence", "local-propagation"):
+        for block in ((16, 16), (32, 32)):
+            assert f"{algorithm}, block={block}, cells=4" in names
+    assert "neighbour-propagation, block=(16, 16)" in names
+    assert {"auto", "auto-consecutive", "directional-propagation"} < set(names)
+
+
 def test_a_wrong_algorithm_is_not_timed(run, monkeypatch):
     def wrong(*arguments, **options):
         labels = label(*arguments, **options)
@@ -180,6 +217,29 @@ def test_without_the_reference(run, monkeypatch):
         ((*IMAGE, "--input", "star"), ["--input", "'star'", "random-10, random-50"]),
         ((*IMAGE, "--algorithm", "fast"), ["--algorithm", "'fast'", "auto, runs, ", ", scipy"]),
         ((*IMAGE, "--algorithm", "igraph"), ["--algorithm", "'igraph'"]),
+        ((*IMAGE, "--option", "tile"), ["--option", "'tile' is not NAME=VALUE"]),
+        ((*IMAGE, "--option", "=4"), ["'=4' is not NAME=VALUE"]),
+        ((*IMAGE, "--option", "tile="), ["'tile=' is not NAME=VALUE"]),
+        (
+            (*IMAGE, "--option", "init=3"),
+            ["no chosen algorithm has 'init'; there are local, merge, tile"],
+        ),
+        (
+            (*IMAGE, "--algorithm", "runs", "--option", "tile=8"),
+            ["no chosen algorithm has 'tile'; there are none"],
+        ),
+        (
+            (*IMAGE, "--algorithm", "scipy", "--option", "tile=8"),
+            ["no chosen algorithm has 'tile'; there are none"],
+        ),
+        (
+            (*IMAGE, "--option", "tile=5"),
+            ["tile=5 is no choice of 'tiles'; there are none, 4, 8, 16, 32, 64"],
+        ),
+        (
+            ("graph", "--option", "jump=5"),
+            ["jump=5 is no choice of 'ecl'; there are 4, 1, 2, 3"],
+        ),
         ((*IMAGE, "--size", "huge"), ["'huge'"]),
         ((*IMAGE, "--threads", "0"), ["--threads"]),
         ((*IMAGE, "--device", "tpu"), ["'tpu'"]),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -420,6 +422,17 @@ def algorithms(kind: Kind, device: DeviceName) -> dict[str, Contender]:
     if "auto" in names:
         made.append(OursOnGpu(kind, "auto", "consecutive"))
     return {contender.name: contender for contender in made}
+
+
+def variants(
+    kind: Kind, device: DeviceName, algorithm: str, values: Mapping[str, Sequence[Any]]
+) -> list[Contender]:
+    """Return a contender for every combination of values of an algorithm's options."""
+    make = Ours if device == "cpu" else OursOnGpu
+    return [
+        make(kind, algorithm, **dict(zip(values, combination, strict=True)))
+        for combination in product(*values.values())
+    ]
 
 
 def label_dtype(count: int) -> np.dtype[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import conncomp
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
-from conncomp.bench.peers import Contender, algorithms, peers
+from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
 from conncomp.cli._options import threads_option
@@ -43,6 +43,20 @@ for subcommand in (compare, paper, report):
     bench.add_command(subcommand)
 
 
+def _parse_values(
+    context: click.Context, option: click.Parameter, texts: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the values asked for, as they are written, by the names of options."""
+    values: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE.", context, option)
+        if value not in values.setdefault(name, []):
+            values[name].append(value)
+    return values
+
+
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that both kinds share."""
     for option in reversed(
@@ -59,6 +73,15 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 metavar="NAME",
                 multiple=True,
                 help="One of ours or another library. Default: all of ours.",
+            ),
+            click.option(
+                "--option",
+                "values",
+                metavar="NAME=VALUE",
+                multiple=True,
+                callback=_parse_values,
+                help="A value for the option of algorithms, such as init=1 or block=16x16; may be "
+                "repeated. Each combination is measured on its own.",
             ),
             click.option("--peers", is_flag=True, help="Measure other libraries too."),
             click.option(
@@ -138,6 +161,7 @@ def _bench(
     suites: Sequence[str],
     inputs: Sequence[str],
     algorithms: Sequence[str],
+    values: Mapping[str, Sequence[str]],
     peers: bool,
     device: DeviceName,
     size: str,
@@ -162,7 +186,7 @@ def _bench(
             facts.append(("on the GPU", in_bytes(gpu_free)))
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
         return
-    contenders = _choose_contenders(kind, device, algorithms, peers)
+    contenders = _choose_contenders(kind, device, algorithms, values, peers)
     if kind == "grid" and find_spec("skimage") is None:
         raise click.ClickException(
             "to check labels, this command needs scikit-image; pip install 'conncomp[bench]'"
@@ -215,12 +239,18 @@ def _choose_inputs(
 
 
 def _choose_contenders(
-    kind: Kind, device: DeviceName, names: Sequence[str], with_peers: bool
+    kind: Kind,
+    device: DeviceName,
+    names: Sequence[str],
+    values: Mapping[str, Sequence[str]],
+    with_peers: bool,
 ) -> list[Contender]:
     """Return the algorithms and libraries asked for; say which libraries are not installed."""
     own, libraries = algorithms(kind, device), peers(kind, device)
     _check_names("--algorithm", names, (*own, *libraries))
     chosen = [own[name] for name in own if name in names or not names]
+    if values:
+        chosen = _with_options(kind, device, chosen, values)
     missing = []
     for name, peer in libraries.items():
         if not with_peers and name not in names:
@@ -235,6 +265,49 @@ def _choose_contenders(
     if missing:
         click.echo(f"conncomp: not installed, skipped: {', '.join(missing)}", err=True)
     return chosen
+
+
+def _with_options(
+    kind: Kind,
+    device: DeviceName,
+    chosen: Sequence[Contender],
+    values: Mapping[str, Sequence[str]],
+) -> list[Contender]:
+    """Return, of each algorithm, all combinations of values of those options that it has."""
+    records = {
+        contender.name: TABLES[kind][device][contender.name]
+        for contender in chosen
+        if contender.name in TABLES[kind][device]
+    }
+    there_are = {name: None for record in records.values() for name in record.options}
+    for name in values:
+        if name not in there_are:
+            known = f"there are {', '.join(there_are)}" if there_are else "there are none"
+            raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {known}.")
+    made: list[Contender] = []
+    for contender in chosen:
+        options = records[contender.name].options if contender.name in records else {}
+        picked = {
+            name: [_choice(contender.name, name, text, choices) for text in values[name]]
+            for name, choices in options.items()
+            if name in values
+        }
+        made += variants(kind, device, contender.name, picked) if picked else [contender]
+    return made
+
+
+def _choice(algorithm: str, name: str, text: str, choices: Sequence[Any]) -> Any:
+    """Return the choice for an option that is written so: None as none, a shape as 32x8."""
+    written = {
+        "x".join(map(str, choice)) if isinstance(choice, tuple) else str(choice).lower(): choice
+        for choice in choices
+    }
+    if text.lower() not in written:
+        known = ", ".join(written)
+        raise click.UsageError(
+            f"--option: {name}={text} is no choice of {algorithm!r}; there are {known}."
+        )
+    return written[text.lower()]
 
 
 def _check_names(option: str, names: Iterable[str], there_are: Iterable[str]) -> None:
