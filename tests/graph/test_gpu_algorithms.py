@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conncomp import Graph, Workspace, connected_components, path_lengths
+from conncomp import Graph, PathLengths, Workspace, connected_components, path_lengths
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.check import check_rows
@@ -249,11 +249,13 @@ def test_path_lengths():
         graph = from_arcs(src, dst, n, form)
         for seed in range(3):
             lengths = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=3)
-            assert lengths == (2 * (n - 1), steps_there, n - 1)
-            paths, steps, longest = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=4)
+            # The path of vertex 0, from its neighbour's side, has no step.
+            assert lengths == (2 * (n - 1), steps_there, n - 1, 2 * (n - 1) - 1)
+            paths, steps, longest, walked = ecl.count_paths(HostGpu(seed=seed), graph, init, jump=4)
             assert paths == 2 * (n - 1)
             assert n - 1 < steps <= steps_there
             assert longest < n
+            assert walked == 2 * (n - 1) - 1
 
 
 @host
@@ -262,13 +264,19 @@ def test_path_lengths_of_a_star(jump):
     """Every leaf starts under the hub, or else alone, and then the threads of the hub look, too."""
     graph = make("star", "both ends")
     leaves = graph.num_vertices - 1
-    assert ecl.count_paths(HostGpu(), graph, 3, jump) == (2 * leaves, leaves, 1)
+    assert ecl.count_paths(HostGpu(), graph, 3, jump) == (2 * leaves, leaves, 1, leaves)
     assert ecl.count_paths(HostGpu(), graph, 1, jump) == (
         2 * leaves + ecl.THREADS,
         0,
         0,
+        0,
     )
-    assert ecl.count_paths(HostGpu(), make("none", "both ends")) == (0, 0, 0)
+    assert ecl.count_paths(HostGpu(), make("none", "both ends")) == (0, 0, 0, 0)
+
+
+def test_average_of_walked_paths():
+    assert PathLengths(6, 1.5, 3, 5).average_walked == 9 / 5
+    assert PathLengths(6, 0.0, 0, 0).average_walked == 0
 
 
 @host
@@ -412,8 +420,8 @@ class TestOnGpu:
         graph = from_arcs(src, dst, n, "both ends")
         for placed in (graph, graph.to("cuda")):
             lengths = path_lengths(placed, jump=3)
-            assert lengths == (2 * (n - 1), (n - 1) / 2, n - 1)
+            assert lengths == (2 * (n - 1), (n - 1) / 2, n - 1, 2 * (n - 1) - 1)
             assert 0.5 < path_lengths(placed).average <= lengths.average
-        assert path_lengths(Graph._of_checked(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0)
+        assert path_lengths(Graph._of_checked(0, arcs=(src[:0], dst[:0]))) == (0, 0.0, 0, 0)
         with pytest.raises(ValueError, match="jump=5"):
             path_lengths(graph, jump=5)

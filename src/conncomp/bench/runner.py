@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ class Reference:
     components: int
     background: bool
 
-    @property
+    @cached_property
     def roots(self) -> Labels:
         """The smallest index of each element's component; -1 for background."""
         flat = self.labels.reshape(-1)

@@ -21,11 +21,19 @@ class PathLengths(NamedTuple):
         Of their lengths; 0 if there are none.
     maximum : int
         The length of the longest.
+    walked : int
+        How many have a length other than 0.
     """
 
     paths: int
     average: float
     maximum: int
+    walked: int
+
+    @property
+    def average_walked(self) -> float:
+        """The average of the lengths that are not 0; 0 if there are none."""
+        return self.average * self.paths / self.walked if self.walked else 0.0
 
 
 def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
@@ -80,10 +88,11 @@ def path_lengths(graph: Any, *, init: int = 3, jump: int = 4) -> PathLengths:
     >>> import conncomp
     >>> line = conncomp.Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> conncomp.path_lengths(line, init=2, jump=3)  # doctest: +SKIP
-    PathLengths(paths=6, average=1.5, maximum=3)
+    PathLengths(paths=6, average=1.5, maximum=3, walked=5)
     """
     placed = as_graph(graph).to("cuda")
     some_array: Any = placed._kept()[0]
     with caller_stream(placed._library, some_array.device.id):
-        paths, steps, longest = ecl.count_paths(current_gpu(), placed, init, jump)
-    return PathLengths(paths, steps / paths if paths else 0.0, longest)
+        counted = ecl.count_paths(current_gpu(), placed, init, jump)
+    average = counted.steps / counted.paths if counted.paths else 0.0
+    return PathLengths(counted.paths, average, counted.longest, counted.walked)

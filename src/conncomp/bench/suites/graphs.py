@@ -205,12 +205,16 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
             known = row.name, text, row.vertices, row.arcs, make
             inputs.append(_input(*known, gpu_arc_bytes=GPU_ARC_BYTES))
             continue
-        share = min(1, largest / row.arcs)
-        n, m = round(row.vertices * share), round(row.arcs * share)
-        text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
-        make = partial(row.make, n)
-        inputs.append(_input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes))
+        inputs.append(published_graph(row, min(1, largest / row.arcs)))
     return inputs
+
+
+def published_graph(row: Published, share: float = 1) -> Input:
+    """Return a graph like a published one, with a share of its vertices."""
+    n, m = round(row.vertices * share), round(row.arcs * share)
+    text = f"{row.kind}, some {n:,} vertices and {m:,} arcs"
+    make = partial(row.make, n)
+    return _input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes)
 
 
 def _find(data: Path | None, name: str) -> Path | None:

@@ -38,22 +38,24 @@ struct EclWorklist {
   EclCounter<Index> mid, mid_taken, high, high_taken;
 };
 
-// Counts paths and their lengths.
+// Counts paths, those that have steps, and their lengths.
 struct PathTally {
-  int64_t paths = 0, steps = 0, longest = 0, length = 0;
+  int64_t paths = 0, walked = 0, steps = 0, longest = 0, length = 0;
   __device__ void start() { ++paths, length = 0; }
   __device__ void step() {
     ++steps;
-    if (++length > longest) longest = length;
+    if (++length == 1) ++walked;
+    if (length > longest) longest = length;
   }
 };
 
-// Adds what a thread counted to {paths, steps, longest}.
+// Adds what a thread counted to {paths, steps, longest, walked}.
 __device__ inline void report(const Uncounted&, int64_t*) {}
 __device__ inline void report(const PathTally& tally, int64_t* total) {
   Shared::fetch_add(total, tally.paths);
   Shared::fetch_add(total + 1, tally.steps);
   Shared::fetch_max(total + 2, tally.longest);
+  Shared::fetch_add(total + 3, tally.walked);
 }
 
 template <int init, class Pointer, class Vertex, class Index>

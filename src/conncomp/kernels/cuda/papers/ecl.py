@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,9 +42,9 @@ def fill_roots(
     init, jump, finish : int
         The variants of the paper's section 5.1: how vertices start, and which pointers are jumped
         while arcs are gone through, and at the end.
-    tally : array of int64, shape (3,), optional
-        The numbers of paths walked while arcs are gone through, and of their steps, and the length
-        of the longest, are added here.
+    tally : array of int64, shape (4,), optional
+        The numbers of paths walked while arcs are gone through, and of their steps, the length of
+        the longest, and the number of those that have steps, are added here.
 
     Returns
     -------
@@ -83,8 +83,17 @@ def fill_roots(
     return components
 
 
-def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> tuple[int, int, int]:
-    """Return how many paths are walked while arcs are gone through, their steps, and the longest.
+class Paths(NamedTuple):
+    """The numbers of paths and of their steps, the longest, and how many have steps."""
+
+    paths: int
+    steps: int
+    longest: int
+    walked: int
+
+
+def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> Paths:
+    """Count the paths that are walked while arcs are gone through.
 
     Parameters
     ----------
@@ -96,11 +105,10 @@ def count_paths(gpu: Gpu, graph: Any, init: int = 3, jump: int = 4) -> tuple[int
     """
     init = check_option("init", init, OPTIONS["init"])
     jump = check_option("jump", jump, OPTIONS["jump"])
-    tally = gpu.xp.zeros(3, COUNT)
+    tally = gpu.xp.zeros(len(Paths._fields), COUNT)
     roots = gpu.xp.empty(graph.num_vertices, INDEX_TYPES[graph.num_vertices > INT32_MAX])
     fill_roots(gpu, graph, roots, Workspace(), init=init, jump=jump, tally=tally)
-    paths, steps, longest = tally.tolist()
-    return paths, steps, longest
+    return Paths(*tally.tolist())
 
 
 @cache
