@@ -16,6 +16,7 @@ from conncomp.bench.papers import (
     Exhibit,
     Findings,
     Paper,
+    RefusalError,
     files_of,
     is_done,
     measure,
@@ -83,9 +84,10 @@ def paper(
 ) -> None:
     """Measure the figures and tables of a paper again, beside its values.
 
-    PAPER is hawick-2010, weigel-2011, wang-2013 or maddix-2014. Each figure or table is written as
-    soon as it is there, so what is done stays if the command is interrupted, and --all goes on with
-    what is not there yet. What the paper says in words is held against what is measured.
+    PAPER is ecl-cc-2018, hawick-2010, weigel-2011, wang-2013 or maddix-2014. Each figure or table
+    is written as soon as it is there, so what is done stays if the command is interrupted, and
+    --all goes on with what is not there yet. What the paper says in words is held against what is
+    measured.
     """
     chosen = PAPERS[name]
     if only_list:
@@ -103,6 +105,7 @@ def paper(
     if not force:
         names = _not_done(chosen, names, everything, output, device, size)
     done: list[tuple[str, Findings]] = []
+    refusals: list[tuple[str, RefusalError]] = []
     columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     try:
         with progress_display(*columns) as progress:
@@ -115,6 +118,7 @@ def paper(
                 threads=conncomp.get_num_threads(),
                 output=output,
                 notify=lambda step: progress.update(task, description=step),
+                leave_out=(lambda *refusal: refusals.append(refusal)) if everything else None,
             ):
                 done.append(pair)
                 progress.update(task, completed=len(done))
@@ -122,6 +126,8 @@ def paper(
         facts = [("paper", chosen.citation)]
         if done:
             show({}, facts, _table(done, output), _claims(done), as_json=False, names=2)
+        for exhibit, reason in refusals:
+            click.echo(f"conncomp: {exhibit} is left out: {reason}", err=True)
 
 
 def _choose(paper: Paper, asked: list[str], everything: bool, device: DeviceName) -> list[str]:
@@ -135,7 +141,10 @@ def _choose(paper: Paper, asked: list[str], everything: bool, device: DeviceName
             there_are = ", ".join(paper.exhibits)
             raise click.UsageError(f"{paper.name} has no {name}; there are {there_are}.")
         if device not in paper.exhibits[name].seconds:
-            raise click.UsageError(f"{name} is of kernels for a GPU; use --device cuda.")
+            what = "is of the CPU; use --device cpu"
+            if device == "cpu":
+                what = "is of kernels for a GPU; use --device cuda"
+            raise click.UsageError(f"{name} {what}.")
     return [
         name
         for name, exhibit in paper.exhibits.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conncomp.bench.papers.ecl_cc_2018 import ECL_CC_2018
 from conncomp.bench.papers.hawick_2010 import HAWICK_2010
 from conncomp.bench.papers.maddix_2014 import MADDIX_2014
 from conncomp.bench.papers.paper import (
@@ -10,6 +11,7 @@ from conncomp.bench.papers.paper import (
     Exhibit,
     Findings,
     Paper,
+    RefusalError,
     draw,
     files_of,
     is_done,
@@ -19,7 +21,8 @@ from conncomp.bench.papers.wang_2013 import WANG_2013
 from conncomp.bench.papers.weigel_2011 import WEIGEL_2011
 
 PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (HAWICK_2010, WEIGEL_2011, WANG_2013, MADDIX_2014)
+    paper.name: paper
+    for paper in (ECL_CC_2018, HAWICK_2010, WEIGEL_2011, WANG_2013, MADDIX_2014)
 }
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "Exhibit",
     "Findings",
     "Paper",
+    "RefusalError",
     "draw",
     "files_of",
     "is_done",

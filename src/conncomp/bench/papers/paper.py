@@ -51,6 +51,10 @@ class Claim:
         return asdict(self) | {"holds": None if self.holds is None else bool(self.holds)}
 
 
+class RefusalError(ValueError):
+    """An exhibit cannot be measured on this machine; the message says why, in one line."""
+
+
 def no_claims(findings: Findings) -> list[Claim]:
     """Return no claims: the paper says nothing in words of an exhibit."""
     return []
@@ -115,6 +119,7 @@ def measure(
     threads: int,
     output: Path,
     notify: Notify = lambda step: None,
+    leave_out: Callable[[str, RefusalError], object] | None = None,
 ) -> Iterator[tuple[str, Findings]]:
     """Measure exhibits, and write and draw each as soon as it is there.
 
@@ -132,11 +137,19 @@ def measure(
         The folder of `files_of`, which is made.
     notify : callable, optional
         Called with what is measured now.
+    leave_out : callable, optional
+        Called with the name of an exhibit that cannot be measured on this machine, and with why;
+        then the next one follows. Otherwise that is raised.
 
     Yields
     ------
     (str, dict)
         The name of an exhibit, and its findings.
+
+    Raises
+    ------
+    RefusalError
+        See `leave_out`.
     """
     output.mkdir(parents=True, exist_ok=True)
     machine = describe(device, threads, size)
@@ -147,8 +160,14 @@ def measure(
         checkpoint = output / f"{name}.checkpoint"
         kept = (checkpoint,) if exhibit.resumable else ()
         start = perf_counter()
-        with device.current():
-            findings = exhibit.measure(laboratory, *kept)
+        try:
+            with device.current():
+                findings = exhibit.measure(laboratory, *kept)
+        except RefusalError as reason:
+            if leave_out is None:
+                raise RefusalError(f"{name}: {reason}") from None
+            leave_out(name, reason)
+            continue
         result = {
             "format": FORMAT,
             "version": VERSION,

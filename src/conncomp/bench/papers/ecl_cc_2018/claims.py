@@ -1,0 +1,70 @@
+"""How what the paper says in words is held against what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from conncomp.bench.papers.ecl_cc_2018.published import Column, geometric_mean
+from conncomp.bench.papers.paper import Claim
+
+# A factor holds if it is so many times as large or as small at most.
+WITHIN = 1.25
+
+STAND_INS = (
+    "twelve of the graphs are stand-ins in an order of their own, and the machine is another one; "
+    "no further reason was looked for"
+)
+HUBS = (
+    "one thread goes through the arcs of a hub until it comes upon a smaller neighbour; in the "
+    "stand-ins of the web and of citations hubs come first, and have none"
+)
+
+
+def factor(
+    says: str, said: float, measured: float | None, because: str, within: float = WITHIN
+) -> Claim:
+    """Return a claim of a factor, which holds if the measured one is near it."""
+    if measured is None:
+        return Claim(says, "not measured", None)
+    near = max(measured / said, said / measured) <= within
+    return Claim(says, f"{measured:.3g} times", near, because)
+
+
+def share(says: str, said: float, measured: float | None, because: str, within: float) -> Claim:
+    """Return a claim of a share of a whole, which holds within so much."""
+    if measured is None:
+        return Claim(says, "not measured", None)
+    return Claim(says, f"{100 * measured:.1f} %", abs(measured - said) <= within, because)
+
+
+def every(says: str, holds: Mapping[str, bool], because: str) -> Claim:
+    """Return a claim of all graphs, given for which of them it holds."""
+    if not holds:
+        return Claim(says, "not measured", None)
+    exceptions = [name for name, held in holds.items() if not held]
+    words = f"on {len(holds) - len(exceptions)} of {len(holds)} graphs"
+    if exceptions:
+        words += f"; not on {listed(exceptions)}"
+    return Claim(says, words, not exceptions, because)
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Return names, the first of them if there are many."""
+    known = list(names)
+    shown = ", ".join(known[:most])
+    return f"{shown} and {len(known) - most} others" if len(known) > most else shown
+
+
+def ratios(numerators: Column, denominators: Column) -> dict[str, float]:
+    """Return the ratios of values that are both there, by graph."""
+    divided = {}
+    for graph, value in numerators.items():
+        base = denominators.get(graph)
+        if value is not None and base:
+            divided[graph] = value / base
+    return divided
+
+
+def mean_ratio(numerators: Column, denominators: Column) -> float | None:
+    """Return the geometric mean of the ratios of values that are both there."""
+    return geometric_mean(ratios(numerators, denominators).values())

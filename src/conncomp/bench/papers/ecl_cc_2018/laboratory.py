@@ -1,0 +1,284 @@
+"""What the figures and tables share: all that is measured of a graph, while it is there."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import count, takewhile
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import conncomp
+from conncomp.bench.devices import DeviceName
+from conncomp.bench.inputs import Input, check_memory
+from conncomp.bench.papers.laboratory import Laboratory as CommonLaboratory
+from conncomp.bench.papers.laboratory import Row
+from conncomp.bench.peers import (
+    TABLES,
+    Contender,
+    Ours,
+    OursOnGpu,
+    algorithms,
+    peers,
+    variants,
+)
+from conncomp.bench.runner import make_input, measure_input
+from conncomp.bench.suites.graphs import ECL, Published, published_graph
+from conncomp.graph import Graph
+from conncomp.io import atomic_path
+from conncomp.kernels.cuda.papers import ecl
+
+SUITE = "ecl-18"
+DEFAULTS = {name: choices[0] for name, choices in ecl.OPTIONS.items()}
+# Ours, of one thread and of all; the parallel library, too, is of all.
+CPU_LIBRARIES = ("scipy", "igraph", "networkit-serial", "networkit")
+# An algorithm that sweeps until nothing changes is given up after so many seconds.
+LIMITS = {"cpu": 30.0, "cuda": 0.1}
+KERNEL_RUNS = 9
+
+# At size paper these have a part of their vertices, or else to make and to check them would take
+# most of the time: Qhull triangulates, SciPy finds trees of roads and the right answers.
+PARTS = {"delaunay_n24": 1 / 8, "europa_osm": 1 / 2, "uk-2002": 1 / 4, "USA-road-d.USA": 1 / 2}
+# What is made as its generator's authors made it can be made larger, too.
+GROWTH = {"2d-2e20.sym": 16, "r4-2e23.sym": 4, "rmat22.sym": 4}
+FEW_ARCS = 3000
+
+
+def shares(size: str) -> dict[str, float]:
+    """Return how many times as many vertices as published a graph has, by its name."""
+    if size == "small":
+        return {row.name: min(1, FEW_ARCS / row.arcs) for row in ECL}
+    changed = PARTS if size == "paper" else GROWTH
+    return {row.name: changed.get(row.name, 1) for row in ECL}
+
+
+def graph_input(row: Published, share: float) -> Input:
+    """Return a graph of Table 2 with a share of its vertices, which its description tells."""
+    made = published_graph(row, share)
+    if share == 1:
+        return made
+    return replace(made, description=f"{made.description}: {share:.3g} of those published")
+
+
+def thread_counts() -> list[int]:
+    """Return the powers of two below the number of threads, and that number."""
+    most = conncomp.get_num_threads()
+    return [*takewhile(lambda threads: threads < most, (2**k for k in count())), most]
+
+
+def on_threads(algorithm: str, threads: int) -> str:
+    """Return what an algorithm on so many threads of the CPU is called."""
+    return f"{algorithm} on {threads} thread{'s' if threads > 1 else ''}"
+
+
+def variant(option: str, choice: int) -> str:
+    """Return what "ecl" is called with a choice for an option."""
+    return "ecl" if choice == DEFAULTS[option] else f"ecl, {option}={choice}"
+
+
+class OnThreads(Ours):
+    """An algorithm on so many threads of the CPU, wherever the graph lies."""
+
+    def __init__(self, algorithm: str, threads: int) -> None:
+        super().__init__("graph", algorithm)
+        self.name, self.threads = on_threads(algorithm, threads), threads
+
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        """Return the graph in main memory."""
+        return super().prepare(data.to("cpu"), connectivity)
+
+    def run(self, prepared: Any) -> Any:
+        """Label on the threads, and let others have as many as before."""
+        before = conncomp.get_num_threads()
+        conncomp.set_num_threads(self.threads)
+        try:
+            return super().run(prepared)
+        finally:
+            conncomp.set_num_threads(before)
+
+
+@dataclass
+class Measured:
+    """The graphs of Table 2 that were measured, and why others were left out.
+
+    Attributes
+    ----------
+    rows : list of dict
+        As of the runner, with ``seconds``, medians by the name of a contender, and ``failures``,
+        reasons; on a GPU ``captured``, ``paths`` and ``kernels``, too.
+    left_out : dict of str to str
+        By the name of a graph.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+class Laboratory(CommonLaboratory):
+    """Measures all that is shown of a graph while it is there, as making it takes longest."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._measured: Measured | None = None
+
+    def graphs(self, checkpoint: Path | None = None) -> Measured:
+        """Return the graphs of Table 2; what is in a checkpoint is not measured again."""
+        if self._measured is None:
+            shared = shares(self.size)
+            entries = [graph_input(row, shared[row.name]) for row in ECL]
+            measured = self._read(checkpoint)
+            done = {row["input"] for row in measured.rows}
+            for entry in entries:
+                if entry.name in done:
+                    continue
+                try:
+                    check_memory([entry], self.device.free_memory())
+                except MemoryError as error:
+                    measured.left_out[entry.name] = str(error).partition(";")[0]
+                    continue
+                measured.rows.append(self.measure(entry, self._contenders()))
+                self._write(checkpoint, measured)
+            self._measured = measured
+        return self._measured
+
+    def measure(self, entry: Input, contenders: Sequence[Contender]) -> Row:
+        """Return what is measured of a graph; on a GPU also its paths and kernels."""
+        with self.device.current():
+            data = make_input(entry, self.device)
+        assert isinstance(data, Graph)
+        degrees = np.diff(data.indptr)
+        with self.device.current():
+            row = measure_input(
+                SUITE,
+                entry,
+                data,
+                contenders,
+                device=self.device,
+                limit=inf if self.size == "small" else LIMITS[self.device.name],
+                notify=self.notify,
+            )
+        runs = row.pop("runs")
+        row |= {
+            "d_min": int(degrees.min()),
+            "d_avg": float(degrees.mean()),
+            "d_max": int(degrees.max()),
+            "seconds": {
+                run["name"]: statistics.median(run["seconds"]) for run in runs if run["seconds"]
+            },
+            "captured": {
+                run["name"]: statistics.median(run["captured"])
+                for run in runs
+                if run.get("captured")
+            },
+            "failures": {run["name"]: run["reason"] for run in runs if not run["seconds"]},
+        }
+        if self.on_gpu:
+            self.notify(f"{entry.name}: paths and kernels")
+            with self.device.current():
+                graph = self.device.place(data)
+                row["paths"] = _paths(graph)
+                row["kernels"] = _kernels(graph)
+        else:  # which is what the plain name stands for
+            for algorithm in ("ecl", "auto"):
+                if algorithm in row["seconds"]:
+                    name = on_threads(algorithm, conncomp.get_num_threads())
+                    row["seconds"].setdefault(name, row["seconds"][algorithm])
+        return row
+
+    def variants(self, *options: str) -> list[Contender]:
+        """Return "ecl" with all choices for options, each time one that is not the default."""
+        device: DeviceName = self.device.name
+        made = variants("graph", device, "ecl", {})
+        for option in options:
+            others = [n for n in sorted(ecl.OPTIONS[option]) if n != DEFAULTS[option]]
+            made += variants("graph", device, "ecl", {option: others})
+        return made
+
+    def _contenders(self) -> list[Contender]:
+        device, most = self.device.name, conncomp.get_num_threads()
+        named = {contender.name: contender for contender in self.variants(*DEFAULTS)}
+        # "afforest" is another name of "auto"; numbers are no part of what the paper measures.
+        named |= {
+            name: contender
+            for name, contender in algorithms("graph", device).items()
+            if name in TABLES["graph"][device] and name not in ("afforest", "ecl")
+        }
+        libraries = [
+            peer
+            for name, peer in peers("graph", device).items()
+            if device == "cuda" or name in CPU_LIBRARIES
+        ]
+        for library in libraries:
+            try:
+                named[library.name] = library(most)
+            except ImportError:
+                self.notify(f"{library.name} is not installed")
+        if self.on_gpu:
+            chosen = [("ecl", most), ("auto", most), ("ecl", 1)]
+        else:
+            fewer = [threads for threads in thread_counts() if threads < most]
+            chosen = [(name, threads) for name in ("ecl", "auto") for threads in fewer]
+        named |= {on_threads(*choice): OnThreads(*choice) for choice in chosen}
+        return list(named.values())
+
+    def _kind(self) -> dict[str, Any]:
+        return {
+            "device": self.device.name,
+            "size": self.size,
+            "threads": conncomp.get_num_threads(),
+        }
+
+    def _read(self, checkpoint: Path | None) -> Measured:
+        if checkpoint is None or not checkpoint.exists():
+            return Measured()
+        try:
+            held = json.loads(checkpoint.read_text())
+            kind, rows = held["kind"], held["rows"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ValueError(f"{checkpoint} is no checkpoint of graphs; delete it") from None
+        if kind != self._kind():
+            raise ValueError(
+                f"{checkpoint} is of {kind} instead of {self._kind()}; delete it, or go on so"
+            )
+        return Measured(rows=rows)
+
+    def _write(self, checkpoint: Path | None, measured: Measured) -> None:
+        if checkpoint is not None:
+            held = {"kind": self._kind(), **asdict(measured)}
+            with atomic_path(checkpoint) as temporary:
+                temporary.write_text(json.dumps(held, allow_nan=False) + "\n")
+
+
+def _paths(graph: Any) -> Row:
+    """Return the lengths of paths, for each way to jump."""
+    counted = {}
+    for jump in sorted(ecl.OPTIONS["jump"]):
+        lengths = conncomp.path_lengths(graph, jump=jump)
+        counted[str(jump)] = {
+            "paths": lengths.paths,
+            "walked": lengths.walked,
+            "average": lengths.average,
+            "average_walked": lengths.average_walked,
+            "maximum": lengths.maximum,
+        }
+    return counted
+
+
+def _kernels(graph: Any) -> dict[str, float]:
+    """Return the seconds of each kernel, the median of some runs."""
+    contender = OursOnGpu("graph", "ecl")
+    prepared = contender.prepare(graph, 0)
+    contender.run(prepared)  # compiles them
+    timed = []
+    for _ in range(KERNEL_RUNS):
+        with conncomp.kernel_times() as times:
+            contender.run(prepared)
+        timed.append(times)
+    return {
+        name.partition("<")[0]: statistics.median(run[name] for run in timed) for name in timed[0]
+    }

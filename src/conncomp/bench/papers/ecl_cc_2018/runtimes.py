@@ -1,0 +1,463 @@
+"""Figs. 11 to 17 and Tables 5 to 10: what programs take on GPUs and on CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import conncomp
+from conncomp.bench.papers.ecl_cc_2018 import published
+from conncomp.bench.papers.ecl_cc_2018.claims import HUBS, STAND_INS, listed, mean_ratio, ratios
+from conncomp.bench.papers.ecl_cc_2018.laboratory import Laboratory, Measured, on_threads
+from conncomp.bench.papers.ecl_cc_2018.pictures import (
+    GRAPHS,
+    MEAN,
+    cell,
+    relative_panels,
+    starred,
+)
+from conncomp.bench.papers.ecl_cc_2018.published import SOURCE, Column, Table, geometric_mean
+from conncomp.bench.papers.paper import Claim, Findings
+from conncomp.bench.papers.pictures import table
+from conncomp.bench.peers import TABLES, peers
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A figure of relative times, and the table of absolute ones behind it.
+
+    Attributes
+    ----------
+    table : dict
+        The published milliseconds, by program and graph; the first program is theirs.
+    machine : str
+        What they ran on.
+    section : str
+    means : dict of str to float
+        How many times as long as theirs a program takes on average, as they say.
+    others : tuple of (str, str)
+        What else they say, and what their table tells of it.
+    measured_as : dict of str to str
+        What is measured here of a program.
+    """
+
+    table: Table
+    machine: str
+    section: str
+    means: Mapping[str, float]
+    others: tuple[tuple[str, str], ...]
+    measured_as: Mapping[str, str]
+
+
+GPU = {"Soman": "soman"}
+SERIAL = {"igraph": "igraph"}
+TITAN = Comparison(
+    published.TABLE_5,
+    "GeForce GTX Titan X",
+    "5.2",
+    {"Groute": 1.8, "Soman": 4.0, "IrGL": 6.4, "Gunrock": 8.4},
+    (
+        ("faster than Gunrock, IrGL and Soman on all tested inputs", ""),
+        ("faster than Groute on 15 of the 18 inputs and tied on amazon0601", "Groute"),
+        ("Groute is 1.25 times faster on as-skitter and 1.34 times on europa_osm", "Groute"),
+    ),
+    GPU,
+)
+KEPLER = Comparison(
+    published.TABLE_6,
+    "Tesla K40c",
+    "5.2",
+    {"Groute": 1.6, "Soman": 4.3, "IrGL": 5.8, "Gunrock": 11.2},
+    (
+        ("faster than Gunrock, IrGL and Soman on all tested inputs", ""),
+        ("outperforms Groute on 13 inputs and is tied on USA-NY", "Groute"),
+        ("Groute is 8 % to 32 % faster on the remaining four inputs", "Groute"),
+    ),
+    GPU,
+)
+XEON = Comparison(
+    published.TABLE_7,
+    "two Xeon E5-2687W v3, 40 threads",
+    "5.3",
+    {
+        "ndHybrid": 0.98,
+        "Ligra+ BFSCC": 1.5,
+        "Ligra+ Comp": 2.2,
+        "CRONO": 3.5,
+        "Multistep": 3.6,
+        "Galois": 4.7,
+    },
+    (
+        (
+            "ECL-CC OMP, Ligra+ BFSCC and ndHybrid are each fastest on five inputs, Ligra+ Comp on "
+            "two, Galois on one",
+            "fastest",
+        ),
+        (
+            "but for Multistep, all codes are faster than ECL-CC OMP on an input, by 1.1 to 21 "
+            "times",
+            "worst",
+        ),
+        ("ECL-CC OMP outperforms each code by 8 to 369 times on a graph", "best"),
+    ),
+    {},
+)
+OLD_XEON = Comparison(
+    published.TABLE_8,
+    "two Xeon X5690, 12 threads",
+    "5.3",
+    {
+        "Ligra+ BFSCC": 1.7,
+        "ndHybrid": 1.9,
+        "Multistep": 2.7,
+        "CRONO": 6.8,
+        "Ligra+ Comp": 7.2,
+        "Galois": 22.9,
+    },
+    (
+        (
+            "ECL-CC OMP is fastest on ten inputs, Ligra+ BFSCC on six, Ligra+ Comp and Multistep "
+            "on one each",
+            "fastest",
+        ),
+        (
+            "Ligra+ BFSCC is faster by up to 3.4 times, Ligra+ Comp and ndHybrid by 1.9, Multistep "
+            "by 1.2",
+            "worst",
+        ),
+        ("ECL-CC OMP outperforms each code by 16 to 558 times on an input", "best"),
+    ),
+    {},
+)
+SERIAL_XEON = Comparison(
+    published.TABLE_9,
+    "Xeon E5-2687W v3",
+    "5.4",
+    {"Galois": 2.6, "Boost": 5.2, "igraph": 6.7, "Lemon": 9.1},
+    (
+        ("ECL-CC SER is the fastest on 16 inputs, Galois on two", "fastest"),
+        ("Galois is 72 % faster on internet, 62 % on USA-NY; Lemon, too, on internet", "worst"),
+        ("ECL-CC SER outperforms each code by 9.1 to 40 times on an input", "best"),
+    ),
+    SERIAL,
+)
+SERIAL_OLD_XEON = Comparison(
+    published.TABLE_10,
+    "Xeon X5690",
+    "5.4",
+    {"Boost": 5.3, "igraph": 7.9, "Galois": 8.1, "Lemon": 11},
+    (
+        ("ECL-CC SER is fastest on all 18 inputs, by at least a factor of 3.1", "fastest"),
+        ("ECL-CC SER outperforms the other codes by 7.7 to 27 times on an input", "best"),
+    ),
+    SERIAL,
+)
+
+
+def _codes(comparison: Comparison) -> list[str]:
+    """Return what is measured beside a comparison's programs; the first is the paper's."""
+    most = conncomp.get_num_threads()
+    if comparison.section == "5.2":
+        names = [name for name in TABLES["graph"]["cuda"] if name != "ecl"]
+        return ["ecl", *names, *peers("graph", "cuda")]
+    if comparison.section == "5.3":
+        return [on_threads("ecl", most), on_threads("auto", most), "networkit"]
+    serial = ("bfs", "recolouring", "scipy", "igraph", "networkit-serial")
+    return [on_threads("ecl", 1), on_threads("auto", 1), *serial]
+
+
+def measure(
+    comparison: Comparison, laboratory: Laboratory, checkpoint: Path | None = None
+) -> Findings:
+    """Measure our programs and what can be installed; a row for each graph."""
+    measured = laboratory.graphs(checkpoint)
+    codes = [
+        code
+        for code in _codes(comparison)
+        if any(code in row["seconds"] or code in row["failures"] for row in measured.rows)
+    ]
+    rows = [
+        {
+            "input": row["input"],
+            "stand_in": row["stand_in"],
+            "arcs": row["arcs"],
+            "milliseconds": {
+                code: 1e3 * row["seconds"][code] if code in row["seconds"] else None
+                for code in codes
+            },
+            "failures": {code: row["failures"].get(code) for code in codes},
+        }
+        for row in measured.rows
+    ]
+    return {
+        "rows": rows,
+        "codes": codes,
+        "fits": {"geometric_means": _means(_by_code(rows, codes))},
+        "published": {
+            "milliseconds": comparison.table,
+            "geometric_means": _means(comparison.table),
+            "machine": comparison.machine,
+            "source": SOURCE,
+        },
+        "left_out": measured.left_out,
+    }
+
+
+def _by_code(rows: list[dict[str, Any]], codes: list[str]) -> Table:
+    """Return the milliseconds of each program by graph."""
+    return {code: {row["input"]: row["milliseconds"][code] for row in rows} for code in codes}
+
+
+def _means(times: Table) -> dict[str, float | None]:
+    """Return the geometric means of times over those of the first program."""
+    base = next(iter(times.values()), {})
+    return {code: mean_ratio(column, base) for code, column in times.items()}
+
+
+def draw_figure(findings: Findings, canvas: Any) -> None:
+    """Draw the times relative to the paper's program: here, and as published."""
+    here = _by_code(findings["rows"], findings["codes"])
+    theirs = findings["published"]["milliseconds"]
+    panels = {
+        f"here, relative to {next(iter(here), '')}": here,
+        f"in 2018, {findings['published']['machine']}": theirs,
+    }
+    relative_panels(canvas, {title: _relative(times) for title, times in panels.items()}, "ECL-CC")
+
+
+def _relative(times: Table) -> Table:
+    base: Column = next(iter(times.values()), {})
+    relative: Table = {}
+    for code, column in list(times.items())[1:]:
+        divided = ratios(column, base)
+        relative[code] = {**divided, MEAN: geometric_mean(divided.values())}
+    return relative
+
+
+def draw_table(findings: Findings, canvas: Any) -> None:
+    """Draw the milliseconds: here, and as published."""
+    codes, theirs = findings["codes"], findings["published"]["milliseconds"]
+    names = starred(findings["rows"])
+    here = _by_code(findings["rows"], codes)
+    lines = [
+        (
+            names.get(graph, graph),
+            *(cell(here[code].get(graph), 3) for code in codes),
+            *(cell(column[graph], 1) for column in theirs.values()),
+        )
+        for graph in GRAPHS
+    ]
+    header = ("ms; * stands in", *codes, *(f"{name}, 2018" for name in theirs))
+    table(canvas, [_folded(words) for words in header], lines)
+
+
+def _folded(words: str) -> str:
+    """Return a header on two lines, if it is long."""
+    return words.replace(" on ", "\non ", 1).replace(", ", ",\n", 1).replace("-", "-\n", 1)
+
+
+def claims(comparison: Comparison, findings: Findings) -> list[Claim]:
+    """Return what the paper says of a comparison, in the order of its text."""
+    here = _by_code(findings["rows"], findings["codes"])
+    base = next(iter(here.values()), {})
+    name = next(iter(comparison.table))
+    section = f"Sec. {comparison.section}"
+    said = [
+        _claim_of_others(f"{section}: {words}", kind, comparison, here)
+        for words, kind in comparison.others
+    ]
+    for code, times in comparison.means.items():
+        says = f"{section}: on average {name} is {times:g} times as fast as {code}"
+        of_table = findings["published"]["geometric_means"][code]
+        measured_as = comparison.measured_as.get(code, "")
+        mean = mean_ratio(here.get(measured_as, {}), base)
+        if mean is None:
+            said.append(Claim(says, f"{code} is not to be had; their table: {of_table:.3g}", None))
+        else:
+            says_here = f"{measured_as}: {mean:.3g} times; their table: {of_table:.3g}"
+            near = 1 / 1.5 <= mean / times <= 1.5
+            said.append(Claim(says, says_here, near, _reason(comparison)))
+    return said
+
+
+def _reason(comparison: Comparison) -> str:
+    return HUBS if comparison.section == "5.2" else STAND_INS
+
+
+def _claim_of_others(says: str, kind: str, comparison: Comparison, here: Table) -> Claim:
+    """Return a claim of single graphs: what their table tells, and what is measured here."""
+    theirs = comparison.table
+    if kind == "Groute":
+        groute = ratios(theirs["Groute"], theirs["ECL-CC"])
+        slower = [graph for graph, ratio in groute.items() if ratio > 1]
+        faster = [f"{g} {1 / ratio:.2f}" for g, ratio in groute.items() if ratio < 1]
+        words = f"their table: slower on {len(slower)}, faster on {', '.join(faster)}"
+        return Claim(says, f"Groute is not to be had; {words}", None)
+    if not kind:
+        programs, base = dict(list(here.items())[1:]), next(iter(here.values()), {})
+        soman = ratios(programs.get("soman", {}), base)
+        slower = [graph for graph, ratio in soman.items() if ratio < 1]
+        words = f"of them only Soman's is to be had: slower on {len(soman) - len(slower)}"
+        words += f" of {len(soman)} graphs" + (f", not on {listed(slower)}" if slower else "")
+        return Claim(says, words, not slower if soman else None, HUBS)
+    words = f"their table: {_EXTREMES[kind](theirs)}"
+    if len(here) < 2:
+        return Claim(says, words, None)
+    return Claim(says, f"here: {_EXTREMES[kind](here)}; {words}", None)
+
+
+def _fastest(times: Table) -> str:
+    """Tell on how many graphs each program is the fastest."""
+    wins: dict[str, int] = {}
+    for graph in next(iter(times.values())):
+        there = {code: value for code, of in times.items() if (value := of.get(graph))}
+        if there:
+            winner = min(there, key=lambda code: there[code])
+            wins[winner] = wins.get(winner, 0) + 1
+    return ", ".join(f"{code} {number}" for code, number in wins.items())
+
+
+def _faster_at_most(times: Table) -> str:
+    """Tell by how much programs are faster than the first one, at most, if they are."""
+    base = next(iter(times.values()))
+    of_code = {code: ratios(column, base) for code, column in list(times.items())[1:]}
+    most = {code: 1 / min(of.values()) for code, of in of_code.items() if of}
+    words = ", ".join(f"{code} {times:.3g}" for code, times in most.items() if times > 1)
+    return f"faster by up to {words}" if words else "none is faster"
+
+
+def _slower_at_most(times: Table) -> str:
+    """Tell by how much the first program outperforms each, at most."""
+    base = next(iter(times.values()))
+    of_code = {code: ratios(column, base) for code, column in list(times.items())[1:]}
+    most = {code: max(of.values()) for code, of in of_code.items() if of}
+    return ", ".join(f"{code} {times:.3g}" for code, times in most.items())
+
+
+_EXTREMES = {"fastest": _fastest, "worst": _faster_at_most, "best": _slower_at_most}
+
+
+# ---------------------------------------------------------------------------------------- Figure 17
+
+
+def across(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
+    """Measure the geometric means over all graphs, relative to "ecl" on the fastest device."""
+    measured = laboratory.graphs(checkpoint)
+    most = conncomp.get_num_threads()
+    of_gpu = _codes(TITAN) if laboratory.on_gpu else []
+    devices = {
+        "GPU": of_gpu,
+        "parallel CPU": [on_threads(name, most) for name in ("ecl", "auto")],
+        "serial CPU": [on_threads(name, 1) for name in ("ecl", "auto")],
+    }
+    if not laboratory.on_gpu:
+        devices["parallel CPU"].append("networkit")
+        devices["serial CPU"] += ["bfs", "recolouring", "scipy", "igraph", "networkit-serial"]
+    base = _seconds(measured, "ecl")
+    rows = [
+        {
+            "device": device,
+            "code": code,
+            "relative": mean,
+            "graphs": sum(value is not None for value in _seconds(measured, code).values()),
+        }
+        for device, codes in devices.items()
+        for code in codes
+        if (mean := mean_ratio(_seconds(measured, code), base))
+    ]
+    theirs = published.TABLE_5["ECL-CC"]
+    of_paper = {"GPU": TITAN, "parallel CPU": XEON, "serial CPU": SERIAL_XEON}
+    return {
+        "rows": rows,
+        "published": {
+            "relative": {
+                device: {code: mean_ratio(column, theirs) for code, column in of.table.items()}
+                for device, of in of_paper.items()
+            },
+            "machines": {device: of.machine for device, of in of_paper.items()},
+            "source": SOURCE,
+        },
+        "left_out": measured.left_out,
+        "base": "ecl on the GPU" if laboratory.on_gpu else on_threads("ecl", most),
+    }
+
+
+def _seconds(measured: Measured, code: str) -> Column:
+    return {row["input"]: row["seconds"].get(code) for row in measured.rows}
+
+
+def draw_across(findings: Findings, canvas: Any) -> None:
+    """Draw Fig. 17: here, and as it follows from the tables of the paper."""
+    canvas.set_size_inches(11, 5)
+    here = [(row["device"], row["code"], row["relative"]) for row in findings["rows"]]
+    theirs = [
+        (device, code, mean)
+        for device, means in findings["published"]["relative"].items()
+        for code, mean in means.items()
+    ]
+    titles = (f"here, relative to {findings['base']}", "in 2018, relative to ECL-CC on the Titan X")
+    colours = {"GPU": "C2", "parallel CPU": "C0", "serial CPU": "C1"}
+    for axes, points, title in zip(
+        canvas.subplots(1, 2, sharey=True), (here, theirs), titles, strict=True
+    ):
+        for device, colour in colours.items():
+            places = [k for k, point in enumerate(points) if point[0] == device]
+            heights = [points[k][2] for k in places]
+            axes.bar(places, heights, color=colour, label=device)
+            for place, height in zip(places, heights, strict=True):
+                axes.text(place, height, f"{height:.3g}", ha="center", va="bottom", fontsize=7)
+        axes.axhline(1, color="k", linewidth=1)
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(points)), [p[1] for p in points], rotation=90, fontsize="small")
+        axes.set_title(title, fontsize="small")
+        axes.grid(alpha=0.3, axis="y")
+        axes.legend(fontsize="x-small", loc="upper left")
+
+
+def claims_across(findings: Findings) -> list[Claim]:
+    """Return what sections 5.5 and 6 say of Fig. 17."""
+    measured = {(row["device"], row["code"]): row["relative"] for row in findings["rows"]}
+    theirs = findings["published"]["relative"]
+    on_gpu = ("GPU", "ecl") in measured
+    said = [
+        (
+            "Sec. 5.5: ECL-CC on the GPU is almost 19 times faster than ndHybrid, the fastest "
+            "tested parallel CPU code",
+            theirs["parallel CPU"]["ndHybrid"],
+            "parallel CPU",
+        ),
+        (
+            "Sec. 5.5: and 77 times faster than Galois, the fastest tested serial CPU code but for "
+            "ECL-CC SER",
+            theirs["serial CPU"]["Galois"],
+            "serial CPU",
+        ),
+    ]
+    told = []
+    for says, of_table, device in said:
+        words = f"not to be had; their tables: {of_table:.3g}"
+        of_device = {code: mean for (where, code), mean in measured.items() if where == device}
+        if on_gpu and of_device:
+            fastest = min(of_device, key=lambda code: of_device[code])
+            words += f"; {fastest}, the fastest here: {of_device[fastest]:.3g}"
+        told.append(Claim(says, words, None))
+    fastest_of = {
+        device: min((mean for (where, _), mean in measured.items() if where == device), default=0)
+        for device in ("GPU", "parallel CPU", "serial CPU")
+    }
+    slowest = max((mean for (where, _), mean in measured.items() if where == "GPU"), default=0)
+    told.append(
+        Claim(
+            "Sec. 5.5: the GPU codes are substantially faster than the CPU codes",
+            f"the slowest GPU code {slowest:.3g}, the fastest CPU code "
+            f"{min(fastest_of['parallel CPU'], fastest_of['serial CPU']):.3g}"
+            if on_gpu
+            else "not measured: without a GPU",
+            slowest < min(fastest_of["parallel CPU"], fastest_of["serial CPU"]) if on_gpu else None,
+            "algorithms that sweep until nothing changes, which the paper did not run, are slow on "
+            "any device",
+        )
+    )
+    return told
