@@ -31,14 +31,15 @@ class Event:
 
 class Stream:
     def __init__(self, gpu):
-        self.gpu = gpu
+        self.gpu, self.outer = gpu, []
 
     def __enter__(self):
-        assert self.gpu.current is None
+        assert self.gpu.current in (None, self)
+        self.outer.append(self.gpu.current)
         self.gpu.current = self
 
     def __exit__(self, *error):
-        self.gpu.current = None
+        self.gpu.current = self.outer.pop()
 
     def synchronize(self):
         self.gpu.wait()

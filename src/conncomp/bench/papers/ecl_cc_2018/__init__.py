@@ -5,6 +5,7 @@ from functools import partial
 
 from conncomp.bench.devices import DeviceName
 from conncomp.bench.papers.ecl_cc_2018 import graphs, l2, order, runtimes, scaling, variants
+from conncomp.bench.papers.ecl_cc_2018.claims import explained
 from conncomp.bench.papers.ecl_cc_2018.laboratory import Laboratory
 from conncomp.bench.papers.paper import Claim, Exhibit, Findings, Paper
 
@@ -31,7 +32,7 @@ def _of_phase(
             partial(variants.measure, phase),
             variants.draw,
             GRAPHS,
-            claims,
+            partial(explained, claims),
             since,
             resumable=True,
         )
@@ -51,7 +52,7 @@ def _of_times(
             measure,
             runtimes.draw_figure,
             seconds,
-            partial(runtimes.claims, comparison),
+            partial(explained, partial(runtimes.claims, comparison)),
             since,
             resumable=True,
         ),
@@ -69,15 +70,15 @@ def _of_times(
 _ON_GPUS = (
     "The default of this library leaves out most arcs inside a giant component, after Sutton, "
     "Ben-Nun and Barak 2018. Soman's algorithm is written anew here, and Groute, Gunrock and IrGL "
-    "are no packages of pip, so their published columns stand alone."
+    "are not built here, so their published columns stand alone."
 )
 _ON_CPUS = (
     "The default of this library samples a few arcs of each vertex first, after Sutton, Ben-Nun "
     "and Barak 2018. Of the libraries measured here NetworKit alone works on all threads."
 )
 _SERIAL = (
-    "SciPy and NetworKit can be installed today beside igraph. Galois, Boost and Lemon are not to "
-    "be had as wheels, so their published columns stand alone."
+    "SciPy and NetworKit are measured beside igraph. Galois, Boost and Lemon are C++ that is not "
+    "built here, and pip has no wheel of graph-tool, which has Boost's."
 )
 
 ECL_CC_2018 = Paper(
@@ -90,15 +91,15 @@ ECL_CC_2018 = Paper(
             graphs.programs,
             graphs.draw_programs,
             {"cpu": AT_ONCE, "cuda": AT_ONCE},
-            since="igraph is the one program of the paper that pip installs. SciPy and NetworKit "
-            "were not in it, and are measured too.",
+            since="igraph is the one program of the paper that is measured as it is today. SciPy "
+            "and NetworKit were not in it, and are measured too.",
         ),
         "table-2": Exhibit(
             "Table 2: the graphs",
             graphs.inputs,
             graphs.draw_inputs,
             GRAPHS,
-            graphs.claims_of_inputs,
+            partial(explained, graphs.claims_of_inputs),
             "Six graphs are from generators, and are made again; twelve are stand-ins of the same "
             "kind, mean degree and local order. Four are made smaller at size paper, as making "
             "and checking them would take most of the time.",
@@ -126,7 +127,7 @@ ECL_CC_2018 = Paper(
             l2.measure,
             l2.draw,
             {"cuda": (60.0, 60.0, 200.0)},
-            l2.claims,
+            partial(explained, l2.claims),
             "Nsight Compute has taken the place of the profiler of 2018, and counts sectors of 32 "
             "bytes. Graphs of at most five million arcs are profiled, as each is made once more "
             "under it.",
@@ -136,7 +137,7 @@ ECL_CC_2018 = Paper(
             graphs.paths,
             graphs.draw_paths,
             {"cuda": GRAPHS_ON_GPU},
-            graphs.claims_of_paths,
+            partial(explained, graphs.claims_of_paths),
             "An H200 has room for 270,336 threads at once, the Titan X for 49,152, and what others "
             "have shortened meanwhile depends on that. The paper does not say whether it counts "
             "paths of no step, so there are averages with and without them.",
@@ -155,7 +156,7 @@ ECL_CC_2018 = Paper(
             graphs.kernels,
             graphs.draw_kernels,
             {"cuda": GRAPHS_ON_GPU},
-            graphs.claims_of_kernels,
+            partial(explained, graphs.claims_of_kernels),
             "Each kernel is timed by events around its launch. In the stand-ins of the web one "
             "thread is long busy with a hub in the initialization.",
             resumable=True,
@@ -175,7 +176,7 @@ ECL_CC_2018 = Paper(
             runtimes.across,
             runtimes.draw_across,
             GRAPHS,
-            runtimes.claims_across,
+            partial(explained, runtimes.claims_across),
             "The memory of an H200 moves 4.8 TB/s, that of the Titan X 336 GB/s, by their makers' "
             "numbers. Which pair of devices is compared decides the ratio, as the paper says.",
             resumable=True,
@@ -185,7 +186,7 @@ ECL_CC_2018 = Paper(
             scaling.measure,
             scaling.draw,
             {"cpu": GRAPHS_ON_CPU},
-            scaling.claims,
+            partial(explained, scaling.claims),
             "The paper tells of 10, 20 and 40 threads in words only. Here the default is measured "
             "beside its algorithm, on one thread up to all.",
             resumable=True,
@@ -195,7 +196,7 @@ ECL_CC_2018 = Paper(
             order.measure,
             order.draw,
             {"cpu": (1.0, 60.0, 900.0), "cuda": (5.0, 30.0, 200.0)},
-            order.claims,
+            partial(explained, order.claims),
             "The paper tells of experiments with the order without their results. Here the same "
             "stand-in is measured in natural, shuffled and breadth-first order.",
         ),

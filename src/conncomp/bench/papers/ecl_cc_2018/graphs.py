@@ -17,29 +17,29 @@ from conncomp.bench.peers import PEERS
 
 # ------------------------------------------------------------------------------------------ Table 1
 
-NO_PACKAGE = "published column only: pip has no package of it"
+NOT_BUILT = "published column only: in C++, not built here"
 # (device, serial or parallel, name, version and source in the paper, what is measured of it).
 PROGRAMS = (
     ("GPU", "parallel", "ECL-CC", "1.0 [8]", "ecl"),
-    ("GPU", "parallel", "Groute", "[12]", NO_PACKAGE),
-    ("GPU", "parallel", "Gunrock", "[13]", NO_PACKAGE),
-    ("GPU", "parallel", "IrGL", "[18]", "published column only: the authors had it by mail"),
+    ("GPU", "parallel", "Groute", "[12]", NOT_BUILT),
+    ("GPU", "parallel", "Gunrock", "[13]", NOT_BUILT),
+    ("GPU", "parallel", "IrGL", "[18]", "published column only: had from its author"),
     ("GPU", "parallel", "Soman", "[35]", "soman, written anew"),
-    ("CPU", "parallel", "CRONO", "0.9 [4]", NO_PACKAGE),
+    ("CPU", "parallel", "CRONO", "0.9 [4]", NOT_BUILT),
     ("CPU", "parallel", "ECL-CC OMP", "1.0", "ecl on all threads"),
-    ("CPU", "parallel", "Galois", "2.3.0 [10]", NO_PACKAGE),
-    ("CPU", "parallel", "Ligra+ BFSCC", "[21]", NO_PACKAGE),
-    ("CPU", "parallel", "Ligra+ Comp", "[22]", NO_PACKAGE),
-    ("CPU", "parallel", "Multistep", "[24]", NO_PACKAGE),
-    ("CPU", "parallel", "ndHybrid", "[25]", NO_PACKAGE),
+    ("CPU", "parallel", "Galois", "2.3.0 [10]", NOT_BUILT),
+    ("CPU", "parallel", "Ligra+ BFSCC", "[21]", NOT_BUILT),
+    ("CPU", "parallel", "Ligra+ Comp", "[22]", NOT_BUILT),
+    ("CPU", "parallel", "Multistep", "[24]", NOT_BUILT),
+    ("CPU", "parallel", "ndHybrid", "[25]", NOT_BUILT),
     (
         *("CPU", "serial", "Boost", "1.62.0 [3]"),
-        "published column only: graph-tool, which has it, is no wheel",
+        "published column only: pip has no wheel of graph-tool",
     ),
     ("CPU", "serial", "ECL-CC SER", "1.0", "ecl on 1 thread"),
-    ("CPU", "serial", "Galois", "2.3.0 [10]", NO_PACKAGE),
+    ("CPU", "serial", "Galois", "2.3.0 [10]", NOT_BUILT),
     ("CPU", "serial", "igraph", "[17]", "igraph"),
-    ("CPU", "serial", "Lemon", "1.3.1 [20]", NO_PACKAGE),
+    ("CPU", "serial", "Lemon", "1.3.1 [20]", NOT_BUILT),
 )
 TODAY = (
     ("GPU", "parallel", "auto", "", "the default of this library"),
@@ -111,6 +111,7 @@ def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         },
         "published": {"table": TABLE_2, "source": SOURCE},
         "left_out": measured.left_out,
+        "size": laboratory.size,
     }
 
 
@@ -161,6 +162,7 @@ def paths(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         ],
         "published": {"table": TABLE_4, "source": SOURCE, "jump": 4},
         "left_out": measured.left_out,
+        "size": laboratory.size,
     }
 
 
@@ -261,6 +263,7 @@ def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             "source": SOURCE,
         },
         "left_out": measured.left_out,
+        "size": laboratory.size,
     }
 
 

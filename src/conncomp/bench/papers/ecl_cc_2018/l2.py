@@ -123,6 +123,7 @@ def measure(laboratory: Laboratory) -> Findings:
             "machine": "GeForce GTX Titan X",
             "source": SOURCE,
         },
+        "size": laboratory.size,
         "metrics": METRICS,
         "most_arcs": MOST_ARCS[laboratory.size],
     }

@@ -83,7 +83,11 @@ def measure(laboratory: Laboratory) -> Findings:
         )
         measured = laboratory.measure(ordered, contenders)
         kept = ("input", "description", "stand_in", "vertices", "arcs", "components", "failures")
-        milliseconds = {name: 1e3 * seconds for name, seconds in measured["seconds"].items()}
+        milliseconds = {
+            contender.name: 1e3 * measured["seconds"][contender.name]
+            for contender in contenders
+            if contender.name in measured["seconds"]
+        }
         rows.append(
             {
                 "order": order,
@@ -99,6 +103,7 @@ def measure(laboratory: Laboratory) -> Findings:
             "maximum": TABLE_4["maximum"][NAME],
             "source": SOURCE,
         },
+        "size": laboratory.size,
     }
 
 

@@ -202,6 +202,7 @@ def measure(
             "source": SOURCE,
         },
         "left_out": measured.left_out,
+        "size": laboratory.size,
     }
 
 
@@ -224,7 +225,8 @@ def draw_figure(findings: Findings, canvas: Any) -> None:
         f"here, relative to {next(iter(here), '')}": here,
         f"in 2018, {findings['published']['machine']}": theirs,
     }
-    relative_panels(canvas, {title: _relative(times) for title, times in panels.items()}, "ECL-CC")
+    relative = {title: _relative(times) for title, times in panels.items()}
+    relative_panels(canvas, relative, "ECL-CC", starred(findings["rows"]))
 
 
 def _relative(times: Table) -> Table:
@@ -255,7 +257,7 @@ def draw_table(findings: Findings, canvas: Any) -> None:
 
 def _folded(words: str) -> str:
     """Return a header on two lines, if it is long."""
-    return words.replace(" on ", "\non ", 1).replace(", ", ",\n", 1).replace("-", "-\n", 1)
+    return words.replace(" on ", "\non ", 1).replace(", ", ",\n", 1)
 
 
 def claims(comparison: Comparison, findings: Findings) -> list[Claim]:
@@ -274,7 +276,7 @@ def claims(comparison: Comparison, findings: Findings) -> list[Claim]:
         measured_as = comparison.measured_as.get(code, "")
         mean = mean_ratio(here.get(measured_as, {}), base)
         if mean is None:
-            said.append(Claim(says, f"{code} is not to be had; their table: {of_table:.3g}", None))
+            said.append(Claim(says, f"{code} is not measured; their table: {of_table:.3g}", None))
         else:
             says_here = f"{measured_as}: {mean:.3g} times; their table: {of_table:.3g}"
             near = 1 / 1.5 <= mean / times <= 1.5
@@ -294,12 +296,12 @@ def _claim_of_others(says: str, kind: str, comparison: Comparison, here: Table) 
         slower = [graph for graph, ratio in groute.items() if ratio > 1]
         faster = [f"{g} {1 / ratio:.2f}" for g, ratio in groute.items() if ratio < 1]
         words = f"their table: slower on {len(slower)}, faster on {', '.join(faster)}"
-        return Claim(says, f"Groute is not to be had; {words}", None)
+        return Claim(says, f"Groute is not measured; {words}", None)
     if not kind:
         programs, base = dict(list(here.items())[1:]), next(iter(here.values()), {})
         soman = ratios(programs.get("soman", {}), base)
         slower = [graph for graph, ratio in soman.items() if ratio < 1]
-        words = f"of them only Soman's is to be had: slower on {len(soman) - len(slower)}"
+        words = f"of them only Soman's is measured: slower on {len(soman) - len(slower)}"
         words += f" of {len(soman)} graphs" + (f", not on {listed(slower)}" if slower else "")
         return Claim(says, words, not slower if soman else None, HUBS)
     words = f"their table: {_EXTREMES[kind](theirs)}"
@@ -380,6 +382,7 @@ def across(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             "source": SOURCE,
         },
         "left_out": measured.left_out,
+        "size": laboratory.size,
         "base": "ecl on the GPU" if laboratory.on_gpu else on_threads("ecl", most),
     }
 
@@ -402,16 +405,17 @@ def draw_across(findings: Findings, canvas: Any) -> None:
     for axes, points, title in zip(
         canvas.subplots(1, 2, sharey=True), (here, theirs), titles, strict=True
     ):
-        for device, colour in colours.items():
+        for device in dict.fromkeys(point[0] for point in points):
             places = [k for k, point in enumerate(points) if point[0] == device]
             heights = [points[k][2] for k in places]
-            axes.bar(places, heights, color=colour, label=device)
+            axes.bar(places, heights, color=colours[device], label=device)
             for place, height in zip(places, heights, strict=True):
                 axes.text(place, height, f"{height:.3g}", ha="center", va="bottom", fontsize=7)
         axes.axhline(1, color="k", linewidth=1)
         axes.set_yscale("log")
         axes.set_xticks(range(len(points)), [p[1] for p in points], rotation=90, fontsize="small")
         axes.set_title(title, fontsize="small")
+        axes.set_ylabel("relative runtime")
         axes.grid(alpha=0.3, axis="y")
         axes.legend(fontsize="x-small", loc="upper left")
 
@@ -437,7 +441,7 @@ def claims_across(findings: Findings) -> list[Claim]:
     ]
     told = []
     for says, of_table, device in said:
-        words = f"not to be had; their tables: {of_table:.3g}"
+        words = f"not measured; their tables: {of_table:.3g}"
         of_device = {code: mean for (where, code), mean in measured.items() if where == device}
         if on_gpu and of_device:
             fastest = min(of_device, key=lambda code: of_device[code])

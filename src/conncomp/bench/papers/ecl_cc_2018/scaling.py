@@ -49,6 +49,7 @@ def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
         },
         "published": {"threads": {"Table 7": 40, "Table 8": 12}, "source": SOURCE},
         "left_out": measured.left_out,
+        "size": laboratory.size,
     }
 
 

@@ -13,7 +13,7 @@ from conncomp.bench.papers.ecl_cc_2018.claims import (
     ratios,
 )
 from conncomp.bench.papers.ecl_cc_2018.laboratory import DEFAULTS, Laboratory, variant
-from conncomp.bench.papers.ecl_cc_2018.pictures import MEAN, relative_panels
+from conncomp.bench.papers.ecl_cc_2018.pictures import MEAN, relative_panels, starred
 from conncomp.bench.papers.ecl_cc_2018.published import SOURCE, Column, Table, geometric_mean
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Claim, Findings
@@ -38,7 +38,7 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
     measured = laboratory.graphs(checkpoint)
     rows = [
         {
-            "graph": row["input"],
+            "input": row["input"],
             "stand_in": row["stand_in"],
             "variant": f"{phase.name}{choice}",
             "milliseconds": 1e3 * seconds,
@@ -60,7 +60,7 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
         "left_out": measured.left_out,
         "base": f"{phase.name}{DEFAULTS[phase.option]}",
         "highest": phase.highest,
-        "device": laboratory.device.name,
+        "size": laboratory.size,
     }
 
 
@@ -74,7 +74,7 @@ def table_of(rows: list[Row]) -> Table:
     """Return the relative times by variant and graph."""
     table: Table = {}
     for row in rows:
-        table.setdefault(row["variant"], {})[row["graph"]] = row["relative"]
+        table.setdefault(row["variant"], {})[row["input"]] = row["relative"]
     return table
 
 
@@ -92,7 +92,8 @@ def draw(findings: Findings, canvas: Any) -> None:
     }
     for name, mean in findings["published"]["geometric_means"].items():
         shown[f"{name} in 2018"] = {MEAN: mean}
-    relative_panels(canvas, {"": shown}, base, findings["highest"])
+    names = starred(findings["rows"])
+    relative_panels(canvas, {"* stands in": shown}, base, names, findings["highest"])
 
 
 def _against(findings: Findings, name: str, base: str) -> dict[str, float]:
