@@ -310,7 +310,7 @@ class TestProfiler:
 
     def test_too_slow(self, profiler, monkeypatch):
         profiler(launches_of(self.READS, self.WRITES))
-        monkeypatch.setattr(l2, "SECONDS", 1e-6)
+        monkeypatch.setattr(l2, "SECONDS", {"small": 1e-6})
         with pytest.raises(RefusalError, match="ncu took longer than 1e-06 s"):
             l2.measure(Laboratory(devices.Cuda(), "small"))
 

@@ -41,13 +41,12 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
             "input": row["input"],
             "stand_in": row["stand_in"],
             "variant": f"{phase.name}{choice}",
-            "milliseconds": 1e3 * seconds,
-            "relative": seconds / _seconds(row, phase, DEFAULTS[phase.option]),
+            "milliseconds": 1e3 * pair[0],
+            "relative": pair[0] / pair[1],
         }
         for row in measured.rows
         for choice in (*phase.means, DEFAULTS[phase.option])
-        if (seconds := _seconds(row, phase, choice))
-        and _seconds(row, phase, DEFAULTS[phase.option])
+        if (pair := _seconds(row, variant(phase.option, choice)))
     ]
     return {
         "rows": rows,
@@ -64,10 +63,12 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
     }
 
 
-def _seconds(row: Row, phase: Phase, choice: int) -> float:
-    """Return a time without that of launches, if there are such times of the row; 0 if none."""
-    times = row["captured"] if "ecl" in row["captured"] else row["seconds"]
-    return float(times.get(variant(phase.option, choice), 0))
+def _seconds(row: Row, name: str) -> tuple[float, float] | None:
+    """Return the times of a variant and of "ecl": without those of launches, if there are both."""
+    for times in (row["captured"], row["seconds"]):
+        if name in times and "ecl" in times:
+            return times[name], times["ecl"]
+    return None
 
 
 def table_of(rows: list[Row]) -> Table:
