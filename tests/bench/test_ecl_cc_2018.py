@@ -84,7 +84,7 @@ class TestOnCpu:
     def test_all(self, run):
         done = run(*COMMAND, "--all")
         assert (done.exit_code, done.stderr) == (0, "")
-        assert names(".json") == names(".png") == on("cpu")
+        assert names(".json") - {"measured-graphs"} == names(".png") == on("cpu")
         most = conncomp.get_num_threads()
         graphs_of_paper = list(published.TABLE_2["vertices"])
         table = written("table-2")
@@ -133,9 +133,8 @@ class TestOnCpu:
         for row in findings["rows"]:
             assert (row["speed_up"] == 1) == (row["threads"] == 1) or row["threads"] > 1
 
-    def test_checkpoint(self, few, tmp_path, monkeypatch):
-        """Graphs that were measured are not measured again."""
-        path = tmp_path / "checkpoint"
+    def test_kept_graphs(self, few, tmp_path, monkeypatch):
+        """Graphs that were measured are not measured again, for whichever exhibit."""
         measured = []
         measure = Laboratory.measure
 
@@ -147,15 +146,26 @@ class TestOnCpu:
 
         monkeypatch.setattr(Laboratory, "measure", fail_at_third)
         with pytest.raises(KeyboardInterrupt):
-            Laboratory(devices.Cpu(), "small").graphs(path)
-        whole = Laboratory(devices.Cpu(), "small").graphs(path)
+            Laboratory(devices.Cpu(), "small").graphs(tmp_path / "figure-7.checkpoint")
+        whole = Laboratory(devices.Cpu(), "small").graphs(tmp_path / "figure-8.checkpoint")
         assert [row["input"] for row in whole.rows] == [row.name for row in FEW]
         assert measured == [row.name for row in FEW] + [FEW[-1].name]
-        with pytest.raises(ValueError, match=r"checkpoint is of .* instead of .*'paper'"):
-            Laboratory(devices.Cpu(), "paper").graphs(path)
-        path.write_text("[]")
-        with pytest.raises(ValueError, match="is no checkpoint of graphs; delete it"):
-            Laboratory(devices.Cpu(), "small").graphs(path)
+        again = Laboratory(devices.Cpu(), "small").graphs(tmp_path / "figure-9.checkpoint")
+        assert again.rows == json.loads(json.dumps(whole.rows))
+        with pytest.raises(ValueError, match=r"'small', \d+\] instead of .*'paper'.*--force"):
+            Laboratory(devices.Cpu(), "paper").graphs(tmp_path / "figure-7.checkpoint")
+        (tmp_path / laboratory.KEPT).write_text("[]")
+        with pytest.raises(ValueError, match="holds no measured graphs; --force replaces it"):
+            Laboratory(devices.Cpu(), "small").graphs(tmp_path / "figure-7.checkpoint")
+
+    def test_force_measures_anew(self, few, run):
+        assert run(*COMMAND, "--figure", "7").exit_code == 0
+        first = written("figure-7")["rows"]
+        assert run(*COMMAND, "--figure", "8").exit_code == 0
+        Path("out", laboratory.KEPT).write_text("{}")
+        assert "holds no measured graphs" in run(*COMMAND, "--figure", "9").stderr
+        assert run(*COMMAND, "--figure", "7", "--force").exit_code == 0
+        assert written("figure-7")["rows"] != first
 
     def test_too_large_graphs_are_left_out(self, few, monkeypatch):
         monkeypatch.setattr("conncomp.bench.inputs.available_memory", lambda: 530_000)
@@ -179,7 +189,7 @@ class TestOnGpu:
         (line,) = done.stderr.splitlines()
         assert line.startswith("conncomp: table-3 is left out: it counts accesses by Nsight")
         assert "there is no 'no-such-ncu'" in line
-        assert names(".json") == names(".png") == on("cuda") - {"table-3"}
+        assert names(".json") - {"measured-graphs"} == names(".png") == on("cuda") - {"table-3"}
         self.check_paths()
         self.check_programs()
 

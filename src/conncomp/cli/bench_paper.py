@@ -102,7 +102,10 @@ def paper(
         where = DEVICES[device]()
     except (ImportError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None
-    if not force:
+    if force:
+        for kept in chosen.kept:
+            (output / kept).unlink(missing_ok=True)
+    else:
         names = _not_done(chosen, names, everything, output, device, size)
     done: list[tuple[str, Findings]] = []
     refusals: list[tuple[str, RefusalError]] = []

@@ -102,12 +102,15 @@ class Paper:
         By ``figure-N`` and ``table-N``, or by a name for what the paper has no number of.
     laboratory : callable
         ``laboratory(device, size, notify)`` returns what the exhibits measure with, and share.
+    kept : tuple of str, optional
+        The names of files beside the results from which exhibits take what others measured before.
     """
 
     name: str
     citation: str
     exhibits: dict[str, Exhibit]
     laboratory: Callable[[Cpu, str, Notify], Any]
+    kept: tuple[str, ...] = ()
 
 
 def measure(

@@ -110,7 +110,7 @@ def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             if rows
         },
         "published": {"table": TABLE_2, "source": SOURCE},
-        "left_out": measured.left_out,
+        **measured.described(),
         "size": laboratory.size,
     }
 
@@ -161,7 +161,7 @@ def paths(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             for jump, lengths in row["paths"].items()
         ],
         "published": {"table": TABLE_4, "source": SOURCE, "jump": 4},
-        "left_out": measured.left_out,
+        **measured.described(),
         "size": laboratory.size,
     }
 
@@ -262,7 +262,7 @@ def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             "machine": "GeForce GTX Titan X",
             "source": SOURCE,
         },
-        "left_out": measured.left_out,
+        **measured.described(),
         "size": laboratory.size,
     }
 

@@ -6,6 +6,7 @@ import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import count, takewhile
 from math import inf
 from pathlib import Path
@@ -34,6 +35,7 @@ from conncomp.io import atomic_path
 from conncomp.kernels.cuda.papers import ecl
 
 SUITE = "ecl-18"
+KEPT = "measured-graphs.json"  # beside the results
 DEFAULTS = {name: choices[0] for name, choices in ecl.OPTIONS.items()}
 # Ours, of one thread and of all; the parallel library, too, is of all.
 CPU_LIBRARIES = ("scipy", "igraph", "networkit-serial", "networkit")
@@ -111,12 +113,19 @@ class Measured:
     rows : list of dict
         As of the runner, with ``seconds``, medians by the name of a contender, and ``failures``,
         reasons; on a GPU ``captured``, ``paths`` and ``kernels``, too.
+    created : str
+        When the first one was measured.
     left_out : dict of str to str
         By the name of a graph.
     """
 
     rows: list[Row] = field(default_factory=list)
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     left_out: dict[str, str] = field(default_factory=dict)
+
+    def described(self) -> dict[str, Any]:
+        """Return what exhibits say of them."""
+        return {"left_out": self.left_out, "graphs_measured": self.created}
 
 
 class Laboratory(CommonLaboratory):
@@ -127,11 +136,18 @@ class Laboratory(CommonLaboratory):
         self._measured: Measured | None = None
 
     def graphs(self, checkpoint: Path | None = None) -> Measured:
-        """Return the graphs of Table 2; what is in a checkpoint is not measured again."""
+        """Return the graphs of Table 2; those in `KEPT` are not measured again.
+
+        Parameters
+        ----------
+        checkpoint : pathlib.Path, optional
+            `KEPT` is beside it, and stays there for other exhibits.
+        """
         if self._measured is None:
+            kept = checkpoint.with_name(KEPT) if checkpoint else None
             shared = shares(self.size)
             entries = [graph_input(row, shared[row.name]) for row in ECL]
-            measured = self._read(checkpoint)
+            measured = self._read(kept)
             done = {row["input"] for row in measured.rows}
             for entry in entries:
                 if entry.name in done:
@@ -142,7 +158,7 @@ class Laboratory(CommonLaboratory):
                     measured.left_out[entry.name] = str(error).partition(";")[0]
                     continue
                 measured.rows.append(self.measure(entry, self._contenders()))
-                self._write(checkpoint, measured)
+                self._write(kept, measured)
             self._measured = measured
         return self._measured
 
@@ -233,24 +249,23 @@ class Laboratory(CommonLaboratory):
             "threads": conncomp.get_num_threads(),
         }
 
-    def _read(self, checkpoint: Path | None) -> Measured:
-        if checkpoint is None or not checkpoint.exists():
+    def _read(self, kept: Path | None) -> Measured:
+        if kept is None or not kept.exists():
             return Measured()
         try:
-            held = json.loads(checkpoint.read_text())
-            kind, rows = held["kind"], held["rows"]
+            held = json.loads(kept.read_text())
+            kind, measured = held["kind"], Measured(held["rows"], held["created"])
         except (ValueError, LookupError, TypeError, RecursionError):
-            raise ValueError(f"{checkpoint} is no checkpoint of graphs; delete it") from None
+            raise ValueError(f"{kept} holds no measured graphs; --force replaces it") from None
         if kind != self._kind():
-            raise ValueError(
-                f"{checkpoint} is of {kind} instead of {self._kind()}; delete it, or go on so"
-            )
-        return Measured(rows=rows)
+            values = " instead of ".join(str(list(of.values())) for of in (kind, self._kind()))
+            raise ValueError(f"{kept} is of {values}; --force replaces it")
+        return measured
 
-    def _write(self, checkpoint: Path | None, measured: Measured) -> None:
-        if checkpoint is not None:
+    def _write(self, kept: Path | None, measured: Measured) -> None:
+        if kept is not None:
             held = {"kind": self._kind(), **asdict(measured)}
-            with atomic_path(checkpoint) as temporary:
+            with atomic_path(kept) as temporary:
                 temporary.write_text(json.dumps(held, allow_nan=False) + "\n")
 
 

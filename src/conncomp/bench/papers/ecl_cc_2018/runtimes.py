@@ -201,7 +201,7 @@ def measure(
             "machine": comparison.machine,
             "source": SOURCE,
         },
-        "left_out": measured.left_out,
+        **measured.described(),
         "size": laboratory.size,
     }
 
@@ -381,7 +381,7 @@ def across(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             "machines": {device: of.machine for device, of in of_paper.items()},
             "source": SOURCE,
         },
-        "left_out": measured.left_out,
+        **measured.described(),
         "size": laboratory.size,
         "base": "ecl on the GPU" if laboratory.on_gpu else on_threads("ecl", most),
     }

@@ -48,7 +48,7 @@ def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             for algorithm in ALGORITHMS
         },
         "published": {"threads": {"Table 7": 40, "Table 8": 12}, "source": SOURCE},
-        "left_out": measured.left_out,
+        **measured.described(),
         "size": laboratory.size,
     }
 

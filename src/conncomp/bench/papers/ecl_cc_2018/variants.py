@@ -56,7 +56,7 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
             "machine": "GeForce GTX Titan X",
             "source": SOURCE,
         },
-        "left_out": measured.left_out,
+        **measured.described(),
         "base": f"{phase.name}{DEFAULTS[phase.option]}",
         "highest": phase.highest,
         "size": laboratory.size,
