@@ -92,6 +92,8 @@ def paper(
     chosen = PAPERS[name]
     if only_list:
         facts: list[Row] = [("paper", chosen.citation)]
+        if chosen.kept:
+            facts.append(("times", "of one exhibit alone; several share what the first measures"))
         show({}, facts, _list(chosen), as_json=False, names=2)
         return
     asked = [f"figure-{n}" for n in figures] + [f"table-{n}" for n in tables] + [*exhibits]
