@@ -45,7 +45,7 @@ KERNEL_RUNS = 9
 
 # At size paper these have a part of their vertices, or else to make and to check them would take
 # most of the time: Qhull triangulates, SciPy finds trees of roads and the right answers.
-PARTS = {"delaunay_n24": 1 / 8, "europa_osm": 1 / 2, "uk-2002": 1 / 4, "USA-road-d.USA": 1 / 2}
+PARTS = {"delaunay_n24": 1 / 16, "europa_osm": 1 / 4, "uk-2002": 1 / 4, "USA-road-d.USA": 1 / 4}
 # What is made as its generator's authors made it can be made larger, too.
 GROWTH = {"2d-2e20.sym": 16, "r4-2e23.sym": 4, "rmat22.sym": 4}
 FEW_ARCS = 3000
