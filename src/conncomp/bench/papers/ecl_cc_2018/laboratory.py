@@ -35,9 +35,9 @@ from conncomp.io import atomic_path
 from conncomp.kernels.cuda.papers import ecl
 
 SUITE = "ecl-18"
-KEPT = "measured-graphs.json"  # beside the results
+KEPT = "measured-graphs.checkpoint"  # beside the results
 DEFAULTS = {name: choices[0] for name, choices in ecl.OPTIONS.items()}
-# Ours, of one thread and of all; the parallel library, too, is of all.
+# Three on one thread, and one on all; others take minutes or hold each edge as an object.
 CPU_LIBRARIES = ("scipy", "igraph", "networkit-serial", "networkit")
 # An algorithm that sweeps until nothing changes is given up after so many seconds.
 LIMITS = {"cpu": 30.0, "cuda": 0.1}
