@@ -378,6 +378,13 @@ class TestPublished:
         assert claims.mean_ratio(parallel, theirs) == pytest.approx(19, rel=0.02)
         assert claims.mean_ratio(serial, theirs) == pytest.approx(77, rel=0.01)
 
+    def test_newer_machines(self):
+        words = runtimes._faster_on(published.TABLE_5, published.TABLE_6)
+        assert "ECL-CC 18 of 18, Groute 16 of 18, Gunrock 18 of 18" in words
+        words = runtimes._faster_on(published.TABLE_7, published.TABLE_8)
+        assert "Ligra+ Comp 18 of 18" in words
+        assert "Galois 18 of 18" in words
+
     def test_fastest(self):
         words = runtimes._EXTREMES["fastest"](published.TABLE_7)
         assert words == "ndHybrid 5, Ligra+ BFSCC 5, ECL-CC OMP 5, Ligra+ Comp 2, Galois 1"

@@ -118,11 +118,11 @@ def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
 def draw_inputs(findings: Findings, canvas: Any) -> None:
     """Draw Table 2 with the published values below ours."""
     names, lines = starred(findings["rows"]), []
-    ours = {row["input"]: row for row in findings["rows"]}
+    by_graph = {row["input"]: row for row in findings["rows"]}
     for graph in TABLE_2["vertices"]:
         published = (cell(TABLE_2[name][graph], int(name == "d_avg")) for name in FIELDS)
         values = ("left out",) + ("",) * (len(FIELDS) - 1)
-        if row := ours.get(graph):
+        if row := by_graph.get(graph):
             values = tuple(cell(row[name], int(name == "d_avg")) for name in FIELDS)
         lines += [(names.get(graph, graph), "2018", *published), ("", "here", *values)]
     header = ("graph, * stands in", "", "vertices", "arcs", "d min", "d avg", "d max", "components")

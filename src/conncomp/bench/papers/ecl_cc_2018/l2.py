@@ -53,8 +53,8 @@ def find_profiler() -> str:
         return path
     for place in PLACES:
         for path in (place, *sorted(map(str, Path(place).glob("*")), reverse=True)):
-            if found := shutil.which(PROFILER, path=path):
-                return found
+            if program := shutil.which(PROFILER, path=path):
+                return program
     raise RefusalError(
         f"it counts accesses by Nsight Compute, and there is no {PROFILER!r} on the path of "
         "programs; it is a part of the CUDA toolkit"
@@ -203,8 +203,8 @@ def draw(findings: Findings, canvas: Any) -> None:
             name,
             *(
                 text
-                for column, theirs in TABLE_3.items()
-                for text in (cell(relative.get((graph, column))), cell(theirs[graph]))
+                for column, of_paper in TABLE_3.items()
+                for text in (cell(relative.get((graph, column))), cell(of_paper[graph]))
             ),
         )
         for graph, name in starred(findings["rows"]).items()
@@ -215,8 +215,8 @@ def draw(findings: Findings, canvas: Any) -> None:
             "geometric mean",
             *(
                 text
-                for column, theirs in TABLE_3.items()
-                for text in (cell(means[column]), cell(geometric_mean(theirs.values())))
+                for column, of_paper in TABLE_3.items()
+                for text in (cell(means[column]), cell(geometric_mean(of_paper.values())))
             ),
         )
     )
@@ -232,7 +232,7 @@ def draw(findings: Findings, canvas: Any) -> None:
 def claims(findings: Findings) -> list[Claim]:
     """Return what section 5.1 says of Table 3."""
     means, of_jumps = (findings["fits"][name] for name in ("geometric_means", "reads_over_writes"))
-    theirs = findings["published"]["reads_over_writes"]
+    of_paper = findings["published"]["reads_over_writes"]
     reads = {
         (row["input"], row["jump"]): row["reads_relative"]
         for row in findings["rows"]
@@ -248,7 +248,7 @@ def claims(findings: Findings) -> list[Claim]:
                 of_jumps[jump],
                 because,
             )
-            for jump, said in theirs.items()
+            for jump, said in of_paper.items()
         ),
         *(
             factor(

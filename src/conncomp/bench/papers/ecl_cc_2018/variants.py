@@ -153,7 +153,7 @@ def claims_of_start(findings: Findings) -> list[Claim]:
 def claims_of_jumps(findings: Findings) -> list[Claim]:
     """Return what section 5.1 says of Fig. 8."""
     means = findings["fits"]["geometric_means"]
-    multiple, single, none = (_against(findings, f"Jump{n}", "Jump4") for n in (1, 2, 3))
+    multiple, single, unjumped = (_against(findings, f"Jump{n}", "Jump4") for n in (1, 2, 3))
     both = _against(findings, "Jump2", "Jump1")
     return [
         every(
@@ -192,15 +192,15 @@ def claims_of_jumps(findings: Findings) -> list[Claim]:
         factor(
             "Fig. 8: the cut-off bar of Jump3 extends to 254",
             254,
-            max(none.values(), default=None),
+            max(unjumped.values(), default=None),
             STAND_INS,
         ),
         every(
             "Sec. 5.1: Jump4 is the fastest in all but one case (europa_osm)",
             {
-                graph: min(multiple[graph], single[graph], none[graph]) >= 1
+                graph: min(multiple[graph], single[graph], unjumped[graph]) >= 1
                 for graph in multiple
-                if graph in single and graph in none and graph != "europa_osm"
+                if graph in single and graph in unjumped and graph != "europa_osm"
             },
             STAND_INS,
         ),
