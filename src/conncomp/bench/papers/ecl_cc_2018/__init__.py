@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from conncomp.bench.devices import DeviceName
-from conncomp.bench.papers.ecl_cc_2018 import graphs, l2, order, runtimes, scaling, variants
+from conncomp.bench.papers.ecl_cc_2018 import across, graphs, l2, order, runtimes, scaling, variants
 from conncomp.bench.papers.ecl_cc_2018.claims import explained
 from conncomp.bench.papers.ecl_cc_2018.laboratory import KEPT, Laboratory
 from conncomp.bench.papers.paper import Claim, Exhibit, Findings, Paper
@@ -173,10 +173,10 @@ ECL_CC_2018 = Paper(
         ),
         "figure-17": Exhibit(
             "Fig. 17: geometric means across devices",
-            runtimes.across,
-            runtimes.draw_across,
+            across.measure,
+            across.draw,
             GRAPHS,
-            partial(explained, runtimes.claims_across),
+            partial(explained, across.claims),
             "The memory of an H200 moves 4.8 TB/s, that of the Titan X 336 GB/s, by their makers' "
             "numbers. Which pair of devices is compared decides the ratio, as the paper says.",
             resumable=True,
