@@ -21,8 +21,7 @@ from conncomp.bench.papers.wang_2013 import WANG_2013
 from conncomp.bench.papers.weigel_2011 import WEIGEL_2011
 
 PAPERS: dict[str, Paper] = {
-    paper.name: paper
-    for paper in (ECL_CC_2018, HAWICK_2010, WEIGEL_2011, WANG_2013, MADDIX_2014)
+    paper.name: paper for paper in (ECL_CC_2018, HAWICK_2010, WEIGEL_2011, WANG_2013, MADDIX_2014)
 }
 
 __all__ = [

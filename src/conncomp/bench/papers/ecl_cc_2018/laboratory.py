@@ -28,7 +28,7 @@ from conncomp.bench.peers import (
     peers,
     variants,
 )
-from conncomp.bench.runner import make_input, measure_input
+from conncomp.bench.runner import measure_input
 from conncomp.bench.suites.graphs import ECL, Published, published_graph
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
@@ -165,7 +165,7 @@ class Laboratory(CommonLaboratory):
     def measure(self, entry: Input, contenders: Sequence[Contender]) -> Row:
         """Return what is measured of a graph; on a GPU also its paths and kernels."""
         with self.device.current():
-            data = make_input(entry, self.device)
+            data = self.data(entry)
         assert isinstance(data, Graph)
         degrees = np.diff(data.indptr)
         with self.device.current():
