@@ -64,7 +64,7 @@ def graph_input(row: Published, share: float) -> Input:
     made = published_graph(row, share)
     if share == 1:
         return made
-    return replace(made, description=f"{made.description}: {share:.3g} of those published")
+    return replace(made, description=f"{made.description}, {share:.3g} times those published")
 
 
 def thread_counts() -> list[int]:
