@@ -10,7 +10,7 @@ from typing import Any
 
 from conncomp.bench.papers import PAPERS, Exhibit, Paper, files_of
 
-DEVICES = {"cuda": "on one GPU", "cpu": "on the CPU"}
+DEVICES = {"cuda": "On one GPU", "cpu": "On the CPU"}
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
@@ -31,7 +31,7 @@ def _paper(paper: Paper, results: Path, pictures: str) -> Iterator[str]:
     yield from (paper.name, "-" * len(paper.name), "", _plain(paper.citation), "")
     for device, where in DEVICES.items():
         if machine := _machine(results / paper.name / device):
-            yield from (f"- {where}: {machine}",)
+            yield f"- {where}: {machine}"
     yield ""
     for name, exhibit in paper.exhibits.items():
         yield from _exhibit(paper, name, exhibit, results, pictures)
@@ -64,7 +64,7 @@ def _exhibit(
     for device in by_device:
         picture = files_of(name, Path(pictures, paper.name, device))[1]
         yield from (f".. figure:: {picture.as_posix()}", f"   :alt: {_plain(exhibit.title)}", "")
-        yield from (f"   {DEVICES[device].capitalize()}.", "")
+        yield from (f"   {DEVICES[device]}.", "")
     claims = [(device, claim) for device, result in by_device.items() for claim in result["claims"]]
     if claims:
         yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 30 12 28", "")
@@ -77,7 +77,7 @@ def _exhibit(
 
 def _row(device: str, claim: dict[str, Any]) -> tuple[str, str, str, str]:
     because = "" if claim["holds"] else claim["because"]
-    here = f"{claim['here']} ({DEVICES[device]})"
+    here = f"{DEVICES[device]}: {claim['here']}"
     return _plain(claim["says"]), _plain(here), VERDICTS[claim["holds"]], _plain(because)
 
 

@@ -134,10 +134,10 @@ def separate(n, parts, rng):
 
 
 def outsiders(n):
-    """Return a giant under vertex 7, and vertices that are tied to it as trees do not show when they grow.
+    """Return a giant under vertex 7, and vertices that no arcs tie to it of which trees grow.
 
-    Trees grow of the first and the last two arcs of a row. Some rows have one in the middle that leads
-    out of the giant, or into it; and seven vertices before the root have all arcs into it.
+    Those are the first and the last two of a row. Some rows have one in the middle that leads out
+    of the giant, or into it; and seven vertices before the root have all arcs into it.
     """
     rows = np.full((n, 5), 7)
     led_to, leading, alone = np.arange(n).reshape(-1, 10_000)[:, [100, 500, 900]].T
