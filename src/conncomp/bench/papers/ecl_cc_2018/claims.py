@@ -19,6 +19,11 @@ HUBS = (
     "on a GPU one thread goes through all arcs of vertex 0, which in the six stand-ins made like "
     "the web is the largest hub and has no smaller neighbour; on a CPU no reason was looked for"
 )
+STORES = (
+    "on a GPU every step of Jump4 stores, and stores go to the L2 cache as relaxed atomics, while "
+    "loads may stay in the L1 cache: Jump4 has the most writes in Table 3; on a CPU no reason was "
+    "looked for"
+)
 SMALL = "graphs of size small have some thousand arcs, and calls take what every call takes"
 
 
