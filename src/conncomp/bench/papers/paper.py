@@ -198,7 +198,9 @@ def draw(exhibit: Exhibit, findings: Findings, path: Path) -> None:
     exhibit.draw(findings, canvas)
     canvas.suptitle(exhibit.title, fontsize="medium")
     with atomic_path(path) as temporary:
-        canvas.savefig(temporary, dpi=100, format="png", metadata={"Software": None})
+        canvas.savefig(
+            temporary, dpi=100, format="png", bbox_inches="tight", metadata={"Software": None}
+        )
 
 
 def files_of(name: str, folder: Path) -> tuple[Path, Path]:

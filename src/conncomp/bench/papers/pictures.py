@@ -78,11 +78,11 @@ def bars(axes: Any, groups: Sequence[str], heights: Mapping[str, Sequence[float 
 def table(canvas: Any, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     """Draw a table of texts, whose first column begins at the left; the header may have lines."""
     folds = max(name.count("\n") for name in header)
-    canvas.set_size_inches(max(8, 1.1 * len(header)), max(2, 0.28 * (len(lines) + folds + 3)))
+    canvas.set_size_inches(max(8, 1.1 * len(header)), 0.8 + 0.21 * (len(lines) + folds + 1))
     axes = canvas.subplots()
     axes.axis("off")
     drawn = axes.table(
-        [list(line) for line in lines], colLabels=list(header), loc="center", cellLoc="right"
+        [list(line) for line in lines], colLabels=list(header), loc="upper center", cellLoc="right"
     )
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(8)
