@@ -97,7 +97,7 @@ ALGORITHMS = table_of(
         "Soman, Kothapalli, Narayanan 2010; Wang 2013",
         options=soman.OPTIONS,
     ),
-    _of_paper("edge-propagation", edge_propagation, HAWICK),
-    _of_paper("vertex-propagation", vertex_propagation, HAWICK),
-    _of_paper("bfs", bfs, HAWICK),
+    _of_paper("edge-propagation", edge_propagation, HAWICK, options=edge_propagation.OPTIONS),
+    _of_paper("vertex-propagation", vertex_propagation, HAWICK, options=vertex_propagation.OPTIONS),
+    _of_paper("bfs", bfs, HAWICK, options=bfs.OPTIONS),
 )

@@ -142,7 +142,10 @@ def connected_components(
     **options
         Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl", and on a GPU
         ``jump="sweep"`` or ``jump="end"`` of "soman": whether trees are flattened after every
-        sweep, or once at the end.
+        sweep, or once at the end. On a GPU, too, ``block=32..512``, the
+        threads of a block, a multiple of 32 and by default 256, of "edge-propagation",
+        "vertex-propagation" and "bfs"; and of "vertex-propagation" ``rows=`` "cached", "shared" or
+        "sorted", of which the notes tell.
 
     Returns
     -------
@@ -217,7 +220,10 @@ def connected_components(
         long where trees grow deep.
     vertex-propagation, edge-propagation
         Smaller labels spread to neighbours, from the vertices that have got one or along all edges,
-        until none changes [5]_. As many passes over the graph as it has vertices, at worst.
+        until none changes [5]_. As many passes over the graph as it has vertices, at worst. Of
+        "vertex-propagation", ``rows="shared"`` keeps in shared memory where the rows of a block
+        begin, as the paper does, and ``rows="sorted"`` sorts vertices by degree in each call, which
+        the paper tried; "cached" leaves the starts of rows to the cache.
     bfs
         A breadth-first search for each component, one after another [5]_. For few components.
 

@@ -18,7 +18,7 @@
 
 namespace conncomp {
 
-constexpr int kBfsThreads = 256;
+constexpr int kBfsThreads = 256, kMostBfsThreads = 512;
 constexpr int kSeekThreads = 1024, kSoughtByThread = 8;
 
 // Where the next search may start at the earliest, and how many have been started.
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kBfsThreads)
 }
 
 template <class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kBfsThreads, resident_blocks(kBfsThreads))
+__global__ void __launch_bounds__(kMostBfsThreads, resident_blocks(kMostBfsThreads))
     bfs_sweep(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
               Index* roots, uint8_t* __restrict__ frontier, uint8_t* next_frontier, int64_t* last_change,
               int64_t sweep) {

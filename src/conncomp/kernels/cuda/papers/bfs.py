@@ -12,14 +12,16 @@ import numpy as np
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
 from conncomp.kernels.cuda.papers.edges import rows_from_both_ends
 
 FILE = "cuda/papers/bfs.cuh"
 THREADS, SEEK_THREADS = 256, 1024
+OPTIONS = {"block": THREADS_OF_BLOCK}
 BYTE = np.dtype(np.uint8)
 
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, block: int = 256) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component.
 
     It waits for the GPU.
@@ -31,6 +33,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         On this GPU. If it is not symmetric, rows that are get made first.
     roots : array, shape (num_vertices,)
     workspace : Workspace
+    block : int, optional
+        How many threads of a sweep are a block: a multiple of 32, up to 512.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     *frontiers, searches, last_change = workspace.take(
         gpu, (count, BYTE), (count, BYTE), (2, COUNT), LAST_CHANGE
     )
-    by_vertex = gpu.blocks(count, THREADS), THREADS
+    by_vertex, by_block = ((gpu.blocks(count, n), n) for n in (THREADS, block))
 
     def seek_after(number: int) -> None:
         next_frontier = frontiers[(number + 1) % 2]
@@ -52,7 +56,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     def sweep(number: int) -> None:
         frontier, next_frontier = frontiers[number % 2], frontiers[(number + 1) % 2]
         arguments = count, indptr, indices, roots, frontier, next_frontier, last_change, number
-        launch(reach, by_vertex, *arguments)
+        launch(reach, by_block, *arguments)
         seek_after(number)
 
     launch(start, by_vertex, count, roots, *frontiers, searches, last_change)

@@ -1,4 +1,4 @@
-"""Blocks of threads as Maddix 2014 compares them: their cells, and those of a thread."""
+"""Blocks of threads: of cells, as Maddix 2014 compares them, and of edges and vertices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from conncomp.kernels.cuda.grid.image import Image
 # Cells along the last axis, and the last but one.
 LARGE, SQUARE, FLAT = (32, 32), (16, 16), (32, 6)
 CELLS = (1, 4)
+
+# Threads with an edge or a vertex each, as Hawick 2010 compares them: the default, then the others.
+THREADS_OF_BLOCK = (256, *(n for n in range(32, 513, 32) if n != 256))
 
 
 def check(image: Image, *, block: tuple[int, int], cells: int = 1, **options: Any) -> None:

@@ -12,13 +12,15 @@ import numpy as np
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
 from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
 
 FILE = "cuda/papers/edge_propagation.cuh"
 THREADS = 256
+OPTIONS = {"block": THREADS_OF_BLOCK}
 
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace, *, block: int = 256) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component.
 
     It waits for the GPU.
@@ -30,6 +32,8 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         On this GPU. Of rows, a list of edges is made in `workspace`.
     roots : array, shape (num_vertices,)
     workspace : Workspace
+    block : int, optional
+        How many threads of a sweep are a block: a multiple of 32, up to 512.
 
     Returns
     -------
@@ -43,14 +47,15 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     edges = memory[-1]
     start, propagate, count_components = gpu.load(FILE, _names(src.dtype, roots.dtype))
     count = graph.num_vertices
-    by_vertex, by_edge = gpu.blocks(count, THREADS), gpu.blocks(len(src), THREADS)
+    by_vertex = gpu.blocks(count, THREADS), THREADS
+    by_edge = gpu.blocks(len(src), block), block
 
     def sweep(number: int) -> None:
-        launch(propagate, (by_edge, THREADS), edges, src, dst, roots, last_change, number)
+        launch(propagate, by_edge, edges, src, dst, roots, last_change, number)
 
-    launch(start, (by_vertex, THREADS), count, roots, components, last_change)
+    launch(start, by_vertex, count, roots, components, last_change)
     sweep_until_settled(sweep, last_change)
-    launch(count_components, (by_vertex, THREADS), count, roots, components)
+    launch(count_components, by_vertex, count, roots, components)
     return components
 
 

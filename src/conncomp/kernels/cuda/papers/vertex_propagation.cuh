@@ -9,21 +9,30 @@
 // Cost: a sweep reads a byte for every vertex, and the arcs and the neighbours' labels of the frontier. There
 // are at most as many sweeps as the longest of all shortest paths has edges, and one more. One thread looks
 // at all neighbours of a vertex, so a hub holds up its warp.
-// Source: Hawick, Leist and Playne 2010, section 4.3.2 and Algorithms 3 and 4. What they keep in shared and
-// texture memory for the sake of its cache, the starts of rows and the arcs, the first-level cache holds.
+// Source: Hawick, Leist and Playne 2010, section 4.3.2 and Algorithms 3 and 4. The arcs, which they read
+// through a texture for the sake of its cache, are read-only here, so that the first-level cache, which
+// serves textures, too, may hold them. The starts of rows are read through it or kept in shared memory, as
+// theirs.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
 
 namespace conncomp {
 
-constexpr int kVertexPropagationThreads = 256;
+constexpr int kMostVertexPropagationThreads = 512;
 
-template <class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kVertexPropagationThreads, resident_blocks(kVertexPropagationThreads))
+// What a block knows of the rows of its threads: kCached, nothing; kShared, where each begins, and so where
+// the one before ends; kSorted, nothing, but they are rows of about the same length.
+enum class RowsOfBlock { kCached, kShared, kSorted };
+
+// `sorted` lists the vertices by degree, for kSorted only.
+template <RowsOfBlock rows, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kMostVertexPropagationThreads,
+                                  resident_blocks(kMostVertexPropagationThreads))
     vertex_propagation(int64_t vertices, const Pointer* __restrict__ indptr,
-                       const Vertex* __restrict__ indices, Index* labels, uint8_t* __restrict__ frontier,
-                       uint8_t* next_frontier, int64_t* last_change, int64_t sweep) {
+                       const Vertex* __restrict__ indices, const int64_t* __restrict__ sorted, Index* labels,
+                       uint8_t* __restrict__ frontier, uint8_t* next_frontier, int64_t* last_change,
+                       int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   const auto lower = [&](int64_t v, Index label) {
@@ -31,12 +40,11 @@ __global__ void __launch_bounds__(kVertexPropagationThreads, resident_blocks(kVe
     Shared::store(next_frontier + v, uint8_t(1));
     changed = true;
   };
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
-    if (!frontier[v]) continue;
+  const auto lower_around = [&](int64_t v, Pointer arc, Pointer end) {
     frontier[v] = 0;
     const Index label_before = Shared::load(labels + v);
     Index label = label_before;
-    for (Pointer arc = indptr[v], end = indptr[v + 1]; arc < end; ++arc) {
+    for (; arc < end; ++arc) {
       const Vertex w = indices[arc];
       const Index label_of_w = Shared::load(labels + w);
       if (label < label_of_w)
@@ -45,6 +53,26 @@ __global__ void __launch_bounds__(kVertexPropagationThreads, resident_blocks(kVe
         label = label_of_w;
     }
     if (label < label_before) lower(v, label);
+  };
+  if constexpr (rows == RowsOfBlock::kShared) {
+    __shared__ Pointer starts[kMostVertexPropagationThreads];
+    const int thread = threadIdx.x, last = blockDim.x - 1;
+    // All threads of a block go as many steps, so that barriers may follow.
+    for (int64_t first = grid_thread() - thread; first < vertices; first += grid_threads()) {
+      const int64_t v = first + thread;
+      if (v < vertices) starts[thread] = indptr[v];
+      __syncthreads();
+      if (v < vertices && frontier[v]) {
+        const bool next_is_there = thread < last && v + 1 < vertices;
+        lower_around(v, starts[thread], next_is_there ? starts[thread + 1] : indptr[v + 1]);
+      }
+      __syncthreads();
+    }
+  } else {
+    for (int64_t i = grid_thread(); i < vertices; i += grid_threads()) {
+      const int64_t v = rows == RowsOfBlock::kSorted ? sorted[i] : i;
+      if (frontier[v]) lower_around(v, indptr[v], indptr[v + 1]);
+    }
   }
   report_changes(last_change, sweep, changed);
 }

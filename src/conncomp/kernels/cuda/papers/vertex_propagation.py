@@ -12,14 +12,26 @@ import numpy as np
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
 from conncomp.kernels.cuda.papers.edges import rows_from_both_ends
 
 FILE = "cuda/papers/vertex_propagation.cuh"
 THREADS = 256
 BYTE = np.dtype(np.uint8)
 
+ROWS = {"cached": "kCached", "shared": "kShared", "sorted": "kSorted"}
+OPTIONS = {"block": THREADS_OF_BLOCK, "rows": tuple(ROWS)}
 
-def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
+
+def fill_roots(
+    gpu: Gpu,
+    graph: Any,
+    roots: Any,
+    workspace: Workspace,
+    *,
+    block: int = 256,
+    rows: str = "cached",
+) -> Any:
     """Fill `roots` with the smallest vertex of each vertex's component.
 
     It waits for the GPU.
@@ -31,6 +43,12 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         On this GPU. If it is not symmetric, rows that are get made first.
     roots : array, shape (num_vertices,)
     workspace : Workspace
+    block : int, optional
+        How many threads of a sweep are a block: a multiple of 32, up to 512.
+    rows : {"cached", "shared", "sorted"}, optional
+        Where a thread learns where its row begins and ends: through the cache, or from the shared
+        memory of its block. "sorted" deals rows to threads in the order of their lengths, longest
+        first; each call sorts them, which allocates.
 
     Returns
     -------
@@ -38,18 +56,24 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         The number of components, in `workspace`.
     """
     indptr, indices = rows_from_both_ends(gpu, graph)
-    names = _names(indptr.dtype, indices.dtype, roots.dtype)
+    names = _names(rows, indptr.dtype, indices.dtype, roots.dtype)
     start, propagate, count_components = gpu.load(FILE, names)
     count = graph.num_vertices
     *frontiers, components, last_change = workspace.take(
         gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
     )
-    by_vertex = gpu.blocks(count, THREADS), THREADS
+    by_vertex, by_block = ((gpu.blocks(count, n), n) for n in (THREADS, block))
+    xp = gpu.xp
+    by_degree = xp.argsort(indptr[:-1] - indptr[1:]) if rows == "sorted" else None
 
     def sweep(number: int) -> None:
         frontier, next_frontier = frontiers[number % 2], frontiers[(number + 1) % 2]
-        arguments = count, indptr, indices, roots, frontier, next_frontier, last_change, number
-        launch(propagate, by_vertex, *arguments)
+        launch(
+            propagate,
+            by_block,
+            *(count, indptr, indices, by_degree, roots),
+            *(frontier, next_frontier, last_change, number),
+        )
 
     frontiers[0].fill(1)
     frontiers[1].fill(0)
@@ -60,15 +84,18 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
 
 
 @cache
-def _names(pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
+def _names(
+    rows: str, pointer: np.dtype[Any], vertex: np.dtype[Any], index: np.dtype[Any]
+) -> tuple[str, ...]:
+    types = ", ".join(map(ctype, (pointer, vertex, index)))
     return (
         f"start_alone<{ctype(index)}>",
-        f"vertex_propagation<{ctype(pointer)}, {ctype(vertex)}, {ctype(index)}>",
+        f"vertex_propagation<conncomp::RowsOfBlock::{ROWS[rows]}, {types}>",
         f"count_components<{ctype(index)}>",
     )
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
-    for types in product(INDEX_TYPES, repeat=3):
-        yield FILE, _names(*types)
+    for rows, *types in product(ROWS, *[INDEX_TYPES] * 3):
+        yield FILE, _names(rows, *types)
