@@ -162,10 +162,10 @@ class TestHawick:
         assert (done.exit_code, done.stderr) == (0, "")
         findings, scale = written("figure-18"), phase_separation.SCALES["small"]
         ways = {row["way"] for row in findings["rows"]}
-        assert ways == {"the default", "CahnHilliard.labels", "CPU, one thread"}
-        assert [row["length"] for row in findings["rows"]] == [16] * 3 + [32] * 3
-        labellings = [row["labellings"] for row in findings["rows"][:3]]
-        assert labellings == [4, 4, scale.steps // scale.every // scale.slow_every]
+        assert ways == {"the default", "CahnHilliard.labels", "CPU I", "CPU II"}
+        assert [row["length"] for row in findings["rows"]] == [16] * 4 + [32] * 4
+        labellings = [row["labellings"] for row in findings["rows"][:4]]
+        assert labellings == [4, 4, *[scale.steps // scale.every // scale.slow_every] * 2]
         for row in findings["rows"]:
             whole = row["seconds"] + scale.every * row["step_seconds"]
             assert row["share_of_run"] == pytest.approx(row["seconds"] / whole)
@@ -182,7 +182,13 @@ class TestHawick:
         findings = written("figure-18")
         ways = {row["way"] for row in findings["rows"]}
         assert {"kernel A", "kernel B", "kernel C", "kernel D"} < ways
-        assert findings["fits"]["CPU, one thread over kernel D"] > 0
+        assert findings["fits"]["CPU II over kernel D"] > 0
+        rounds = {row["way"]: row["rounds"] for row in findings["rows"] if row["length"] == 32}
+        assert 2 <= rounds["kernel D"] <= 9
+        assert rounds["kernel B"] < rounds["kernel A"]
+        assert rounds["the default"] is None
+        *_, of_rounds = findings["claims"]
+        assert of_rounds["holds"]
 
     def test_figures_of_exchange_dynamics(self, run):
         command = *self.COMMAND[:2], "-o", "out", "--figure", "2", "--figure", "3"

@@ -7,7 +7,8 @@ from conncomp import Graph, PathLengths, Workspace, connected_components, path_l
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.check import check_rows
-from conncomp.kernels.cuda.papers import ecl
+from conncomp.kernels.cuda.launcher import launch
+from conncomp.kernels.cuda.papers import bfs, ecl, edge_propagation, vertex_propagation
 from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges, rows_from_both_ends
 from hard_graphs import (
     FORMS,
@@ -70,6 +71,53 @@ def test_index_types(algorithm, form, vertex, pointer, index):
     for graph in ("critical", "brooms"):
         roots, _ = fill(HostGpu(), algorithm, make(graph, form, vertex, pointer), index)
         np.testing.assert_array_equal(roots, roots_of(graph))
+
+
+@host
+@pytest.mark.parametrize("block", [32, 96, 512])
+@pytest.mark.parametrize(
+    ("driver", "sweep"),
+    [
+        (edge_propagation, "edge_propagation"),
+        (vertex_propagation, "vertex_propagation"),
+        (bfs, "bfs_sweep"),
+    ],
+)
+def test_blocks_of_sweeps(driver, sweep, block, monkeypatch):
+    sizes = {}
+
+    def noted(kernel, grid, *arguments, **options):
+        sizes.setdefault(kernel.name, set()).add(grid[1])
+        launch(kernel, grid, *arguments, **options)
+
+    monkeypatch.setattr(driver, "launch", noted)
+    graph = make("critical", "both ends")
+    roots = np.empty(graph.num_vertices, np.int32)
+    driver.fill_roots(HostGpu(), graph, roots, Workspace(), block=block)
+    assert sizes[sweep] == {block}
+
+
+@host
+@pytest.mark.parametrize("rows", ["cached", "shared", "sorted"])
+def test_rows_of_vertex_propagation(rows, monkeypatch):
+    """Only sorted ones have a list of vertices, by degree."""
+    lists = []
+
+    def noted(kernel, grid, *arguments, **options):
+        if kernel.name == "vertex_propagation":
+            lists.append(arguments[3])
+        launch(kernel, grid, *arguments, **options)
+
+    monkeypatch.setattr(vertex_propagation, "launch", noted)
+    graph = make("brooms", "both ends")
+    roots = np.empty(graph.num_vertices, np.int32)
+    vertex_propagation.fill_roots(HostGpu(), graph, roots, Workspace(), rows=rows)
+    if rows == "sorted":
+        degrees = np.diff(graph.indptr)[lists[0]]
+        assert (np.diff(degrees) <= 0).all()
+        assert sorted(lists[0]) == list(range(graph.num_vertices))
+    else:
+        assert set(lists) == {None}
 
 
 @host

@@ -142,10 +142,9 @@ def connected_components(
     **options
         Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl", and on a GPU
         ``jump="sweep"`` or ``jump="end"`` of "soman": whether trees are flattened after every
-        sweep, or once at the end. On a GPU, too, ``block=32..512``, the
-        threads of a block, a multiple of 32 and by default 256, of "edge-propagation",
-        "vertex-propagation" and "bfs"; and of "vertex-propagation" ``rows=`` "cached", "shared" or
-        "sorted", of which the notes tell.
+        sweep, or once at the end; ``block=32..512``, the threads of a block, a multiple of 32 and
+        by default 256, of "edge-propagation", "vertex-propagation" and "bfs"; and of
+        "vertex-propagation" ``rows=`` "cached", "shared" or "sorted", of which the notes tell.
 
     Returns
     -------

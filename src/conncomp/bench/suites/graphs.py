@@ -59,7 +59,12 @@ def _input(
 def hawick(size: str, data: Path | None = None) -> list[Input]:
     """List the graphs of [H]_, Table 3; names hold the published numbers, in millions."""
     part = {"tiny": 5000, "small": 500, "medium": 10, "full": 1}[size]
-    million = 10**6 // part
+    # Lines are small as published: nearly so at medium size already.
+    return scaled_hawick(10**6 // part, 10**6 // math.isqrt(part))
+
+
+def scaled_hawick(million: int, million_of_line: int) -> list[Input]:
+    """List the graphs of [H]_ with so many vertices, or edges, for each published million."""
     inputs = []
 
     def disjoint(name: str, n: int, m: int, k: int) -> Input:
@@ -73,9 +78,8 @@ def hawick(size: str, data: Path | None = None) -> list[Input]:
     for power in range(7):
         sets = round(million ** (power / 6))
         inputs.append(disjoint(f"disjoint3-1e{power}", 5 * million, 60 * million, sets))
-    # Small as published: nearly so at medium size already.
     for tenths in (2, 10):
-        n = max(tenths * 10**5 // math.isqrt(part), 2)
+        n = max(tenths * million_of_line // 10, 2)
         text = f"a line of {n:,} vertices"
         inputs.append(_input(f"line-{tenths / 10:g}m", text, n, 2 * n, partial(generate.line, n)))
     for millions in (1, 3, 5):

@@ -45,8 +45,13 @@ def hawick(size: str, data: Path | None = None) -> list[Input]:
     The published fields come from a Cahn–Hilliard simulation; smooth ones stand in for them.
     """
     sides = {"tiny": (32, 64), "small": (256, 512, 1024), "medium": (256, 512, 1024, 2048)}
+    return hawick_of_lengths(sides.get(size, (256, 512, 1024, 2048, 4096)))
+
+
+def hawick_of_lengths(lengths: Sequence[int]) -> list[Input]:
+    """List the fields of [H]_ of so many elements along both axes."""
     inputs = []
-    for n in sides.get(size, (256, 512, 1024, 2048, 4096)):
+    for n in lengths:
         shape = n, n
         text = f"two arms one pixel wide, {n} x {n}"
         inputs.append(_input(f"spiral-{n}", text, shape, 1, partial(generate.spiral, n)))

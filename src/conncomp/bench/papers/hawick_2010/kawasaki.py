@@ -15,7 +15,7 @@ import numpy as np
 
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp.bench.papers.laboratory import Laboratory, Row
-from conncomp.bench.papers.paper import Findings
+from conncomp.bench.papers.paper import Claim, Findings
 from conncomp.models import Kawasaki, simulate
 
 LATTICE, SEED = "bcc", 2010
@@ -196,6 +196,24 @@ def draw_surface(findings: Findings, canvas: Any) -> None:
     )
     above.set(xlabel="T / J", ylabel="minority")
     above.legend(fontsize="x-small", labelcolor="w", facecolor="0.4")
+
+
+def claims_of_surface(findings: Findings) -> list[Claim]:
+    """Return what section 1 says of Fig. 3."""
+    crease = min(findings["fits"]["crease"], key=lambda point: abs(point["fraction"] - MINORITY))
+    rows = [row for row in findings["rows"] if row["fraction"] == crease["fraction"]]
+    cold, hot = (row["largest_of_minority"] for row in (rows[0], rows[-1]))
+    critical = findings["known"]["critical_temperature_at_one_half"]
+    return [
+        Claim(
+            "a crease in the surface locates the phase transition (1, caption)",
+            f"at a minority of {crease['fraction']:.3g} the largest component falls from "
+            f"{cold:.2f} to {hot:.2f} of it, most at T = {crease['temperature']:.2f}; the critical "
+            f"temperature is {critical:.2f} for equal shares",
+            hot < cold / 2,
+            "lattices this small, after so few sweeps, do not separate",
+        )
+    ]
 
 
 def _described(scale: Scale) -> dict[str, Any]:
