@@ -87,8 +87,8 @@ def check_times(result):
         assert (row["transfer_seconds"] > 0) == (not row["way"].endswith("one thread"))
     sweeps = {(row["image"], row["way"]): row["sweeps"] for row in rows}
     a, b16, b32, d = (sweeps["maze", name] for name in published.KERNELS)
-    assert d + 1 <= published.SCANS < b32 < b16 < a
-    assert a > 10 * b32
+    assert d <= min(b16, b32)
+    assert a > 10 * max(b16, b32)
     ratio = result["fits"]["with transfers"]["kernel A over kernel D"]["maze"]
     total = {(row["image"], row["way"]): row["total_seconds"] for row in rows}
     assert ratio == total["maze", "kernel A"] / total["maze", "kernel D"]

@@ -94,7 +94,7 @@ def draw_spirals(findings: Findings, canvas: Any) -> None:
     axes.set(xscale="log", yscale="log", xlabel="N", ylabel="seconds")
     ticks(axes, (row["length"] for row in spiral))
     axes.grid(alpha=0.3)
-    legend(axes)
+    axes.legend(loc="upper right", fontsize="x-small")
 
 
 def claims_of_spirals(findings: Findings) -> list[Claim]:
