@@ -154,6 +154,19 @@ class TestCommand:
         assert [claim["holds"] for claim in written("figure-10")["claims"]] == [False, True]
 
 
+def give_up(monkeypatch, *names):
+    """Let labellings of these names take longer than the limit."""
+    limited = phase_separation._limited
+
+    def limit(call, name, given_up):
+        def late():
+            raise TimeoutError
+
+        return limited(late if name in names else call, name, given_up)
+
+    monkeypatch.setattr(phase_separation, "_limited", limit)
+
+
 class TestHawick:
     COMMAND = "paper", "hawick-2010", "--figure", "18", "-o", "out"
 
@@ -189,6 +202,25 @@ class TestHawick:
         assert rounds["the default"] is None
         *_, of_rounds = findings["claims"]
         assert of_rounds["holds"]
+
+    def test_figure_18_of_codes_that_are_given_up(self, run, monkeypatch):
+        """What takes too long is left out, and claims do not miss it."""
+        give_up(monkeypatch, "CPU I", "CPU II")
+        assert run(*self.COMMAND).exit_code == 0
+        ways = {row["way"] for row in written("figure-18")["rows"]}
+        assert ways == {"the default", "CahnHilliard.labels"}
+
+    def test_figure_18_of_kernels_that_are_given_up(self, run, host, monkeypatch):
+        monkeypatch.setattr(labelling, "current_gpu", lambda: host)
+        monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
+        monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+        give_up(monkeypatch, "CPU I", "kernel B")
+        done = run(*self.COMMAND, "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        findings = written("figure-18")
+        assert not {"CPU I", "kernel B"} & {row["way"] for row in findings["rows"]}
+        holds = {claim["says"]: claim["holds"] for claim in findings["claims"]}
+        assert holds["of Kernels A to C only A is slower than CPU I (6.3.1)"] is None
 
     def test_figures_of_exchange_dynamics(self, run):
         command = *self.COMMAND[:2], "-o", "out", "--figure", "2", "--figure", "3"

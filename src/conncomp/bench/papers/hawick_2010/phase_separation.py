@@ -9,7 +9,9 @@ the torus of the field is that of the labels.
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from functools import partial
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +37,7 @@ from conncomp.bench.papers.serial import one_thread_seconds
 from conncomp.bench.papers.weigel_2011.fits import power_law
 from conncomp.bench.units import format_ratio
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.launcher import time_limit
 from conncomp.models import CahnHilliard
 
 THRESHOLD = 0.0
@@ -42,6 +45,8 @@ IN_A_LOOP = "CahnHilliard.labels"  # of one state, with the threshold and new me
 KERNEL_A, KERNEL_B, KERNEL_C, KERNEL_D = ARRAY_KERNELS.values()
 SLOW = KERNEL_A, KERNEL_B, KERNEL_C
 CLOSE = 1.5
+# What takes longer for a labelling, in seconds, is given up, for longer fields too.
+LIMIT = 5.0
 
 
 class Scale(NamedTuple):
@@ -73,7 +78,10 @@ SCALES = {
 def labelling(laboratory: Laboratory) -> Findings:
     """Measure labellings during simulations, against the length of the field."""
     scale = SCALES[laboratory.size]
-    rows = [row for length in scale.lengths for row in _simulation(laboratory, scale, length)]
+    given_up: set[str] = set()
+    rows = [
+        row for length in scale.lengths for row in _simulation(laboratory, scale, length, given_up)
+    ]
     model = CahnHilliard((scale.lengths[0],) * 2).parameters()
     return {
         "rows": rows,
@@ -118,8 +126,11 @@ def draw_labelling(findings: Findings, canvas: Any) -> None:
         legend(axes)
 
 
-def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
-    """Return the mean times of labelling one simulation in all ways, and of its steps."""
+def _simulation(laboratory: Laboratory, scale: Scale, length: int, given_up: set[str]) -> list[Row]:
+    """Return the mean times of labelling one simulation in all ways, and of its steps.
+
+    Those that are given up, now or before, are left out, and join `given_up`.
+    """
     device = laboratory.device
     model = CahnHilliard((length, length), device=device.name)
     ways = {DEFAULT: _Way(device.name, "auto")}
@@ -133,20 +144,28 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
         of_steps.append(device.seconds(advance))
         states = (model.field > THRESHOLD).view(np.uint8)
         in_a_loop = partial(model.labels, threshold=THRESHOLD, numbering="roots")
+        host = device.fetch(states)
         if number == 0:  # compiles kernels
             in_a_loop()
-            labels = {name: device.fetch(way(states)) for name, way in ways.items()}
-            host = device.fetch(states)
-            _check(labels | {name: code(host) for name, code in codes.items()}, length)
+            calls = {name: partial(way, states) for name, way in ways.items()}
+            calls |= {name: partial(code, host) for name, code in codes.items()}
+            labels = {name: _limited(call, name, given_up) for name, call in calls.items()}
+            _check({n: device.fetch(of) for n, of in labels.items() if of is not None}, length)
         seconds[IN_A_LOOP].append(device.seconds(in_a_loop))
         slow_too = number % scale.slow_every == scale.slow_every // 2
-        for name, way in ways.items():
-            if slow_too or name not in SLOW:
-                seconds[name].append(device.seconds(partial(way, states)))
+        timed = {
+            name: partial(device.seconds, partial(way, states))
+            for name, way in ways.items()
+            if slow_too or name not in SLOW
+        }
         if slow_too:
-            host = device.fetch(states)
-            for name, code in codes.items():
-                seconds[name].append(one_thread_seconds(partial(code, host)))
+            timed |= {
+                name: partial(one_thread_seconds, partial(code, host))
+                for name, code in codes.items()
+            }
+        for name, clock in timed.items():
+            if (taken := _limited(clock, name, given_up)) is not None:
+                seconds[name].append(taken)
     step = statistics.mean(of_steps[1:] or of_steps) / scale.every
     return [
         {
@@ -159,7 +178,20 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int) -> list[Row]:
             "share_of_run": statistics.mean(timed) / (statistics.mean(timed) + scale.every * step),
         }
         for name, timed in seconds.items()
+        if timed and name not in given_up
     ]
+
+
+def _limited(call: Callable[[], Any], name: str, given_up: set[str]) -> Any:
+    """Return what a call returns, or None if it is given up, now or before."""
+    if name in given_up:
+        return None
+    try:
+        with time_limit(LIMIT):
+            return call()
+    except TimeoutError:
+        given_up.add(name)
+        return None
 
 
 class _Way:
@@ -208,52 +240,66 @@ def _comparisons(rows: list[Row]) -> dict[str, Any]:
     longest = max(row["length"] for row in rows)
     by_way = {name: times(rows, name, "length") for name in groups(rows, lambda r: str(r["way"]))}
     laws = {name: power_law(list(of), list(of.values())) for name, of in by_way.items()}
-    of_serial = by_way[CPU_II][longest]
     told: dict[str, Any] = {
         "length": longest,
         "exponents": {name: law and law.exponent for name, law in laws.items()},
-        f"{CPU_II} over {DEFAULT}": of_serial / by_way[DEFAULT][longest],
     }
-    if KERNEL_D in by_way:
-        of_b, of_c = by_way[KERNEL_B], by_way[KERNEL_C]
-        told[f"{CPU_II} over kernel D"] = of_serial / by_way[KERNEL_D][longest]
-        told["kernel C faster than B at N"] = [n for n in of_b if of_c[n] < of_b[n]]
-        told["kernels B and C cross at N"] = crossover(
-            list(of_b), list(of_c.values()), list(of_b.values())
-        ) or crossover(list(of_b), list(of_b.values()), list(of_c.values()))
+    for name in (DEFAULT, KERNEL_D):
+        told[f"{CPU_II} over {name}"] = _ratio_at(longest, by_way, CPU_II, name)
+    of_b, of_c = by_way.get(KERNEL_B, {}), by_way.get(KERNEL_C, {})
+    both = [n for n in of_b if n in of_c]
+    b, c = [of_b[n] for n in both], [of_c[n] for n in both]
+    told["kernel C faster than B at N"] = [n for n in both if of_c[n] < of_b[n]]
+    told["kernels B and C cross at N"] = crossover(both, c, b) or crossover(both, b, c)
     return told
+
+
+def _ratio_at(
+    length: float, by_way: dict[str, dict[float, float]], slow: str, fast: str
+) -> float | None:
+    """Return how many times as long as another way a way takes, if both are known."""
+    of_slow, of_fast = (by_way.get(name, {}).get(length) for name in (slow, fast))
+    return of_slow / of_fast if of_slow and of_fast else None
 
 
 def claims(findings: Findings) -> list[Claim]:
     """Return what section 6.3.1 says."""
     rows, fits = findings["rows"], findings["fits"]
-    if f"{CPU_II} over kernel D" not in fits:
-        return []
     by_way = {name: times(rows, name, "length") for name in groups(rows, lambda r: str(r["way"]))}
-    longest, of_c = fits["length"], by_way[KERNEL_C]
+    if KERNEL_D not in by_way:
+        return []
+    papers = (*ARRAY_KERNELS.values(), CPU_I, CPU_II)
+    of_paper = {name: by_way.get(name, {}) for name in papers}
+    longest, of_i = fits["length"], of_paper[CPU_I]
     worse = {
-        name: [n for n, seconds in by_way[name].items() if seconds > by_way[CPU_I][n]]
+        name: [n for n, seconds in of_paper[name].items() if n in of_i and seconds > of_i[n]]
         for name in SLOW
     }
-    gains = {name: by_way[CPU_I][longest] / by_way[name][longest] for name in SLOW[1:]}
-    alike = gains[KERNEL_C] / gains[KERNEL_B]
+    # The longest field that CPU I and all kernels were not given up for.
+    known = [n for n in of_i if all(n in of_paper[name] for name in SLOW)]
+    gains = {name: _ratio_at(max(known, default=0), by_way, CPU_I, name) for name in SLOW[1:]}
+    alike = _ratio_at(max(known, default=0), by_way, KERNEL_B, KERNEL_C)
     faster, place = fits["kernel C faster than B at N"], fits["kernels B and C cross at N"]
-    papers = (*ARRAY_KERNELS.values(), CPU_I, CPU_II)
-    best = [min(papers, key=lambda name: by_way[name][n]) == KERNEL_D for n in of_c]
+    best = [
+        min(papers, key=lambda name: of_paper[name].get(n, inf)) == KERNEL_D
+        for n in of_paper[KERNEL_D]
+    ]
     speed_up = fits[f"{CPU_II} over kernel D"]
     most = max(row["rounds"] for row in rows if row["way"] == KERNEL_D)
     return [
         Claim(
             "of Kernels A to C only A is slower than CPU I (6.3.1)",
             "slower at N: " + "; ".join(f"{name} {of or '-'}" for name, of in worse.items()),
-            bool(worse[KERNEL_A]) and not worse[KERNEL_B] and not worse[KERNEL_C],
+            bool(worse[KERNEL_A]) and not worse[KERNEL_B] and not worse[KERNEL_C]
+            if known
+            else None,
             "a thread of Kernel C goes along a row alone, one step after another, and these have "
             "become faster much less than the number of threads has grown",
         ),
         Claim(
             "Kernels B and C gain about as much over CPU I, C slightly more (6.3.1)",
-            compare({**gains}),
-            1 < alike <= CLOSE,
+            f"{compare({**gains})}, at {max(known, default=0)}²",
+            1 < alike <= CLOSE if alike else None,
             "Kernel C has a thread a row, too few to fill this GPU; Kernel B one a cell",
         ),
         Claim(
@@ -271,7 +317,7 @@ def claims(findings: Findings) -> list[Claim]:
         Claim(
             "at N = 4096 Kernel D is 13 times as fast as CPU II (6.3.1)",
             f"{format_ratio(speed_up)} times, at {longest}²",
-            1 / CLOSE <= speed_up / 13 <= CLOSE if longest >= 4096 else None,
+            1 / CLOSE <= speed_up / 13 <= CLOSE if speed_up and longest >= 4096 else None,
             "this GPU and this CPU are others; both run the paper's algorithm",
         ),
         Claim(
