@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 from conncomp.bench import devices
-from conncomp.bench.papers import PAPERS, Claim
+from conncomp.bench.papers import PAPERS, Claim, fits
 from conncomp.bench.papers.hawick_2010 import kawasaki, phase_separation
 from conncomp.bench.papers.laboratory import Laboratory as Laboratory2010
-from conncomp.bench.papers.weigel_2011 import clusters, fits, laboratory
+from conncomp.bench.papers.weigel_2011 import clusters, laboratory
+from conncomp.bench.papers.weigel_2011.fits import (
+    D_MIN,
+    best_tile_of_relaxation,
+    best_tile_of_sewing,
+    levels,
+    sum_of_terms,
+)
 from conncomp.bench.papers.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
 from conncomp.grid import labelling
 from conncomp.grid.algorithms import ALGORITHMS
@@ -320,18 +327,18 @@ class TestFits:
 
     def test_sum_of_terms(self):
         u, v = np.array([1, 2, 3, 4.0]), np.array([1, 1, 2, 2.0])
-        assert fits.sum_of_terms(u, v, 5 * u + 7 * v) == pytest.approx((5, 7, 0))
-        assert fits.sum_of_terms(u[:2], v[:2], u[:2]) is None
+        assert sum_of_terms(u, v, 5 * u + 7 * v) == pytest.approx((5, 7, 0))
+        assert sum_of_terms(u[:2], v[:2], u[:2]) is None
 
     def test_best_tiles(self):
         """They are where the times that they follow from are least."""
         sides = np.linspace(1, 200, 19_901)
-        of_sewing = 3e-9 * sides**fits.D_MIN + 2e-7 / sides
+        of_sewing = 3e-9 * sides**D_MIN + 2e-7 / sides
         best = sides[np.argmin(of_sewing)]
-        assert fits.best_tile_of_sewing(3e-9, 2e-7) == pytest.approx(best, abs=0.02)
-        relaxed = 3e-9 * sides**fits.D_MIN + 2e-10 * 512**fits.D_MIN / sides ** (fits.D_MIN + 1)
+        assert best_tile_of_sewing(3e-9, 2e-7) == pytest.approx(best, abs=0.02)
+        relaxed = 3e-9 * sides**D_MIN + 2e-10 * 512**D_MIN / sides ** (D_MIN + 1)
         best = sides[np.argmin(relaxed)]
-        assert fits.best_tile_of_relaxation(3e-9, 2e-10, 512) == pytest.approx(best, abs=0.02)
+        assert best_tile_of_relaxation(3e-9, 2e-10, 512) == pytest.approx(best, abs=0.02)
 
     def test_levels(self):
-        assert fits.levels(64, 16) == 3
+        assert levels(64, 16) == 3

@@ -19,6 +19,7 @@ from conncomp.bench.devices import DeviceName
 from conncomp.bench.inputs import Input, check_memory
 from conncomp.bench.papers.laboratory import Laboratory as CommonLaboratory
 from conncomp.bench.papers.laboratory import Row
+from conncomp.bench.papers.threads import OnThreads
 from conncomp.bench.peers import (
     TABLES,
     Contender,
@@ -81,27 +82,6 @@ def on_threads(algorithm: str, threads: int) -> str:
 def variant(option: str, choice: int) -> str:
     """Return what "ecl" is called with a choice for an option."""
     return "ecl" if choice == DEFAULTS[option] else f"ecl, {option}={choice}"
-
-
-class OnThreads(Ours):
-    """An algorithm on so many threads of the CPU, wherever the graph lies."""
-
-    def __init__(self, algorithm: str, threads: int) -> None:
-        super().__init__("graph", algorithm)
-        self.name, self.threads = on_threads(algorithm, threads), threads
-
-    def prepare(self, data: Any, connectivity: int) -> Any:
-        """Return the graph in main memory."""
-        return super().prepare(data.to("cpu"), connectivity)
-
-    def run(self, prepared: Any) -> Any:
-        """Label on the threads, and let others have as many as before."""
-        before = conncomp.get_num_threads()
-        conncomp.set_num_threads(self.threads)
-        try:
-            return super().run(prepared)
-        finally:
-            conncomp.set_num_threads(before)
 
 
 @dataclass
@@ -239,7 +219,9 @@ class Laboratory(CommonLaboratory):
         else:
             fewer = [threads for threads in thread_counts() if threads < most]
             chosen = [(name, threads) for name in ("ecl", "auto") for threads in fewer]
-        named |= {on_threads(*choice): OnThreads(*choice) for choice in chosen}
+        for algorithm, threads in chosen:
+            name = on_threads(algorithm, threads)
+            named[name] = OnThreads(Ours("graph", algorithm), self.device, threads, name)
         return list(named.values())
 
     def _kind(self) -> dict[str, Any]:

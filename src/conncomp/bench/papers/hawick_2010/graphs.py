@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from conncomp import generate
 from conncomp.bench.inputs import ARC_BYTES, GPU_MADE_ARC_BYTES, Input
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.hawick_2010.graphs_in_words import (
     Say,
     claims_of_disjoint_1,
@@ -37,7 +38,6 @@ from conncomp.bench.papers.hawick_2010.laboratory import (
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Exhibit, Findings, no_claims
 from conncomp.bench.papers.pictures import groups, legend
-from conncomp.bench.papers.weigel_2011.fits import power_law
 from conncomp.bench.suites.graphs import scaled_hawick
 
 *_, THIRD = GRAPH_KERNELS.values()

@@ -15,7 +15,7 @@ from conncomp.bench.devices import Cpu
 from conncomp.bench.inputs import Input
 from conncomp.bench.papers import laboratory
 from conncomp.bench.papers.laboratory import Row
-from conncomp.bench.papers.serial import one_thread_seconds
+from conncomp.bench.papers.threads import one_thread_seconds
 from conncomp.bench.peers import TABLES, Contender, Numbering, Ours, label_dtype
 from conncomp.bench.runner import Reference, reference
 from conncomp.bench.suites import Kind

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp import Workspace, label
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.hawick_2010.laboratory import (
     ARRAY_CODES,
     ARRAY_KERNELS,
@@ -33,8 +34,7 @@ from conncomp.bench.papers.hawick_2010.laboratory import (
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Claim, Exhibit, Findings
 from conncomp.bench.papers.pictures import curve, groups, legend, published, ticks
-from conncomp.bench.papers.serial import one_thread_seconds
-from conncomp.bench.papers.weigel_2011.fits import power_law
+from conncomp.bench.papers.threads import one_thread_seconds
 from conncomp.bench.units import format_ratio
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
 from conncomp.kernels.cuda.launcher import time_limit

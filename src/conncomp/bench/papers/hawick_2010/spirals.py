@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from conncomp import generate
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.hawick_2010.laboratory import (
     ARRAY_CODES,
     ARRAY_KERNELS,
@@ -21,7 +22,6 @@ from conncomp.bench.papers.hawick_2010.laboratory import (
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Claim, Exhibit, Findings
 from conncomp.bench.papers.pictures import groups, legend, ticks
-from conncomp.bench.papers.weigel_2011.fits import power_law
 from conncomp.bench.suites.grids import hawick_of_lengths
 from conncomp.bench.units import format_ratio
 

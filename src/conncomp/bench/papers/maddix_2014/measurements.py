@@ -9,7 +9,7 @@ from typing import Any
 
 from conncomp.bench.inputs import Input
 from conncomp.bench.papers.laboratory import Laboratory, Row
-from conncomp.bench.papers.serial import OneThread
+from conncomp.bench.papers.threads import OnThreads
 from conncomp.bench.peers import Contender, Ours, OursOnGpu
 from conncomp.bench.suites.grids import maddix, maddix_images
 
@@ -44,9 +44,9 @@ def columns() -> dict[str, Contender]:
 def ways(laboratory: Laboratory) -> dict[str, Contender]:
     """Return all that is measured of an image, by the names in results."""
     serial = {
-        SERIAL: OneThread(Ours("grid", "label-equivalence"), laboratory.device),
-        "raster scans, one thread": OneThread(Ours("grid", "raster-scan"), laboratory.device),
-        f"{DEFAULT}, one thread": OneThread(Ours("grid", "auto"), laboratory.device),
+        SERIAL: OnThreads(Ours("grid", "label-equivalence"), laboratory.device),
+        "raster scans, one thread": OnThreads(Ours("grid", "raster-scan"), laboratory.device),
+        f"{DEFAULT}, one thread": OnThreads(Ours("grid", "auto"), laboratory.device),
     }
     if laboratory.on_gpu:
         return {**columns(), DEFAULT: OursOnGpu("grid", "auto"), **serial}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.laboratory import Laboratory, Row
 from conncomp.bench.papers.maddix_2014 import published
 from conncomp.bench.papers.maddix_2014.measurements import (
@@ -27,7 +28,6 @@ from conncomp.bench.papers.maddix_2014.measurements import (
 )
 from conncomp.bench.papers.paper import Claim, Findings
 from conncomp.bench.papers.pictures import curve, groups, log_axes, table
-from conncomp.bench.papers.weigel_2011.fits import power_law
 
 A, B16, B32, D = published.KERNELS
 # Transfers are part of the report's times.

@@ -10,7 +10,7 @@ from typing import Any
 
 from conncomp.bench.inputs import Input
 from conncomp.bench.papers.laboratory import Laboratory, Row
-from conncomp.bench.papers.serial import OneThread
+from conncomp.bench.papers.threads import OnThreads
 from conncomp.bench.peers import Contender, Ours, OursOnGpu, algorithms, peers
 from conncomp.bench.suites.graphs import wang_graphs
 
@@ -51,9 +51,9 @@ def ways(laboratory: Laboratory) -> dict[str, Contender]:
     for name, contender in algorithms("graph", device.name).items():
         if name not in ("soman", "afforest", "auto-consecutive"):
             measured[DEFAULT if name == "auto" else name] = contender
-    measured[SERIAL] = OneThread(Ours("graph", "bfs"), device)
+    measured[SERIAL] = OnThreads(Ours("graph", "bfs"), device)
     with suppress(ImportError):  # it is no requirement
-        measured[SCIPY] = OneThread(peers("graph", "cpu")["scipy"](1), device)
+        measured[SCIPY] = OnThreads(peers("graph", "cpu")["scipy"](1), device)
     return measured
 
 

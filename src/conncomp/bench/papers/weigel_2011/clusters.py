@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import (
@@ -19,8 +20,7 @@ from conncomp.bench.papers.pictures import (
     log_axes,
     ticks,
 )
-from conncomp.bench.papers.serial import one_thread_seconds
-from conncomp.bench.papers.weigel_2011.fits import power_law
+from conncomp.bench.papers.threads import one_thread_seconds
 from conncomp.bench.papers.weigel_2011.laboratory import CALLS, Laboratory
 from conncomp.models import Potts, simulate
 

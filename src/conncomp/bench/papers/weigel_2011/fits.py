@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log2, sqrt
 from typing import NamedTuple
 
@@ -13,55 +12,12 @@ from numpy.typing import NDArray
 D_MIN = 1.08
 
 
-class PowerLaw(NamedTuple):
-    """y = factor * x**exponent; the error is that of the exponent, of one standard deviation."""
-
-    factor: float
-    exponent: float
-    error: float
-
-
 class Sum(NamedTuple):
     """y = first * u + second * v, with the root mean square of the relative deviations."""
 
     first: float
     second: float
     deviation: float
-
-
-def power_law(
-    x: Sequence[float], y: Sequence[float], errors: Sequence[float] | None = None
-) -> PowerLaw | None:
-    """Fit a power law to logarithms; None if there are fewer than two different x.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-        Points whose y is not above 0 are left out.
-    errors : sequence of float, optional
-        Of `y`, above 0. Without them the exponent's error follows from how the points scatter.
-
-    Examples
-    --------
-    >>> law = power_law([1, 2, 4], [3, 12, 48])
-    >>> round(law.factor, 6), round(law.exponent, 6)
-    (3.0, 2.0)
-    """
-    values = np.asarray(y, float)
-    positive = values > 0
-    abscissae, ordinates = np.log(np.asarray(x, float)[positive]), np.log(values[positive])
-    if len(np.unique(abscissae)) < 2:
-        return None
-    weights = np.ones(len(abscissae))
-    if errors is not None:
-        weights = (values / np.asarray(errors, float))[positive]
-    matrix = np.stack([abscissae, np.ones_like(abscissae)], axis=1) * weights[:, np.newaxis]
-    (exponent, offset), *_ = np.linalg.lstsq(matrix, ordinates * weights, rcond=None)
-    variance = float(np.linalg.inv(matrix.T @ matrix)[0, 0])
-    if errors is None:
-        rests = ordinates - exponent * abscissae - offset
-        variance *= float(rests @ rests) / max(1, len(rests) - 2)
-    return PowerLaw(float(np.exp(offset)), float(exponent), sqrt(variance))
 
 
 def sum_of_terms(

@@ -14,7 +14,7 @@ from conncomp import Workspace, kernel_times, label_bonds
 from conncomp.bench.devices import Cpu
 from conncomp.bench.papers import laboratory
 from conncomp.bench.papers.laboratory import Row
-from conncomp.bench.papers.serial import one_thread_seconds
+from conncomp.bench.papers.threads import one_thread_seconds
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.papers import tiles

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import (
@@ -14,7 +15,7 @@ from conncomp.bench.papers.pictures import (
     published,
     ticks,
 )
-from conncomp.bench.papers.weigel_2011.fits import D_MIN, power_law
+from conncomp.bench.papers.weigel_2011.fits import D_MIN
 from conncomp.bench.papers.weigel_2011.laboratory import (
     AUTO,
     LAST_STAGE,

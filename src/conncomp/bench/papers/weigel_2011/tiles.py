@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.bench.papers.fits import power_law
 from conncomp.bench.papers.laboratory import Row
 from conncomp.bench.papers.paper import Findings
 from conncomp.bench.papers.pictures import (
@@ -23,7 +24,6 @@ from conncomp.bench.papers.weigel_2011.fits import (
     best_tile_of_sewing,
     blocks_at_work,
     levels,
-    power_law,
     sum_of_terms,
 )
 from conncomp.bench.papers.weigel_2011.laboratory import OF_PAPER, Laboratory

@@ -1,4 +1,4 @@
-"""What the CPU takes on one thread, as the programs of the papers do."""
+"""What the CPU takes on so many threads, such as one, as the programs of the papers do."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from conncomp.graph import Graph
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Let the CPU work on one thread."""
-    threads = conncomp.get_num_threads()
-    conncomp.set_num_threads(1)
+def working_threads(threads: int) -> Iterator[None]:
+    """Let the CPU work on so many threads."""
+    before = conncomp.get_num_threads()
+    conncomp.set_num_threads(threads)
     try:
         yield
     finally:
-        conncomp.set_num_threads(threads)
+        conncomp.set_num_threads(before)
 
 
 def one_thread_seconds(call: Callable[[], Any]) -> float:
     """Return how long a call takes on one thread of the CPU."""
-    with one_thread():
+    with working_threads(1):
         return Cpu().seconds(call)
 
 
-class OneThread(Contender):
-    """An algorithm of ours, or another library, on one thread of the CPU, wherever the data lie.
+class OnThreads(Contender):
+    """An algorithm of ours, or another library, on threads of the CPU, wherever the data lie.
 
     Parameters
     ----------
@@ -38,13 +38,16 @@ class OneThread(Contender):
         For data in the main memory.
     device : Cpu
         Where data are placed that are measured.
+    threads : int, optional
+    name : str, optional
+        In results.
     """
 
-    threads = 1
-
-    def __init__(self, contender: Contender, device: Cpu) -> None:
-        self.name = f"{contender.name}, one thread"
-        self.kind, self.numbering = contender.kind, contender.numbering
+    def __init__(
+        self, contender: Contender, device: Cpu, threads: int = 1, name: str | None = None
+    ) -> None:
+        self.name = f"{contender.name}, one thread" if name is None else name
+        self.kind, self.numbering, self.threads = contender.kind, contender.numbering, threads
         self._contender, self._device = contender, device
 
     def prepare(self, data: Any, connectivity: int) -> Any:
@@ -54,7 +57,7 @@ class OneThread(Contender):
 
     def run(self, prepared: Any) -> Any:
         """Find the components."""
-        with one_thread():
+        with working_threads(self.threads):
             return self._contender.run(prepared)
 
     def labels(self, result: Any) -> Labels:
