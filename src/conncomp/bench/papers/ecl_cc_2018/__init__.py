@@ -10,7 +10,7 @@ from conncomp.bench.papers.ecl_cc_2018.laboratory import KEPT, Laboratory
 from conncomp.bench.papers.paper import Claim, Exhibit, Findings, Paper
 
 # The exhibit that comes first measures the graphs for all.
-GRAPHS_ON_CPU, GRAPHS_ON_GPU = (15.0, 3600.0, 14_400.0), (30.0, 210.0, 500.0)
+GRAPHS_ON_CPU, GRAPHS_ON_GPU = (15.0, 600.0, 14_400.0), (30.0, 210.0, 500.0)
 GRAPHS: Mapping[DeviceName, tuple[float, float, float]] = {
     "cpu": GRAPHS_ON_CPU,
     "cuda": GRAPHS_ON_GPU,

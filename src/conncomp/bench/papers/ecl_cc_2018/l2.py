@@ -37,7 +37,7 @@ SECONDS = {"small": 120.0, "paper": 180.0, "today": 900.0}
 
 def inputs(size: str) -> list[Input]:
     """Return the graphs of Table 3, which are no larger than `MOST_ARCS`."""
-    shared = shares(size)
+    shared = shares(size, "cuda")
     return [graph_input(row, min(shared[row.name], MOST_ARCS[size] / row.arcs, 1.0)) for row in ECL]
 
 

@@ -69,7 +69,7 @@ def _make(entry: Input, order: str, device: str | None = None) -> Graph:
 def measure(laboratory: Laboratory) -> Findings:
     """Measure the ways to jump, and the default, on the same graph in three orders."""
     row = next(row for row in ECL if row.name == NAME)
-    part = min(shares(laboratory.size)[NAME], PARTS[laboratory.size])
+    part = min(shares(laboratory.size, laboratory.device.name)[NAME], PARTS[laboratory.size])
     contenders = [*laboratory.variants("jump"), algorithms("graph", laboratory.device.name)["auto"]]
     rows: list[Row] = []
     for order in ORDERS:
