@@ -229,10 +229,10 @@ def is_done(paper: Paper, name: str, folder: Path, device: str, size: str) -> bo
     }
     try:
         result = json.loads(path.read_text())
-        held = {key: result[key] for key in asked}
+        present = {key: result[key] for key in asked}
     except (ValueError, LookupError, TypeError, RecursionError):
         raise ValueError(f"{path} is there already, and is no result of a paper") from None
-    if different := [key for key in asked if held[key] != asked[key]]:
-        values = ", ".join(f"{key} {held[key]!r} instead of {asked[key]!r}" for key in different)
+    if different := [key for key in asked if present[key] != asked[key]]:
+        values = ", ".join(f"{key} {present[key]!r} instead of {asked[key]!r}" for key in different)
         raise ValueError(f"{path} is there already, with {values}")
     return True

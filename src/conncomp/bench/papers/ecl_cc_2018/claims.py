@@ -56,7 +56,7 @@ def every(says: str, holds: Mapping[str, bool], because: str) -> Claim:
     """Return a claim of all graphs, given for which of them it holds."""
     if not holds:
         return Claim(says, "not measured", None)
-    exceptions = [name for name, held in holds.items() if not held]
+    exceptions = [graph for graph, agrees in holds.items() if not agrees]
     words = f"on {len(holds) - len(exceptions)} of {len(holds)} graphs"
     if exceptions:
         words += f"; not on {listed(exceptions)}"

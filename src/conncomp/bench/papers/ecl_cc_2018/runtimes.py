@@ -37,7 +37,7 @@ class Comparison:
     section : str
     means : dict of str to float
         How many times as long as theirs a program takes on average, as they say.
-    others : tuple of (str, str, float)
+    remarks : tuple of (str, str, float)
         What else they say, what tells of it, and their number: on which part of the graphs theirs
         is "fastest", and by how much at its "best" it outperforms each.
     measured_as : dict of str to str
@@ -50,7 +50,7 @@ class Comparison:
     machine: str
     section: str
     means: Mapping[str, float]
-    others: tuple[tuple[str, str, float], ...]
+    remarks: tuple[tuple[str, str, float], ...]
     measured_as: Mapping[str, str]
     newer: Table | None = None
 
@@ -295,7 +295,7 @@ def claims(comparison: Comparison, findings: Findings) -> list[Claim]:
     section = f"Sec. {comparison.section}"
     said = [
         _claim_of_others(f"{section}: {words}", kind, number, comparison, times_now)
-        for words, kind, number in comparison.others
+        for words, kind, number in comparison.remarks
     ]
     for code, times in comparison.means.items():
         says = f"{section}: on average {name} is {times:g} times as fast as {code}"

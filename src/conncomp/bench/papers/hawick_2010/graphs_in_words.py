@@ -284,9 +284,9 @@ def claims_of_small_worlds(findings: Findings) -> list[Claim]:
 
 def _at_largest(rows: Sequence[Row], way: str) -> dict[str, float]:
     """Return the milliseconds of a way for the largest graph of each family."""
-    found = {}
+    milliseconds = {}
     for family, of_family in groups(rows, lambda row: str(row["family"])).items():
         values = list(times(of_family, way, "vertices").values())
         if values:
-            found[family] = 1e3 * values[-1]
-    return found
+            milliseconds[family] = 1e3 * values[-1]
+    return milliseconds

@@ -112,13 +112,13 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
             points = times(of_graph, kernel, "block")
             if said in points:
                 costs.append(points[said] / min(points.values()))
-        found = best.get(kernel)
+        fastest = best.get(kernel)
         cost = f"; {said} takes {format_ratio(max(costs))} times the least" if costs else ""
         claims.append(
             Claim(
                 f"{kernel} is fastest with blocks of {said} threads (Table 1)",
-                f"{found}{cost}",
-                None if found is None else found == said,
+                f"{fastest}{cost}",
+                None if fastest is None else fastest == said,
                 "a multiprocessor has 32 blocks at most, so that small ones leave half of it idle; "
                 "the paper expects other blocks on other hardware",
             )
@@ -127,10 +127,10 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
 
 
 def _by(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
-    found: dict[tuple[str, ...], list[Row]] = {}
+    by_names: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(str(row[name]) for name in names), []).append(row)
-    return found
+        by_names.setdefault(tuple(str(row[name]) for name in names), []).append(row)
+    return by_names
 
 
 # ------------------------------------------------------------------------------------------ Table 1
@@ -201,13 +201,13 @@ def claims_of_resources(findings: Findings) -> list[Claim]:
     """Return what Table 1 says of memory."""
     claims = []
     for need in ("bytes a vertex", "bytes a link"):
-        found = [row[need] for row in findings["rows"]]
+        measured = [row[need] for row in findings["rows"]]
         said = PUBLISHED[need]
         claims.append(
             Claim(
                 f"Kernels 1 to 3 need {', '.join(map(str, said))} {need} (Table 1)",
-                ", ".join(map(str, found)),
-                found == list(said),
+                ", ".join(map(str, measured)),
+                measured == list(said),
                 "where rows begin is counted in 64 bits",
             )
         )

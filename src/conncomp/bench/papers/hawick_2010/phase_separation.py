@@ -230,8 +230,8 @@ class _Way:
 
 
 def _check(labels: dict[str, Any], length: int) -> None:
-    for name, held in labels.items():
-        if not np.array_equal(held, labels[DEFAULT]):
+    for name, of_way in labels.items():
+        if not np.array_equal(of_way, labels[DEFAULT]):
             raise RuntimeError(f"{name} and {DEFAULT} differ on a field of {length} x {length}")
 
 

@@ -243,12 +243,12 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
 
 def _fewer(arrays: Any, first: str, second: str) -> Sequence[bool]:
     """Return for each array with both kernels whether the first one has fewer rounds."""
-    found = []
+    lower = []
     for rows in arrays:
         of_way = {row["way"]: row["rounds"] for row in rows}
         if first in of_way and second in of_way:
-            found.append(of_way[first] < of_way[second])
-    return found
+            lower.append(of_way[first] < of_way[second])
+    return lower
 
 
 def _way(row: Row) -> str:

@@ -167,14 +167,14 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
 
 def _flat_is_best(kernel: str, means: dict[str, float]) -> Claim:
     says = f"in general about 192 threads a block are wanted, with 32 along x ({kernel})"
-    others = {shape: mean for shape, mean in means.items() if shape != "32 x 6"}
-    if not others:
+    alternatives = {shape: mean for shape, mean in means.items() if shape != "32 x 6"}
+    if not alternatives:
         return Claim(says, GIVEN_UP, None)
-    best = min(others, key=lambda shape: others[shape])
+    best = min(alternatives, key=lambda shape: alternatives[shape])
     return Claim(
         says,
-        f"{best} takes {times(others[best])} as long as 32 x 6, on the mean of all images",
-        others[best] > 0.97,
+        f"{best} takes {times(alternatives[best])} as long as 32 x 6, on the mean of all images",
+        alternatives[best] > 0.97,
         "the GPU is another one; why it prefers this block was not looked into",
     )
 

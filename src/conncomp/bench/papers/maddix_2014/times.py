@@ -85,11 +85,11 @@ def draw_times(findings: Findings, canvas: Any) -> None:
     of_ways = {(row["image"], row["way"]): row for row in findings["rows"]}
     pixels = {row["image"]: row["pixels"] for row in findings["rows"]}
     kernels = [name for name in named if name in published.KERNELS]
-    others = [name for name in named if name not in published.KERNELS]
+    codes = [name for name in named if name not in published.KERNELS]
     header = ["milliseconds", "pixels"]
     header += [f"{name}:\n{published.MACHINE}" for name in published.KERNELS]
     header += [f"{name}:\nwith, without\ntransfers" for name in kernels]
-    header += [name.replace(", ", ",\n") for name in others]
+    header += [name.replace(", ", ",\n") for name in codes]
     lines = []
     for image, values in published.MILLISECONDS.items():
         with_and_without = [
@@ -102,7 +102,7 @@ def draw_times(findings: Findings, canvas: Any) -> None:
                 f"{pixels[image]:,}",
                 *(milliseconds(value / 1e3) for value in values),
                 *with_and_without,
-                *(_cell(of_ways[image, name]) for name in others),
+                *(_cell(of_ways[image, name]) for name in codes),
             ]
         )
     table(canvas, header, lines)
@@ -215,21 +215,21 @@ def _thousand(fits: Findings) -> Claim:
 
 def _invocations(rows: list[Row]) -> Claim:
     sweeps = {row["way"]: row["sweeps"] for row in rows if row["image"] == "maze"}
-    d, others = sweeps[D], [sweeps[name] for name in (A, B16, B32)]
+    d, slower = sweeps[D], [sweeps[name] for name in (A, B16, B32)]
     says = (
         f"Kernel D is called {published.SCANS} times rather than 100s or 1000s of times as the "
         "other kernels (profile)"
     )
-    if d is None or None in others:
+    if d is None or None in slower:
         return Claim(says, "kernels were given up for the maze", None)
     here = (
-        f"with the last, which changes nothing, {d + 1} times for the maze; A {others[0] + 1:,}, "
+        f"with the last, which changes nothing, {d + 1} times for the maze; A {slower[0] + 1:,}, "
     )
-    here += f"B of 16 {others[1] + 1:,} and of 32 {others[2] + 1:,} times"
+    here += f"B of 16 {slower[1] + 1:,} and of 32 {slower[2] + 1:,} times"
     return Claim(
         says,
         here,
-        d < published.SCANS + 1 and min(others) >= 100,
+        d < published.SCANS + 1 and min(slower) >= 100,
         "how many sweeps there are follows from the image, of which the report says nothing but "
         "its size, and not which of its images this was",
     )
