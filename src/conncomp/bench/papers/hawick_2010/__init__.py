@@ -22,7 +22,7 @@ HAWICK_2010 = Paper(
             "Fig. 2: the minority of a quenched Ising model, and its largest component",
             kawasaki.quench,
             kawasaki.draw_quench,
-            {"cpu": (1, 10, 300), "cuda": (2, 5, 60)},
+            {"cpu": (1, 1, 60), "cuda": (2, 12, 60)},
             since="The paper does not say how long it took. Quench and labels take seconds on an "
             "H200.",
         ),

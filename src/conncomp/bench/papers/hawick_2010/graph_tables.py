@@ -179,7 +179,7 @@ SPEED_UP = Exhibit(
     "Section 7: the best kernel against Algorithm 1",
     speed_up,
     draw_speed_up,
-    {"cpu": (3, 1500, 6000), "cuda": (10, 150, 500)},
+    {"cpu": (3, 350, 1500), "cuda": (10, 120, 500)},
     claims_of_speed_up,
     "GPUs have gained more than threads of a CPU, and buses least. Union-find needs neither rounds "
     "nor a choice by the diameter.",
@@ -188,7 +188,7 @@ TABLE_3 = Exhibit(
     "Table 3: the graphs",
     properties,
     draw_properties,
-    {"cpu": (3, 1500, 6000), "cuda": (10, 150, 500)},
+    {"cpu": (3, 350, 1500), "cuda": (10, 120, 500)},
     claims_of_properties,
     "The graphs are those of the paper, drawn anew. Machines hold larger ones, which size today "
     "has.",

@@ -254,7 +254,7 @@ FIGURES = {
         ["Disjoint 1"],
         [("Disjoint 1", False, False), ("Disjoint 1", True, False)],
         claims_of_disjoint_1,
-        {"cpu": (1, 240, 1000), "cuda": (5, 18, 70)},
+        {"cpu": (1, 70, 300), "cuda": (5, 24, 100)},
         _FASTER + "The bus to the device has gained less.",
     ),
     "figure-12": _exhibit(
@@ -262,7 +262,7 @@ FIGURES = {
         ["Disjoint 2"],
         [("Disjoint 2", False, False), ("Disjoint 2", True, False)],
         claims_of_disjoint_2,
-        {"cpu": (1, 120, 500), "cuda": (5, 10, 40)},
+        {"cpu": (1, 25, 100), "cuda": (5, 7, 30)},
         _FASTER + "The labels of a million vertices fit into the cache of the GPU.",
     ),
     "figure-13": _exhibit(
@@ -270,7 +270,7 @@ FIGURES = {
         ["Disjoint 3"],
         [("Disjoint 3", False, False), ("Disjoint 3", True, False)],
         claims_of_disjoint_3,
-        {"cpu": (1, 450, 1800), "cuda": (5, 35, 140)},
+        {"cpu": (1, 120, 500), "cuda": (5, 30, 120)},
         _FASTER + "Kernel 3 still needs a launch or two for each component.",
     ),
     "figure-14": _exhibit(
@@ -278,7 +278,7 @@ FIGURES = {
         ["Line"],
         [("Line", False, False), ("Line", False, True)],
         claims_of_lines,
-        {"cpu": (1, 5, 10), "cuda": (5, 40, 70)},
+        {"cpu": (1, 3, 10), "cuda": (5, 32, 70)},
         "A round of few vertices takes what launching takes, which has changed little. Rounds are "
         "launched several at a time, so that the host does not wait for each.",
         claims_of_lines_on_the_cpu,
@@ -288,7 +288,7 @@ FIGURES = {
         ["Scale-free"],
         [("Scale-free", False, False), ("Scale-free", True, True)],
         claims_of_scale_free,
-        {"cpu": (1, 120, 500), "cuda": (5, 8, 30)},
+        {"cpu": (1, 15, 60), "cuda": (5, 9, 30)},
         _FASTER + "A hub is still the work of one thread in Kernel 2.",
         partial(claims_of_slopes, family="Scale-free", slopes={CPU: 1.13}),
     ),
@@ -297,7 +297,7 @@ FIGURES = {
         SMALL_WORLDS,
         [("W-S", False, False), *((name, True, False) for name in SMALL_WORLDS)],
         claims_of_small_worlds,
-        {"cpu": (1, 540, 2200), "cuda": (5, 36, 140)},
+        {"cpu": (1, 85, 350), "cuda": (5, 30, 120)},
         _FASTER + "A texture no longer limits arcs to 2^27.",
         claims_of_small_worlds_on_the_cpu,
     ),

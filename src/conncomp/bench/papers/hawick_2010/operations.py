@@ -115,7 +115,7 @@ FIGURE_17 = Exhibit(
     "Fig. 17: operations around Kernel 2, small worlds of p = 1",
     split,
     draw_split,
-    {"cuda": (2, 15, 40)},
+    {"cuda": (2, 7, 30)},
     claims_of_split,
     "Memory of the host and the device is hundreds of times as large as these graphs. Libraries "
     "keep what they have allocated, so that a second call does not ask the driver.",

@@ -259,7 +259,7 @@ FIGURE_19 = Exhibit(
     "Fig. 19: labelling spirals",
     spirals,
     draw_spirals,
-    {"cpu": (1, 60, 120), "cuda": (3, 35, 90)},
+    {"cpu": (1, 25, 60), "cuda": (3, 80, 200)},
     claims_of_spirals,
     "A round of Kernels A to C takes less time than it did, but labels still go along the arms "
     "round by round. Our default has no rounds.",
@@ -268,7 +268,7 @@ ROUNDS = Exhibit(
     "Rounds of Kernels A to D",
     rounds,
     draw_rounds,
-    {"cuda": (3, 35, 90)},
+    {"cuda": (3, 80, 200)},
     claims_of_rounds,
     "Rounds are those of the algorithms and of the order in which threads run. Kernel D's follow "
     "from the field alone.",

@@ -13,7 +13,7 @@ MADDIX_2014 = Paper(
             "Images, and their components",
             images.label_images,
             images.draw_images,
-            {"cpu": (1, 3, 60), "cuda": (2, 8, 60)},
+            {"cpu": (1, 2, 40), "cuda": (2, 6, 60)},
             images.claims_of_images,
             since="The report's images were not published, so stand-ins take their places. scikit- "
             "image labels such images on a CPU today, and all labels are held against its "
@@ -23,7 +23,7 @@ MADDIX_2014 = Paper(
             "Table: eight images by four columns, transfers included",
             times.measure_times,
             times.draw_times,
-            {"cpu": (1, 25, 300), "cuda": (2, 50, 300)},
+            {"cpu": (1, 20, 300), "cuda": (2, 55, 300)},
             times.claims_of_times,
             since="A Tesla C2075 had 144 GB/s of memory, and a GPU of today some thirty times as "
             "much, while to launch a kernel still takes microseconds. So what sweeps "
@@ -34,7 +34,7 @@ MADDIX_2014 = Paper(
             "Plot: time over the size of the image, transfers included",
             times.measure_over_pixels,
             times.draw_over_pixels,
-            {"cpu": (1, 25, 300), "cuda": (2, 50, 300)},
+            {"cpu": (1, 20, 300), "cuda": (2, 55, 300)},
             times.claims_of_pixels,
             since="The kinks of the curves come from the images: what is in them decides how many "
             "sweeps there are. The default, which does not sweep, depends on that far less.",
@@ -53,7 +53,7 @@ MADDIX_2014 = Paper(
             "Blocks of threads, and cells a thread",
             blocks.measure_blocks,
             blocks.draw_blocks,
-            {"cuda": (3, 80, 500)},
+            {"cuda": (3, 70, 500)},
             blocks.claims_of_blocks,
             since="Rows of 32 threads were a matter of coalescing when caches were small. Today's "
             "GPUs hold more threads and caches, so that shapes of blocks differ less.",
@@ -62,7 +62,7 @@ MADDIX_2014 = Paper(
             "Further work: Kernel D with the report's ideas",
             further_work.measure_ideas,
             further_work.draw_ideas,
-            {"cuda": (3, 70, 300)},
+            {"cuda": (3, 65, 300)},
             further_work.claims_of_ideas,
             since="Shared memory is what helped most since: tiles are labelled there, and their "
             "borders are united by union-find instead of sweeps. Stores without atomics are "

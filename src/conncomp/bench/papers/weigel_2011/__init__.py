@@ -13,7 +13,7 @@ WEIGEL_2011 = Paper(
             "Fig. 2: labelling tiles",
             tiles.local,
             tiles.draw_local,
-            {"cuda": (9, 20, 20)},
+            {"cuda": (9, 8, 10)},
             claims=claims.local,
             since=(
                 "Tiles of up to 64 x 64 sites fit the shared memory that had room for 32 x 32. "
@@ -25,7 +25,7 @@ WEIGEL_2011 = Paper(
             "Fig. 6: sweeps of label relaxation",
             tiles.relaxation,
             tiles.draw_relaxation,
-            {"cuda": (9, 60, 120)},
+            {"cuda": (9, 15, 50)},
             claims=claims.relaxation,
             since=(
                 "Roots of all tiles are relaxed at once, so a label may pass several tiles in a "
@@ -37,7 +37,7 @@ WEIGEL_2011 = Paper(
             "Fig. 8: sewing",
             tiles.sewing,
             tiles.draw_sewing,
-            {"cuda": (9, 20, 60)},
+            {"cuda": (9, 10, 40)},
             claims=claims.sewing,
             since=(
                 "His kernel gave each four tiles a block; ours gives each site of the seams of a "
@@ -49,7 +49,7 @@ WEIGEL_2011 = Paper(
             "Fig. 9: the best tile",
             tiles.best_tile,
             tiles.draw_best_tile,
-            {"cuda": (9, 60, 120)},
+            {"cuda": (9, 20, 60)},
             claims=claims.best_tile,
             since=(
                 "Sewing is still best with tiles of 16 x 16. Relaxation takes the largest tiles "
@@ -60,7 +60,7 @@ WEIGEL_2011 = Paper(
             "Fig. 10: a sweep",
             sweeps.by_length,
             sweeps.draw_by_length,
-            {"cpu": (1, 60, 900), "cuda": (9, 20, 60)},
+            {"cpu": (1, 30, 400), "cuda": (9, 6, 30)},
             claims=claims.by_length,
             since=(
                 "A sweep takes a thirtieth of the time on a card with twenty times the bandwidth. "
@@ -71,7 +71,7 @@ WEIGEL_2011 = Paper(
             "Fig. 11: stages of a sweep",
             sweeps.stages,
             sweeps.draw_stages,
-            {"cpu": (1, 90, 900), "cuda": (9, 60, 300)},
+            {"cpu": (1, 35, 500), "cuda": (9, 15, 80)},
             claims=claims.stages,
             since=(
                 "Activating bonds and flipping take a word of 64 sites a thread. Labelling tiles "
@@ -82,7 +82,7 @@ WEIGEL_2011 = Paper(
             "Fig. 12: a sweep against temperature",
             sweeps.by_beta,
             sweeps.draw_by_beta,
-            {"cpu": (1, 90, 90), "cuda": (9, 20, 20)},
+            {"cpu": (1, 180, 180), "cuda": (9, 20, 20)},
             claims=claims.by_beta,
             since=(
                 "Sewing depends on the temperature as it did up to the critical point. Relaxation "
@@ -93,7 +93,7 @@ WEIGEL_2011 = Paper(
             "Fig. 13: speed-up",
             sweeps.speed_up,
             sweeps.draw_speed_up,
-            {"cpu": (1, 60, 900), "cuda": (9, 60, 300)},
+            {"cpu": (1, 35, 500), "cuda": (9, 15, 80)},
             claims=claims.speed_up,
             since=(
                 "The card has grown by more than the core of a processor that it is compared "
@@ -104,7 +104,7 @@ WEIGEL_2011 = Paper(
             "Fig. 14: speed-up of the few-cluster update",
             clusters.few_clusters,
             clusters.draw_few_clusters,
-            {"cpu": (1, 120, 300), "cuda": (9, 60, 120)},
+            {"cpu": (1, 95, 300), "cuda": (9, 22, 60)},
             claims=claims.few_clusters,
             since=(
                 "Both updates label all clusters and flip those with a seed, so their time hardly "
@@ -116,7 +116,7 @@ WEIGEL_2011 = Paper(
             "Table I: sweeps",
             sweeps.table,
             sweeps.draw_table,
-            {"cpu": (1, 300, 900), "cuda": (9, 90, 300)},
+            {"cpu": (1, 120, 600), "cuda": (9, 20, 80)},
             since=(
                 "His cards and processors are the published columns. Ours are one card and one "
                 "core, by his merge and by the default."
@@ -126,7 +126,7 @@ WEIGEL_2011 = Paper(
             "Integrated autocorrelation times, 2-D Ising model at the critical point",
             clusters.autocorrelation,
             clusters.draw_autocorrelation,
-            {"cpu": (3, 3600, 9000), "cuda": (9, 120, 600)},
+            {"cpu": (3, 3600, 9000), "cuda": (9, 40, 300)},
             claims=claims.autocorrelation,
             since=(
                 "Times are measured in sweeps: in as many updates as flip as many spins as there "
