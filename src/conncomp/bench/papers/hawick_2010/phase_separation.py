@@ -333,7 +333,7 @@ FIGURE_18 = Exhibit(
     "Fig. 18: labelling Cahn-Hilliard systems",
     labelling,
     draw_labelling,
-    {"cpu": (1, 900, 4000), "cuda": (5, 50, 250)},
+    {"cpu": (1, 160, 800), "cuda": (5, 150, 600)},
     claims,
     "Rounds follow from the fields, and each has to wait for the one before, on any GPU. Our "
     "default unites in one pass what Kernels A to D propagate.",
