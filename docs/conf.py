@@ -46,13 +46,9 @@ def _write_algorithms(app):
         *_rows_of(grid_algorithms.ALGORITHMS, "`~conncomp.label`"),
         *_rows_of(graph_algorithms.ALGORITHMS, "`~conncomp.connected_components`"),
     ]
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in rows:
-        first, *others = (f"- {cell}".rstrip() for cell in row)
-        lines += [f"   * {first}", *(f"     {cell}" for cell in others)]
     page = Path(app.srcdir) / "generated" / "algorithms.inc"
     page.parent.mkdir(exist_ok=True)
-    page.write_text("\n".join(lines) + "\n")
+    page.write_text("\n".join(papers_page.list_table(rows)) + "\n")
 
 
 def _write_papers(app):

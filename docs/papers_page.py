@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,22 +27,38 @@ def text(results: Path, pictures: str) -> str:
     return "\n".join(line for paper in PAPERS.values() for line in _paper(paper, results, pictures))
 
 
+def list_table(rows: Sequence[Sequence[str]], *options: str) -> Iterator[str]:
+    """Yield the lines of a table; the first row is the header."""
+    yield from (".. list-table::", "   :header-rows: 1", *(f"   {line}" for line in options), "")
+    for row in rows:
+        first, *others = (f"- {cell}".rstrip() for cell in row)
+        yield from (f"   * {first}", *(f"     {cell}" for cell in others))
+
+
 def _paper(paper: Paper, results: Path, pictures: str) -> Iterator[str]:
     yield from (paper.name, "-" * len(paper.name), "", _plain(paper.citation), "")
-    for device, where in DEVICES.items():
-        if machine := _machine(results / paper.name / device):
-            yield f"- {where}: {machine}"
+    measured = {
+        device: {
+            name: json.loads(path.read_text())
+            for name in paper.exhibits
+            if (path := files_of(name, results / paper.name / device)[0]).exists()
+        }
+        for device in DEVICES
+    }
+    for device, by_name in measured.items():
+        if by_name:
+            yield f"- {DEVICES[device]}: {_machine(list(by_name.values()))}"
     yield ""
     for name, exhibit in paper.exhibits.items():
-        yield from _exhibit(paper, name, exhibit, results, pictures)
+        by_device = {device: of[name] for device, of in measured.items() if name in of}
+        yield from _exhibit(paper, name, exhibit, by_device, pictures)
 
 
-def _machine(folder: Path) -> str:
-    """Return the machine and the sizes of the results in a folder."""
-    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    names = {_name(result["machine"]) for result in records}
-    sizes = {f"``--size {result['size']}``" for result in records}
-    return _plain(", ".join(sorted(names))) + "; " + ", ".join(sorted(sizes)) if records else ""
+def _machine(results: Sequence[dict[str, Any]]) -> str:
+    """Return the machine and the sizes of results."""
+    names = {_name(result["machine"]) for result in results}
+    sizes = {f"``--size {result['size']}``" for result in results}
+    return _plain(", ".join(sorted(names))) + "; " + ", ".join(sorted(sizes))
 
 
 def _name(machine: dict[str, Any]) -> str:
@@ -51,13 +67,8 @@ def _name(machine: dict[str, Any]) -> str:
 
 
 def _exhibit(
-    paper: Paper, name: str, exhibit: Exhibit, results: Path, pictures: str
+    paper: Paper, name: str, exhibit: Exhibit, by_device: dict[str, dict[str, Any]], pictures: str
 ) -> Iterator[str]:
-    by_device = {
-        device: json.loads(path.read_text())
-        for device in DEVICES
-        if (path := files_of(name, results / paper.name / device)[0]).exists()
-    }
     yield from (_plain(exhibit.title), "^" * len(_plain(exhibit.title)), "")
     if exhibit.since:
         yield from (_plain(exhibit.since), "")
@@ -67,12 +78,8 @@ def _exhibit(
         yield from (f"   {DEVICES[device]}.", "")
     claims = [(device, claim) for device, result in by_device.items() for claim in result["claims"]]
     if claims:
-        yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 30 12 28", "")
         rows = [("as they say", "as we find", "", "why"), *(_row(*claim) for claim in claims)]
-        for row in rows:
-            first, *others = (f"- {cell}".rstrip() for cell in row)
-            yield from (f"   * {first}", *(f"     {cell}" for cell in others))
-        yield ""
+        yield from (*list_table(rows, ":widths: 30 30 12 28"), "")
 
 
 def _row(device: str, claim: dict[str, Any]) -> tuple[str, str, str, str]:

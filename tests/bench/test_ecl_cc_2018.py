@@ -31,6 +31,7 @@ from conncomp.graph import labelling, paths
 from conncomp.graph.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import HostCuPyGpu
+from paper_results import files, written
 
 PAPER = PAPERS["ecl-cc-2018"]
 COMMAND = "paper", "ecl-cc-2018", "-o", "out"
@@ -46,14 +47,6 @@ FEW = [row for row in laboratory.ECL if row.name in ("2d-2e20.sym", "europa_osm"
 
 def on(device):
     return {name for name, exhibit in PAPER.exhibits.items() if device in exhibit.seconds}
-
-
-def written(name):
-    return json.loads(Path("out", f"{name}.json").read_text())
-
-
-def names(suffix):
-    return {path.stem for path in Path("out").glob(f"*{suffix}")}
 
 
 @pytest.fixture
@@ -84,7 +77,7 @@ class TestOnCpu:
     def test_all(self, run):
         done = run(*COMMAND, "--all")
         assert (done.exit_code, done.stderr) == (0, "")
-        assert names(".json") == names(".png") == on("cpu")
+        assert files(".json") == files(".png") == on("cpu")
         most = conncomp.get_num_threads()
         graphs_of_paper = list(published.TABLE_2["vertices"])
         table = written("table-2")
@@ -189,7 +182,7 @@ class TestOnGpu:
         (line,) = done.stderr.splitlines()
         assert line.startswith("conncomp: table-3 is left out: it counts accesses by Nsight")
         assert "there is no 'no-such-ncu'" in line
-        assert names(".json") == names(".png") == on("cuda") - {"table-3"}
+        assert files(".json") == files(".png") == on("cuda") - {"table-3"}
         self.check_paths()
         self.check_programs()
 

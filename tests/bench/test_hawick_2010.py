@@ -1,8 +1,6 @@
 """The exhibits of Hawick, Leist and Playne at size small, on the CPU and on the host executor."""
 
-import json
 from itertools import count
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,6 +31,7 @@ from conncomp.bench.papers.paper import draw
 from conncomp.bench.peers import TABLES, Ours
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
 from host_cuda.host_gpu import AVAILABLE, HostGpu
+from paper_results import files, written
 
 EXHIBITS = PAPERS["hawick-2010"].exhibits
 ON_CPU = [name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds]
@@ -42,10 +41,6 @@ TABLES_ON_GPU = {kind: table["cuda"] for kind, table in TABLES.items()}
 LABEL = conncomp.label
 CPU = devices.Cpu()
 COMMAND = "paper", "hawick-2010", "-o", "out"
-
-
-def written(name):
-    return json.loads(Path("out", f"{name}.json").read_text())
 
 
 def of_way(rows, way):
@@ -101,8 +96,8 @@ def on_host(host):
 def test_all_on_the_cpu(run):
     done = run(*COMMAND, "--all")
     assert (done.exit_code, done.stderr) == (0, "")
-    for suffix in ("json", "png"):
-        assert {path.stem for path in Path("out").glob(f"*.{suffix}")} == set(ON_CPU)
+    for suffix in (".json", ".png"):
+        assert files(suffix) == set(ON_CPU)
     for name in graphs.FIGURES:
         ways = {row["way"] for row in written(name)["rows"]}
         assert ways == {"CPU", "CPU, breadth-first", "CPU, ECL", "the default"}

@@ -9,21 +9,13 @@ import pytest
 from conncomp.bench.papers import PAPERS
 from conncomp.bench.papers.maddix_2014 import images, measurements, published
 from conncomp.bench.suites.grids import maddix
+from paper_results import measured
 from reference import label_by_flood_fill
 
 EXHIBITS = PAPERS["maddix-2014"].exhibits
 ON_CPU = {name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds}
 IMAGES = list(published.MILLISECONDS)
 COMMAND = "paper", "maddix-2014", "--all", "-o", "out"
-
-
-def measured(run, *arguments):
-    done = run(*COMMAND, *arguments)
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert {path.stem for path in Path("out").glob("*.png")} == {
-        path.stem for path in Path("out").glob("*.json")
-    }
-    return {path.stem: json.loads(path.read_text()) for path in Path("out").glob("*.json")}
 
 
 def verdicts(result):
@@ -45,7 +37,7 @@ def test_published_values():
 
 
 def test_on_the_cpu(run):
-    results = measured(run)
+    results = measured(run, *COMMAND)
     assert set(results) == ON_CPU
     rows = results["times"]["rows"]
     assert [row["image"] for row in rows if row["way"] == measurements.SERIAL] == IMAGES
@@ -70,7 +62,7 @@ def test_pictures_of_components(run):
 
 
 def test_on_a_gpu(run, kernels_on_host):
-    results = measured(run, "--device", "cuda")
+    results = measured(run, *COMMAND, "--device", "cuda")
     assert set(results) == set(EXHIBITS)
     check_times(results["times"])
     check_profile(results["profile"])
@@ -124,7 +116,7 @@ def check_ideas(result):
 def test_all_given_up(run, kernels_on_host, monkeypatch):
     """Where everything takes too long, results say so."""
     monkeypatch.setitem(measurements.LIMITS, "small", 1e-9)
-    results = measured(run, "--device", "cuda")
+    results = measured(run, *COMMAND, "--device", "cuda")
     assert set(results) == set(EXHIBITS)
     for row in results["times"]["rows"]:
         assert row["seconds"] is None or row["way"].endswith("one thread")

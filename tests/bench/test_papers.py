@@ -25,19 +25,12 @@ from conncomp.grid import labelling
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
+from paper_results import files, written
 
 EXHIBITS = PAPERS["weigel-2011"].exhibits
 ON_CPU = [name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds]
 ON_GPU = ALGORITHMS["cuda"]  # before a test puts others in their place
 COMMAND = "paper", "weigel-2011", "-o", "out"
-
-
-def written(name):
-    return json.loads(Path("out", f"{name}.json").read_text())
-
-
-def files(suffix):
-    return {path.stem for path in Path("out").glob(f"*{suffix}")}
 
 
 @pytest.fixture

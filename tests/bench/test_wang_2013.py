@@ -1,27 +1,17 @@
 """``conncomp bench paper wang-2013``, on the CPU and on the host executor with its own clock."""
 
-import json
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 
 from conncomp.bench.papers import PAPERS
 from conncomp.bench.papers.wang_2013 import measurements, published
 from conncomp.bench.papers.wang_2013.hooking import MOST_ROUNDS, hook, jump, soman, wang
+from paper_results import measured
 
 EXHIBITS = PAPERS["wang-2013"].exhibits
 ON_CPU = {name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds}
 COMMAND = "paper", "wang-2013", "--all", "-o", "out"
-
-
-def measured(run, *arguments):
-    done = run(*COMMAND, *arguments)
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert {path.stem for path in Path("out").glob("*.png")} == {
-        path.stem for path in Path("out").glob("*.json")
-    }
-    return {path.stem: json.loads(path.read_text()) for path in Path("out").glob("*.json")}
 
 
 def test_published_values():
@@ -54,7 +44,7 @@ class TestHooking:
 
 
 def test_on_the_cpu(run):
-    results = measured(run)
+    results = measured(run, *COMMAND)
     assert set(results) == ON_CPU
     claims = [claim["holds"] for claim in results["worked-example"]["claims"]]
     assert claims == [True] * 5
@@ -63,7 +53,7 @@ def test_on_the_cpu(run):
 
 
 def test_on_a_gpu(run, kernels_on_host):
-    results = measured(run, "--device", "cuda")
+    results = measured(run, *COMMAND, "--device", "cuda")
     assert set(results) == set(EXHIBITS)
     charities = results["charities"]["rows"]
     sizes = {(row["graph"], row["vertices"], row["edges"]) for row in charities}
@@ -87,7 +77,7 @@ def test_on_a_gpu(run, kernels_on_host):
 def test_all_given_up(run, kernels_on_host, monkeypatch):
     """Where everything takes too long, results say so."""
     monkeypatch.setitem(measurements.LIMITS, "small", 1e-9)
-    results = measured(run, "--device", "cuda")
+    results = measured(run, *COMMAND, "--device", "cuda")
     for row in results["rounds"]["rows"]:
         assert (row["seconds"], row["sweeps"]) == (None, None)
         assert row["reason"].startswith("given up")

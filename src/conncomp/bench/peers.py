@@ -106,7 +106,7 @@ class OursOnGpu(Contender):
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._is_graph = measured == "graph"
         record = TABLES[measured]["cuda"][algorithm]
-        waits = record.waits({**record.defaults, **options})
+        waits = record.waits(record.check_options(options))
         self.captures = numbering == "roots" and not waits
 
     def prepare(self, data: Any, connectivity: int) -> Any:

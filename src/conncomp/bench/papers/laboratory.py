@@ -112,3 +112,13 @@ class Laboratory:
         except TimeoutError:
             return False
         return True
+
+
+def given_up(row: Row) -> bool:
+    """Whether an algorithm took too long, by the reason that the runner gives."""
+    return str(row["reason"]).startswith("given up")
+
+
+def all_right(rows: Sequence[Row]) -> bool:
+    """Whether all answers were right, but for those that were not waited for."""
+    return all(row["status"] == "ok" or given_up(row) for row in rows)

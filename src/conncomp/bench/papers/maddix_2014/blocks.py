@@ -7,13 +7,12 @@ from math import exp, log
 from statistics import fmean
 from typing import Any
 
-from conncomp.bench.papers.laboratory import Laboratory, Row
+from conncomp.bench.papers.laboratory import Laboratory, Row, all_right
 from conncomp.bench.papers.maddix_2014 import published
 from conncomp.bench.papers.maddix_2014.measurements import (
     FLAT,
     LARGE,
     SQUARE,
-    all_right,
     images,
     rows_of,
     times,

@@ -11,13 +11,12 @@ from math import exp, log
 from statistics import fmean
 from typing import Any
 
-from conncomp.bench.papers.laboratory import Laboratory, Row
+from conncomp.bench.papers.laboratory import Laboratory, Row, all_right
 from conncomp.bench.papers.maddix_2014.measurements import (
     DEFAULT,
     FLAT,
     LARGE,
     LIMITS,
-    all_right,
     by_way,
     columns,
     images,

@@ -91,16 +91,6 @@ def rows_of(laboratory: Laboratory, entry: Input, measured: dict[str, Contender]
     return rows
 
 
-def given_up(row: Row) -> bool:
-    """Whether an algorithm took too long."""
-    return str(row["reason"]).startswith("given up")
-
-
-def all_right(rows: list[Row]) -> bool:
-    """Whether all answers were right, but for those that were not waited for."""
-    return all(row["status"] == "ok" or given_up(row) for row in rows)
-
-
 def by_way(rows: list[Row], field: str = "total_seconds") -> dict[tuple[str, str], Any]:
     """Return a field of rows by image and way."""
     return {(row["image"], row["way"]): row[field] for row in rows}

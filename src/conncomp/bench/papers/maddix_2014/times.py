@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from conncomp.bench.papers.fits import power_law
-from conncomp.bench.papers.laboratory import Laboratory, Row
+from conncomp.bench.papers.laboratory import Laboratory, Row, all_right, given_up
 from conncomp.bench.papers.maddix_2014 import published
 from conncomp.bench.papers.maddix_2014.measurements import (
     DEFAULT,
     LIMITS,
     SERIAL,
-    all_right,
     by_way,
     columns,
-    given_up,
     images,
     milliseconds,
     rows_of,

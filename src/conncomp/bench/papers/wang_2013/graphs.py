@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conncomp.bench.papers.laboratory import Laboratory
+from conncomp.bench.papers.laboratory import Laboratory, all_right
 from conncomp.bench.papers.paper import Claim, Findings
 from conncomp.bench.papers.pictures import curve, groups, log_axes, table
 from conncomp.bench.papers.wang_2013 import published
@@ -18,7 +18,6 @@ from conncomp.bench.papers.wang_2013.measurements import (
     ONE_JUMP,
     SCIPY,
     SERIAL,
-    all_right,
     by_way,
     generated,
     named,

@@ -83,11 +83,6 @@ def rows_of(laboratory: Laboratory, entry: Input) -> list[Row]:
     ]
 
 
-def all_right(rows: Sequence[Row]) -> bool:
-    """Whether all answers were right, but for those that were not waited for."""
-    return all(row["status"] == "ok" or str(row["reason"]).startswith("given up") for row in rows)
-
-
 def by_way(rows: Sequence[Row], field: str = "seconds") -> dict[tuple[str, str], Any]:
     """Return a field of rows by graph and way."""
     return {(row["graph"], row["way"]): row[field] for row in rows}
