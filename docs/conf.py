@@ -45,6 +45,10 @@ def _write_algorithms(app):
         ("function", "device", "name", "options", "waits for the GPU, by default", "source"),
         *_rows_of(grid_algorithms.ALGORITHMS, "`~conncomp.label`"),
         *_rows_of(graph_algorithms.ALGORITHMS, "`~conncomp.connected_components`"),
+        *_rows_of(
+            graph_algorithms.STRONG_ALGORITHMS,
+            "`~conncomp.connected_components`, strong components",
+        ),
     ]
     page = Path(app.srcdir) / "generated" / "algorithms.inc"
     page.parent.mkdir(exist_ok=True)

@@ -133,10 +133,10 @@ class FakeGpu(CuPy):
             indices=self.asarray(graph.indices),
         )
 
-    def connected_components(self, graph, *, numbering, out, algorithm, workspace):
+    def connected_components(self, graph, *, connection, numbering, out, algorithm, workspace):
         assert algorithm in ("auto", "plain")
         assert isinstance(workspace, conncomp.Workspace)
-        self.fill(out, numbering, partial(self._components, graph.host))
+        self.fill(out, numbering, partial(self._components, graph.host, connection=connection))
         return "a count that would have to be waited for", out
 
     def label(self, image, *, connectivity, numbering, out, algorithm, workspace):

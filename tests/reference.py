@@ -186,6 +186,54 @@ def components_by_search(num_vertices, arcs, strong=False):
     return np.array(roots, np.int64)
 
 
+def strong_components_by_tarjan(num_vertices, arcs):
+    """Return the roots of strong components, by Tarjan's search as his paper has it, on a stack."""
+    adjacent = [[] for _ in range(num_vertices)]
+    for v, w in arcs:
+        adjacent[v].append(w)
+    number, low_link, roots = ([-1] * num_vertices for _ in range(3))
+    points, entered = [], 0
+    for start in range(num_vertices):
+        # What is on the path, each with the arcs that are left of it.
+        path = [(start, iter(adjacent[start]))] if number[start] < 0 else []
+        while path:
+            v, targets = path[-1]
+            if number[v] < 0:
+                number[v] = low_link[v] = entered
+                entered += 1
+                points.append(v)
+            w = next(targets, None)
+            if w is not None:
+                if number[w] < 0:
+                    path.append((w, iter(adjacent[w])))
+                elif roots[w] < 0:
+                    low_link[v] = min(low_link[v], number[w])
+                continue
+            path.pop()
+            if path:
+                low_link[path[-1][0]] = min(low_link[path[-1][0]], low_link[v])
+            if low_link[v] == number[v]:
+                component = [points.pop()]
+                while component[-1] != v:
+                    component.append(points.pop())
+                for member in component:
+                    roots[member] = min(component)
+    return np.array(roots, np.int64)
+
+
+def topological(roots, arcs):
+    """Return numbers of strong components by the longest path that leads away, and by root."""
+    src, dst = roots[np.asarray(arcs, np.int64).reshape(-1, 2).T]
+    src, dst = src[src != dst], dst[src != dst]
+    heights = np.zeros(len(roots), np.int64)
+    while (heights[src] <= heights[dst]).any():
+        np.maximum.at(heights, src, heights[dst] + 1)
+    sinks_first = sorted(np.unique(roots), key=lambda root: (heights[root], root))
+    number = np.empty(len(roots), np.int64)
+    number[sinks_first] = np.arange(len(sinks_first))
+    return number[roots]
+
+
 def reachable(start, adjacent):
     """Return the vertices that can be reached from `start`."""
     seen = {start}

@@ -15,19 +15,21 @@ from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda.launcher import SOURCES
 
-FUNCTIONS = {
-    label: grid_algorithms.ALGORITHMS,
-    connected_components: graph_algorithms.ALGORITHMS,
+TABLES = {
+    "arrays": grid_algorithms.ALGORITHMS,
+    "graphs": graph_algorithms.ALGORITHMS,
+    "strong": graph_algorithms.STRONG_ALGORITHMS,
 }
+FUNCTIONS = {"arrays": label, "graphs": connected_components, "strong": connected_components}
 RECORDS = [
-    pytest.param(function, record, id=f"{function.__name__}-{device}-{name}")
-    for function, table in FUNCTIONS.items()
+    pytest.param(FUNCTIONS[kind], record, id=f"{kind}-{device}-{name}")
+    for kind, table in TABLES.items()
     for device, records in table.items()
     for name, record in records.items()
 ]
 OPTIONS = [
     pytest.param(record, option, id=f"{record.device}-{record.name}-{option}")
-    for table in FUNCTIONS.values()
+    for table in TABLES.values()
     for records in table.values()
     for record in records.values()
     for option in record.options
@@ -50,9 +52,12 @@ def is_listed(choice, option, text):
     return re.search(rf"(?<!\w){re.escape(str(choice))}(?!\w)", about) is not None
 
 
-@pytest.mark.parametrize(("function", "record"), RECORDS)
-def test_a_record_is_where_it_is_looked_for(function, record):
-    assert choose_algorithm(FUNCTIONS[function], record.device, record.name) is record
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_record_is_where_it_is_looked_for(table):
+    for device, records in table.items():
+        for name, record in records.items():
+            assert choose_algorithm(table, device, name) is record
+            assert (record.device, record.name) == (device, name)
 
 
 @pytest.mark.parametrize(("function", "record"), RECORDS)
@@ -96,13 +101,13 @@ def test_unknown_options(function, record):
         record.check_options({"tally": None})
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("name", ["", "fast", None, ["auto"], np.zeros(2)])
-def test_unknown_algorithms(function, device, name):
-    known = ", ".join(map(repr, FUNCTIONS[function][device]))
+def test_unknown_algorithms(table, device, name):
+    known = ", ".join(map(repr, table[device]))
     with pytest.raises(ValueError, match=rf"^algorithm=.* is not one of {known}$"):
-        choose_algorithm(FUNCTIONS[function], device, name)
+        choose_algorithm(table, device, name)
 
 
 def test_names_in_the_docstring_of_label():
@@ -114,14 +119,17 @@ def test_names_in_the_docstring_of_label():
 
 def test_names_in_the_docstring_of_connected_components():
     listed = section(connected_components, "algorithm : str", "dtype :")
-    on_cpu = set(re.findall('"([^"]*)"', listed.split("on a GPU")[0]))
-    assert on_cpu == {*graph_algorithms.ALGORITHMS["cpu"]}
-    notes = inspect.getdoc(connected_components).split("The algorithms on the CPU:")[1]
-    parts = notes.split("References")[0].split("The algorithms on a GPU:")
-    for part, device in zip(parts, ("cpu", "cuda"), strict=True):
-        headings = re.findall(r"^([a-z][a-z, -]*)\n    ", part, re.MULTILINE)
-        names = [name for heading in headings for name in heading.split(", ")]
-        assert sorted(names) == sorted(graph_algorithms.ALGORITHMS[device])
+    on_cpu = listed.split("on a GPU")[0].split("for strong components")
+    for text, kind in zip(on_cpu, ("graphs", "strong"), strict=True):
+        assert set(re.findall('"([^"]*)"', text)) == {*TABLES[kind]["cpu"]}
+    notes = inspect.getdoc(connected_components).split("References")[0]
+    for kind, which in ("graphs", ""), ("strong", " for strong components"):
+        for device, place in ("cpu", "the CPU"), ("cuda", "a GPU"):
+            about = notes.partition(f"The algorithms on {place}{which}:")[2]
+            part = about.partition("The algorithms on ")[0]
+            headings = re.findall(r"^([a-z][a-z, -]*)\n    ", part, re.MULTILINE)
+            names = [name for heading in headings for name in heading.split(", ")]
+            assert sorted(names) == sorted(TABLES[kind][device])
 
 
 @pytest.mark.parametrize(("function", "record"), RECORDS)
@@ -161,7 +169,7 @@ def test_sources(function, record):
 def test_every_driver_of_an_algorithm_is_in_a_record():
     held = {
         kernels.__module__
-        for table in FUNCTIONS.values()
+        for table in TABLES.values()
         for record in table["cuda"].values()
         for kernels in record.specialisations
     }

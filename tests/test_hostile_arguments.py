@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp import Graph
+from conncomp import Graph, IncrementalComponents
 from conncomp.models import CahnHilliard, Kawasaki, Potts
 
 ERRORS = (TypeError, ValueError, OverflowError, MemoryError)
@@ -128,6 +128,12 @@ OF_UPDATES = {
     "labels": ["numbering", "return_num"],
     "critical_beta": ["q", "ndim"],
 }
+OF_GROWING = {
+    "add_edges": ["src", "dst", "wait"],
+    "connected": ["u", "v", "wait"],
+    "roots": ["vertices"],
+    "labels": ["numbering", "dtype", "out"],
+}
 OF_FIELDS = ["shape", "mobility", "b", "u", "K", "dx", "dt", "mean", "amplitude", "noise", "dtype"]
 OF_FIELDS += ["replicas", "first_replica", "seed", "start", "device"]
 OF_STEPS = {
@@ -162,6 +168,13 @@ def of_model(method, **arguments):
     """Call a method of a small model."""
     defaults = {"few_cluster": {"tile": 1, "p_flip": 0.5}, "critical_beta": {"q": 2}}
     return getattr(Potts((2, 3), seed=1), method)(**(defaults.get(method, {}) | arguments))
+
+
+def of_growing(method, **arguments):
+    """Call a method of components of a small graph."""
+    ends = {"add_edges": ("src", "dst"), "connected": ("u", "v")}.get(method, ())
+    defaults = {name: [0, 2, 1] for name in ends}
+    return getattr(IncrementalComponents(4), method)(**(defaults | arguments))
 
 
 def argument(function, name, **others):
@@ -200,6 +213,11 @@ CALLS = {
         for name in OF_GRAPHS
     },
     "connected_components: graph": argument(conncomp.connected_components, "graph"),
+    "spanning_forest: graph": conncomp.spanning_forest,
+    "minimum_spanning_forest: graph": conncomp.minimum_spanning_forest,
+    "minimum_spanning_forest: weights": argument(
+        conncomp.minimum_spanning_forest, "weights", graph=GRAPH
+    ),
     **{
         f"{function.__name__}: {name}": argument(function, name, **others)
         for function, others in (
@@ -217,6 +235,17 @@ CALLS = {
     },
     "labels without background": lambda value: conncomp.component_sizes(value, background=None),
     "set_num_threads": conncomp.set_num_threads,
+    **{
+        f"IncrementalComponents: {name}": argument(IncrementalComponents, name, num_vertices=4)
+        for name in ("device", "dtype")
+    },
+    "IncrementalComponents: num_vertices": IncrementalComponents,
+    "connected with one of two": lambda value: IncrementalComponents(4).connected(1, value),
+    **{
+        f"IncrementalComponents.{method}: {name}": argument(of_growing, name, method=method)
+        for method, names in OF_GROWING.items()
+        for name in names
+    },
     "from_edges: src": lambda value: Graph.from_edges(value, [0, 1]),
     "from_edges: dst": lambda value: Graph.from_edges([0, 1], value),
     "from_edges: num_vertices": lambda value: Graph.from_edges([0], [1], value),

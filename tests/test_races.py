@@ -79,6 +79,45 @@ elif kind in ("ecl", "bfs", "recolouring"):
                 conncomp.connected_components(graph, algorithm=kind, out=out)
 
     race(label, src, dst, *rows.arrays, out)
+elif kind == "strong":
+    src, dst = random.integers(0, 2000, (2, 3000))
+    arcs, out = conncomp.Graph.from_edges(src, dst, 2000), np.empty(2000, np.int32)
+    rows = conncomp.Graph.from_csr(arcs.indptr.copy(), arcs.indices.copy())
+
+    def label():
+        arcs._csr = None
+        for graph in (arcs, rows):
+            for numbering in ("roots", "topological"):
+                options = {"connection": "strong", "numbering": numbering}
+                conncomp.connected_components(graph, out=out, **options)
+            conncomp.condensation(graph)
+
+    race(label, src, dst, *rows.arrays, out)
+elif kind == "growing":
+    src, dst = random.integers(0, 2000, (2, 5000))
+    out = np.empty(2000, np.int32)
+    components = conncomp.IncrementalComponents(2000)
+
+    def grow():
+        components.add_edges(src, dst)
+        components.connected(src, dst)
+        components.roots(src)
+        components.labels(out=out)
+
+    race(grow, src, dst, out)
+elif kind == "forests":
+    src, dst = random.integers(0, 2000, (2, 9000))
+    arcs, weights = conncomp.Graph.from_edges(src, dst, 2000), random.random(9000)
+    rows = conncomp.Graph.from_csr(arcs.indptr.copy(), arcs.indices.copy())
+
+    def find():
+        for graph in (arcs, rows):
+            for known in (None, True):
+                graph._symmetric = known
+                conncomp.spanning_forest(graph)
+                conncomp.minimum_spanning_forest(graph, weights)
+
+    race(find, src, dst, *rows.arrays, weights)
 elif kind == "rows":
     matrix = sparse.random_array((2000, 2000), density=1e-3, rng=0).tocsr()
     graph = conncomp.Graph.from_scipy(matrix)
@@ -114,7 +153,7 @@ print("survived")
 """
 
 KINDS = ["image", "volume", "shape", "arcs", "rows", "triples", "columns", "made rows", "labels"]
-KINDS += ["ecl", "bfs", "recolouring"]
+KINDS += ["ecl", "bfs", "recolouring", "strong", "growing", "forests"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

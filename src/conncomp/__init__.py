@@ -16,7 +16,17 @@ from conncomp.components import (
     sort_by_size,
 )
 from conncomp.gpu import Workspace, kernel_times
-from conncomp.graph import Graph, PathLengths, connected_components, path_lengths
+from conncomp.graph import (
+    Condensation,
+    Graph,
+    IncrementalComponents,
+    PathLengths,
+    condensation,
+    connected_components,
+    minimum_spanning_forest,
+    path_lengths,
+    spanning_forest,
+)
 from conncomp.grid import (
     ComponentWrapping,
     cluster_wrapping,
@@ -30,7 +40,9 @@ from conncomp.io import read_image, write_image
 __all__ = [
     "ComponentStatistics",
     "ComponentWrapping",
+    "Condensation",
     "Graph",
+    "IncrementalComponents",
     "PathLengths",
     "Workspace",
     "cluster_wrapping",
@@ -40,12 +52,14 @@ __all__ = [
     "component_spans",
     "component_statistics",
     "component_wrapping",
+    "condensation",
     "connected_components",
     "get_num_threads",
     "kernel_times",
     "label",
     "label_bonds",
     "largest_components",
+    "minimum_spanning_forest",
     "path_lengths",
     "percolates",
     "read_image",
@@ -54,6 +68,7 @@ __all__ = [
     "show_config",
     "size_histogram",
     "sort_by_size",
+    "spanning_forest",
     "write_image",
 ]
 

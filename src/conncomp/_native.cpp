@@ -11,6 +11,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "_dictionaries.h"
 #include "_without_gil.h"
 #include "core/half.h"
 #include "core/philox.h"
@@ -23,6 +24,12 @@
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/both_ends.h"
+#include "cpu/graph/condensation.h"
+#include "cpu/graph/filter_kruskal.h"
+#include "cpu/graph/incremental.h"
+#include "cpu/graph/spanning_forest.h"
+#include "cpu/graph/tarjan.h"
+#include "cpu/graph/topological.h"
 #include "cpu/grid/runs.h"
 #include "cpu/grid/windings.h"
 #include "cpu/io/compact.h"
@@ -234,6 +241,122 @@ int64_t recolouring_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> in
   });
 }
 
+template <class Pointer, class Vertex, class Index>
+int64_t tarjan_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool consecutive,
+                      Vector<Index> out) {
+  return label_rows(indptr, indices, out, consecutive,
+                    [&](auto rows, Index* roots) { tarjan_roots(rows, roots); });
+}
+
+template <class Pointer, class Vertex, class Index>
+int64_t topological_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, Vector<Index> out) {
+  const Rows<Pointer, Vertex> rows = rows_of(indptr, indices);
+  if (rows.vertices != int64_t(out.size())) throw nb::value_error("there must be a label for each row");
+  return without_gil([&] { return topological_labels(rows, out.data()); });
+}
+
+// Hands over an array that it owns, of which `count` entries are filled.
+template <class T>
+nb::object give_away(Buffer<T>&& filled, int64_t count) {
+  auto memory = std::make_unique<Buffer<T>>(std::move(filled));
+  T* const data = memory->data();
+  const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
+  memory.release();
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
+}
+
+template <class Pointer, class Vertex, class Index>
+nb::tuple condensation_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices,
+                              Vector<const Index> labels, int64_t components) {
+  const Rows<Pointer, Vertex> rows = rows_of(indptr, indices);
+  if (rows.vertices != int64_t(labels.size())) throw nb::value_error("there must be a label for each row");
+  auto graph = without_gil([&] { return condense(rows, labels.data(), components); });
+  const int64_t arcs = graph.indptr[components];
+  return nb::make_tuple(give_away(std::move(graph.indptr), components + 1),
+                        give_away(std::move(graph.indices), arcs));
+}
+
+template <class Arc>
+nb::object array_of(ChosenArcs<Arc>&& chosen) {
+  auto memory = std::make_unique<Buffer<Arc>>(std::move(chosen.arcs));
+  Arc* const data = memory->data();
+  const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Buffer<Arc>*>(p); });
+  memory.release();
+  return nb::cast(nb::ndarray<nb::numpy, Arc, nb::ndim<1>>(data, {size_t(chosen.count)}, owner));
+}
+
+// The arcs that find(zero) returns, where zero is of the narrowest type that the vertices fit into.
+template <class Vertex, class Find>
+nb::object forest_arcs(int64_t vertices, Find&& find) {
+  if constexpr (sizeof(Vertex) > 4)
+    if (vertices > INT32_MAX) return array_of(without_gil([&] { return find(int64_t()); }));
+  return array_of(without_gil([&] { return find(int32_t()); }));
+}
+
+template <class Pointer, class Vertex>
+RowArcs<Pointer, Vertex> row_arcs(const Vector<const Pointer>& indptr, const Vector<const Vertex>& indices) {
+  return {rows_of(indptr, indices)};
+}
+
+template <class Vertex>
+ListedArcs<Vertex> listed_arcs(const Vector<const Vertex>& src, const Vector<const Vertex>& dst,
+                               int64_t vertices) {
+  return {src.data(), dst.data(), vertices, int64_t(src.size())};
+}
+
+template <class Pointer, class Vertex>
+nb::object spanning_forest_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices,
+                                  bool symmetric) {
+  const auto arcs = row_arcs(indptr, indices);
+  return forest_arcs<Vertex>(arcs.vertices, [&]<class Index>(Index) {
+    return spanning_forest<Index, Pointer>(arcs, symmetric ? Ends::kSmaller : Ends::kBoth);
+  });
+}
+
+// The last argument is of the type that the numbers of the arcs are to be of.
+template <class Vertex, class Arc>
+nb::object spanning_forest_of_arcs(const ListedArcs<Vertex>& arcs, Arc) {
+  return forest_arcs<Vertex>(
+      arcs.vertices, [&]<class Index>(Index) { return spanning_forest<Index, Arc>(arcs, Ends::kBoth); });
+}
+
+template <class Bits>
+Weights<Bits> weights_of(const Vector<const Bits>& weights, const std::array<Bits, 3>& order, int64_t arcs) {
+  if (int64_t(weights.size()) != arcs) throw nb::value_error("there must be a weight for each arc");
+  return {weights.data(), {order[0], order[1], order[2]}};
+}
+
+// `order` has the masks of WeightOrder; `key` is drawn anew for each call.
+template <class Pointer, class Vertex, class Bits>
+nb::object minimum_forest_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices,
+                                 Vector<const Bits> weights, const std::array<Bits, 3>& order, uint64_t key) {
+  const auto arcs = row_arcs(indptr, indices);
+  const Weights<Bits> weighed = weights_of(weights, order, arcs.arcs);
+  return forest_arcs<Vertex>(arcs.vertices, [&]<class Index>(Index) {
+    return minimum_spanning_forest<Index, Pointer>(arcs, weighed, key);
+  });
+}
+
+template <class Vertex, class Arc, class Bits>
+nb::object minimum_forest_of_arcs(const ListedArcs<Vertex>& arcs, const Weights<Bits>& weights, uint64_t key,
+                                  Arc) {
+  return forest_arcs<Vertex>(arcs.vertices, [&]<class Index>(Index) {
+    return minimum_spanning_forest<Index, Arc>(arcs, weights, key);
+  });
+}
+
+template <class Vertex, class Bits>
+void define_minimum_forest_of_arcs(nb::module_& m) {
+  m.def("minimum_forest_of_arcs",
+        [](Vector<const Vertex> src, Vector<const Vertex> dst, int64_t vertices, Vector<const Bits> weights,
+           const std::array<Bits, 3>& order, uint64_t key) {
+          const auto arcs = listed_arcs(src, dst, vertices);
+          const Weights<Bits> weighed = weights_of(weights, order, arcs.arcs);
+          return arcs.arcs > INT32_MAX ? minimum_forest_of_arcs(arcs, weighed, key, int64_t())
+                                       : minimum_forest_of_arcs(arcs, weighed, key, int32_t());
+        });
+}
+
 template <class Vertex>
 void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int64_t> indptr,
                  Vector<Vertex> indices) {
@@ -259,14 +382,60 @@ nb::object compact_arcs(Vector<Vertex> src, Vector<Vertex> dst, int64_t vertices
   return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(ids->data(), {ids->size()}, owner));
 }
 
-// Memory for a large array, from the memory that is kept, where it goes again with the array.
-nb::object empty_bytes(int64_t count) {
-  auto memory = std::make_unique<Buffer<uint8_t>>(count);
-  uint8_t* const data = memory->data();
-  const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Buffer<uint8_t>*>(p); });
-  memory.release();
-  return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {size_t(count)}, owner));
+// A forest that grows; arrays of one length where the kernels take them to be.
+template <class Index>
+void start_growing(Vector<Index> parent) {
+  without_gil([&] { start_forest(int64_t(parent.size()), parent.data()); });
 }
+
+template <class Vertex, class Index>
+void grow(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<Index> parent,
+          Vector<int64_t> components) {
+  without_gil([&] {
+    unite_edges(src.data(), dst.data(), int64_t(src.size()), int64_t(parent.size()), parent.data(),
+                components.data());
+  });
+}
+
+template <class Vertex, class Index>
+void are_connected(Vector<const Vertex> u, Vector<const Vertex> v, Vector<Index> parent, Vector<bool> out) {
+  without_gil([&] {
+    compare_roots(u.data(), v.data(), int64_t(u.size()), int64_t(parent.size()), parent.data(), out.data());
+  });
+}
+
+template <class Vertex, class Index>
+void roots_of_some(Vector<const Vertex> wanted, Vector<Index> parent, Vector<Index> out) {
+  without_gil([&] {
+    list_roots(wanted.data(), int64_t(wanted.size()), int64_t(parent.size()), parent.data(), out.data());
+  });
+}
+
+template <class Index, class Label>
+int64_t label_growing(Vector<Index> parent, bool consecutive, Vector<Label> labels) {
+  return without_gil(
+      [&] { return label_copy(parent.data(), int64_t(parent.size()), consecutive, labels.data()); });
+}
+
+// Labels the nodes of a graph whose rows, and those of the opposite arcs, are dictionaries.
+template <class Index>
+int64_t components_of_dictionaries(nb::tuple nodes, nb::tuple rows, nb::tuple opposite, Vector<Index> out) {
+  if (rows.size() != nodes.size() || opposite.size() != nodes.size() || out.size() != nodes.size())
+    throw nb::value_error("there must be a row and a label for each node");
+  grow_forest_of_dictionaries(nodes, rows, opposite, out.data());
+  return without_gil([&] { return label_forest(out.data(), int64_t(out.size()), true); });
+}
+
+template <class Vertex>
+void csr_of_dictionaries(nb::tuple nodes, nb::tuple rows, bool multiple, Vector<int64_t> indptr,
+                         Vector<Vertex> indices) {
+  if (rows.size() != nodes.size() || indptr.size() != nodes.size() + 1)
+    throw nb::value_error("there must be a row for each node, and one start more");
+  read_targets(nodes, rows, multiple, indptr.data(), indices.data(), int64_t(indices.size()));
+}
+
+// Memory for a large array, from the memory that is kept, where it goes again with the array.
+nb::object empty_bytes(int64_t count) { return give_away(Buffer<uint8_t>(count), count); }
 
 // Reads a chunk of text; both arrays are one longer than the chunk at least.
 template <class Reader>
@@ -286,6 +455,9 @@ void define_rows(nb::module_& m) {
   m.def("ecl_of_csr", &ecl_of_csr<Pointer, Vertex, Index>);
   m.def("bfs_of_csr", &bfs_of_csr<Pointer, Vertex, Index>);
   m.def("recolouring_of_csr", &recolouring_of_csr<Pointer, Vertex, Index>);
+  m.def("tarjan_of_csr", &tarjan_of_csr<Pointer, Vertex, Index>);
+  m.def("topological_of_csr", &topological_of_csr<Pointer, Vertex, Index>);
+  m.def("condensation_of_csr", &condensation_of_csr<Pointer, Vertex, Index>);
 }
 
 template <class Pointer, class Vertex>
@@ -293,10 +465,25 @@ void define_graph(nb::module_& m) {
   define_rows<Pointer, Vertex, int32_t>(m);
   define_rows<Pointer, Vertex, int64_t>(m);
   m.def("csr_is_mirrored", &csr_is_mirrored<Pointer, Vertex>);
+  m.def("spanning_forest_of_csr", &spanning_forest_of_csr<Pointer, Vertex>);
+  m.def("minimum_forest_of_csr", &minimum_forest_of_csr<Pointer, Vertex, uint32_t>);
+  m.def("minimum_forest_of_csr", &minimum_forest_of_csr<Pointer, Vertex, uint64_t>);
+}
+
+template <class Vertex, class Index>
+void define_growing(nb::module_& m) {
+  m.def("grow", &grow<Vertex, Index>);
+  m.def("are_connected", &are_connected<Vertex, Index>);
+  m.def("roots_of_some", &roots_of_some<Vertex, Index>);
 }
 
 template <class Vertex>
 void define_arcs(nb::module_& m) {
+  define_growing<Vertex, int32_t>(m);
+  define_growing<Vertex, int64_t>(m);
+  m.def("start_growing", &start_growing<Vertex>);
+  m.def("label_growing", &label_growing<Vertex, int32_t>);
+  m.def("label_growing", &label_growing<Vertex, int64_t>);
   define_graph<int32_t, Vertex>(m);
   define_graph<int64_t, Vertex>(m);
   m.def("components_of_arcs", &components_of_arcs<Vertex, int32_t>);
@@ -304,6 +491,15 @@ void define_arcs(nb::module_& m) {
   m.def("ecl_of_arcs", &ecl_of_arcs<Vertex, int32_t>);
   m.def("ecl_of_arcs", &ecl_of_arcs<Vertex, int64_t>);
   m.def("csr_of_arcs", &csr_of_arcs<Vertex>);
+  m.def("spanning_forest_of_arcs", [](Vector<const Vertex> src, Vector<const Vertex> dst, int64_t vertices) {
+    const auto arcs = listed_arcs(src, dst, vertices);
+    return arcs.arcs > INT32_MAX ? spanning_forest_of_arcs(arcs, int64_t())
+                                 : spanning_forest_of_arcs(arcs, int32_t());
+  });
+  define_minimum_forest_of_arcs<Vertex, uint32_t>(m);
+  define_minimum_forest_of_arcs<Vertex, uint64_t>(m);
+  m.def("csr_of_dictionaries", &csr_of_dictionaries<Vertex>);
+  m.def("components_of_dictionaries", &components_of_dictionaries<Vertex>);
   m.def("compact_arcs", &compact_arcs<Vertex>);
 }
 

@@ -157,8 +157,9 @@ def gpu(monkeypatch):
     monkeypatch.setattr(conncomp.Graph, "to", move)
     monkeypatch.setattr(conncomp, "connected_components", fake.connected_components)
     monkeypatch.setattr(conncomp, "label", fake.label)
-    for table in TABLES.values():
-        monkeypatch.setitem(table, "cuda", dict.fromkeys(("auto", "plain"), table["cuda"]["auto"]))
+    for kind, table in TABLES.items():
+        known = TABLES["grid" if kind == "grid" else "graph"]["cuda"]["auto"]
+        monkeypatch.setitem(table, "cuda", dict.fromkeys(("auto", "plain"), known))
     return fake
 
 
@@ -180,7 +181,8 @@ def kernels_on_host(gpu, monkeypatch):
             return CONNECTED_COMPONENTS(graph, **options)
         names = "algorithm", "numbering", "out", "workspace"
         algorithm, numbering, out, workspace = (options.pop(name) for name in names)
-        record = ON_GPU["graph"][algorithm]
+        kind = "graph" if options.pop("connection") == "weak" else "strong"
+        record = ON_GPU[kind][algorithm]
         task = numbering == "consecutive", True
         counts = record.fill(
             executor, graph, out, workspace, *task, **record.check_options(options)

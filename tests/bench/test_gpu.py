@@ -112,7 +112,8 @@ def check_inputs(kind, suite):
             fetched = arrays_of(runner.make_input(entry, there))
         for array, expected in zip(fetched, arrays_of(runner.make_input(entry, here)), strict=True):
             np.testing.assert_array_equal(array, expected, entry.name)
-            assert (type(array), array.dtype) == (np.ndarray, expected.dtype), entry.name
+            assert type(array) is np.ndarray, entry.name
+            assert array.dtype == expected.dtype or array.size == 0, entry.name
 
 
 @pytest.mark.parametrize(("kind", "suite"), NAMES)
@@ -405,7 +406,7 @@ def test_peers(run, libraries, arguments, names):
 def test_peers_on_every_input(run, libraries, monkeypatch):
     monkeypatch.setattr(runner, "FEWEST_RUNS", 1)
     monkeypatch.setattr(runner, "SHORTEST", 0)
-    for kind in SUITES:
+    for kind in ("graph", "grid"):  # the others have no peers there
         run(kind, "--size", "tiny", "--device", "cuda", "--peers", "-o", "out.json")
         for row in measured():
             assert {run["status"] for run in row["runs"]} == {"ok"}, row["input"]
@@ -432,7 +433,7 @@ def test_missing_peers_are_named_once(run, libraries, monkeypatch):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", SUITES)
+@pytest.mark.parametrize("kind", [kind for kind in SUITES if TABLES[kind]["cuda"]])
 def test_on_a_gpu(run, kind):
     options = ("--size", "tiny", "--device", "cuda", "--peers", "--transfers", "-o", "out.json")
     found = run(kind, *options)

@@ -72,7 +72,7 @@ def gpu(monkeypatch):
         labels, count = label(image.host, *arguments, **options)
         return Labels(labels), count
 
-    def label_graph_there(graph, connection):
+    def label_graph_there(graph, connection, algorithm):
         log.append("label")
         count, labels = connected_components(graph.there, connection=connection)
         return count, Labels(labels)

@@ -200,10 +200,19 @@ def test_stages_on_the_cpu(report):
     )
 
 
-def test_strong_components_on_a_gpu(run, gpu):
-    found = run("graph", "arcs.txt", "--strong", "--device", "cuda")
-    assert (found.exit_code, gpu) == (2, [])
-    assert "--strong is not for --device cuda" in found.stderr
+@pytest.mark.parametrize(
+    ("connection", "names", "wrong"),
+    [((), ["auto", "ecl", "bfs"], "tarjan"), (("--strong",), ["auto", "tarjan"], "ecl")],
+)
+def test_algorithm(report, run, connection, names, wrong):
+    expected = report("graph", "arcs.txt", *connection)["components"]
+    for name in names:
+        assert report("graph", "arcs.txt", *connection, "--algorithm", name)["components"] == (
+            expected
+        )
+    found = run("graph", "arcs.txt", *connection, "--algorithm", wrong)
+    assert found.exit_code == 2
+    assert f"--algorithm: '{wrong}' is not one of auto, " in found.stderr
 
 
 def test_no_gpu(run, monkeypatch):

@@ -40,24 +40,36 @@ ARRAY_VARIANTS = {
     "tiles": [{"local": local, "merge": merge} for local, merge in product(LOCAL, MERGE)],
 }
 
+CONNECTIONS = {
+    "weak": graph_algorithms.ALGORITHMS,
+    "strong": graph_algorithms.STRONG_ALGORITHMS,
+}
+
 
 def label_graphs(cupy):
-    for algorithm, (name, (src, dst, n)) in product(
-        graph_algorithms.ALGORITHMS["cuda"], (GRAPHS | LONG_GRAPHS).items()
-    ):
-        if name in LONG_GRAPHS and algorithm not in FAST:
+    for connection, table in CONNECTIONS.items():
+        for algorithm in table["cuda"]:
+            label_graphs_by(cupy, algorithm, connection)
+
+
+def label_graphs_by(cupy, algorithm, connection):
+    for name, (src, dst, n) in (GRAPHS | LONG_GRAPHS).items():
+        if name in LONG_GRAPHS and (connection == "strong" or algorithm not in FAST):
             continue
-        right = connected_components(Graph.from_edges(src, dst, n), numbering="roots")[1]
+        task = {"connection": connection}
+        right = connected_components(Graph.from_edges(src, dst, n), numbering="roots", **task)[1]
         arcs = cupy.asarray(src), cupy.asarray(dst)
         both = cupy.concatenate(arcs), cupy.concatenate(arcs[::-1])
         listed, doubled = Graph.from_edges(*arcs, n), Graph.from_edges(*both, n)
         rows = [Graph.from_csr(graph.indptr, graph.indices) for graph in (listed, doubled)]
-        for graph in (Graph.from_edges(*arcs, n), *rows):
+        # What is listed from both ends has strong components of its own.
+        graphs = Graph.from_edges(*arcs, n), *rows[: 2 if connection == "weak" else 1]
+        for graph in graphs:
             variants = ECL_VARIANTS if (algorithm, name) == ("ecl", "brooms") else []
             for options in ({}, *variants):
                 for numbering in ("roots", "consecutive"):
                     labels = connected_components(
-                        graph, algorithm=algorithm, numbering=numbering, **options
+                        graph, algorithm=algorithm, numbering=numbering, **task, **options
                     )[1].get()
                     expected = (
                         right if numbering == "roots" else np.unique(right, return_inverse=True)[1]

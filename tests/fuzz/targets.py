@@ -22,10 +22,12 @@ from scipy.sparse import csgraph
 import conncomp
 
 from ..reference import (
+    consecutive,
     label_by_bonds,
     label_by_flood_fill,
     number_items,
     roots_of_labels,
+    topological,
 )
 from . import files
 from .choices import Choices
@@ -153,7 +155,9 @@ def connected_components(data):
         choices, n, arcs, rows
     )
     directed, connection = choices.flag(), choices.pick(["weak", "strong"])
-    numbering = choices.pick(["consecutive", "roots"])
+    strong = directed and connection == "strong"
+    numbering = choices.pick(["consecutive", "roots", *(["topological"] if strong else [])])
+    weak_algorithms = ["auto", "ecl", "bfs", "recolouring"]
     conncomp.set_num_threads(1 + choices.below(4))
     num, labels = conncomp.connected_components(
         graph,
@@ -161,14 +165,17 @@ def connected_components(data):
         connection,
         numbering=numbering,
         dtype=choices.pick([None, np.int64]),
-        algorithm=choices.pick(["auto", "ecl", "bfs", "recolouring"]),
+        algorithm=choices.pick(["auto", "tarjan"] if strong else weak_algorithms),
     )
     expected_num, expected = csgraph.connected_components(rows, directed, connection)
-    strong = directed and connection == "strong"
-    if numbering == "roots":
+    if strong:  # numbers of strong components are those of one version of SciPy
         expected = roots_of_labels(expected)
-    elif strong:  # numbers of strong components are those of one version of SciPy
-        labels, expected = roots_of_labels(labels), roots_of_labels(expected)
+        if numbering == "consecutive":
+            expected = consecutive(expected, first=0)
+        elif numbering == "topological":
+            expected = topological(expected, arcs.T)
+    elif numbering == "roots":
+        expected = roots_of_labels(expected)
     assert_same((num, labels), (expected_num, expected))
 
 
@@ -336,6 +343,7 @@ COMMANDS = {
     "graph": {
         "-o": OUTPUTS,
         "--strong": None,
+        "--algorithm": ["auto", "tarjan", "bfs", "x", ""],
         "--compact-ids": None,
         "--top": ["1", "3", BIG, "0"],
         "--histogram": ["out.png", "out.txt"],

@@ -131,7 +131,7 @@ def test_graph(graph, error, message):
         ({"connection": "week"}, ValueError, "connection='week'"),
         ({"connection": None}, ValueError, "connection=None"),
         ({"numbering": "root"}, ValueError, "numbering='root' .*'roots'"),
-        ({"algorithm": "ecl2"}, ValueError, "algorithm='ecl2' .*'afforest'"),
+        ({"algorithm": "ecl2"}, ValueError, "algorithm='ecl2' is not one of 'auto', "),
         ({"dtype": ">i2"}, ValueError, "dtype is >i2"),
         ({"dtype": "smallish"}, TypeError, "dtype='smallish' must be a dtype of integers or 'smal"),
         ({"graph": GRAPH}, TypeError, "got 'graph' besides 'csgraph'"),
@@ -149,6 +149,21 @@ def test_graph(graph, error, message):
 def test_other_arguments(arguments, error, message, connection):
     with pytest.raises(error, match=message):
         connected_components(GRAPH, **{"connection": connection, **arguments})
+
+
+@pytest.mark.parametrize("task", [{}, {"directed": False, "connection": "strong"}])
+def test_topological_numbers_of_weak_components(task):
+    with pytest.raises(ValueError, match=r"^numbering='topological' is for connection='strong'"):
+        connected_components(GRAPH, numbering="topological", **task)
+
+
+@pytest.mark.parametrize(
+    ("connection", "name"), [("weak", "tarjan"), ("strong", "ecl"), ("strong", "afforest")]
+)
+def test_algorithms_of_the_other_connection(connection, name):
+    known = {"weak": "'auto', 'afforest', 'ecl'", "strong": "'auto', 'tarjan'"}[connection]
+    with pytest.raises(ValueError, match=f"algorithm='{name}' is not one of {known}"):
+        connected_components(GRAPH, connection=connection, algorithm=name)
 
 
 @pytest.mark.parametrize("name", ["networkx", "igraph", "rustworkx"])

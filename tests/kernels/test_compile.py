@@ -122,11 +122,13 @@ def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
 
 
 def test_every_kernel_file_has_a_driver():
-    shared = {f"cuda/core/{name}.cuh" for name in ("launch", "root_bits", "scan", "sweeps", "warp")}
+    words = ("launch", "meeting", "root_bits", "scan", "sweeps", "warp")
+    shared = {f"cuda/core/{name}.cuh" for name in words}
     stages = ("link_bricks", "label_tiles", "join_tiles", "number_tiles", "write_labels")
     parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")
     shared |= {f"cuda/grid/{name}.cuh" for name in (*stages, *parts, "worklist")}
-    shared |= {"cuda/graph/roots.cuh", "cuda/components/rows.cuh"}
+    parts = ("arc_lists", "giant_search", "roots", "signatures", "widening")
+    shared |= {f"cuda/graph/{name}.cuh" for name in parts} | {"cuda/components/rows.cuh"}
     files = {str(path.relative_to(SOURCES)) for path in SOURCES.rglob("*.cuh")}
     assert files - shared == set(NAMES)
 

@@ -30,7 +30,10 @@ Numbering = Literal["any", "consecutive", "roots"]
 TABLES: dict[Kind, Table] = {
     "graph": graph_algorithms.ALGORITHMS,
     "grid": grid_algorithms.ALGORITHMS,
+    "strong": graph_algorithms.STRONG_ALGORITHMS,
 }
+# What is measured on graphs, by kind.
+CONNECTIONS: dict[str, Literal["weak", "strong"]] = {"graph": "weak", "strong": "strong"}
 
 
 class Contender:
@@ -78,13 +81,15 @@ class Ours(Contender):
         self.name = _name(algorithm, options)
         self.threads = conncomp.get_num_threads()
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
-        self._is_graph = measured == "graph"
+        self._connection = CONNECTIONS.get(measured)
 
     def run(self, prepared: Any) -> Labels:
         """Label, into a new array as other libraries do."""
         data, connectivity = prepared
-        if self._is_graph:
-            labels: Labels = conncomp.connected_components(data, **self._options)[1]
+        if self._connection:
+            labels: Labels = conncomp.connected_components(
+                data, connection=self._connection, **self._options
+            )[1]
         else:
             labels = conncomp.label(data, connectivity=connectivity, **self._options)
         return labels
@@ -104,14 +109,14 @@ class OursOnGpu(Contender):
         )
         self.numbering = numbering
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
-        self._is_graph = measured == "graph"
+        self._connection = CONNECTIONS.get(measured)
         record = TABLES[measured]["cuda"][algorithm]
         waits = record.waits(record.check_options(options))
         self.captures = numbering == "roots" and not waits
 
     def prepare(self, data: Any, connectivity: int) -> Any:
         """Return the call and the array that it writes to."""
-        shape = (data.num_vertices,) if self._is_graph else data.shape
+        shape = (data.num_vertices,) if self._connection else data.shape
         out = launcher.import_cupy().empty(shape, label_dtype(math.prod(shape)))
         options: dict[str, Any] = {
             **self._options,
@@ -119,7 +124,8 @@ class OursOnGpu(Contender):
             "out": out,
             "workspace": conncomp.Workspace(),
         }
-        if self._is_graph:
+        if self._connection:
+            options["connection"] = self._connection
             return partial(conncomp.connected_components, data, **options), out
         return partial(conncomp.label, data, connectivity=connectivity, **options), out
 
@@ -252,6 +258,14 @@ class _SciPyGraph(Peer):
 
     def run(self, prepared: Any) -> Any:
         return self.library.connected_components(prepared, directed=False)[1]
+
+
+class _SciPyStrong(_SciPyGraph):
+    def prepare(self, data: Any, connectivity: int) -> Any:
+        return simple_matrix(data)
+
+    def run(self, prepared: Any) -> Any:
+        return self.library.connected_components(prepared, connection="strong")[1]
 
 
 class _IGraph(Peer):
@@ -404,6 +418,7 @@ PEERS: dict[Kind, tuple[type[Peer], ...]] = {
         *(_NetworKitDynamic, _RustworkX, _NetworkX),
         *(_CuPyGraph, _CuGraph),
     ),
+    "strong": (_SciPyStrong,),
     "grid": (_SciPyImage, _ScikitImage, _OpenCV, _CC3D, _Kornia, _CuPyImage, _CuCIM),
 }
 
@@ -446,3 +461,13 @@ def sparse_matrix(graph: Graph) -> Any:
 
     shape = (graph.num_vertices, graph.num_vertices)
     return csr_array((np.ones(graph.num_arcs), graph.indices, graph.indptr), shape=shape)
+
+
+def simple_matrix(graph: Graph) -> Any:
+    """Return the same without multiple arcs.
+
+    With these, SciPy 1.17 finds wrong strong components, or goes on for ever.
+    """
+    matrix = sparse_matrix(graph).copy()  # of arrays that are the graph's
+    matrix.sum_duplicates()
+    return matrix

@@ -1,7 +1,7 @@
 """Result files: what was measured, where, and how often; read with every field checked.
 
-A file is one JSON object, a `GridResult` or a `GraphResult` by its ``kind``. Fields that this
-version does not know are ignored.
+A file is one JSON object, a `GridResult`, a `GraphResult` or a `StrongResult` by its ``kind``.
+Fields that this version does not know are ignored.
 """
 
 from __future__ import annotations
@@ -230,7 +230,13 @@ class GraphResult(_Result[GraphRow], tag="graph", frozen=True):
     things = "arcs"
 
 
-Result = GridResult | GraphResult
+class StrongResult(_Result[GraphRow], tag="strong", frozen=True):
+    """Measurements of strong components."""
+
+    things = "arcs"
+
+
+Result = GridResult | GraphResult | StrongResult
 
 
 def _median(seconds: tuple[float, ...]) -> float | None:

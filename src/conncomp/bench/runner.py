@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from conncomp.bench.devices import Cpu, Cuda
 from conncomp.bench.inputs import Input
 from conncomp.bench.machine import commit
-from conncomp.bench.peers import Contender, Numbering, Peer, label_dtype, sparse_matrix
+from conncomp.bench.peers import (
+    Contender,
+    Numbering,
+    Peer,
+    label_dtype,
+    simple_matrix,
+    sparse_matrix,
+)
 from conncomp.bench.suites import Kind
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
@@ -90,18 +97,32 @@ class Reference:
         return f"label {labels[at]} instead of {expected[at]} at {place}"
 
 
-def reference(data: Graph | Labels, connectivity: int) -> Reference:
+def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> Reference:
     """Find the components by SciPy or scikit-image."""
     if isinstance(data, Graph):
         from scipy.sparse.csgraph import connected_components
 
-        count, labels = connected_components(sparse_matrix(data), directed=False)
+        if kind == "strong":
+            count, labels = connected_components(simple_matrix(data), connection="strong")
+            labels = _numbered_by_root(labels, count)
+        else:
+            count, labels = connected_components(sparse_matrix(data), directed=False)
         return Reference(labels, int(count), background=False)
     import skimage.measure
 
     label: Any = skimage.measure.label
     labels, count = label(data, background=0, return_num=True, connectivity=connectivity)
     return Reference(labels, int(count), background=True)
+
+
+def _numbered_by_root(labels: Labels, count: int) -> Labels:
+    """Return labels of components that are numbered in the order of their smallest members."""
+    first = np.empty(count, np.int64)
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last one written is the smallest
+    number = np.empty(count, labels.dtype)
+    number[np.argsort(first)] = np.arange(count)
+    renumbered: Labels = number[labels]
+    return renumbered
 
 
 def measure(
@@ -121,7 +142,7 @@ def measure(
 
     Parameters
     ----------
-    kind : {"graph", "grid"}
+    kind : {"graph", "grid", "strong"}
     inputs : sequence of (suite, input)
     contenders : sequence of Contender
     size : str
@@ -170,6 +191,7 @@ def measure(
                 device=device,
                 transfers=transfers,
                 limit=limit,
+                kind=kind,
                 notify=notify,
             )
         del data  # before the next one is made
@@ -206,7 +228,7 @@ def make_input(entry: Input, device: Cpu) -> Graph | Labels:
         # Without the list of arcs that it may have been made of; a GPU's indptr may be of int32.
         indptr = device.fetch(made.indptr).astype(np.int64, copy=False)
         csr = indptr, device.fetch(made.indices)
-        return Graph._of_checked(made.num_vertices, csr=csr, symmetric=True)
+        return Graph._of_checked(made.num_vertices, csr=csr, symmetric=made._symmetric)
     array: Labels = device.fetch(made)
     return array
 
@@ -220,6 +242,7 @@ def measure_input(
     device: Cpu,
     transfers: bool = False,
     limit: float = math.inf,
+    kind: Kind = "graph",
     right: Reference | None = None,
     notify: Callable[[str], object] = lambda step: None,
 ) -> dict[str, Any]:
@@ -248,7 +271,7 @@ def measure_input(
         num_bytes = data.nbytes
     if right is None:
         notify(f"{entry.name}: reference")
-        right = reference(data, entry.connectivity)
+        right = reference(data, entry.connectivity, kind)
     row["components"] = right.components
     labels = np.zeros(right.labels.shape, label_dtype(right.labels.size))
     row["floor_bytes"] = num_bytes + labels.nbytes

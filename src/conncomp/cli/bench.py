@@ -148,6 +148,16 @@ def graph(**options: Any) -> None:
 
 @bench.command()
 @_options
+def strong(**options: Any) -> None:
+    """Measure the strong components of directed graphs.
+
+    Every answer is compared with SciPy's first, and only right ones are timed.
+    """
+    _bench("strong", **options)
+
+
+@bench.command()
+@_options
 def grid(**options: Any) -> None:
     """Measure the labelling of images and volumes.
 

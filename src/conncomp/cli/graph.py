@@ -33,6 +33,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.io import atomic_path
 from conncomp.io.graphs import FORMATS, count_without_arcs, load_graph
 from conncomp.kernels.cuda import launcher
@@ -50,6 +51,14 @@ from conncomp.kernels.cuda import launcher
 )
 @click.option(
     "--strong", is_flag=True, help="Vertices are connected if arcs lead from each to the other."
+)
+@click.option(
+    "--algorithm",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="One of those of connected_components, for the device; with --strong, for strong "
+    "components.",
 )
 @click.option(
     "--compact-ids",
@@ -82,6 +91,7 @@ def graph(
     input: Path,
     output: Path | None,
     strong: bool,
+    algorithm: str,
     compact_ids: bool,
     format: str | None,
     top: int,
@@ -99,8 +109,9 @@ def graph(
     check_distinct((input, output, histogram))
     if compact_ids and output is not None and output.suffix.lower() == ".npy":
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
-    if strong and device == "cuda":
-        raise click.UsageError("--strong is not for --device cuda.")
+    known = (STRONG_ALGORITHMS if strong else ALGORITHMS)[device]
+    if algorithm not in known:
+        raise click.UsageError(f"--algorithm: {algorithm!r} is not one of {', '.join(known)}.")
     if histogram is not None:
         need_matplotlib()
     stage = Stages()
@@ -117,7 +128,9 @@ def graph(
             placed = arcs.to("cuda")
     labels_on_device: Any
     with on_device("labelling"):
-        count, labels_on_device = conncomp.connected_components(placed, connection=connection)
+        count, labels_on_device = conncomp.connected_components(
+            placed, connection=connection, algorithm=algorithm
+        )
     if device == "cuda":
         with on_device("moving back"):
             labels_on_device = move_from_gpu(labels_on_device)

@@ -1,6 +1,13 @@
 """Graphs, images and fields to test and to measure on, the same for the same seed everywhere."""
 
 from conncomp.generate import random
+from conncomp.generate.directed import (
+    bow_tie,
+    chain_of_cycles,
+    cycle,
+    directed_rmat,
+    random_directed,
+)
 from conncomp.generate.images import (
     all_equal,
     blobs,
@@ -15,6 +22,7 @@ from conncomp.generate.images import (
     voronoi,
 )
 from conncomp.generate.lattices import delaunay, grid, line, road_like, star
+from conncomp.generate.meshes import mesh_sweep
 from conncomp.generate.networks import (
     barabasi_albert,
     disjoint,
@@ -31,18 +39,24 @@ __all__ = [
     "all_equal",
     "barabasi_albert",
     "blobs",
+    "bow_tie",
+    "chain_of_cycles",
     "checkerboard",
     "comb",
+    "cycle",
     "delaunay",
+    "directed_rmat",
     "disjoint",
     "grid",
     "hilbert_curve",
     "line",
     "maze",
+    "mesh_sweep",
     "overlapping_cliques",
     "photograph",
     "random",
     "random_array",
+    "random_directed",
     "random_neighbours",
     "rings",
     "rmat",

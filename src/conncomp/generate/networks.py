@@ -53,7 +53,7 @@ def uniform_random(
         raise ValueError(f"num_edges={m} must be 0 for num_vertices={n}")
     draw: Any = {"seed": seed, "dtype": index_dtype(n), "device": device}
     u = integers(m, max(n, 1), purpose=Purpose.SOURCE, **draw)
-    return graph_of_edges(n, u, _others(u, n, seed, device), device=device)
+    return graph_of_edges(n, u, draw_others(u, n, seed, device), device=device)
 
 
 def random_neighbours(
@@ -93,10 +93,10 @@ def random_neighbours(
     n = check_int("num_vertices", num_vertices, 2)
     d = check_int("degree", degree, 0)
     u = array_library(device).arange(n, dtype=index_dtype(n)).repeat(d)
-    return graph_of_edges(n, u, _others(u, n, seed, device), device=device)
+    return graph_of_edges(n, u, draw_others(u, n, seed, device), device=device)
 
 
-def _others(u: Vertices, num_vertices: int, seed: int, device: str | None) -> Vertices:
+def draw_others(u: Vertices, num_vertices: int, seed: int, device: str | None) -> Vertices:
     """Draw a vertex other than u for each u."""
     draw: Any = {"seed": seed, "dtype": u.dtype, "device": device}
     v = integers(len(u), max(num_vertices - 1, 1), purpose=Purpose.TARGET, **draw)
@@ -392,7 +392,7 @@ def watts_strogatz(
     v = (vertex[:, None] + xp.arange(1, k // 2 + 1, dtype=u.dtype)).reshape(-1)
     v -= n * (v >= n).astype(v.dtype)
     rewired = uniform(len(u), seed=seed, purpose=Purpose.KEEP, device=device) < p
-    v = xp.where(rewired, _others(u, n, seed, device), v)
+    v = xp.where(rewired, draw_others(u, n, seed, device), v)
     return graph_of_edges(n, u, v, shuffle=shuffle, seed=seed, device=device)
 
 
@@ -441,10 +441,23 @@ def rmat(
     >>> generate.rmat(10, 8, a=0.45, b=0.15, c=0.15)
     Graph(num_vertices=1024, num_arcs=16384)
     """
+    u, v = draw_rmat(scale, edges_per_vertex, (a, b, c), seed, device)
+    n = 1 << scale
+    return graph_of_edges(n, u, v, simple=simple, shuffle=shuffle, seed=seed, device=device)
+
+
+def draw_rmat(
+    scale: int,
+    edges_per_vertex: int,
+    quadrants: tuple[float, float, float],
+    seed: int,
+    device: str | None,
+) -> tuple[Vertices, Vertices]:
+    """Return the ends of the edges that `rmat` draws; `quadrants` are its `a`, `b` and `c`."""
     n = 1 << check_int("scale", scale, 0, 31)
     m = n * check_int("edges_per_vertex", edges_per_vertex, 0)
     check_int("seed", seed, 0, 2**64 - 1)
-    shares = [check_real(name, share, 0, 1) for name, share in (("a", a), ("b", b), ("c", c))]
+    shares = [check_real(name, share, 0, 1) for name, share in zip("abc", quadrants, strict=True)]
     if sum(shares) > 1 + 1e-9:
         raise ValueError(f"a + b + c = {sum(shares)} must be at most 1")
     thresholds = [min(round(total * 2**32), 2**32) for total in np.cumsum(shares).tolist()]
@@ -455,7 +468,7 @@ def rmat(
         _array_rmat(xp, seed, scale, thresholds, u, v)
     else:
         native.rmat_edges(seed, Purpose.TARGET, scale, thresholds, u, v)
-    return graph_of_edges(n, u, v, simple=simple, shuffle=shuffle, seed=seed, device=device)
+    return u, v
 
 
 def _array_rmat(xp: Any, seed: int, scale: int, below: list[int], u: Vertices, v: Vertices) -> None:

@@ -6,17 +6,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from conncomp._algorithms import Algorithm, Specialisations, always_waits, table_of
+from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.graph import papers
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import blocked_afforest
+from conncomp.kernels.cuda.graph import arcs, blocked_afforest, strong_components
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
     bfs,
     ecl,
+    ecl_scc,
     edge_propagation,
     edges,
+    forward_backward,
     soman,
     vertex_propagation,
 )
@@ -26,12 +29,21 @@ if TYPE_CHECKING:
 
 JAIGANESH = "Jaiganesh, Burtscher 2018"
 HAWICK = "Hawick, Leist, Playne 2010"
+TARJAN = "Tarjan 1972; Pearce 2016"
+ALABANDI = "Alabandi, Sands, Biros, Burtscher 2023"
+BARNAT = "Barnat, Bauch, Brim, Češka 2011"
 
 
 def _fill_by_afforest(
     gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
 ) -> tuple[int]:
     return (graph._fill_labels(labels, consecutive),)
+
+
+def _fill_by_tarjan(
+    gpu: None, graph: Graph, labels: Any, workspace: None, consecutive: bool, counted: bool
+) -> tuple[int]:
+    return (native.tarjan_of_csr(*graph._rows(), consecutive, labels),)
 
 
 def _numbering(fill_roots: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,15 +68,18 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
     return tuple(driver.specialisations for driver in (*drivers, numbering))
 
 
-def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
-    """Return the record of a paper's algorithm that goes on until nothing changes."""
+def _of_paper(name: str, driver: Any, source: str, lists: Any = edges, **traits: Any) -> Algorithm:
+    """Return the record of a paper's algorithm that goes on until nothing changes.
+
+    `lists` is the driver that makes lists of its edges, or arcs.
+    """
     return Algorithm(
         name,
         "cuda",
         _numbering(driver.fill_roots),
         source=source,
         waits=always_waits,
-        specialisations=_kernels(driver, edges),
+        specialisations=_kernels(driver, lists),
         **traits,
     )
 
@@ -100,4 +115,19 @@ ALGORITHMS = table_of(
     _of_paper("edge-propagation", edge_propagation, HAWICK, options=edge_propagation.OPTIONS),
     _of_paper("vertex-propagation", vertex_propagation, HAWICK, options=vertex_propagation.OPTIONS),
     _of_paper("bfs", bfs, HAWICK, options=bfs.OPTIONS),
+)
+
+# The same for strong components.
+STRONG_ALGORITHMS = table_of(
+    Algorithm("auto", "cpu", _fill_by_tarjan, source=TARJAN),
+    Algorithm("tarjan", "cpu", _fill_by_tarjan, source=TARJAN),
+    Algorithm(
+        "auto",
+        "cuda",
+        _numbering(strong_components.fill_roots),
+        source=f"Fleischer, Hendrickson, Pinar 2000; {ALABANDI}",
+        specialisations=_kernels(strong_components, arcs, blocked_afforest, ecl),
+    ),
+    _of_paper("ecl-scc", ecl_scc, ALABANDI, lists=arcs),
+    _of_paper("forward-backward", forward_backward, BARNAT, lists=arcs),
 )

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._arrays import is_of
+from conncomp._core import native
 
 Ends = NDArray[np.int64]
+Nodes = tuple[Any, ...]
+Rows = tuple[dict[Any, Any], ...]
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -54,6 +57,60 @@ def as_scipy(matrix: Any) -> Any:
         )
     coo = matrix if hasattr(matrix, "to_scipy_sparse") else matrix.to_coo()
     return coo.to_scipy_sparse(accept_fv=[0, np.nan, np.inf, -np.inf])
+
+
+def dictionaries_of_networkx(graph: Any, opposite: bool = False) -> tuple[Nodes, Rows]:
+    """Return the nodes, and the dictionary of each one's neighbours.
+
+    These are the graph's own, or copies where a view or another mapping stands for them. In a
+    multigraph each neighbour has a dictionary of edges.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+    opposite : bool
+        Whether neighbours are those that arcs come from.
+    """
+    private, public = ("_pred", "pred") if opposite else ("_adj", "adj")
+    adjacency = getattr(graph, private, None)  # a view of it takes ten times as long
+    if type(adjacency) is dict:
+        nodes, rows = tuple(adjacency), tuple(adjacency.values())
+        if set(map(type, rows)) <= {dict}:
+            return nodes, rows
+    nodes, adjacency = tuple(graph), getattr(graph, public)
+    if graph.is_multigraph():
+        return nodes, tuple({v: dict(edges) for v, edges in adjacency[u].items()} for u in nodes)
+    return nodes, tuple(dict(adjacency[u]) for u in nodes)
+
+
+def csr_of_networkx(
+    nodes: Nodes, rows: Rows, multiple: bool = False
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return `indptr` and `indices` of the arcs; `multiple` ones are listed as often as they are.
+
+    Raises
+    ------
+    RuntimeError
+        If the graph is changed meanwhile.
+    """
+    many = map(len, chain.from_iterable(map(dict.values, rows)) if multiple else rows)
+    dtype = np.int32 if len(nodes) <= np.iinfo(np.int32).max else np.int64
+    indptr, indices = np.empty(len(nodes) + 1, np.int64), np.empty(sum(many), dtype)
+    native.csr_of_dictionaries(nodes, rows, multiple, indptr, indices)
+    return indptr, indices
+
+
+def as_arcs_or_rows(matrix: Any) -> Any:
+    """Return a sparse matrix in a layout that arcs are read from: coo or csr."""
+    stored = as_scipy(matrix)
+    if stored.format in ("coo", "csr"):
+        return stored
+    if hasattr(stored, "check_format"):
+        # To convert, SciPy follows what is stored without a look, so it gets a copy that nobody
+        # changes and that is right.
+        stored = stored.copy()
+        stored.check_format(full_check=True)
+    return stored.tocsr()
 
 
 def edges_of_igraph(graph: Any) -> tuple[Ends, int]:

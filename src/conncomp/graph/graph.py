@@ -8,6 +8,7 @@ graph there has arrays of its own, which it never gives away.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -29,8 +30,10 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.graph.conversions import (
-    as_scipy,
+    as_arcs_or_rows,
     check_library,
+    csr_of_networkx,
+    dictionaries_of_networkx,
     edges_of_igraph,
     edges_of_rustworkx,
     is_igraph,
@@ -143,11 +146,10 @@ class Graph:
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
         """Keep arcs, once checked; by default vertices end with the largest that occurs."""
         library = _library_of(src=src, dst=dst)
-        arcs = _as_indices(src, "src"), _as_indices(dst, "dst")
-        if len(arcs[0]) != len(arcs[1]):
-            raise ValueError(f"src has {len(arcs[0])} entries and dst has {len(arcs[1])}")
-        if arcs[0].dtype != arcs[1].dtype:
-            arcs = arcs[0].astype(np.int64, copy=False), arcs[1].astype(np.int64, copy=False)
+        ends = [_as_indices(src, "src"), _as_indices(dst, "dst")]
+        _check_lengths(("src", "dst"), ends)
+        first, second = _of_one_type(ends)
+        arcs = first, second
         if num_vertices is None:
             num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
         made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
@@ -198,7 +200,8 @@ class Graph:
         Parameters
         ----------
         src, dst : array_like of int, shape (num_arcs,)
-            Vertex numbers.
+            Vertex numbers. An `edge_index` of PyTorch Geometric, wherever it lies, is
+            ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
             By default one more than the largest vertex that occurs.
 
@@ -274,18 +277,10 @@ class Graph:
         if not is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
         _check_square(matrix.shape, "matrix")
-        stored = as_scipy(matrix)
+        stored = as_arcs_or_rows(matrix)
         if stored.format == "coo":
             return cls(matrix.shape[0], arcs=(stored.row, stored.col))
-        if stored.format == "csr":
-            return cls(matrix.shape[0], csr=(stored.indptr, stored.indices))
-        if hasattr(stored, "check_format"):
-            # To convert, SciPy follows what is stored without a look, so it gets a copy that nobody
-            # changes and that is right.
-            stored = stored.copy()
-            stored.check_format(full_check=True)
-        rows = stored.tocsr()
-        return cls(matrix.shape[0], csr=(rows.indptr, rows.indices))
+        return cls(matrix.shape[0], csr=(stored.indptr, stored.indices))
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -296,6 +291,13 @@ class Graph:
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
             An undirected edge becomes two arcs, a loop one.
 
+        Raises
+        ------
+        TypeError
+            If it is none.
+        RuntimeError
+            If it is changed meanwhile.
+
         Examples
         --------
         >>> import networkx
@@ -303,14 +305,10 @@ class Graph:
         Graph(num_vertices=4, num_arcs=6)
         """
         check_library(is_networkx(graph), graph, "NetworkX")
-        number = {node: i for i, node in enumerate(graph)}
-        degrees = np.zeros(len(number) + 1, np.int64)
-        indices: list[int] = []
-        for i, node in enumerate(graph):
-            for neighbour, edges in graph.adj[node].items():
-                indices += [number[neighbour]] * (len(edges) if graph.is_multigraph() else 1)
-            degrees[i + 1] = len(indices)
-        made = cls.from_csr(degrees, np.array(indices, np.int64))
+        nodes, rows = dictionaries_of_networkx(graph)
+        made = cls._of_checked(
+            len(nodes), csr=csr_of_networkx(nodes, rows, multiple=graph.is_multigraph())
+        )
         if not graph.is_directed():
             made._symmetric = True
         return made
@@ -716,9 +714,26 @@ def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
     for worst in extremes(vertices):
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
-            raise ValueError(
-                f"{name}[{place}] is {worst}; vertices are numbered from 0 to {num_vertices - 1}"
-            )
+            raise ValueError(_no_vertex(name, place, worst, num_vertices))
+
+
+def _no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
+    """Say of an entry of an array that it is no vertex."""
+    return f"{name}[{place}] is {value}; vertices are numbered from 0 to {num_vertices - 1}"
+
+
+def _check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
+    """Raise unless the arrays of a call, of these names, are of one length."""
+    if len({len(array) for array in arrays}) > 1:
+        (first, second), sizes = names, [len(array) for array in arrays]
+        raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
+
+
+def _of_one_type(arrays: list[Any]) -> list[Any]:
+    """Return arrays of indices as int64, unless they are of one type."""
+    if len({array.dtype for array in arrays}) == 1:
+        return arrays
+    return [array.astype(np.int64, copy=False) for array in arrays]
 
 
 def _check_square(shape: tuple[int, ...], name: str) -> None:

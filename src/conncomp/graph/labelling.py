@@ -24,12 +24,13 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp.gpu import Workspace
-from conncomp.graph.algorithms import ALGORITHMS
+from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
+from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.graph import Graph, _check_square
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 
-Numbering = Literal["consecutive", "roots"]
+Numbering = Literal["consecutive", "roots", "topological"]
 Labels = NDArray[Any]
 
 
@@ -103,7 +104,7 @@ def connected_components(
 
     The first four arguments and the result are those of
     `scipy.sparse.csgraph.connected_components`, but for the order in which strong components are
-    numbered.
+    numbered, which changes with SciPy's version.
 
     Parameters
     ----------
@@ -119,14 +120,15 @@ def connected_components(
         its arcs are ignored, or reach each other along them.
     return_labels : bool, optional
         Whether to return the labels too.
-    numbering : {"consecutive", "roots"}, optional
-        "consecutive": labels 0, 1, ... in the order of the components' smallest vertices
-        (strong components: in an order that is not promised). "roots": the smallest vertex of the
-        component.
+    numbering : {"consecutive", "roots", "topological"}, optional
+        "consecutive": labels 0, 1, ... in the order of the components' smallest vertices. "roots":
+        the smallest vertex of the component. "topological", for strong components: labels 0, 1,
+        ... so that no arc leads from a smaller label to a larger one, in the order of the longest
+        path that leads away from a component, in arcs between components, and of the smallest
+        vertex where these are equal.
     algorithm : str, optional
-        For weak connection; all give the same labels. On the CPU "auto", "afforest", "ecl", "bfs"
-        or "recolouring", on a GPU "auto" or others of the notes. Strong components are found by
-        SciPy, on the CPU only.
+        All give the same labels. On the CPU "auto", "afforest", "ecl", "bfs" or "recolouring", and
+        for strong components "auto" or "tarjan"; on a GPU "auto" or others of the notes.
     dtype : dtype or "smallest", optional
         Of the labels; by default int32 where every vertex number fits. Other types of integers,
         signed or not, of 8 bits to 64, if the labels fit; "smallest" is the narrowest unsigned one
@@ -203,6 +205,17 @@ def connected_components(
     "bfs" and "recolouring" work on rows, and look up whether these have every arc from both ends;
     if not, each call makes the rows of the opposite arcs.
 
+    The algorithms on the CPU for strong components:
+
+    auto, tarjan
+        One depth-first search [6]_ on one thread, with the stacks of [7]_. Three times as much
+        memory again as labels of int32, at most. Lists of arcs are made rows first.
+
+    Topological numbers are found by one thread of the CPU; with the search, they take up to twice
+    as long as others, and two more arrays of labels. Of a graph on a GPU, the distinct arcs between
+    components are moved to main memory for that, and the numbers back. SciPy's labels, too, never
+    rise along an arc; components that no path orders may come in any order there.
+
     The algorithms on a GPU:
 
     auto
@@ -226,6 +239,21 @@ def connected_components(
     bfs
         A breadth-first search for each component, one after another [5]_. For few components.
 
+    The algorithms on a GPU for strong components:
+
+    auto
+        Around a vertex with many arcs a giant component is sought, by one search along arcs and one
+        against them [8]_; then the smallest and the largest vertices before and behind each vertex
+        spread [9]_. One launch, in which all blocks meet: it neither waits nor allocates, as "auto"
+        for weak ones. Beyond the labels, four vertex numbers for each arc and eight for each
+        vertex. Of a symmetric graph, whose components are weak ones, it is that "auto".
+    ecl-scc
+        The smallest vertices before and behind each vertex spread along all arcs, until none
+        changes; arcs between components are dropped, and it begins again [9]_.
+    forward-backward
+        Vertices are divided by two searches, from the smallest vertex of each part, again and again
+        [10]_. For few components: a path takes half as many rounds as it has vertices.
+
     On a GPU, "vertex-propagation" and "bfs" need every arc from both ends. They look up whether the
     graph is so, and if it is not, each call makes one that is.
 
@@ -240,6 +268,16 @@ def connected_components(
     .. [4] L. Wang, "An Implementation of Connected Component Algorithm on GPU", 2013.
     .. [5] K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and
        CUDA", Parallel Computing 36, 2010.
+    .. [6] R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1,
+       1972.
+    .. [7] D. J. Pearce, "A space-efficient algorithm for finding strongly connected components",
+       Information Processing Letters 116, 2016.
+    .. [8] L. Fleischer, B. Hendrickson, A. Pinar, "On identifying strongly connected components in
+       parallel", IPDPS Workshops 2000.
+    .. [9] G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly
+       connected components", SC 2023.
+    .. [10] J. Barnat, P. Bauch, L. Brim, M. Češka, "Computing strongly connected components in
+       parallel on CUDA", IPDPS 2011.
 
     Examples
     --------
@@ -248,39 +286,45 @@ def connected_components(
     (2, array([0, 0, 1], dtype=int32))
     >>> conncomp.connected_components([[0, 1, 0], [0, 0, 0], [0, 0, 0]], connection="strong")[0]
     3
+
+    An arc leads to the same number or a smaller one:
+
+    >>> loop = conncomp.Graph.from_edges([0, 1, 2, 2], [1, 2, 1, 3])
+    >>> conncomp.connected_components(loop, connection="strong", numbering="topological")
+    (3, array([2, 1, 1, 0], dtype=int32))
     """
     if not isinstance(connection, str) or connection.lower() not in ("weak", "strong"):
         raise ValueError(f"connection={shown(connection)} is neither 'weak' nor 'strong'")
-    check_choice("numbering", numbering, ("consecutive", "roots"))
-    where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
-    record = choose_algorithm(ALGORITHMS, where, algorithm)
-    choices = record.check_options(options)
-    consecutive = numbering == "consecutive"
-    arcs = as_graph(csgraph)
     strong = as_bool("directed", directed) and connection.lower() == "strong"
+    check_choice("numbering", numbering, ("consecutive", "roots", "topological"))
+    if numbering == "topological" and not strong:
+        raise ValueError(
+            "numbering='topological' is for connection='strong' of a directed graph: arcs give "
+            "weak components no order; use 'consecutive' or 'roots'"
+        )
+    where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
+    record = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
+    choices = record.check_options(options)
+    arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
-    if where == "cuda":
-        if strong:
-            raise ValueError(
-                "connection='strong' is not for the GPU; copy the graph to main memory, for "
-                "example by Graph.to('cpu')"
-            )
-        if arcs.device == "cuda":
-            count, labels = _label_on_gpu(arcs, record, choices, consecutive, dtype, out, workspace)
-            return (count, labels) if return_labels else int(count)
+    if arcs.device == "cuda":
+        count, labels = _label_on_gpu(arcs, record, choices, numbering, dtype, out, workspace)
+        return (count, labels) if return_labels else int(count)
     inputs = (*arcs._kept(), *_arrays_of(csgraph))
-    largest = max(arcs.num_vertices - 1, 0)
-    # What the union-find of the CPU writes leads it on, unchecked.
+    # Among what leads to strong components is the number of vertices itself.
+    largest = arcs.num_vertices if strong else max(arcs.num_vertices - 1, 0)
+    # What kernels of the CPU write there leads them on, unchecked.
     output = Output((arcs.num_vertices,), largest, dtype, out, inputs, private=True)
     if where == "cuda":
         moved = arcs.to("cuda")
         wanted = output.labels.dtype, None
-        count, placed = _label_on_gpu(moved, record, choices, consecutive, *wanted, workspace)
+        count, placed = _label_on_gpu(moved, record, choices, numbering, *wanted, workspace)
         move_from_gpu(placed, output.labels)
         count = int(count)
-    elif strong:
-        count = _fill_strong(arcs, output.labels, numbering)
+    elif numbering == "topological":
+        count = fill_in_topological_order(arcs, output.labels)
     else:
+        consecutive = numbering == "consecutive"
         (count,) = record.fill(None, arcs, output.labels, None, consecutive, True, **choices)
     labels = output.finish()
     return (count, labels) if return_labels else count
@@ -290,7 +334,7 @@ def _label_on_gpu(
     graph: Graph,
     record: Algorithm,
     options: Mapping[str, Any],
-    consecutive: bool,
+    numbering: Numbering,
     dtype: DTypeLike | None,
     out: Any,
     workspace: Workspace | None,
@@ -302,16 +346,19 @@ def _label_on_gpu(
         largest = max(graph.num_vertices - 1, 0)
         # What goes on until nothing changes would go on for ever while the caller changes `out`;
         # other algorithms check what they read back of it.
-        private = record.waits(options)
+        private = record.waits(options) or numbering == "topological"
         parts = graph._kept()
         output = Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
         record.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
+            consecutive = numbering != "roots"
             counts = record.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
             if consecutive:
                 count = first_entry(counts) if private else int(counts[0])
+            if numbering == "topological":
+                renumber_in_topological_order(gpu.xp, graph, output.labels, count)
         labels = output.finish()
         result = from_cupy(labels, graph._library) if out is None else out
         if consecutive:
@@ -365,17 +412,3 @@ def _arrays_of(graph: Any) -> list[Labels]:
     names = ("data", "indices", "indptr", "row", "col", "offsets")
     parts = (graph, *(getattr(graph, name, None) for name in names))
     return [part for part in parts if isinstance(part, np.ndarray)]
-
-
-def _fill_strong(graph: Graph, labels: Labels, numbering: Numbering) -> int:
-    from scipy.sparse import csgraph
-
-    count, strong = csgraph.connected_components(
-        graph._pattern(*graph._checked_rows()), connection="strong"
-    )
-    if numbering == "roots":
-        smallest = np.full(count, graph.num_vertices, labels.dtype)
-        np.minimum.at(smallest, strong, np.arange(graph.num_vertices, dtype=labels.dtype))
-        strong = smallest[strong]
-    labels[:] = strong
-    return int(count)

@@ -10,19 +10,11 @@ from scipy._lib._array_api import xp_capabilities_table
 
 import conncomp
 
-theirs = scipy.ndimage.label, scipy.sparse.csgraph.connected_components
-within = False
+their_label = scipy.ndimage.label
 
 
 def connected_components(csgraph, directed=True, connection="weak", return_labels=True):
-    global within
-    if within:  # strong components are found by SciPy
-        return theirs[1](csgraph, directed, connection, return_labels)
-    within = True
-    try:
-        return conncomp.connected_components(csgraph, directed, connection, return_labels)
-    finally:
-        within = False
+    return conncomp.connected_components(csgraph, directed, connection, return_labels)
 
 
 def label(input, structure=None, output=None):
@@ -32,9 +24,9 @@ def label(input, structure=None, output=None):
         if structure is None or np.array_equal(np.asarray(structure, bool), shape):
             break
     else:
-        return theirs[0](input, structure, output)
+        return their_label(input, structure, output)
     if image.dtype.kind == "c" or image.ndim == 0:
-        return theirs[0](input, structure, output)
+        return their_label(input, structure, output)
     labels, num = conncomp.label(image != 0, return_num=True, connectivity=connectivity)
     if isinstance(output, np.ndarray):
         output[...] = labels
@@ -43,6 +35,6 @@ def label(input, structure=None, output=None):
 
 
 # What its tests look up by the function.
-xp_capabilities_table[label] = xp_capabilities_table[theirs[0]]
+xp_capabilities_table[label] = xp_capabilities_table[their_label]
 scipy.ndimage.label = label
 scipy.sparse.csgraph.connected_components = connected_components

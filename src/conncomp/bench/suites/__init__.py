@@ -9,7 +9,7 @@ from typing import Literal
 from conncomp.bench.inputs import Input
 from conncomp.bench.suites import graphs, grids
 
-Kind = Literal["graph", "grid"]
+Kind = Literal["graph", "grid", "strong"]
 Suite = Callable[[str, Path | None], list[Input]]
 
 SUITES: dict[Kind, dict[str, Suite]] = {
@@ -26,4 +26,5 @@ SUITES: dict[Kind, dict[str, Suite]] = {
         "volumes": grids.volumes,
         "hard": grids.hard,
     },
+    "strong": {"scc": graphs.scc},
 }

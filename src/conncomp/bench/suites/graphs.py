@@ -36,6 +36,9 @@ from conncomp.graph import Graph
 
 Make = Callable[..., Graph]
 
+# For the corners of a mesh's faces, of which there are several a cell.
+MESH_VERTEX_BYTES = 500
+
 # As published data are named; each may also end in .gz.
 SUFFIXES = (".egr", ".gr", ".mtx", ".graph", ".txt")
 
@@ -331,5 +334,65 @@ def hard(size: str, data: Path | None = None) -> list[Input]:
     )
     return [
         _input(name, f"{text}; some {n:,} vertices", n, degree * n, make)
+        for name, text, degree, make in rows
+    ]
+
+
+def scc(size: str, data: Path | None = None) -> list[Input]:
+    """List directed graphs for strong components: networks, meshes, and the worst for searches."""
+    n = {"tiny": 1024, "small": 1 << 16, "medium": 1 << 20, "full": 1 << 24}[size]
+    scale = n.bit_length() - 1
+    rows: list[tuple[str, str, float, Make]] = [
+        (
+            f"random-{name}",
+            f"arcs drawn uniformly, {degree} a vertex",
+            degree,
+            partial(generate.random_directed, n, degree),
+        )
+        for name, degree in (("below", 0.9), ("threshold", 1), ("above", 1.5), ("dense", 8))
+    ]
+    rows += [
+        (
+            "rmat",
+            "hubs both ways, one giant",
+            2,
+            partial(generate.directed_rmat, scale - 3, 16, a=0.45, b=0.15, c=0.15),
+        ),
+        ("kronecker", "as Graph500's", 2, partial(generate.directed_rmat, scale - 3, shuffle=True)),
+        ("web", "a bow tie, in the order of a crawl", 8, partial(generate.bow_tie, n)),
+        ("web-shuffled", "the same in any order", 8, partial(generate.bow_tie, n, shuffle=True)),
+    ]
+    cells = max(round((n / 8) ** (1 / 3)), 3)
+    for form in ("torus", "klein-bottle", "twisted-beam"):
+        make = partial(generate.mesh_sweep, (4 * cells, 2 * cells, cells), form)
+        rows.append((f"{form}-hexahedra", "the sweep of a mesh", 3, make))
+    # Six elements a cell.
+    cells = max(round((n / 48) ** (1 / 3)), 3)
+    for form in ("torus", "klein-bottle", "twisted-beam"):
+        shape = 4 * cells, 2 * cells, cells
+        make = partial(generate.mesh_sweep, shape, form, elements="tetrahedra")
+        rows.append((f"{form}-tetrahedra", "the sweep of a mesh", 2, make))
+    rows += [
+        ("cycle", "the longest search", 1, partial(generate.cycle, n)),
+        ("cycle-shuffled", "without locality", 1, partial(generate.cycle, n, shuffle=True)),
+        (
+            "path",
+            "every vertex alone, with a loop",
+            2,
+            partial(generate.chain_of_cycles, n, 1),
+        ),
+        ("pairs", "two-cycles in a row", 1.5, partial(generate.chain_of_cycles, n // 2, 2)),
+        ("cycles", "of 64, in a row", 1, partial(generate.chain_of_cycles, n // 64, 64)),
+        ("alone", "no arcs", 0, partial(generate.random_directed, n, 0)),
+    ]
+    return [
+        _input(
+            name,
+            f"{text}; some {n:,} vertices",
+            n,
+            round(degree * n),
+            make,
+            vertex_bytes=MESH_VERTEX_BYTES if "hedra" in name else VERTEX_BYTES,
+        )
         for name, text, degree, make in rows
     ]

@@ -87,6 +87,10 @@ struct Atomics {
     return T(atomicAdd(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
   template <class T>
+  __device__ static T exchange(T* at, T value) {
+    return T(atomicExch(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
+  }
+  template <class T>
   __device__ static T fetch_or(T* at, T bits) {
     return T(atomicOr(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(bits)));
   }
@@ -123,6 +127,28 @@ struct Shared : Atomics {
       unsigned long long bits;
       asm volatile("ld.global.b64 %0, [%1];" : "=l"(bits) : "l"(__cvta_generic_to_global(at)));
       return T(bits);
+    }
+  }
+  // Four neighbouring entries, each whole; the address of the first is a multiple of 16.
+  template <class T>
+  __device__ static void load_all(const T* at, T (&values)[4]) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 4) {
+      unsigned int bits[4];
+      asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(bits[0]), "=r"(bits[1]), "=r"(bits[2]), "=r"(bits[3])
+                   : "l"(__cvta_generic_to_global(at)));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) values[k] = T(bits[k]);
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4; k += 2) {
+        unsigned long long bits[2];
+        asm volatile("ld.global.v2.b64 {%0, %1}, [%2];"
+                     : "=l"(bits[0]), "=l"(bits[1])
+                     : "l"(__cvta_generic_to_global(at + k)));
+        values[k] = T(bits[0]), values[k + 1] = T(bits[1]);
+      }
     }
   }
   template <class T>
@@ -198,6 +224,24 @@ struct Current : Shared {
       return T(bits);
     }
   }
+  // Two neighbouring entries, each whole; the address of the first is a multiple of their size.
+  template <class T>
+  __device__ static void load_all(const T* at, T (&values)[2]) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "");
+    if constexpr (sizeof(T) == 4) {
+      unsigned int bits[2];
+      asm volatile("ld.relaxed.gpu.global.v2.b32 {%0, %1}, [%2];"
+                   : "=r"(bits[0]), "=r"(bits[1])
+                   : "l"(__cvta_generic_to_global(at)));
+      values[0] = T(bits[0]), values[1] = T(bits[1]);
+    } else {
+      unsigned long long bits[2];
+      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
+                   : "=l"(bits[0]), "=l"(bits[1])
+                   : "l"(__cvta_generic_to_global(at)));
+      values[0] = T(bits[0]), values[1] = T(bits[1]);
+    }
+  }
 };
 
 // For entries in the shared memory of a block. The compiler knows that memory by the address, and a
@@ -239,6 +283,10 @@ struct Shared {
     __atomic_store_n(at, value, __ATOMIC_RELAXED);
   }
   template <class T, int count>
+  static void load_all(const T* at, T (&values)[count]) {
+    for (int k = 0; k < count; ++k) values[k] = load(at + k);
+  }
+  template <class T, int count>
   static void store_all(T* at, const T (&values)[count]) {
     for (int k = 0; k < count; ++k) store(at + k, values[k]);
   }
@@ -263,6 +311,11 @@ struct Shared {
   static T fetch_add(T* at, T value) {
     CONNCOMP_INTERLEAVE();
     return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+  }
+  template <class T>
+  static T exchange(T* at, T value) {
+    CONNCOMP_INTERLEAVE();
+    return __atomic_exchange_n(at, value, __ATOMIC_RELAXED);
   }
   template <class T>
   static T fetch_or(T* at, T bits) {

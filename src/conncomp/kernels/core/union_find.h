@@ -28,6 +28,11 @@ struct Uncounted {
   CONNCOMP_ANYWHERE void step() {}
 };
 
+// Told of every union; this one counts none.
+struct Unreported {
+  CONNCOMP_ANYWHERE void united() {}
+};
+
 // Whether an entry has a parent other than itself: as unsigned numbers, so that none are negative.
 template <class Index>
 CONNCOMP_ANYWHERE inline bool leads_to(Index entry, Index parent) {
@@ -71,27 +76,45 @@ CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()
 // the next compare_exchange tells whether that is a root. Where many unite one large set at once, it is none
 // again and again; then the search is faster. Two branches where one would do: on a GPU the threads of a
 // warp then take turns, get into each other's way less, and finish a large grid 1.5 times sooner.
-template <class Access, class Index>
-CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b) {
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   for (bool searches = false; a != b; searches = true) {
     if (a < b) {
       const Index seen = Access::compare_exchange(parent + b, b, a);
-      if (!leads_to(b, seen)) return a;
+      if (!leads_to(b, seen)) return unions.united(), a;
       b = searches ? find_from<Access>(parent, b, seen) : seen;
     } else {
       const Index seen = Access::compare_exchange(parent + a, a, b);
-      if (!leads_to(a, seen)) return b;
+      if (!leads_to(a, seen)) return unions.united(), b;
       a = searches ? find_from<Access>(parent, a, seen) : seen;
     }
   }
   return a;
 }
 
-template <class Access, class Index>
-CONNCOMP_ANYWHERE inline void unite(Index* parent, Index a, Index b) {
-  const Index above_a = Access::load(parent + a), above_b = Access::load(parent + b);
+// Unites the sets of a and b, whose parents have just been seen to be these.
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
+                                         Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
-  hook<Access>(parent, find_from<Access>(parent, a, above_a), find_from<Access>(parent, b, above_b));
+  hook<Access>(parent, find_from<Access>(parent, a, above_a), find_from<Access>(parent, b, above_b), unions);
+}
+
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline void unite(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
+  unite_from<Access>(parent, a, Access::load(parent + a), b, Access::load(parent + b), unions);
+}
+
+// Whether a and b are in one set, while others unite sets: two roots tell that they are not only if the first
+// one is a root still when the second one has been found.
+template <class Access, class Index>
+CONNCOMP_ANYWHERE inline bool in_one_set(Index* parent, Index a, Index b) {
+  for (;;) {
+    a = find<Access>(parent, a);
+    b = find<Access>(parent, b);
+    if (a == b) return true;
+    if (!leads_to(a, Access::load(parent + a))) return false;
+  }
 }
 
 // Access, but a store never raises an entry.

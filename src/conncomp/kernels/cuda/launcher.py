@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from itertools import chain, repeat
 from math import inf
@@ -224,6 +224,14 @@ class Gpu:
             code=source(file), options=compile_options(file), name_expressions=expressions
         )
         return [module.get_function(expression) for expression in expressions]
+
+    def together(self, kernel: Kernel) -> Kernel:
+        """Return a kernel that is launched only if all its blocks can run at the same time.
+
+        So that they may wait for each other, whatever other streams do.
+        """
+        cooperative = partial(kernel.function.kernel, enable_cooperative_groups=True)
+        return Kernel(kernel.name, cooperative)
 
     def free_memory(self) -> int:
         """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""

@@ -9,14 +9,10 @@
 #include <cstdint>
 
 #include "core/atomics.h"
+#include "core/vertices.h"
 #include "cpu/core/interrupt.h"
 
 namespace conncomp {
-
-template <class Vertex>
-bool is_vertex(Vertex v, int64_t vertices) {
-  return uint64_t(int64_t(v)) < uint64_t(vertices);  // negative ones are large
-}
 
 template <class Pointer, class Vertex>
 struct Rows {

@@ -38,4 +38,12 @@ __device__ inline Value block_sum(Value value) {
   return value;
 }
 
+// Returns the sum of the first values of an array. All threads of the block, as many as said, call it.
+template <int threads>
+__device__ inline int64_t sum_of_first(int64_t count, const int64_t* values) {
+  int64_t sum = 0;
+  for (int64_t k = threadIdx.x; k < count; k += threads) sum += values[k];
+  return block_sum<threads>(sum);
+}
+
 }  // namespace conncomp

@@ -9,6 +9,7 @@
 
 #include "core/atomics.h"
 #include "core/kawasaki.h"
+#include "cuda/core/meeting.cuh"
 #include "cuda/core/scan.cuh"
 
 namespace conncomp {
@@ -53,26 +54,6 @@ struct WordsRead {
   const Bits64* words;
 
   __device__ Bits64 load(int32_t word) const { return __ldg(words + word); }
-};
-
-// Where the blocks of a replica wait until all are there: all of them run at the same time.
-struct Meeting {
-  Bits32* arrived;  // how often a block was there; 0 at first
-  Bits32 parts, wanted;
-
-  __device__ void wait() {
-    __syncthreads();
-    if (parts == 1) return;
-    wanted += parts;
-    if (threadIdx.x == 0) {
-      __threadfence();
-      Current::fetch_add(arrived, Bits32(1));
-      // The counter may go round.
-      while (int32_t(Current::load(arrived) - wanted) < 0) __nanosleep(20);
-      __threadfence();
-    }
-    __syncthreads();
-  }
 };
 
 // Makes sweeps of spins that a replica's blocks have in `words`.

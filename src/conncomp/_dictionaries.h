@@ -1,0 +1,309 @@
+// Graphs of NetworkX: dictionaries that have for each node, which is any hashable object, the dictionary of
+// its neighbours.
+//
+// What: nodes are numbered in their order. Arcs become compressed sparse rows (read_targets), or components
+// are told from few of them (grow_forest_of_dictionaries).
+// How: the time goes into waiting for memory, as each dictionary lies somewhere else. So keys are read in
+// blocks, from dictionaries that were prefetched, and are numbered together (NodeNumbers): nodes that are
+// 0, 1, ... by their value; others by the address of the object, which mostly is that of the node, too; equal
+// objects that lie elsewhere by their hash.
+// Python's lock is held, but for a moment now and then. In it, and where Python compares nodes, others may
+// change the graph: what is used afterwards is kept alive (by tuples of nodes and rows, which nobody can
+// change), every number is checked, and a graph that does not fit together is an error.
+// Cost: 5 to 20 ns a key that is read, 50 ns by hash. 32 to 64 bytes a node where a table is needed.
+#pragma once
+
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "_without_gil.h"
+#include "core/union_find.h"
+#include "cpu/core/numbering.h"
+
+namespace conncomp {
+
+[[noreturn]] inline void refuse_changed_graph() {
+  throw std::runtime_error("the graph was changed while it was read; keep other threads from it");
+}
+
+// Lets other threads and the handlers of signals run now and then.
+class Pauses {
+ public:
+  void take_if_due() {
+    if (Clock::now() < next_) return;
+    std::optional<WithoutGil>(std::in_place).reset();
+    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    next_ = Clock::now() + kPause;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kPause{5};  // as long as Python lets a thread run
+
+  Clock::time_point next_ = Clock::now() + kPause;
+};
+
+inline PyObject* item(const nanobind::tuple& objects, size_t i) {
+  return PyTuple_GET_ITEM(objects.ptr(), Py_ssize_t(i));
+}
+
+// Looks entries of a table up by hashes: each at the first free place from where its hash says.
+template <class Entry>
+class HashTable {
+ public:
+  explicit HashTable(size_t entries)
+      : slots_(std::bit_ceil(2 * entries + 2)), shift_(64 - std::countr_zero(slots_.size())) {}
+
+  void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[start(hash)]); }
+
+  const Entry& first(uint64_t hash) const { return slots_[start(hash)]; }
+
+  void insert(uint64_t hash, const Entry& entry) {
+    size_t slot = start(hash);
+    while (slots_[slot]) slot = (slot + 1) % slots_.size();
+    slots_[slot] = entry;
+  }
+
+  // The entry of this hash that is_wanted, or an empty one.
+  template <class IsWanted>
+  Entry find(uint64_t hash, IsWanted&& is_wanted) const {
+    size_t slot = start(hash);
+    while (slots_[slot] && !is_wanted(slots_[slot])) slot = (slot + 1) % slots_.size();
+    return slots_[slot];
+  }
+
+ private:
+  size_t start(uint64_t hash) const { return hash * 0x9E3779B97F4A7C15u >> shift_; }
+
+  std::vector<Entry> slots_;
+  int shift_;
+};
+
+// Numbers of nodes by equal objects: by the address if it is the same object, else by its hash.
+class NodeNumbers {
+ public:
+  explicit NodeNumbers(const nanobind::tuple& nodes) : nodes_(nodes) {
+    for (size_t i = 0; i < nodes.size() && in_order_; ++i) in_order_ = value_of(item(nodes, i)) == int64_t(i);
+    if (in_order_) return;
+    by_address_.emplace(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i)
+      by_address_->insert(address_of(item(nodes, i)), {item(nodes, i), int64_t(i)});
+  }
+
+  // Fills numbers[k] for each key, which is borrowed from a dictionary. This may run code of the user.
+  void find(const std::vector<PyObject*>& keys, std::vector<int64_t>& numbers) {
+    const size_t count = keys.size();
+    numbers.resize(count);
+    for (size_t k = 0; k < count; ++k) {
+      PyObject *const key = keys[k], *const ahead = keys[std::min(k + kAhead, count - 1)];
+      if (by_address_)
+        by_address_->prefetch(address_of(ahead));
+      else
+        __builtin_prefetch(ahead);
+      numbers[k] = by_address_ ? number_at(key) : in_order_ ? value_of(key) : -1;
+      if (numbers[k] < 0) new_keys_.push_back({nanobind::borrow(key), k, 0});
+    }
+    if (new_keys_.empty()) return;
+    find_by_hash(numbers);
+    // Where edges were made of objects of their own, there is no use in addresses.
+    if (2 * new_keys_.size() > count) by_address_.reset();
+    new_keys_.clear();  // now, as that may run code of the user, too
+  }
+
+ private:
+  struct Address {
+    const PyObject* object = nullptr;
+    int64_t number = -1;
+    explicit operator bool() const { return object; }
+  };
+  struct Hash {
+    Py_hash_t hash = 0;
+    int64_t number = -1;
+    explicit operator bool() const { return number >= 0; }
+  };
+  struct NewKey {
+    nanobind::object key;
+    size_t k;
+    Py_hash_t hash;
+  };
+
+  static constexpr size_t kAhead = 16;
+
+  static uint64_t address_of(const PyObject* object) { return reinterpret_cast<uintptr_t>(object) >> 4; }
+
+  static Py_hash_t hash_of(PyObject* object) {
+    const Py_hash_t hash = PyObject_Hash(object);
+    if (hash == -1) throw nanobind::python_error();
+    return hash;
+  }
+
+  int64_t number_at(const PyObject* key) const {
+    return by_address_->find(address_of(key), [=](const Address& entry) { return entry.object == key; })
+        .number;
+  }
+
+  // The value of an integer that may be a node, if these are 0, 1, ...; else -1.
+  int64_t value_of(PyObject* key) const {
+    if (!PyLong_CheckExact(key)) return -1;
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(key, &overflow);
+    return value < int64_t(nodes_.size()) ? value : -1;
+  }
+
+  void find_by_hash(std::vector<int64_t>& numbers) {
+    if (!by_hash_) {
+      by_hash_.emplace(nodes_.size());
+      for (size_t i = 0; i < nodes_.size(); ++i) {
+        const Py_hash_t hash = hash_of(item(nodes_, i));
+        by_hash_->insert(uint64_t(hash), {hash, int64_t(i)});
+      }
+    }
+    for (NewKey& wanted : new_keys_) {
+      wanted.hash = hash_of(wanted.key.ptr());
+      by_hash_->prefetch(uint64_t(wanted.hash));
+    }
+    const size_t count = new_keys_.size();
+    for (size_t k = 0; k < count; ++k) {
+      const Hash& ahead = by_hash_->first(uint64_t(new_keys_[std::min(k + kAhead, count - 1)].hash));
+      if (ahead) __builtin_prefetch(item(nodes_, size_t(ahead.number)));
+      numbers[new_keys_[k].k] = number_of(new_keys_[k]);
+    }
+  }
+
+  int64_t number_of(const NewKey& wanted) const {
+    const Hash entry = by_hash_->find(uint64_t(wanted.hash), [&](const Hash& entry) {
+      if (entry.hash != wanted.hash) return false;
+      const int equal = PyObject_RichCompareBool(wanted.key.ptr(), item(nodes_, size_t(entry.number)), Py_EQ);
+      if (equal < 0) throw nanobind::python_error();
+      return equal != 0;
+    });
+    if (!entry) refuse_changed_graph();
+    return entry.number;
+  }
+
+  const nanobind::tuple nodes_;
+  bool in_order_ = true;                          // whether the nodes are 0, 1, ...
+  std::optional<HashTable<Address>> by_address_;  // as long as it is of use
+  std::optional<HashTable<Hash>> by_hash_;        // once it is needed
+  std::vector<NewKey> new_keys_;                  // of a block, that were not known otherwise
+};
+
+// Prefetches the first keys of a dictionary.
+inline void prefetch_keys(PyObject* row) {
+  if (!PyDict_CheckExact(row)) return;
+  const char* const keys = reinterpret_cast<const char*>(reinterpret_cast<PyDictObject*>(row)->ma_keys);
+  __builtin_prefetch(keys), __builtin_prefetch(keys + 64);
+}
+
+// Calls body(v, number of the neighbour, number of its edges) for the first neighbours of some vertices, so
+// many at most, in order. `vertex(i)` is the i-th of `count` vertices. Edges are counted if they are
+// `multiple`, which is to say in dictionaries of their own.
+template <class Vertex, class Body>
+void for_each_neighbour(NodeNumbers& numbers, const nanobind::tuple& rows, int64_t count, Vertex&& vertex,
+                        int64_t most, bool multiple, Body&& body) {
+  constexpr size_t kBlock = 4096;
+  constexpr int64_t kFar = 24, kNear = 12;  // rows ahead, whose heads and keys are prefetched
+  struct End {
+    int64_t vertex, edges;
+  };
+  std::vector<PyObject*> keys;
+  std::vector<End> ends;
+  std::vector<int64_t> neighbours;
+  Pauses pauses;
+  const auto finish_block = [&] {
+    numbers.find(keys, neighbours);
+    for (size_t k = 0; k < keys.size(); ++k) body(ends[k].vertex, neighbours[k], ends[k].edges);
+    keys.clear(), ends.clear();
+    pauses.take_if_due();
+  };
+  const auto row_at = [&](int64_t i) { return item(rows, size_t(vertex(std::min(i, count - 1)))); };
+  for (int64_t i = 0; i < count; ++i) {
+    __builtin_prefetch(row_at(i + kFar));
+    prefetch_keys(row_at(i + kNear));
+    PyObject *const row = row_at(i), *key, *value;
+    if (!PyDict_CheckExact(row)) refuse_changed_graph();
+    Py_ssize_t place = 0;
+    for (int64_t taken = 0; taken < most && PyDict_Next(row, &place, &key, &value); ++taken) {
+      if (multiple && !PyDict_Check(value)) refuse_changed_graph();
+      keys.push_back(key);
+      ends.push_back({vertex(i), multiple ? int64_t(PyDict_GET_SIZE(value)) : 1});
+      if (keys.size() == kBlock) finish_block();
+    }
+  }
+  finish_block();
+}
+
+constexpr int64_t kAllNeighbours = std::numeric_limits<int64_t>::max();
+constexpr auto every_vertex = [](int64_t i) { return i; };
+
+// Fills the rows of the arcs: `starts`, of one entry more than nodes, and `targets`, of so many entries as
+// the dictionaries have, or as there are edges in them.
+template <class Vertex>
+void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, bool multiple, int64_t* starts,
+                  Vertex* targets, int64_t arcs) {
+  NodeNumbers numbers(nodes);
+  const int64_t count = int64_t(nodes.size());
+  int64_t next = 0, filled = 0;  // the next row to start, and the arcs of those before
+  for_each_neighbour(numbers, rows, count, every_vertex, kAllNeighbours, multiple,
+                     [&](int64_t v, int64_t neighbour, int64_t edges) {
+                       for (; next <= v; ++next) starts[next] = filled;
+                       if (edges > arcs - filled) refuse_changed_graph();
+                       std::fill_n(targets + filled, edges, Vertex(neighbour));
+                       filled += edges;
+                     });
+  for (; next <= count; ++next) starts[next] = filled;
+  if (filled != arcs) refuse_changed_graph();
+}
+
+// Fills parent[v] with a smaller vertex of v's component, or with v if there is none. `opposite` has the rows
+// of the opposite arcs; it is that of the graph, if this is not directed. How: as every arc is listed from
+// both ends, a few neighbours of each vertex are enough to find the giant component, and of its vertices no
+// others need be read. Source: Sutton, Ben-Nun and Barak 2018, as in cpu/graph/afforest.h.
+template <class Index>
+void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::tuple& rows,
+                                 const nanobind::tuple& opposite, Index* parent) {
+  constexpr int64_t kFew = 4, kSamples = 512;
+  NodeNumbers numbers(nodes);
+  const int64_t count = int64_t(nodes.size());
+  for (int64_t v = 0; v < count; ++v) parent[v] = Index(v);
+  const auto unite_ends = [=](int64_t v, int64_t neighbour, int64_t) {
+    unite<Exclusive>(parent, Index(v), Index(neighbour));
+  };
+  for_each_neighbour(numbers, rows, count, every_vertex, kFew, false, unite_ends);
+  if (count == 0) return;
+  std::array<Index, kSamples> sample;
+  for (int64_t i = 0; i < kSamples; ++i)
+    sample[size_t(i)] =
+        find<Exclusive>(parent, Index(count / kSamples * i + count % kSamples * i / kSamples));
+  std::sort(sample.begin(), sample.end());
+  Index giant = 0;
+  ptrdiff_t most = 0;
+  for (auto first = sample.begin(), last = first; first != sample.end(); first = last) {
+    last = std::find_if(first, sample.end(), [=](Index root) { return root != *first; });
+    if (last - first > most) most = last - first, giant = *first;
+  }
+  const auto visit_outside = [&](const nanobind::tuple& side, auto&& is_wanted) {
+    const Index root = find<Exclusive>(parent, giant);
+    std::vector<Index> vertices;
+    for (int64_t v = 0; v < count; ++v)
+      if (find<Exclusive>(parent, Index(v)) != root && is_wanted(v)) vertices.push_back(Index(v));
+    for_each_neighbour(
+        numbers, side, int64_t(vertices.size()), [&](int64_t i) { return vertices[size_t(i)]; },
+        kAllNeighbours, false, unite_ends);
+  };
+  visit_outside(rows, [&](int64_t v) { return PyDict_GET_SIZE(item(rows, size_t(v))) > kFew; });
+  if (!opposite.is(rows)) visit_outside(opposite, [](int64_t) { return true; });
+}
+
+}  // namespace conncomp

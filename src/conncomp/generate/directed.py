@@ -1,0 +1,284 @@
+"""Directed graphs, whose strong components are hard to find each in a way of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conncomp.generate._arguments import array_library, check_int, check_real, index_dtype
+from conncomp.generate._edges import Vertices
+from conncomp.generate.networks import draw_others, draw_rmat
+from conncomp.generate.random import Purpose, integers, permutation, uniform
+from conncomp.graph import Graph
+
+# The parts of the web as they were counted; what is left is tendrils.
+CORE, INTO, OUT_OF = 0.28, 0.21, 0.21
+SITE = 16  # pages of one site, which link to each other both ways
+
+
+def graph_of_arcs(
+    num_vertices: int,
+    src: Vertices,
+    dst: Vertices,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Return the graph of arcs src -> dst, which lie on the `device`, in their order.
+
+    `shuffle` gives the vertices new names at random.
+    """
+    dtype = index_dtype(num_vertices)
+    src, dst = src.astype(dtype, copy=False), dst.astype(dtype, copy=False)
+    if shuffle:
+        names = permutation(num_vertices, seed=seed, purpose=Purpose.SHUFFLE, device=device)
+        src, dst = names[src], names[dst]
+    if device == "cuda":
+        return Graph.from_edges(src, dst, num_vertices)
+    return Graph._of_checked(num_vertices, arcs=(src, dst))
+
+
+def random_directed(
+    num_vertices: int, mean_degree: float, *, seed: int = 0, device: str | None = None
+) -> Graph:
+    """Make a graph of arcs between pairs of vertices that are drawn uniformly.
+
+    Hard for caches. Below a mean degree of 1 nearly every vertex is a strong component; above, a
+    giant one grows, with paths into it and out of it.
+
+    Parameters
+    ----------
+    num_vertices : int
+    mean_degree : float
+        How many arcs a vertex has on average: there are ``num_vertices * mean_degree`` arcs.
+    seed : int, optional
+    device : {None, "cpu", "cuda"}, optional
+        As for `line`.
+
+    Returns
+    -------
+    Graph
+        Directed, without loops, with the few multiple arcs that come about.
+
+    References
+    ----------
+    R. M. Karp, "The transitive closure of a random digraph", Random Structures & Algorithms 1,
+    1990.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.random_directed(1000, 1.5)
+    Graph(num_vertices=1000, num_arcs=1500)
+    """
+    n = check_int("num_vertices", num_vertices, 0)
+    m = round(n * check_real("mean_degree", mean_degree, 0))
+    if m and n < 2:
+        raise ValueError(f"mean_degree={mean_degree} must be 0 for num_vertices={n}")
+    draw: Any = {"seed": seed, "dtype": index_dtype(n), "device": device}
+    src = integers(m, max(n, 1), purpose=Purpose.SOURCE, **draw)
+    return graph_of_arcs(n, src, draw_others(src, n, seed, device), device=device)
+
+
+def directed_rmat(
+    scale: int,
+    arcs_per_vertex: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    shuffle: bool = False,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Make a directed recursive-matrix (R-MAT, stochastic Kronecker) graph.
+
+    Hard for load balance: degrees are heavily skewed, both ways. There is one giant strong
+    component, and nearly all other vertices are alone.
+
+    Parameters
+    ----------
+    scale, arcs_per_vertex, a, b, c, shuffle, seed, device
+        As for `rmat`, whose edges are the arcs, in the direction in which they are drawn.
+
+    Returns
+    -------
+    Graph
+        Directed, with loops and multiple arcs.
+
+    References
+    ----------
+    D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.directed_rmat(10, 8)
+    Graph(num_vertices=1024, num_arcs=8192)
+    """
+    src, dst = draw_rmat(scale, arcs_per_vertex, (a, b, c), seed, device)
+    return graph_of_arcs(1 << scale, src, dst, shuffle=shuffle, seed=seed, device=device)
+
+
+def bow_tie(
+    num_vertices: int,
+    links_per_vertex: int = 8,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Make a graph like the web: a giant strong component, and pages before it and behind it.
+
+    Hard for whatever bets on the giant alone: long acyclic parts, in which sites of 16 pages are
+    small components.
+
+    Parameters
+    ----------
+    num_vertices : int
+    links_per_vertex : int, optional
+        Arcs of each page.
+    shuffle, seed, device
+        As for `line`. In order, near pages link to each other.
+
+    Returns
+    -------
+    Graph
+        Directed, with loops and multiple arcs. Of the vertices, 28 % are the core, a strong
+        component; 21 % lead into it and 21 % are reached from it. The others are tendrils, half of
+        which hang on what leads into the core, and half lead to what is reached from it.
+
+    Notes
+    -----
+    Pages link to pages of their part, at distances d with a probability that falls off as 1 / d².
+    The core links both ways, with a ring through all of it; the other parts forwards, but for
+    sites. An eighth of the links lead to the next part instead.
+
+    References
+    ----------
+    A. Broder et al., "Graph structure in the Web", Computer Networks 33, 2000.
+
+    Examples
+    --------
+    >>> from conncomp import component_sizes, connected_components, generate
+    >>> web = generate.bow_tie(10_000)
+    >>> labels = connected_components(web, connection="strong")[1]
+    >>> int(component_sizes(labels, background=None).max())
+    2800
+    """
+    n = check_int("num_vertices", num_vertices, 1)
+    d = check_int("links_per_vertex", links_per_vertex, 1)
+    xp = array_library(device)
+    into, core, out_of = (round(share * n) for share in (INTO, CORE, OUT_OF))
+    hanging = (n - into - core - out_of) // 2
+    # In the order of the arcs between them: tendrils into the last part come before it.
+    sizes = (into, hanging, core, n - into - hanging - core - out_of, out_of)
+    begins = [sum(sizes[:part]) for part in range(len(sizes) + 1)]
+    leads_to = (2, 1, 4, 4, 4)  # the next part of each; into itself if there is none
+    page = xp.arange(n, dtype=np.int64)
+    first, length, next_first, next_length = (xp.zeros(n, np.int64) for _ in range(4))
+    for part, following in enumerate(leads_to):
+        members = slice(begins[part], begins[part + 1])
+        target = following if sizes[following] else part
+        first[members], length[members] = begins[part], sizes[part]
+        next_first[members], next_length[members] = begins[target], sizes[target]
+    src = page.repeat(d)
+    draw: Any = {"seed": seed, "device": device}
+    distance = (1 / (1 - uniform(n * d, purpose=Purpose.SIZE, **draw))).astype(np.int64)
+    in_core = (src >= begins[2]) & (src < begins[3])
+    place, size = src - first[src], length[src]
+    backward = in_core & (integers(n * d, 2, purpose=Purpose.KEEP, **draw) == 0)
+    moved = place + xp.where(backward, -distance, distance)
+    site = place // SITE * SITE
+    in_site = site + integers(n * d, xp.minimum(size - site, SITE), purpose=Purpose.COPY, **draw)
+    # Beyond the end of a part, a link stays within its site; in the core it goes round.
+    dst = first[src] + xp.where(in_core, moved % size, xp.where(moved < size, moved, in_site))
+    kind = integers(n * d, 8, purpose=Purpose.PROTOTYPE, **draw)
+    within_site = ~in_core & (kind == 1)
+    dst = xp.where(within_site, first[src] + in_site, dst)
+    leaving = (kind == 0) & (next_first[src] != first[src])
+    elsewhere = next_first[src] + integers(n * d, next_length[src], purpose=Purpose.TARGET, **draw)
+    dst = xp.where(leaving, elsewhere, dst)
+    # The first links: those of the core make a ring, and what leads into it hangs tendrils on.
+    ring = page[begins[2] : begins[3]]
+    if core:
+        dst[ring * d] = begins[2] + (ring - begins[2] + 1) % core
+    if into and hanging:
+        tendrils = page[begins[1] : begins[2]]
+        sources = integers(hanging, into, purpose=Purpose.SOURCE, **draw)
+        src, dst = xp.concatenate([src, sources]), xp.concatenate([dst, tendrils])
+    return graph_of_arcs(n, src, dst, shuffle=shuffle, seed=seed, device=device)
+
+
+def cycle(
+    num_vertices: int, *, shuffle: bool = False, seed: int = 0, device: str | None = None
+) -> Graph:
+    """Make a directed cycle.
+
+    Hard for whatever sweeps: a search goes through all vertices, one after another.
+
+    Parameters
+    ----------
+    num_vertices : int
+    shuffle, seed, device
+        As for `line`.
+
+    Returns
+    -------
+    Graph
+        Directed; one strong component.
+
+    Examples
+    --------
+    >>> from conncomp import generate
+    >>> generate.cycle(1000)
+    Graph(num_vertices=1000, num_arcs=1000)
+    """
+    return chain_of_cycles(
+        1, check_int("num_vertices", num_vertices, 1), shuffle=shuffle, seed=seed, device=device
+    )
+
+
+def chain_of_cycles(
+    num_cycles: int,
+    length: int,
+    *,
+    shuffle: bool = False,
+    seed: int = 0,
+    device: str | None = None,
+) -> Graph:
+    """Make directed cycles in a row, each with an arc to the next one.
+
+    Hard for searches forwards and backwards: there is no giant, and whatever starts in the middle
+    reaches half of the graph. Of `length` 1 it is a path of loops, of 2 a chain of pairs.
+
+    Parameters
+    ----------
+    num_cycles, length : int
+        There are ``num_cycles * length`` vertices.
+    shuffle, seed, device
+        As for `line`.
+
+    Returns
+    -------
+    Graph
+        Directed; `num_cycles` strong components.
+
+    Examples
+    --------
+    >>> from conncomp import connected_components, generate
+    >>> chain = generate.chain_of_cycles(100, 10)
+    >>> connected_components(chain, connection="strong", return_labels=False)
+    100
+    """
+    k = check_int("length", length, 1)
+    n = k * check_int("num_cycles", num_cycles, 0)
+    xp = array_library(device)
+    vertex = xp.arange(n, dtype=index_dtype(n))
+    place = vertex % k
+    following = vertex - place + (place + 1) % k
+    entry = vertex[::k]
+    src, dst = xp.concatenate([vertex, entry[:-1]]), xp.concatenate([following, entry[1:]])
+    return graph_of_arcs(n, src, dst, shuffle=shuffle, seed=seed, device=device)

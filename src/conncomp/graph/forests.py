@@ -1,0 +1,292 @@
+"""Spanning forests of graphs."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import INT32_MAX
+from conncomp._arrays import (
+    PIECE_HERE,
+    as_cupy,
+    as_numpy,
+    caller_stream,
+    check_kind,
+    choose_device,
+    contiguous,
+    from_cupy,
+    move_from_gpu,
+    move_to_gpu,
+    on_gpu,
+)
+from conncomp._core import native
+from conncomp.gpu import Workspace
+from conncomp.graph.conversions import (
+    as_arcs_or_rows,
+    is_igraph,
+    is_networkx,
+    is_rustworkx,
+    is_sparse,
+)
+from conncomp.graph.graph import Graph, _check_square
+from conncomp.graph.labelling import _lies_on_gpu, as_graph
+from conncomp.kernels.cuda.graph.boruvka import WeightBits, forest_arcs
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+
+Arcs = NDArray[Any]
+
+
+def spanning_forest(
+    graph: Any, *, device: str | None = None, workspace: Workspace | None = None
+) -> Arcs:
+    """Find a spanning forest of a graph: one tree for each component.
+
+    It is the forest of the least arc numbers, as Kruskal's algorithm finds it if it takes the arcs
+    in their order: those that connect what no arc before them connects. So it is the same on every
+    device, whatever the number of threads.
+
+    Parameters
+    ----------
+    graph : Graph, matrix, or graph of another library
+        As for `connected_components`. Directions of arcs are ignored.
+    device : {None, "cpu", "cuda"}, optional
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory to the
+        current GPU, and the result back.
+    workspace : Workspace, optional
+        Memory on the GPU to use again.
+
+    Returns
+    -------
+    ndarray of int32 or int64, shape (num_vertices - n_components,)
+        The numbers of the arcs, in ascending order: where they are in the list that the graph was
+        made of, or else in `Graph.indices`; of a matrix where its entries are stored, in the order
+        of rows if it is neither of layout coo nor csr, and of a dense one its entries in the order
+        of rows, counted without those that are no arcs. int32 unless there are 2³¹ arcs. Of the
+        library that the graph's arrays are of.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError, RuntimeError, MemoryError
+        As `connected_components` does for the graph and the device.
+
+    See Also
+    --------
+    minimum_spanning_forest : The same for arcs that have weights.
+
+    Notes
+    -----
+    On the CPU the arcs are gone through by the union-find of [2]_, in their order [1]_; where there
+    are more than 48 arcs a vertex, each thread finds the forest of its part of them, and the
+    forests are joined. It takes the memory of two numbers a vertex for each part. On a GPU rounds
+    of Borůvka over a list of edges [3]_ find the arcs, which waits for the GPU now and then and
+    takes 24 bytes or more for each arc.
+
+    Other threads may write to the arrays of `graph` meanwhile: the arcs may then be wrong, no more.
+
+    References
+    ----------
+    .. [1] J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling salesman
+       problem", Proceedings of the American Mathematical Society 7, 1956.
+    .. [2] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
+       GPUs", HPDC 2018.
+    .. [3] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
+       GPUs", SC 2023.
+
+    Examples
+    --------
+    A triangle and an edge; the arc that closes the triangle is left out:
+
+    >>> import conncomp
+    >>> graph = conncomp.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4])
+    >>> conncomp.spanning_forest(graph)
+    array([0, 1, 3], dtype=int32)
+    """
+    where = choose_device(device, _lies_on_gpu(graph), "graph")
+    return _find(as_graph(graph), None, where, workspace)
+
+
+def minimum_spanning_forest(
+    graph: Any,
+    weights: Any = None,
+    *,
+    device: str | None = None,
+    workspace: Workspace | None = None,
+) -> Arcs:
+    """Find the spanning forest of the least weight: a minimum spanning tree for each component.
+
+    Of arcs of equal weight the one of the lower number is preferred, so that the forest is the same
+    on every device, whatever the number of threads. Unlike in SciPy, an arc of weight zero is an
+    arc.
+
+    Parameters
+    ----------
+    graph : Graph, matrix, or graph of another library
+        As for `connected_components`. Directions of arcs are ignored: of two opposite arcs the
+        lighter one counts.
+    weights : array_like of real numbers, shape (num_arcs,), optional
+        The weight of each arc, in the order of `spanning_forest`, where the graph lies. Negative
+        ones and infinities are allowed: an arc of weight infinity is heavier than all others, but
+        an arc. May be left out if `graph` is a matrix: its entries are the weights.
+    device : {None, "cpu", "cuda"}, optional
+        Where to work: by default where the graph lies. "cuda" moves a graph in main memory and
+        its weights to the current GPU, and the result back.
+    workspace : Workspace, optional
+        Memory on the GPU to use again.
+
+    Returns
+    -------
+    ndarray of int32 or int64, shape (num_vertices - n_components,)
+        The numbers of the arcs, in ascending order, as of `spanning_forest`. The weight of the
+        forest is ``weights[arcs].sum()``.
+
+    Raises
+    ------
+    TypeError
+        If `weights` are not real numbers of at most 64 bits, do not lie where the graph does, or
+        are left out and the graph is no matrix.
+    ValueError
+        If a weight is NaN, or there is not one for each arc.
+    ImportError, RuntimeError, MemoryError
+        As `connected_components` does.
+
+    See Also
+    --------
+    spanning_forest : The same without weights.
+
+    Notes
+    -----
+    On the CPU light arcs are sorted and go through Kruskal's algorithm first, and of the others
+    those that connect different trees [1]_; all threads collect arcs and sort them. On a GPU rounds
+    of Borůvka over a list of edges [2]_ find the arcs, which waits for the GPU now and then, and
+    takes 32 bytes or more for each arc; weights of 64 bits are sorted before.
+
+    Other threads may write to the arrays of `graph` and to `weights` meanwhile: the arcs may then
+    be wrong, no more.
+
+    References
+    ----------
+    .. [1] V. Osipov, P. Sanders, J. Singler, "The filter-Kruskal minimum spanning tree algorithm",
+       ALENEX 2009.
+    .. [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
+       GPUs", SC 2023.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> graph = conncomp.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4])
+    >>> weights = [0.5, 3.0, 2.0, 0.0]
+    >>> conncomp.minimum_spanning_forest(graph, weights)
+    array([0, 2, 3], dtype=int32)
+
+    Of a matrix:
+
+    >>> import scipy.sparse
+    >>> matrix = scipy.sparse.csr_array([[0, 5, 1], [5, 0, 2], [1, 2, 0]])
+    >>> arcs = conncomp.minimum_spanning_forest(matrix)
+    >>> matrix.data[arcs]
+    array([1, 2])
+    """
+    where = choose_device(device, _lies_on_gpu(graph), "graph")
+    if weights is None:
+        arcs, weights = _graph_and_entries(graph)
+    else:
+        arcs = as_graph(graph)
+    return _find(arcs, _as_weights(weights, arcs), where, workspace)
+
+
+def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
+    """Return a matrix as a graph, and the entries that its arcs are."""
+    if isinstance(graph, Graph) or is_networkx(graph) or is_igraph(graph) or is_rustworkx(graph):
+        raise TypeError(
+            f"weights is missing, and graph is a {type(graph).__name__}, which has no entries; "
+            "give a number for each arc, or use spanning_forest"
+        )
+    if not is_sparse(graph):
+        made = as_graph(graph)
+        matrix = as_cupy(graph) if made.device == "cuda" else np.asarray(graph)
+        return made, matrix[made._arcs]
+    _check_square(graph.shape, "graph")
+    stored = as_arcs_or_rows(graph)
+    return as_graph(stored), stored.data
+
+
+def _as_weights(weights: Any, graph: Graph) -> WeightBits:
+    """Return the weights as kernels read them, once they are checked."""
+    there = on_gpu(weights)
+    if there != (graph.device == "cuda"):
+        here, away = ("GPU", "main") if there else ("main", "GPU")
+        raise TypeError(f"weights lies in {here} memory, but the graph in {away} memory; move one")
+    array: Any = as_cupy(weights) if there else as_numpy(weights, "weights")
+    if array.size == 0 and not hasattr(weights, "dtype"):
+        array = array.astype(np.float64)
+    check_kind(array, "biuf", weights, "weights", "of real numbers")
+    if array.dtype.itemsize > 8:
+        raise TypeError(
+            f"weights is of dtype {array.dtype}; use float64, which its .astype() makes"
+        )
+    if array.shape != (graph.num_arcs,):
+        raise ValueError(
+            f"weights has shape {array.shape}; there must be one for each of {graph.num_arcs} arcs"
+        )
+    wide = array.dtype.itemsize > 4
+    kind = {"b": "u", "u": "u", "i": "i", "f": "f"}[array.dtype.kind]
+    dtype = np.dtype(f"{kind}{8 if wide else 4}")
+    if kind == "f":
+        _refuse_nan(array)
+    array = array.astype(dtype, order="C", copy=False) if there else contiguous(array, dtype)
+    bits = np.dtype(f"u{dtype.itemsize}")
+    sign = 1 << (8 * dtype.itemsize - 1)
+    order = {"u": (0, 0, 0), "i": (0, 0, sign), "f": (sign, sign - 1, sign)}[kind]
+    return WeightBits(array.view(bits), order)
+
+
+def _refuse_nan(weights: Any) -> None:
+    """Raise if one of the weights is not a number."""
+    on_device = not isinstance(weights, np.ndarray)
+    xp = current_gpu().xp if on_device else np
+    step = len(weights) if on_device else PIECE_HERE
+    for begin in range(0, len(weights), max(step, 1)):
+        missing = xp.isnan(weights[begin : begin + step])
+        if missing.any():
+            place = begin + int(missing.argmax())
+            raise ValueError(f"weights[{place}] is NaN, which has no place in an order; replace it")
+
+
+def _find(
+    graph: Graph, weights: WeightBits | None, where: str, workspace: Workspace | None
+) -> Arcs:
+    """Return the arcs of the forest, on the device and of the library that the graph is of."""
+    if where == "cpu":
+        return _find_on_cpu(graph, weights)
+    if graph.device == "cuda":
+        return _find_on_gpu(graph, weights, workspace)
+    if weights is not None:
+        weights = WeightBits(move_to_gpu(current_gpu().xp, weights.bits), weights.order)
+    return move_from_gpu(_find_on_gpu(graph.to("cuda"), weights, workspace))
+
+
+def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
+    form = "arcs" if graph._arcs is not None else "csr"
+    ends: tuple[Any, ...] = (*graph._arcs, graph.num_vertices) if graph._arcs else graph._rows()
+    if weights is not None:
+        find = getattr(native, f"minimum_forest_of_{form}")
+        arcs: Arcs = find(*ends, weights.bits, list(weights.order), secrets.randbits(64))
+    elif form == "arcs":
+        arcs = native.spanning_forest_of_arcs(*ends)
+    else:
+        arcs = native.spanning_forest_of_csr(*ends, graph._symmetric or False)
+    return arcs.astype(INDEX_TYPES[graph.num_arcs > INT32_MAX], copy=False)
+
+
+def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace | None) -> Arcs:
+    some_array: Any = graph._kept()[0]
+    with (
+        caller_stream(graph._library, some_array.device.id),
+        Workspace() if workspace is None else workspace as memory,
+    ):
+        arcs = forest_arcs(current_gpu(), graph, weights, memory)
+        placed: Arcs = from_cupy(arcs, graph._library)
+    return placed

@@ -1,0 +1,562 @@
+"""`IncrementalComponents`: the components of a graph to which edges are added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count as counter
+from typing import Any, Literal, cast, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, shown
+from conncomp._arrays import (
+    Output,
+    _new_array,
+    as_cupy,
+    caller_stream,
+    check_kind,
+    choose_device,
+    from_cupy,
+    library_of,
+    move_from_gpu,
+    move_to_gpu,
+    on_gpu,
+)
+from conncomp._core import native
+from conncomp.gpu import Workspace
+from conncomp.graph.graph import (
+    _as_indices,
+    _check_lengths,
+    _check_num_vertices,
+    _check_range,
+    _no_vertex,
+    _of_one_type,
+)
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, current_gpu, first_entry
+
+# Arrays of vertices by the names of the arguments that they are given as.
+Named = dict[str, Any]
+
+# The arguments that hold vertices, by the numbers that kernels know them by.
+ARGUMENTS = ("src", "dst", "u", "v", "vertices")
+
+
+class IncrementalComponents:
+    """The connected components of a graph that grows: edges are added, and none is taken away.
+
+    A batch of edges costs its edges, whatever the number of vertices. Components can be asked for
+    at any time. Vertices are 0, 1, ..., `num_vertices` - 1; at first each is a component.
+
+    Parameters
+    ----------
+    num_vertices : int
+    device : {None, "cpu", "cuda"}, optional
+        Where the components are kept: in main memory by default, or on the current CUDA device.
+        Arrays are given, and returned, where they are kept: NumPy's, or of CuPy or any library that
+        shares them by DLPack or ``__cuda_array_interface__``.
+    dtype : {None, int32, int64}, optional
+        Of the vertices that are kept; by default int32 if they fit.
+
+    Attributes
+    ----------
+    num_vertices : int
+    device : {"cpu", "cuda"}
+    dtype : dtype
+    count : int
+        The number of components. On a GPU to ask for it is to wait.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not fit.
+    ImportError, RuntimeError
+        If the GPU is to be used, and CuPy is not installed or there is none.
+    MemoryError
+        If there is too little memory.
+
+    See Also
+    --------
+    connected_components : For all edges at once, which is quicker.
+
+    Notes
+    -----
+    Trees of a union-find [1]_ grow by a batch at a time, as in [2]_ and [3]_. They take 4 bytes a
+    vertex, or 8 with int64; on a GPU a batch takes a bit an edge besides. On the CPU large batches
+    are the work of all threads (`set_num_threads`).
+
+    On a GPU only `count`, `check`, ``labels("consecutive")``, answers to integers and what has
+    ``wait=True`` wait. So a vertex that does not exist is not reported at once: the GPU finds it
+    and leaves out its batch as a whole, and the next of these calls raises the error. Kernels run
+    on the stream that is current in the library of the arrays; calls on several streams are for the
+    caller to order, where an answer is to know of a batch. `add_edges` with no more edges than
+    before, and ``labels("roots", out=...)``, do not allocate, and can be captured in a CUDA graph.
+
+    All methods may be called by several threads at once; an answer has all edges of the calls that
+    ended before, and some of those under way. Other threads may write to the arrays meanwhile: then
+    answers may be wrong, no more. A signal whose handler raises, such as Ctrl-C, ends a call; some
+    edges of its batch may then be in. Copies and pickles keep the components, not the trees, and on
+    a GPU go through main memory.
+
+    References
+    ----------
+    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
+       GPUs", HPDC 2018.
+    .. [2] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental
+       Parallel Graph Connectivity Algorithms", PVLDB 14, 2020.
+    .. [3] C. Hong, L. Dhulipala, J. Shun, "Exploring the Design Space of Static and Incremental
+       Graph Connectivity Algorithms on GPUs", PACT 2020.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> components = conncomp.IncrementalComponents(6)
+    >>> components.add_edges([0, 4], [1, 5])
+    >>> components.count
+    4
+    >>> components.connected([0, 1], [1, 4])
+    array([ True, False])
+    >>> components.add_edges([1], [5])
+    >>> components.connected(0, 4)
+    True
+    >>> components.labels()
+    array([0, 0, 1, 2, 0, 0], dtype=int32)
+    """
+
+    def __init__(
+        self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
+    ) -> None:
+        vertices = _check_num_vertices(num_vertices)
+        index = _index_type(dtype, vertices)
+        where = choose_device(device, False, "num_vertices")
+        self._num_vertices = vertices
+        self._kept: _InMemory | _OnGpu
+        self._kept = _InMemory(vertices, index) if where == "cpu" else _OnGpu(vertices, index)
+
+    def __repr__(self) -> str:
+        return f"IncrementalComponents(num_vertices={self.num_vertices}, device={self.device!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        roots = self.labels("roots", dtype=self.dtype)
+        if self.device == "cuda":
+            roots = move_from_gpu(as_cupy(roots))
+        return _with_roots, (self.device, self.dtype, roots)
+
+    @property
+    def num_vertices(self) -> int:
+        """The number of vertices."""
+        return self._num_vertices
+
+    @property
+    def device(self) -> Literal["cpu", "cuda"]:
+        """Where the components are kept."""
+        return self._kept.device
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the vertices that are kept."""
+        return cast("np.dtype[Any]", self._kept.parent.dtype)
+
+    @property
+    def count(self) -> int:
+        """The number of components.
+
+        Raises
+        ------
+        ValueError
+            As of `check`.
+        """
+        return self._kept.count()
+
+    def check(self) -> None:
+        """Wait for the GPU, and raise the error of a call that was given what is no vertex.
+
+        Raises
+        ------
+        ValueError
+            If there was one: of several the first. The edges of its batch were left out, and what
+            it returned otherwise is False or -1 at that place. The error is raised once.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> components = conncomp.IncrementalComponents(2)
+        >>> components.check()  # in main memory errors are raised at once
+        """
+        self._kept.check()
+
+    def add_edges(self, src: ArrayLike, dst: ArrayLike, *, wait: bool = False) -> None:
+        """Add the edges between ``src[i]`` and ``dst[i]``.
+
+        Parameters
+        ----------
+        src, dst : array_like of int, shape (num_edges,)
+            Vertices, where the components are kept. Loops and edges that are there already change
+            nothing.
+        wait : bool, optional
+            On a GPU, whether to wait until the edges are in, so that errors are raised at once.
+
+        Raises
+        ------
+        ValueError
+            If the arrays differ in length, or hold what is no vertex; then no edge is added. On a
+            GPU, unless `wait`, the latter is raised by a later call that waits.
+        TypeError
+            If they are not of integers, or lie elsewhere than the components.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> components = conncomp.IncrementalComponents(3)
+        >>> components.add_edges([0, 2], [2, 0])
+        >>> components.count
+        2
+        """
+        self._kept.add_edges({"src": src, "dst": dst}, as_bool("wait", wait))
+
+    @overload
+    def connected(self, u: int, v: int, *, wait: bool = False) -> bool: ...
+    @overload
+    def connected(self, u: ArrayLike, v: ArrayLike, *, wait: bool = False) -> NDArray[Any]: ...
+    def connected(self, u: Any, v: Any, *, wait: bool = False) -> bool | NDArray[Any]:
+        """Tell which vertices are connected.
+
+        Parameters
+        ----------
+        u, v : array_like of int, shape (num_pairs,), or int
+            Vertices, in arrays where the components are kept. For two integers the call waits.
+        wait : bool, optional
+            On a GPU, whether to wait for the answer, so that errors are raised at once.
+
+        Returns
+        -------
+        ndarray of bool, shape (num_pairs,), or bool
+            Whether ``u[i]`` and ``v[i]`` are in one component. Of the library of the arrays.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As of `add_edges`.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> components = conncomp.IncrementalComponents(3)
+        >>> components.add_edges([0], [2])
+        >>> components.connected(0, 2)
+        True
+        >>> components.connected([0, 1], [1, 1])
+        array([False,  True])
+        """
+        wait = as_bool("wait", wait)
+        if _is_scalar(u) and _is_scalar(v):
+            pair = {"u": self._kept.one_vertex(u, "u"), "v": self._kept.one_vertex(v, "v")}
+            return bool(first_entry(self._kept.connected(pair, True)))
+        return cast("NDArray[Any]", self._kept.connected({"u": u, "v": v}, wait))
+
+    @overload
+    def roots(self, vertices: int, *, wait: bool = False) -> int: ...
+    @overload
+    def roots(self, vertices: ArrayLike, *, wait: bool = False) -> NDArray[Any]: ...
+    def roots(self, vertices: Any, *, wait: bool = False) -> int | NDArray[Any]:
+        """Return the smallest vertices of the components of some vertices.
+
+        Parameters
+        ----------
+        vertices : array_like of int, shape (n,), or int
+            In an array where the components are kept. For an integer the call waits.
+        wait : bool, optional
+            On a GPU, whether to wait for the answer, so that errors are raised at once.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (n,), or int
+            Of the library of the array.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As of `add_edges`.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> components = conncomp.IncrementalComponents(3)
+        >>> components.add_edges([1], [2])
+        >>> components.roots([2, 0])
+        array([1, 0], dtype=int32)
+        """
+        wait = as_bool("wait", wait)
+        if _is_scalar(vertices):
+            vertex = {"vertices": self._kept.one_vertex(vertices, "vertices")}
+            return first_entry(self._kept.roots(vertex, True))
+        return cast("NDArray[Any]", self._kept.roots({"vertices": vertices}, wait))
+
+    def labels(
+        self,
+        numbering: Literal["consecutive", "roots"] = "consecutive",
+        *,
+        dtype: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """Return the label of every vertex's component, as `connected_components` does.
+
+        It costs a pass over the vertices, which shortens the way of later calls.
+
+        Parameters
+        ----------
+        numbering : {"consecutive", "roots"}, optional
+            "consecutive": labels 0, 1, ... in the order of the components' smallest vertices.
+            "roots": the smallest vertex of the component.
+        dtype : dtype or "smallest", optional
+            Of the labels, as of `connected_components`; by default that of the components.
+        out : ndarray, optional
+            A C-contiguous array of integers, of shape (num_vertices,), to write the labels to,
+            where the components are kept.
+
+        Returns
+        -------
+        ndarray of `dtype`, shape (num_vertices,)
+            `out` if that was given; otherwise, on a GPU, of the library of the edges that were
+            added last.
+
+        Raises
+        ------
+        ValueError
+            If an argument does not fit, or the labels do not fit `dtype` or `out`; on a GPU also as
+            of `check`, unless `numbering` is "roots".
+        TypeError
+            If `dtype` or `out` is not of integers, or `out` lies elsewhere than the components.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> components = conncomp.IncrementalComponents(4)
+        >>> components.add_edges([1], [3])
+        >>> components.labels()
+        array([0, 1, 2, 1], dtype=int32)
+        >>> components.labels("roots", dtype="smallest")
+        array([0, 1, 2, 1], dtype=uint8)
+        """
+        check_choice("numbering", numbering, ("consecutive", "roots"))
+        dtype = self.dtype if dtype is None and out is None else dtype
+        return cast("NDArray[Any]", self._kept.labels(numbering == "consecutive", dtype, out))
+
+
+class _InMemory:
+    """Components in main memory; the private part of `IncrementalComponents`.
+
+    Attributes
+    ----------
+    parent : ndarray of int32 or int64, shape (vertices,)
+        The forest. Only kernels write to it, any number of them at once.
+    """
+
+    device: Literal["cpu"] = "cpu"
+
+    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
+        self.parent = _new_array(np, (vertices,), index)
+        native.start_growing(self.parent)
+        self._components = np.full(1, vertices, COUNT)
+
+    def count(self) -> int:
+        return int(self._components[0])
+
+    def check(self) -> None:
+        pass
+
+    def add_edges(self, ends: Named, wait: bool) -> None:
+        native.grow(*self._checked(ends), self.parent, self._components)
+
+    def connected(self, pairs: Named, wait: bool) -> Any:
+        u, v = self._checked(pairs)
+        answer = np.empty(len(u), np.bool_)
+        native.are_connected(u, v, self.parent, answer)
+        return answer
+
+    def roots(self, wanted: Named, wait: bool) -> Any:
+        (vertices,) = self._checked(wanted)
+        answer = np.empty(len(vertices), self.parent.dtype)
+        native.roots_of_some(vertices, self.parent, answer)
+        return answer
+
+    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
+        shape = self.parent.shape
+        # What the kernel writes leads it on, unchecked.
+        output = Output(shape, max(shape[0] - 1, 0), dtype, out, (), private=True)
+        native.label_growing(self.parent, consecutive, output.labels)
+        return output.finish()
+
+    def one_vertex(self, vertex: Any, name: str) -> Any:
+        """Return a vertex as an array, once it is checked."""
+        return _one_vertex(vertex, name, len(self.parent))
+
+    def _checked(self, arrays: Named) -> list[Any]:
+        """Return arrays of vertices as the kernels take them."""
+        for name, array in arrays.items():
+            if on_gpu(array):
+                raise TypeError(
+                    f"{name} lies in GPU memory, but the components in main memory; copy it to a "
+                    "NumPy array, or keep the components there by device='cuda'"
+                )
+        vertices = [_as_indices(array, name) for name, array in arrays.items()]
+        _check_lengths(arrays, vertices)
+        for name, array in zip(arrays, vertices, strict=True):
+            _check_range(array, name, len(self.parent))
+        return _of_one_type(vertices)
+
+
+class _OnGpu:
+    """The same on a GPU."""
+
+    device: Literal["cuda"] = "cuda"
+
+    def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
+        self._forest = GrowingForest(current_gpu(), vertices, index)
+        self.parent = self._forest.parent
+        self._calls = counter(1)
+        self._workspace = Workspace()
+        self._library = "cupy"  # of the edges that were added last
+        first_entry(self._forest.refusal)  # from now on it is there for all streams
+
+    def count(self) -> int:
+        with self._on_stream(self._library):
+            self._raise_refusal()
+            return first_entry(self._forest.components)
+
+    def check(self) -> None:
+        with self._on_stream(self._library):
+            self._raise_refusal()
+
+    def add_edges(self, ends: Named, wait: bool) -> None:
+        with self._on_stream(self._library_of(ends)) as gpu:
+            src, dst = self._as_kernels_take(ends)
+            self._library = self._library_of(ends)
+            with self._workspace as memory:
+                self._forest.unite(gpu, *self._next_call("src"), src, dst, memory)
+            self._raise_refusal(wait)
+
+    def connected(self, pairs: Named, wait: bool) -> Any:
+        with self._on_stream(self._library_of(pairs)) as gpu:
+            u, v = self._as_kernels_take(pairs)
+            answer = gpu.xp.empty(len(u), np.bool_)
+            self._forest.compare_roots(gpu, *self._next_call("u"), u, v, answer)
+            self._raise_refusal(wait)
+            return from_cupy(answer, self._library_of(pairs))
+
+    def roots(self, wanted: Named, wait: bool) -> Any:
+        with self._on_stream(self._library_of(wanted)) as gpu:
+            (vertices,) = self._as_kernels_take(wanted)
+            answer = gpu.xp.empty(len(vertices), self.parent.dtype)
+            self._forest.list_roots(gpu, *self._next_call("vertices"), vertices, answer)
+            self._raise_refusal(wait)
+            return from_cupy(answer, self._library_of(wanted))
+
+    def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
+        shape, library = self.parent.shape, self._library
+        with self._on_stream(library if out is None else library_of(out)) as gpu:
+            output = Output(shape, max(shape[0] - 1, 0), dtype, out, (), xp=gpu.xp)
+            with self._workspace as memory:
+                self._forest.copy_roots(gpu, output.labels)
+                if consecutive:
+                    number_roots(gpu, output.labels, 0, memory)
+            self._raise_refusal(consecutive)
+            labels = output.finish()
+            return from_cupy(labels, library) if out is None else out
+
+    def one_vertex(self, vertex: Any, name: str) -> Any:
+        """Return a vertex as an array, once it is checked."""
+        with self._on_stream("cupy") as gpu:
+            return gpu.xp.asarray(_one_vertex(vertex, name, len(self.parent)))
+
+    @contextmanager
+    def _on_stream(self, library: str) -> Iterator[Gpu]:
+        """Work where the components are, on the stream that is current in a library."""
+        with caller_stream(library, self.parent.device.id):
+            yield current_gpu()
+
+    def _library_of(self, arrays: Named) -> str:
+        return library_of(next(iter(arrays.values())))
+
+    def _next_call(self, name: str) -> tuple[int, int]:
+        """Return the number of a call, and that of its first argument."""
+        return next(self._calls), ARGUMENTS.index(name)
+
+    def _as_kernels_take(self, arrays: Named) -> list[Any]:
+        """Return arrays of vertices, which the kernels check, without a look at what they hold."""
+        vertices = []
+        for name, given in arrays.items():
+            if not on_gpu(given):
+                raise TypeError(
+                    f"{name} lies in main memory, but the components on a GPU; move it there, for "
+                    "example by cupy.asarray"
+                )
+            array = as_cupy(given)
+            if array.device.id != self.parent.device.id:
+                raise ValueError(
+                    f"{name} lies on GPU {array.device.id}, but the components on GPU "
+                    f"{self.parent.device.id}; copy it there"
+                )
+            if array.ndim != 1:
+                raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
+            if array.size:
+                check_kind(array, "iu", given, name, "of integers")
+            # uint64 of 2^63 and more becomes negative, and is no vertex either.
+            dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
+            vertices.append(array.astype(dtype, order="C", copy=False))
+        _check_lengths(arrays, vertices)
+        return _of_one_type(vertices)
+
+    def _raise_refusal(self, wait: bool = True) -> None:
+        """Raise the error of the first call that was refused, if we are to wait for it."""
+        if not wait:
+            return
+        refusal = self._forest.refusal
+        if not first_entry(refusal):
+            return
+        _, argument, place, value = refusal[: len(REFUSAL)].tolist()
+        refusal.fill(0)
+        name = ARGUMENTS[argument]
+        left_out = "; the batch is left out" if name in ("src", "dst") else ""
+        raise ValueError(f"{_no_vertex(name, place, value, len(self.parent))}{left_out}")
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether a vertex is given as a number, and not in an array."""
+    return isinstance(value, (int, np.integer))
+
+
+def _one_vertex(vertex: Any, name: str, vertices: int) -> NDArray[Any]:
+    number = as_integer(name, vertex)
+    if not 0 <= number < vertices:
+        raise ValueError(f"{name}={shown(vertex)}; vertices are numbered from 0 to {vertices - 1}")
+    return np.array([number])
+
+
+def _index_type(dtype: DTypeLike | None, vertices: int) -> np.dtype[Any]:
+    """Return the dtype of the vertices that are kept."""
+    if dtype is None:
+        return INDEX_TYPES[vertices - 1 > INT32_MAX]
+    try:
+        index = np.dtype(dtype)
+    except Exception:  # of many types
+        index = None
+    if index not in INDEX_TYPES:
+        raise TypeError(f"dtype={shown(dtype)} must be int32 or int64")
+    if index == np.int32 and vertices - 1 > INT32_MAX:
+        raise ValueError(f"dtype=int32 is too small for {vertices} vertices; use int64")
+    return index
+
+
+def _with_roots(device: str, dtype: np.dtype[Any], roots: NDArray[Any]) -> IncrementalComponents:
+    """Return the components of which these are the roots, as they are read from a pickle."""
+    components = IncrementalComponents(len(roots), device=device, dtype=dtype)
+    edges = np.arange(len(roots), dtype=roots.dtype), roots
+    if device == "cuda":
+        xp = current_gpu().xp
+        edges = move_to_gpu(xp, edges[0]), move_to_gpu(xp, edges[1])
+    components.add_edges(*edges, wait=True)
+    return components

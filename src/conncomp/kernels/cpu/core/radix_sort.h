@@ -1,0 +1,122 @@
+// Sorts items by unsigned keys, keeping the order of equal ones (a radix sort from the lowest digit on).
+//
+// How: keys are taken relative to the smallest. If they need more than 32 bits, items are sorted by the
+// highest 32 of them, and runs that are equal there by comparisons. A digit is a byte; every part of the
+// items counts its digits, and then moves its items to where those of equal digits and earlier parts end.
+// Digits that all items share cost a pass that reads.
+// Cost: at most four passes that move the items. As much memory again as they take, and 2 KB a part.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cpu/core/buffer.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// Item has an unsigned `key`.
+template <class Item>
+class RadixSort {
+ public:
+  explicit RadixSort(Buffer<Item>& items, int64_t count)
+      : items_(items), count_(count), parts_(count, kGrain) {
+    if (count < 2) return;
+    parts_.parts = std::min<int64_t>(parts_.parts, num_threads());
+    const auto [low, high] = extreme_keys();
+    low_ = low;
+    const int bits = std::bit_width(Key(high - low));
+    shift_ = std::max(bits - kMostBits, 0);
+    Buffer<Item> others(count);
+    for (int digit = 0; digit * kDigitBits < bits - shift_; ++digit)
+      if (move_by_digit(digit, others)) std::swap(items_, others);
+    if (shift_ > 0) sort_runs();
+  }
+
+ private:
+  using Key = decltype(Item::key);
+  static constexpr int kMostBits = 32, kDigitBits = 8, kDigits = 1 << kDigitBits;
+  using Places = std::array<int64_t, kDigits>;
+
+  Key top(const Item& item) const { return Key(item.key - low_) >> shift_; }
+
+  std::pair<Key, Key> extreme_keys() const {
+    std::vector<std::pair<Key, Key>> of_part(parts_.parts);
+    parallel_for(parts_.parts, [&](int64_t part) {
+      Key low = items_[0].key, high = low;
+      for_each_in(parts_.begin(part), parts_.end(part), [&, items = items_.data()](int64_t i) {
+        low = std::min(low, items[i].key);
+        high = std::max(high, items[i].key);
+      });
+      of_part[part] = {low, high};
+    });
+    std::pair<Key, Key> all = of_part[0];
+    for (const auto& [low, high] : of_part) all = {std::min(all.first, low), std::max(all.second, high)};
+    return all;
+  }
+
+  // Returns whether the items have been moved to `others`, or share the digit.
+  bool move_by_digit(int digit, Buffer<Item>& others) {
+    const int shift = shift_ + digit * kDigitBits;
+    const auto digit_of = [low = low_, shift](const Item& item) {
+      return size_t(Key(item.key - low) >> shift) % kDigits;
+    };
+    std::vector<Places> places(parts_.parts);
+    parallel_for(parts_.parts, [&](int64_t part) {
+      Places counts{};
+      for_each_in(parts_.begin(part), parts_.end(part),
+                  [&counts, digit_of, items = items_.data()](int64_t i) { ++counts[digit_of(items[i])]; });
+      places[part] = counts;
+    });
+    int64_t before = 0;
+    for (int d = 0; d < kDigits; ++d) {
+      const int64_t first = before;
+      for (Places& of_part : places) before += std::exchange(of_part[d], before);
+      if (before - first == count_) return false;
+    }
+    parallel_for(parts_.parts, [&](int64_t part) {
+      Places next = places[part];
+      for_each_in(parts_.begin(part), parts_.end(part),
+                  [&next, digit_of, items = items_.data(), moved = others.data()](int64_t i) {
+                    moved[next[digit_of(items[i])]++] = items[i];
+                  });
+    });
+    return true;
+  }
+
+  // Each part sorts the runs of equal tops that begin in it.
+  void sort_runs() {
+    parallel_for(parts_.parts, [&](int64_t part) {
+      int64_t begin = parts_.begin(part);
+      const int64_t end = parts_.end(part);
+      while (begin < end && begin > 0 && top(items_[begin]) == top(items_[begin - 1])) ++begin;
+      while (begin < end) {
+        int64_t stop = begin + 1;
+        while (stop < count_ && top(items_[stop]) == top(items_[begin])) ++stop;
+        checkpoint(stop - begin);
+        if (stop - begin > 1)
+          std::stable_sort(items_.data() + begin, items_.data() + stop,
+                           [](const Item& a, const Item& b) { return a.key < b.key; });
+        begin = stop;
+      }
+    });
+  }
+
+  Buffer<Item>& items_;
+  const int64_t count_;
+  Parts parts_;
+  Key low_ = 0;
+  int shift_ = 0;
+};
+
+template <class Item>
+void radix_sort(Buffer<Item>& items, int64_t count) {
+  RadixSort<Item>(items, count);
+}
+
+}  // namespace conncomp

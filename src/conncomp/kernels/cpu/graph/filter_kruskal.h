@@ -1,0 +1,232 @@
+// The minimum spanning forest of a graph: Kruskal's, the light arcs first, and then those of the heavy ones
+// that connect different trees.
+//
+// What: the arcs of the forest of least weight, in ascending order; of arcs of equal weight the one of the
+// lower number goes first, so that the forest is unique. The directions of arcs are ignored.
+// How: a sample of the weights shows below which there are about kLight arcs a vertex. These are collected,
+// sorted by weight and gone through in that order: an arc is kept if it unites two trees. Of the heavy arcs,
+// most have both ends in one tree by then, which one look at the parents of each end tells, as the forest has
+// been flattened; the few others are sorted and gone through likewise. On several threads arcs are collected
+// and sorted together, and gone through by one.
+// Cost: two passes over the arcs, a random access for each heavy one, and the sorting of few; of all if the
+// heavy arcs connect what the light ones do not. Memory: for each arc that is sorted its ends, its number,
+// and its weight twice; the parents; a bit for each arc. Source: Osipov, Sanders and Singler 2009, "The
+// filter-Kruskal minimum spanning tree algorithm", of which this is one step; union–find of Jaiganesh and
+// Burtscher 2018.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/union_find.h"
+#include "core/weight_order.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/core/radix_sort.h"
+#include "cpu/graph/edges.h"
+#include "cpu/graph/spanning_forest.h"
+#include "cpu/io/mirrored.h"
+
+namespace conncomp {
+
+// How many light arcs a vertex there are, and for fewer than how many arcs all are light.
+constexpr double kLight = 1.5, kAllLight = 3;
+
+// The weights of arcs as the caller keeps them, and how they are ordered.
+template <class Bits>
+struct Weights {
+  const Bits* weights;
+  WeightOrder<Bits> order;
+
+  Bits at(int64_t arc) const { return order(Shared::load(weights + arc)); }
+};
+
+// An arc among the others: the lighter one goes first, and of equal ones that of the lower number.
+template <class Bits>
+struct Place {
+  Bits weight;
+  int64_t arc;
+
+  friend bool operator<(const Place& a, const Place& b) {
+    return a.weight < b.weight || (a.weight == b.weight && a.arc < b.arc);
+  }
+};
+
+// What is sorted: a weight, and which of the collected arcs it is of.
+template <class Bits, class Position>
+struct RankedWeight {
+  Bits key;
+  Position position;
+};
+
+template <class Index, class Arc>
+struct CollectedEdge {
+  Index u, v;
+  Arc arc;
+};
+
+// Whether each arc has an opposite one of the same weight: a hash as of mirrored.h.
+template <class Pointer, class Vertex, class Bits>
+bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weights<Bits> weights,
+                               uint64_t key) {
+  const Rows<Pointer, Vertex> rows = arcs.rows;
+  const auto hash_of = [=](int64_t low, int64_t high, int64_t arc) {
+    return mix(mix(mix(uint64_t(low) ^ key) + uint64_t(high)) + uint64_t(weights.at(arc)));
+  };
+  // Most graphs without that are told by some of their arcs.
+  constexpr int64_t kSamples = 64;
+  for (int64_t i = 0; i < std::min(kSamples, rows.arcs); ++i) {
+    const int64_t arc = rows.arcs / kSamples * i + rows.arcs % kSamples * i / kSamples, u = rows.source(arc);
+    const Vertex v = rows.target(arc);
+    if (!is_vertex(v, rows.vertices)) return false;
+    bool has_opposite = false;
+    for (int64_t a = rows.begin(v), end = rows.begin(v + 1); a < end && !has_opposite; ++a) {
+      checkpoint(1);
+      has_opposite = rows.target(a) == u && weights.at(a) == weights.at(arc);
+    }
+    if (!has_opposite) return false;
+  }
+  const Parts parts(rows.arcs, kGrain);
+  std::vector<uint64_t> sums(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    uint64_t sum = 0;
+    arcs.for_each_edge(parts.begin(part), parts.end(part), Ends::kBoth,
+                       [&sum, hash_of](int64_t arc, int64_t u, int64_t v) {
+                         const uint64_t hash = hash_of(std::min(u, v), std::max(u, v), arc);
+                         sum += u < v ? hash : -hash;
+                       });
+    sums[part] = sum;
+  });
+  uint64_t total = 0;
+  for (const uint64_t sum : sums) total += sum;
+  return total == 0;
+}
+
+template <class Vertex, class Bits>
+bool weighs_the_same_both_ways(const ListedArcs<Vertex>&, const Weights<Bits>&, uint64_t) {
+  return false;  // it takes longer to find the arcs from both ends than to go through them
+}
+
+template <class Index, class Arc, class Bits, class Arcs>
+class FilterKruskal {
+ public:
+  FilterKruskal(const Arcs& arcs, const Weights<Bits> weights, Ends ends)
+      : arcs_(arcs),
+        weights_(weights),
+        ends_(ends),
+        parent_(arcs.vertices),
+        chosen_(Buffer<uint64_t>(arcs.arcs / kWord + 1)) {
+    for_each_index(arcs.vertices, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
+    for_each_index(arcs.arcs / kWord + 1, [words = chosen_.data()](int64_t w) { words[w] = 0; });
+  }
+
+  ChosenArcs<Arc> forest() {
+    const double edges = double(arcs_.arcs) / (ends_ == Ends::kSmaller ? 2 : 1);
+    if (edges <= kAllLight * double(arcs_.vertices)) {
+      add_all([](int64_t, auto, auto) { return true; });
+    } else {
+      const Place<Bits> heaviest = heaviest_light(kLight * double(arcs_.vertices) / edges);
+      add_all([=, weights = weights_](int64_t arc, auto, auto) {
+        return !(heaviest < Place<Bits>{weights.at(arc), arc});
+      });
+      flatten(parent_.data(), arcs_.vertices);
+      add_all([=, weights = weights_, parent = parent_.data()](int64_t arc, auto u, auto v) {
+        return Shared::load(parent + u) != Shared::load(parent + v) &&
+               heaviest < Place<Bits>{weights.at(arc), arc};
+      });
+    }
+    return listed();
+  }
+
+ private:
+  using Edge = CollectedEdge<Index, Arc>;
+  using Ranked = RankedWeight<Bits, Arc>;
+  static constexpr int64_t kWord = 64;
+
+  // The place below which about such a share of the arcs are.
+  Place<Bits> heaviest_light(double share) const {
+    constexpr int64_t kSamples = 1024;
+    std::vector<Place<Bits>> sample;
+    for (int64_t i = 0; i < kSamples; ++i) {
+      const int64_t arc = arcs_.arcs / kSamples * i + arcs_.arcs % kSamples * i / kSamples;
+      sample.push_back({weights_.at(arc), arc});
+    }
+    const auto middle = sample.begin() + std::min(int64_t(share * double(kSamples)), kSamples - 1);
+    std::nth_element(sample.begin(), middle, sample.end());
+    return *middle;
+  }
+
+  // Goes through the arcs of which is_wanted(arc, u, v) is true, in the order of their weights.
+  template <class IsWanted>
+  void add_all(IsWanted is_wanted) {
+    const Parts parts(arcs_.arcs, kGrain);
+    std::vector<std::vector<Edge>> edges_of_part(parts.parts);
+    parallel_for(parts.parts, [&](int64_t part) {
+      std::vector<Edge> edges;
+      arcs_.for_each_edge(parts.begin(part), parts.end(part), ends_,
+                          [&edges, is_wanted](int64_t arc, auto u, auto v) {
+                            if (is_wanted(arc, u, v)) edges.push_back({Index(u), Index(v), Arc(arc)});
+                          });
+      edges_of_part[part] = std::move(edges);
+    });
+    std::vector<int64_t> begins{0};
+    for (const auto& edges : edges_of_part) begins.push_back(begins.back() + int64_t(edges.size()));
+    const int64_t count = begins.back();
+    Buffer<Edge> edges(count);
+    Buffer<Ranked> ranking(count);
+    parallel_for(parts.parts, [&](int64_t part) {
+      const std::vector<Edge> of_part = std::move(edges_of_part[part]);
+      for_each_in(0, int64_t(of_part.size()), [&, begin = begins[part]](int64_t i) {
+        edges[begin + i] = of_part[i];
+        ranking[begin + i] = {weights_.at(of_part[i].arc), Arc(begin + i)};
+      });
+    });
+    radix_sort(ranking, count);
+    add_in_order(edges, ranking, count);
+  }
+
+  void add_in_order(const Buffer<Edge>& edges, const Buffer<Ranked>& ranking, int64_t count) {
+    for_each_in(0, count,
+                [=, edge_at = edges.data(), ranked = ranking.data(), parent = parent_.data(),
+                 words = chosen_.data()](int64_t i) {
+                  // What comes later is on its way from memory meanwhile.
+                  __builtin_prefetch(edge_at + ranked[std::min(i + 2 * kAhead, count - 1)].position);
+                  const Edge& later = edge_at[ranked[std::min(i + kAhead, count - 1)].position];
+                  __builtin_prefetch(parent + later.u);
+                  __builtin_prefetch(parent + later.v);
+                  const Edge& edge = edge_at[ranked[i].position];
+                  if (joins(parent, edge.u, edge.v))
+                    words[edge.arc / kWord] |= uint64_t(1) << edge.arc % kWord;
+                });
+  }
+  static constexpr int64_t kAhead = 8;
+
+  // The chosen arcs in ascending order.
+  ChosenArcs<Arc> listed() const {
+    const int64_t words = arcs_.arcs / kWord + 1;
+    ChosenArcs<Arc> forest{Buffer<Arc>(std::min(arcs_.vertices, arcs_.arcs) + 1)};
+    for_each_in(0, words, [this, &forest](int64_t w) {
+      for (uint64_t word = chosen_[w]; word; word &= word - 1)
+        forest.arcs[forest.count++] = Arc(w * kWord + std::countr_zero(word));
+    });
+    return forest;
+  }
+
+  const Arcs arcs_;
+  const Weights<Bits> weights_;
+  const Ends ends_;
+  Buffer<Index> parent_;
+  Buffer<uint64_t> chosen_;  // a bit for each arc
+};
+
+template <class Index, class Arc, class Bits, class Arcs>
+ChosenArcs<Arc> minimum_spanning_forest(const Arcs& arcs, const Weights<Bits> weights, uint64_t key) {
+  const Ends ends = weighs_the_same_both_ways(arcs, weights, key) ? Ends::kSmaller : Ends::kBoth;
+  return FilterKruskal<Index, Arc, Bits, Arcs>(arcs, weights, ends).forest();
+}
+
+}  // namespace conncomp

@@ -1,0 +1,97 @@
+// The spanning forest of the least arc numbers: Kruskal's, in the order of the arcs.
+//
+// What: the arcs that connect what no arc before them connects, in ascending order: one tree for each
+// component. The directions of arcs are ignored. It does not depend on the number of threads.
+// How: on one thread, each arc unites its ends, and is kept if they were apart. For several, the arcs are cut
+// into as many parts, each with a forest of its own: an arc that is not in the forest of its part closes a
+// cycle with arcs before it, and is in no forest of the whole. Then the forests are joined in pairs: the arcs
+// of the later one are gone through in their order as if they came after the earlier one.
+// Cost: each arc is read once, with a random access for it; a pass over the vertices for each pair. Memory:
+// the parents and an arc number for each vertex, for each part; there are no more parts than arcs a vertex,
+// or two. Source: Kruskal 1956, "On the shortest spanning subtree of a graph and the traveling salesman
+// problem"; union–find of Jaiganesh and Burtscher 2018.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/union_find.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/graph/edges.h"
+
+namespace conncomp {
+
+// A part has so many arcs a vertex: it unites almost all vertices anew, as does the joining, which is more
+// work than its share of few arcs.
+constexpr int64_t kPartDegree = 24;
+
+// Numbers of arcs, in ascending order.
+template <class Arc>
+struct ChosenArcs {
+  Buffer<Arc> arcs;
+  int64_t count = 0;
+};
+
+// Unites the sets of u and v, for one thread; returns whether they were apart.
+template <class Index>
+bool joins(Index* parent, Index u, Index v) {
+  const Index above_u = parent[u], above_v = parent[v];
+  if (above_u == above_v) return false;
+  const Index a = find_from<Exclusive>(parent, u, above_u), b = find_from<Exclusive>(parent, v, above_v);
+  parent[std::max(a, b)] = std::min(a, b);
+  return a != b;
+}
+
+// The forest of some of the arcs, which come in ascending order.
+template <class Index, class Arc>
+class PartForest {
+ public:
+  PartForest() = default;
+  PartForest(int64_t vertices, int64_t arcs)
+      : parent_(vertices), chosen_{Buffer<Arc>(std::min(vertices, arcs) + 1)} {
+    for_each_in(0, vertices, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
+  }
+
+  // The place after the last arc is written in any case, without a branch: there is one more than arcs.
+  void add(int64_t arc, int64_t u, int64_t v) {
+    chosen_.arcs[chosen_.count] = Arc(arc);
+    chosen_.count += joins(parent_.data(), Index(u), Index(v));
+  }
+
+  ChosenArcs<Arc>& chosen() { return chosen_; }
+
+ private:
+  Buffer<Index> parent_;
+  ChosenArcs<Arc> chosen_;
+};
+
+template <class Index, class Arc, class Arcs>
+ChosenArcs<Arc> spanning_forest(const Arcs& arcs, Ends ends) {
+  const int64_t most = arcs.arcs / (kPartDegree * std::max<int64_t>(arcs.vertices, 1));
+  Parts parts(arcs.arcs, kGrain);
+  parts.parts = std::min({parts.parts, std::max<int64_t>(most, 1), int64_t(num_threads())});
+  std::vector<PartForest<Index, Arc>> forests(parts.parts);
+  parallel_for(parts.parts, [&](int64_t part) {
+    PartForest<Index, Arc> forest(arcs.vertices, arcs.arcs);
+    arcs.for_each_edge(parts.begin(part), parts.end(part), ends,
+                       [&forest](int64_t arc, auto u, auto v) { forest.add(arc, u, v); });
+    forests[part] = std::move(forest);
+  });
+  for (int64_t step = 1; step < parts.parts; step *= 2)
+    parallel_for((parts.parts + 2 * step - 1) / (2 * step), [&](int64_t pair) {
+      const int64_t earlier = 2 * step * pair, later = earlier + step;
+      if (later >= parts.parts) return;
+      PartForest<Index, Arc>& forest = forests[earlier];
+      const ChosenArcs<Arc>& added = forests[later].chosen();
+      arcs.for_each_edge_of(added.arcs.data(), added.count,
+                            [&forest](int64_t arc, auto u, auto v) { forest.add(arc, u, v); });
+      forests[later] = {};
+    });
+  return std::move(forests[0].chosen());
+}
+
+}  // namespace conncomp

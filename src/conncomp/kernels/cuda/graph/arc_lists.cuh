@@ -1,0 +1,127 @@
+// Lists of arcs, and what all blocks of a grid do with them: keep some, or sort their ends by vertices.
+//
+// How: arcs stay in their order, so that those that a block takes, a share of consecutive ones, stay as local
+// as they were. To keep some, blocks count them, a bit an arc, and write them behind what the blocks before
+// them keep (keep_arcs). To sort ends, rows are counted, their lengths added up, and filled in any order
+// (sort_ends). Cost: arcs read twice and written once, and a bit for each; for each end two atomic additions.
+#pragma once
+
+#include "cuda/core/meeting.cuh"
+#include "cuda/core/scan.cuh"
+#include "cuda/graph/signatures.cuh"
+
+namespace conncomp {
+
+constexpr int kStrongThreads = 512;
+constexpr int64_t kSmallestShare = 4096;  // of arcs, that a block takes
+
+template <class Vertex>
+struct ArcList {
+  Vertex *sources, *targets;
+  int64_t count;
+};
+
+// The consecutive arcs, or vertices, that are the work of a block: a multiple of the threads of a warp.
+struct Share {
+  int64_t begin, end;
+
+  __device__ explicit Share(int64_t count, int64_t smallest = kWarp) {
+    const int64_t fair = (count + gridDim.x - 1) / gridDim.x;
+    const int64_t size = fair < smallest ? smallest : (fair + kWarp - 1) / kWarp * kWarp;
+    begin = size * blockIdx.x < count ? size * blockIdx.x : count;
+    end = begin + size < count ? begin + size : count;
+  }
+};
+
+// Returns the sum of `value` over all threads of the blocks before this one, and lets `total` be that of all
+// blocks. All blocks meet.
+__device__ inline int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
+                                    GridMeeting& meeting) {
+  value = block_sum<kStrongThreads>(value);
+  if (threadIdx.x == 0) sums_of_blocks[blockIdx.x] = value;
+  meeting.wait();
+  total = sum_of_first<kStrongThreads>(gridDim.x, sums_of_blocks);
+  return sum_of_first<kStrongThreads>(blockIdx.x, sums_of_blocks);
+}
+
+// Copies the arcs u -> v for which keeps(u, v) to another list, in their order, as write(u, v, place) says;
+// returns how many there are. All blocks meet.
+template <class Vertex, class Keeps, class Write>
+__device__ inline int64_t keep_arcs(const ArcList<const Vertex>& arcs, uint32_t* bits_of_arcs,
+                                    int64_t* sums_of_blocks, GridMeeting& meeting, Keeps&& keeps,
+                                    Write&& write) {
+  const Share share(arcs.count, kSmallestShare);
+  int64_t kept_by_thread = 0;
+  for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end; row += kStrongThreads) {
+    const int64_t arc = row + lane();
+    const bool keep = arc < share.end && keeps(arcs.sources[arc], arcs.targets[arc]);
+    const uint32_t bits = __ballot_sync(kAllLanes, keep);
+    if (lane() == 0) bits_of_arcs[row / kWarp] = bits;
+    kept_by_thread += keep;
+  }
+  int64_t all;
+  int64_t before = grid_scan(kept_by_thread, all, sums_of_blocks, meeting);
+  for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
+    const int64_t arc = row + int(threadIdx.x);
+    const bool keep = arc < share.end && bits_of_arcs[arc / kWarp] >> lane() & 1;
+    int kept_in_row;
+    const int64_t place = before + block_scan<kStrongThreads>(keep, kept_in_row);
+    if (keep) write(arcs.sources[arc], arcs.targets[arc], place);
+    before += kept_in_row;
+  }
+  meeting.wait();
+  return all;
+}
+
+// Arcs by their ends: those of v, along or against them, lead to ends[begin(v)] and so on.
+template <class Vertex>
+struct EndsOfVertices {
+  int64_t* row_ends;  // of each vertex, once filled; a row begins where that of the vertex before ends
+  Vertex* ends;
+
+  __device__ int64_t begin(Vertex v) const { return v == 0 ? 0 : row_ends[v - 1]; }
+  __device__ int64_t end(Vertex v) const { return row_ends[v]; }
+};
+
+// From the lengths of rows to where they begin. All blocks meet.
+__device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks,
+                              GridMeeting& meeting) {
+  const Share share(vertices);
+  int64_t sum = 0, all;
+  for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads) sum += lengths[v];
+  int64_t before = grid_scan(sum, all, sums_of_blocks, meeting);
+  for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
+    const int64_t v = row + int(threadIdx.x);
+    const int length = v < share.end ? int(lengths[v]) : 0;
+    int length_of_row;
+    const int64_t begin = before + block_scan<kStrongThreads>(length, length_of_row);
+    if (v < share.end) lengths[v] = begin;
+    before += length_of_row;
+  }
+  meeting.wait();
+}
+
+// Sorts the ends of arcs by vertices, in both directions. All blocks meet.
+template <class Vertex>
+__device__ inline void sort_ends(const ArcList<const Vertex>& arcs, int64_t vertices,
+                                 const EndsOfVertices<Vertex> (&rows)[kDirections], int64_t* sums_of_blocks,
+                                 GridMeeting& meeting) {
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
+    rows[kAlong].row_ends[v] = rows[kAgainst].row_ends[v] = 0;
+  meeting.wait();
+  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+    Current::fetch_add(rows[kAlong].row_ends + arcs.sources[arc], int64_t(1));
+    Current::fetch_add(rows[kAgainst].row_ends + arcs.targets[arc], int64_t(1));
+  }
+  meeting.wait();
+  add_up(vertices, rows[kAlong].row_ends, sums_of_blocks, meeting);
+  add_up(vertices, rows[kAgainst].row_ends, sums_of_blocks, meeting);
+  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
+    const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
+    rows[kAlong].ends[Current::fetch_add(rows[kAlong].row_ends + u, int64_t(1))] = v;
+    rows[kAgainst].ends[Current::fetch_add(rows[kAgainst].row_ends + v, int64_t(1))] = u;
+  }
+  meeting.wait();
+}
+
+}  // namespace conncomp

@@ -1,0 +1,145 @@
+// Which vertices a pivot reaches, and which reach it: those with both are in its strong component.
+//
+// How: each vertex has a bit for either search, and each arc one that says whether it may still pass on
+// anything. A sweep goes through these arcs; what it has set, later threads of it see. Where the frontier
+// creeps, the search is given up; what it has reached is true all the same. Cost: a sweep reads the bits of
+// arcs, the arcs that have work left, and two random words of two bits a vertex for each. Source: Fleischer,
+// Hendrickson and Pinar 2000; the bits are ours.
+#pragma once
+
+#include "cuda/graph/arc_lists.cuh"
+
+namespace conncomp {
+
+constexpr int kSamples = 8;                 // arcs that each thread looks at when a pivot is chosen
+constexpr int kMostSweeps = 64;             // of a search
+constexpr int64_t kReachedOfVertices = 16;  // until it has reached one in so many, it has to grow fast
+
+// Which searches have reached a vertex.
+constexpr uint32_t kForward = 1, kBackward = 2, kBoth = 3;
+constexpr int kVerticesOfWord = 16;
+
+// What the blocks share beside arcs; 0 at first, but for the pivot and the member.
+template <class Vertex>
+struct StrongState {
+  uint32_t meeting[GridMeeting::kWords];
+  int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
+  Vertex pivot;        // or -1
+  Vertex member;       // the smallest of the giant as far as it is known, at first the pivot
+};
+
+// Chooses the target of a sample of arcs that has the longest row; none, if that is shorter than `least`.
+// Without rows, it is the target of an arc in the middle. One block of kStrongThreads.
+template <class Pointer, class Vertex>
+__global__ void __launch_bounds__(kStrongThreads)
+    choose_pivot(int64_t arcs, const Pointer* __restrict__ indptr, const Vertex* __restrict__ targets,
+                 int64_t least, StrongState<Vertex>* state, int64_t* components) {
+  constexpr int64_t kAll = kSamples * kStrongThreads, kLongest = 0x7fffffff;
+  __shared__ unsigned long long longest;  // and in its lower half the number of the sample
+  const auto target_of = [=](int64_t sample) {
+    return targets[arcs / kAll * sample + arcs % kAll * sample / kAll];
+  };
+  if (threadIdx.x == 0) longest = 0;
+  __syncthreads();
+  if (indptr && arcs > 0)
+    for (int k = 0; k < kSamples; ++k) {
+      const int64_t sample = k * kStrongThreads + int(threadIdx.x);
+      const Vertex v = target_of(sample);
+      const int64_t degree = indptr[v + 1] - indptr[v];
+      const int64_t shown = degree < kLongest ? degree : kLongest;
+      if (degree >= least) InBlock::fetch_max(&longest, (unsigned long long)(shown << 32 | sample));
+    }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  *components = 0;
+  *state = StrongState<Vertex>{{}, {}, -1, -1};
+  if (arcs > 0 && (!indptr || longest > 0))
+    state->pivot = state->member = target_of(indptr ? longest & 0xffffffff : kAll / 2);
+}
+
+// Two bits for each vertex.
+template <class Vertex>
+struct BitPairs {
+  uint32_t* words;
+
+  __device__ uint32_t* word(Vertex v) const { return words + v / kVerticesOfWord; }
+  __device__ static uint32_t pick(uint32_t word, Vertex v) {
+    return word >> 2 * int(v % kVerticesOfWord) & kBoth;
+  }
+  __device__ uint32_t of(Vertex v) const { return pick(Shared::load(word(v)), v); }
+  __device__ void add(Vertex v, uint32_t bits) const {
+    Shared::fetch_or(word(v), bits << 2 * int(v % kVerticesOfWord));
+  }
+};
+
+// Two searches from the pivot: which vertices it reaches, and which reach it.
+template <class Vertex>
+struct Searches : BitPairs<Vertex> {
+  using BitPairs<Vertex>::of;
+  using BitPairs<Vertex>::add;
+
+  // Passes them along the arc u -> v, and adds to `reaches`; returns whether it may have to do so again.
+  __device__ bool pass_along(Vertex u, Vertex v, int& reaches) const {
+    const uint32_t of_u = of(u), of_v = of(v);
+    const uint32_t new_of_v = of_u & ~of_v & kForward, new_of_u = of_v & ~of_u & kBackward;
+    if (new_of_v) add(v, new_of_v), ++reaches;
+    if (new_of_u) add(u, new_of_u), ++reaches;
+    return !((of_v | new_of_v) & kForward) || !((of_u | new_of_u) & kBackward);
+  }
+};
+
+// Goes through the arcs whose bit is set, or all in the first sweep, and leaves the bits of those that the
+// searches have not passed both; returns how often they have reached a vertex.
+template <class Vertex>
+__device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Searches<Vertex>& searches,
+                                     uint32_t* bits_of_arcs, bool is_first) {
+  const int64_t words = (arcs.count + kWarp - 1) / kWarp, step = grid_threads();
+  int reaches = 0;
+  for (int64_t base = grid_thread() - lane(); base < words; base += step) {
+    const int64_t word = base + lane();
+    uint32_t bits = word < words ? (is_first ? kAllLanes : bits_of_arcs[word]) : 0;
+    const uint32_t bits_before = bits;
+    for (uint32_t open = __ballot_sync(kAllLanes, bits != 0); open; open &= open - 1) {
+      const int k = __ffs(int(open)) - 1;
+      const int64_t arc = (base + k) * kWarp + lane();
+      const bool is_open = (__shfl_sync(kAllLanes, bits, k) >> lane() & 1) && arc < arcs.count;
+      const bool stays_open = is_open && searches.pass_along(arcs.sources[arc], arcs.targets[arc], reaches);
+      const uint32_t left = __ballot_sync(kAllLanes, stays_open);
+      if (lane() == k) bits = left;
+    }
+    if (word < words && (is_first || bits != bits_before)) bits_of_arcs[word] = bits;
+  }
+  return reaches;
+}
+
+// Searches from the pivot, which has both bits already; returns whether the searches have come to their end.
+template <class Vertex>
+__device__ inline bool search(const ArcList<const Vertex>& arcs, int64_t vertices,
+                              const Searches<Vertex>& searches, uint32_t* bits_of_arcs,
+                              StrongState<Vertex>* state, GridMeeting& meeting) {
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
+    const int64_t sum = warp_sum(int64_t(reaches));
+    // Of two sums in turns, nobody adds to the one that is read, so that all blocks decide alike.
+    if (lane() == 0 && sum > 0) Current::fetch_add(state->reaches + sweep % 2, sum);
+    if (!meeting.any(reaches > 0)) return true;
+    const int64_t reached = Current::load(state->reaches + sweep % 2) + 1;
+    if (reached < vertices / kReachedOfVertices && reached >> sweep == 0) return false;
+  }
+  return false;
+}
+
+// Lets state->member be the smallest vertex that both searches have reached.
+template <class Vertex>
+__device__ inline void find_member(int64_t vertices, const Searches<Vertex>& searches,
+                                   StrongState<Vertex>* state) {
+  const int64_t words = (vertices + kVerticesOfWord - 1) / kVerticesOfWord;
+  for (int64_t word = grid_thread(); word < words; word += grid_threads()) {
+    const uint32_t bits = searches.words[word], both = bits & bits >> 1 & 0x55555555;
+    if (!both) continue;
+    const Vertex v = Vertex(word * kVerticesOfWord + (__ffs(int(both)) - 1) / 2);
+    if (v < Current::load(&state->member)) Current::fetch_min(&state->member, v);
+  }
+}
+
+}  // namespace conncomp

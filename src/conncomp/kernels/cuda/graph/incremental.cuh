@@ -1,0 +1,211 @@
+// Components of a graph that grows, on the GPU: a forest of parents that batches of edges are united in.
+//
+// What: a forest as of core/union_find.h and the number of its trees, which stay on the GPU between calls. A
+// batch is checked (check_vertices), its edges unite trees (unite_batch), and what it has united is
+// shortened (shorten_united). Whether pairs of vertices are connected (compare_roots), the roots of some
+// (list_roots) and those of all (copy_roots) are found in the forest as it is.
+// How: nobody waits. A vertex out of range is written down (Refusal) and its batch left out as a whole, as
+// unite_batch reads there; the host is told when it asks. A thread has several edges: their ends, and then
+// the parents of all of these, are loaded before any is looked at. Most edges of a batch lie in the giant
+// component, if there is one, and of a vertex of it the parent is mostly the root: then two parents are
+// equal, and that is all. A union hooks one root, for good, so unions are counted where roots are hooked, and
+// added up by blocks.
+// All edges of a batch at once can hook trees to a long path, of which no thread sees more than its step, and
+// which one thread would walk alone later. So a bit for each edge says whether it has united, and the ends of
+// a sample of those edges are pointed to their roots; where one is far away, those of all, by all threads at
+// once, which halves paths for each other. So a batch deepens trees little, and an edge pays for it once:
+// unions are fewer than vertices. Edges are the caller's, who may change them meanwhile: each is loaded once
+// to be united, and held against the number of vertices there. Cost: edges read twice, the ends of some that
+// unite a third time; two random reads of parents for an edge, and a compare-and-swap for one that unites.
+// Memory: a bit an edge. copy_roots: parents read, labels written, and what paths take. Source: the
+// union-find of Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the
+// Design Space of Static and Incremental Graph Connectivity Algorithms on GPUs".
+#pragma once
+
+#include "core/union_find.h"
+#include "core/vertices.h"
+#include "cuda/core/launch.cuh"
+#include "cuda/core/scan.cuh"
+#include "cuda/graph/check.cuh"
+
+namespace conncomp {
+
+constexpr int kGrowingThreads = 256;
+constexpr int kVerticesAtOnce = 4;
+constexpr int kWordsOfSample = 16;  // one of so many words of edges is probed
+constexpr int kDeep = 64;           // steps of two paths, from which on all are shortened
+
+// Of calls, which are numbered from 1: the first that was given what is no vertex, and where; and of the
+// calls with one remainder, the last such one. So a call is told from others that are under way on other
+// streams.
+struct Refusal {
+  static constexpr int kRemainders = 64;
+
+  int64_t call, argument, place, value;
+  int64_t last_call[kRemainders];
+
+  __device__ bool has(int64_t wanted) const {
+    return Shared::load(last_call + wanted % kRemainders) == wanted;
+  }
+};
+
+// Writes down that a call was given `value`, which is no vertex, at a place of an argument.
+__device__ inline void refuse(Refusal* refusal, int64_t call, int64_t argument, int64_t place,
+                              int64_t value) {
+  Shared::store(refusal->last_call + call % Refusal::kRemainders, call);
+  if (Shared::compare_exchange(&refusal->call, int64_t(0), call) != 0) return;
+  refusal->argument = argument;
+  refusal->place = place;
+  refusal->value = value;
+}
+
+// Checks two arguments of one length, the first of them being number `argument`.
+template <class Vertex>
+__global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
+    check_vertices(int64_t count, int64_t vertices, int64_t call, int64_t argument,
+                   const Vertex* __restrict__ first, const Vertex* __restrict__ second, Refusal* refusal) {
+  const int64_t step = grid_threads();
+  for (int64_t begin = grid_thread(); begin < count; begin += kVerticesAtOnce * step) {
+    Vertex u[kVerticesAtOnce], v[kVerticesAtOnce];
+#pragma unroll
+    for (int k = 0; k < kVerticesAtOnce; ++k)
+      if (const int64_t i = begin + k * step; i < count) u[k] = first[i], v[k] = second[i];
+#pragma unroll
+    for (int k = 0; k < kVerticesAtOnce; ++k) {
+      const int64_t i = begin + k * step;
+      if (i >= count) break;
+      if (!is_vertex(u[k], vertices)) refuse(refusal, call, argument, i, int64_t(u[k]));
+      if (!is_vertex(v[k], vertices)) refuse(refusal, call, argument + 1, i, int64_t(v[k]));
+    }
+  }
+}
+
+// Whether there was a union since it was made.
+struct UnionSeen {
+  bool seen = false;
+  __device__ void united() { seen = true; }
+};
+
+// Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
+template <int edges_at_once, class Vertex, class Index>
+__global__ void __launch_bounds__(kGrowingThreads)
+    unite_batch(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
+                const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
+                uint32_t* __restrict__ united, int64_t* components) {
+  if (refusal->has(call)) return;
+  constexpr int64_t kEdgesOfBlock = kGrowingThreads * edges_at_once;
+  int unions = 0;
+  for (int64_t block = blockIdx.x * kEdgesOfBlock; block < edges; block += gridDim.x * kEdgesOfBlock) {
+    const int64_t begin = block + threadIdx.x;
+    Vertex u[edges_at_once], v[edges_at_once];
+#pragma unroll
+    for (int k = 0; k < edges_at_once; ++k) {
+      const int64_t i = begin + k * kGrowingThreads;
+      u[k] = i < edges ? Shared::load(src + i) : Vertex(0);
+      v[k] = i < edges ? Shared::load(dst + i) : Vertex(0);
+    }
+    Index above_u[edges_at_once], above_v[edges_at_once];
+#pragma unroll
+    for (int k = 0; k < edges_at_once; ++k) {
+      const bool exists = is_vertex(u[k], vertices) && is_vertex(v[k], vertices);
+      if (!exists) u[k] = v[k] = 0;
+      above_u[k] = Shared::load(parent + u[k]);
+      above_v[k] = Shared::load(parent + v[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < edges_at_once; ++k) {
+      UnionSeen trace;
+      unite_from<Shared>(parent, Index(u[k]), above_u[k], Index(v[k]), above_v[k], trace);
+      const uint32_t bits = __ballot_sync(kAllLanes, trace.seen);
+      const int64_t i = begin + k * kGrowingThreads;
+      if (lane() == 0 && i < edges) united[i / kWarp] = bits, unions += __popc(bits);
+    }
+  }
+  const int64_t total = block_sum<kGrowingThreads>(int64_t(unions));
+  if (threadIdx.x == 0 && total > 0) Shared::fetch_add(components, -total);
+}
+
+// Counts the steps of a path.
+struct Steps {
+  int count = 0;
+  __device__ void start() {}
+  __device__ void step() { ++count; }
+};
+
+// Points v to its root, which is returned; others do so meanwhile, or unite.
+template <class Index, class Path = Uncounted>
+__device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path = Path()) {
+  const Index root = find_from<Lowering<Shared>>(parent, v, above, path);
+  if (root < above) Lowering<Shared>::store(parent + v, root);
+  return root;
+}
+
+// Points the ends of edges that have united to their roots. If it probes, it does so for a sample of words of
+// edges, and *deep becomes the call if a path is long; if not, for the others, if the call is deep.
+template <bool probes, class Vertex, class Index>
+__global__ void __launch_bounds__(kGrowingThreads)
+    shorten_united(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
+                   const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
+                   const uint32_t* __restrict__ united, int64_t* deep) {
+  if (refusal->has(call) || (!probes && Shared::load(deep) != call)) return;
+  for (int64_t i = grid_thread(); i < edges; i += grid_threads()) {
+    // Which words are a sample cannot be told from the order of the edges.
+    const bool is_sample = mix(uint64_t(i / kWarp) ^ mix(uint64_t(call))) % kWordsOfSample == 0;
+    if (is_sample != probes || !(united[i / kWarp] >> (i % kWarp) & 1)) continue;
+    const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
+    if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) continue;
+    const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
+    Steps steps;
+    shorten(parent, Index(u), above_u, steps);
+    shorten(parent, Index(v), above_v, steps);
+    if (probes && steps.count > kDeep) Shared::store(deep, call);
+  }
+}
+
+// Lets connected[i] be whether u[i] and v[i] are; false, and the call refused, where one is no vertex.
+template <class Vertex, class Index>
+__global__ void __launch_bounds__(kGrowingThreads)
+    compare_roots(int64_t pairs, int64_t vertices, int64_t call, int64_t argument,
+                  const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
+                  bool* __restrict__ connected, Refusal* refusal) {
+  for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
+    const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
+    const bool first = is_vertex(a, vertices), second = is_vertex(b, vertices);
+    if (!first) refuse(refusal, call, argument, i, int64_t(a));
+    if (!second) refuse(refusal, call, argument + 1, i, int64_t(b));
+    connected[i] = first && second && in_one_set<Shared>(parent, Index(a), Index(b));
+  }
+}
+
+// Lets roots[i] be the root of wanted[i]; -1, and the call refused, where that is no vertex.
+template <class Vertex, class Index>
+__global__ void __launch_bounds__(kGrowingThreads)
+    list_roots(int64_t count, int64_t vertices, int64_t call, int64_t argument,
+               const Vertex* __restrict__ wanted, Index* parent, Index* __restrict__ roots,
+               Refusal* refusal) {
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Vertex v = Shared::load(wanted + i);
+    const bool exists = is_vertex(v, vertices);
+    if (!exists) refuse(refusal, call, argument, i, int64_t(v));
+    roots[i] = exists ? find<Shared>(parent, Index(v)) : Index(-1);
+  }
+}
+
+// Points every vertex to its root, and copies that.
+template <class Index, class Label>
+__global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
+    copy_roots(int64_t vertices, Index* parent, Label* __restrict__ labels) {
+  const int64_t step = grid_threads();
+  for (int64_t begin = grid_thread(); begin < vertices; begin += kVerticesAtOnce * step) {
+    Index above[kVerticesAtOnce];
+#pragma unroll
+    for (int k = 0; k < kVerticesAtOnce; ++k)
+      if (const int64_t v = begin + k * step; v < vertices) above[k] = Shared::load(parent + v);
+#pragma unroll
+    for (int k = 0; k < kVerticesAtOnce; ++k)
+      if (const int64_t v = begin + k * step; v < vertices)
+        labels[v] = Label(shorten(parent, Index(v), above[k]));
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,132 @@
+// The signature of a vertex in a directed graph: of the vertices known to reach it, its ancestors, the
+// smallest and the largest, and the same of those that it is known to reach, its descendants.
+//
+// How: along an arc u -> v the ancestors of u become some of v, and the descendants of v some of u; what is
+// known of the ancestors and descendants in signatures counts as well, as in pointer jumping. Signatures only
+// widen. Once no arc widens any, they are final: a vertex whose smallest ancestor is its smallest descendant
+// is in the strong component of that vertex, which is its smallest; and an arc whose ends differ joins two
+// components:
+//
+//      2 -> 0 -> 3 -> 2        every signature becomes (0..3, 0..3)
+//      3 -> 5                  that of 5 becomes (0..5, 5..5): the arc is between components
+//
+// The largest are there for speed: where numbers rise along a path, the smallest descendant of a vertex is
+// the vertex itself, and nothing could be jumped; the largest one jumps far. And they cut more arcs at once.
+// Source: Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC), whose signatures hold the largest only.
+#pragma once
+
+#include "core/atomics.h"
+
+namespace conncomp {
+
+// Vertices from the smallest to the largest.
+template <class Vertex>
+struct Range {
+  Vertex low, high;
+
+  __device__ bool operator==(const Range& other) const { return low == other.low && high == other.high; }
+  __device__ void include(const Range& other, bool with_low = true, bool with_high = true) {
+    if (with_low && other.low < low) low = other.low;
+    if (with_high && other.high > high) high = other.high;
+  }
+};
+
+template <class Vertex>
+struct Signature {
+  Range<Vertex> ancestors, descendants;
+};
+
+// The two halves of a signature, by the direction in which they are passed on: ancestors along arcs,
+// descendants against them.
+enum Direction { kAlong, kAgainst };
+constexpr int kDirections = 2;
+
+// The signatures of all vertices, each four entries of an array.
+template <class Vertex>
+struct Signatures {
+  Vertex* entries;
+
+  __device__ Vertex* half(Vertex v, int direction) const { return entries + 4 * int64_t(v) + 2 * direction; }
+  __device__ Range<Vertex> range(Vertex v, int direction) const {
+    Vertex ends[2];
+    Current::load_all(half(v, direction), ends);
+    return {ends[0], ends[1]};
+  }
+  // As they were a while ago, if others change them.
+  __device__ Signature<Vertex> of(Vertex v) const {
+    Vertex entry[4];
+    Shared::load_all(half(v, kAlong), entry);
+    return {{entry[0], entry[1]}, {entry[2], entry[3]}};
+  }
+  // Lets half of the signature of v, which has been seen, include more; returns whether it has lacked
+  // anything.
+  __device__ bool widen(Vertex v, int direction, const Range<Vertex>& seen, const Range<Vertex>& more) const {
+    const bool lowers = more.low<seen.low, raises = more.high> seen.high;
+    if (lowers) Current::fetch_min(half(v, direction), more.low);
+    if (raises) Current::fetch_max(half(v, direction) + 1, more.high);
+    return lowers | raises;
+  }
+  // All that is known of v is itself, or that it is in the component of a smaller vertex.
+  __device__ void reset(Vertex v) const { put_into(v, v); }
+  __device__ void put_into(Vertex v, Vertex component) const {
+    for (int k = 0; k < 2 * kDirections; ++k) Shared::store(half(v, kAlong) + k, component);
+  }
+  // The smallest vertex whose component v is known to be in, if that is told: or else, v.
+  __device__ Vertex component(Vertex v) const {
+    const Vertex low = range(v, kAlong).low;
+    return low == range(v, kAgainst).low ? low : v;
+  }
+  __device__ bool is_told(Vertex v) const { return range(v, kAlong).low == range(v, kAgainst).low; }
+  __device__ bool are_equal(Vertex u, Vertex v) const {
+    return range(u, kAlong) == range(v, kAlong) && range(u, kAgainst) == range(v, kAgainst);
+  }
+};
+
+// Whether what the largest ancestors and descendants know tells of the smallest ones, too, and the other way
+// round. It does so far along paths on which numbers rise, where the smallest do not jump; but what has
+// jumped so has left out others between, which then creep from vertex to vertex. On paths in random order,
+// each for itself jumps better.
+enum class Jumps { kTogether, kApart };
+
+// Passes what is known along the arc u -> v, and on to the ancestors of u and the descendants of v; returns
+// whether that may have changed anything.
+template <class Vertex>
+__device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
+  const bool together = jumps == Jumps::kTogether;
+  const Signature<Vertex> of_u = signatures.of(u), of_v = signatures.of(v);
+  const Vertex low_ancestor = of_u.ancestors.low, high_ancestor = of_u.ancestors.high;
+  const Vertex low_descendant = of_v.descendants.low, high_descendant = of_v.descendants.high;
+  // All loads are under way before the first is waited for.
+  const Signature<Vertex> of_low_ancestor = low_ancestor == u ? of_u : signatures.of(low_ancestor);
+  const Signature<Vertex> of_high_ancestor = high_ancestor == u ? of_u : signatures.of(high_ancestor);
+  const Signature<Vertex> of_low_descendant = low_descendant == v ? of_v : signatures.of(low_descendant);
+  const Signature<Vertex> of_high_descendant = high_descendant == v ? of_v : signatures.of(high_descendant);
+  // The ancestors of an ancestor are some of u as well, and the descendants of a descendant some of v.
+  Range<Vertex> ancestors = of_u.ancestors, descendants = of_v.descendants;
+  ancestors.include(of_low_ancestor.ancestors, true, together);
+  ancestors.include(of_high_ancestor.ancestors, together, true);
+  descendants.include(of_low_descendant.descendants, true, together);
+  descendants.include(of_high_descendant.descendants, together, true);
+  bool changed = signatures.widen(u, kAlong, of_u.ancestors, ancestors);
+  changed |= signatures.widen(v, kAlong, of_v.ancestors, ancestors);
+  changed |= signatures.widen(u, kAgainst, of_u.descendants, descendants);
+  changed |= signatures.widen(v, kAgainst, of_v.descendants, descendants);
+  // What reaches u reaches the descendants of v, and what v reaches is reached by the ancestors of u.
+  const auto tell = [&](Vertex w, int direction, const Range<Vertex>& seen, const Range<Vertex>& known,
+                        bool with_low, bool with_high) {
+    Range<Vertex> more = seen;
+    more.include(known, with_low, with_high);
+    changed |= signatures.widen(w, direction, seen, more);
+  };
+  if (low_ancestor != u)
+    tell(low_ancestor, kAgainst, of_low_ancestor.descendants, descendants, true, together);
+  if (high_ancestor != u)
+    tell(high_ancestor, kAgainst, of_high_ancestor.descendants, descendants, together, true);
+  if (low_descendant != v)
+    tell(low_descendant, kAlong, of_low_descendant.ancestors, ancestors, true, together);
+  if (high_descendant != v)
+    tell(high_descendant, kAlong, of_high_descendant.ancestors, ancestors, together, true);
+  return changed;
+}
+
+}  // namespace conncomp

@@ -1,0 +1,162 @@
+// Signatures that widen from vertex to vertex, where sweeps over arcs would take too many: only what has
+// changed is passed on.
+//
+// How: a block has a share of consecutive vertices, and each of them two marks, for what it knows of its
+// ancestors and of its descendants. A sweep of the block takes the marks of its share, and each vertex that
+// had one passes on along its arcs, or against them, and marks those that did not know, whosesoever they are.
+// What a vertex knows, it first completes by what its smallest and largest ancestors know, and it tells them
+// of its descendants: so that knowledge jumps. Cost: each vertex of a path between two that know is marked a
+// few times, and each time its row is read. A block reads two bits a vertex of its share for each sweep.
+// Source: the marks are a frontier as in the breadth-first search of Merrill, Garland and Grimshaw 2012, the
+// signatures of Alabandi, Sands, Biros and Burtscher 2023.
+#pragma once
+
+#include "cuda/graph/giant_search.cuh"
+
+namespace conncomp {
+
+// Knowledge that has come later jumps only where all vertices pass on again, so they do now and then.
+constexpr int kMarkedSweeps = 64;    // of a block, before all meet
+constexpr int kMarkedMeetings = 64;  // before all open vertices pass on
+
+// Work that a warp has before it: at most two pieces for each of its threads, so that all have some where few
+// vertices have any.
+template <class Vertex>
+struct WorkQueue {
+  Vertex* vertices;
+  uint8_t* directions;
+  int count;
+
+  // By all threads of the warp: puts in v if it is `wanted`, and calls pop() once there is enough.
+  template <class Pop>
+  __device__ void push(bool wanted, Vertex v, int direction, Pop&& pop) {
+    const uint32_t all = __ballot_sync(kAllLanes, wanted);
+    if (wanted) {
+      const int place = count + __popc(all & ~(kAllLanes << lane()));
+      vertices[place] = v;
+      directions[place] = uint8_t(direction);
+    }
+    count += __popc(all);
+    if (count >= kWarp) pop();
+  }
+};
+
+// What one block does to widen signatures.
+template <class Vertex>
+class Widening {
+ public:
+  __device__ Widening(int64_t vertices, const Signatures<Vertex>& signatures,
+                      const EndsOfVertices<Vertex> (&rows)[kDirections], const uint32_t* open,
+                      uint32_t* marks, WorkQueue<Vertex>& queue)
+      : share_(vertices),
+        signatures_(signatures),
+        rows_{rows[kAlong], rows[kAgainst]},
+        open_(open),
+        marks_{marks},
+        queue_(queue) {}
+
+  // By all threads: passes on what is known of the open vertices of the share, or of those that are marked,
+  // and then of those that are marked since. Returns whether it has widened any signature.
+  __device__ bool pass_on(bool all) {
+    changed_ = false;
+    for (int sweep = 0; sweep < kMarkedSweeps; ++sweep) {
+      bool is_busy = false;
+      for (int64_t row = share_.begin + int(threadIdx.x) - lane(); row < share_.end; row += kStrongThreads) {
+        const int64_t v = row + lane();
+        const uint32_t marks = all && sweep == 0 ? kBoth : take_marks(v);
+        const bool has_work = marks && open_[row / kWarp] >> lane() & 1;
+        is_busy |= has_work;
+        for (int direction = 0; direction < kDirections; ++direction)
+          queue_.push(has_work && marks >> direction & 1, Vertex(v), direction, [&] { pop(kWarp); });
+      }
+      pop(queue_.count);
+      if (!__syncthreads_or(is_busy)) break;
+    }
+    return changed_;
+  }
+
+ private:
+  static constexpr int kLongRow = 32;  // from here on a row is the work of a warp
+
+  // The marks of v, which are taken away. A warp has two words of them.
+  __device__ uint32_t take_marks(int64_t v) const {
+    uint32_t* const word = marks_.word(Vertex(v));
+    uint32_t marks = v < share_.end ? Current::load(word) : 0;
+    if (marks && v % kVerticesOfWord == 0) marks = Current::exchange(word, uint32_t(0));
+    marks = __shfl_sync(kAllLanes, marks, lane() & ~(kVerticesOfWord - 1));
+    return marks_.pick(marks, Vertex(v));
+  }
+  // Lets half of the signature of v include more. Whoever takes the mark may read it as it was before, as
+  // nothing orders the two: so it is a sweep over all open vertices that has to change nothing.
+  __device__ void tell(Vertex v, int direction, const Range<Vertex>& more) {
+    if (!signatures_.widen(v, direction, signatures_.range(v, direction), more)) return;
+    marks_.add(v, uint32_t(1) << direction);
+    changed_ = true;
+  }
+  // By all threads of a warp: takes the last pieces of work.
+  __device__ void pop(int some) {
+    __syncwarp();
+    queue_.count -= some;
+    const bool has_work = lane() < some;
+    const Vertex v = has_work ? queue_.vertices[queue_.count + lane()] : Vertex(0);
+    const int direction = has_work ? queue_.directions[queue_.count + lane()] : 0;
+    __syncwarp();
+    Range<Vertex> known{0, 0};
+    int64_t begin = 0, end = 0;
+    if (has_work) {
+      begin = rows_[direction].begin(v), end = rows_[direction].end(v);
+      const Range<Vertex> own = signatures_.range(v, direction),
+                          opposite = signatures_.range(v, 1 - direction);
+      known = own;
+      if (own.low != v) known.include(signatures_.range(own.low, direction));
+      if (own.high != v) known.include(signatures_.range(own.high, direction));
+      changed_ |= signatures_.widen(v, direction, own, known);
+      // What reaches v reaches its descendants, and the other way round.
+      if (opposite.low != v) tell(opposite.low, direction, known);
+      if (opposite.high != v) tell(opposite.high, direction, known);
+      if (end - begin < kLongRow)
+        for (int64_t k = begin; k < end; ++k) tell(rows_[direction].ends[k], direction, known);
+    }
+    for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongRow); open; open &= open - 1) {
+      const int worker = __ffs(int(open)) - 1, way = __shfl_sync(kAllLanes, direction, worker);
+      const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
+      const Range<Vertex> known_there{__shfl_sync(kAllLanes, known.low, worker),
+                                      __shfl_sync(kAllLanes, known.high, worker)};
+      for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
+        tell(rows_[way].ends[k], way, known_there);
+    }
+  }
+
+  const Share share_;
+  const Signatures<Vertex> signatures_;
+  const EndsOfVertices<Vertex> rows_[kDirections];
+  const uint32_t* const open_;    // a bit a vertex: whether it has work
+  const BitPairs<Vertex> marks_;  // what it has to pass on
+  WorkQueue<Vertex>& queue_;
+  bool changed_ = false;
+};
+
+// Widens signatures until they are final. All blocks meet.
+template <class Vertex>
+__device__ inline void settle_vertices(Widening<Vertex>& widening, GridMeeting& meeting) {
+  while (meeting.any(widening.pass_on(true)))
+    for (int meetings = 0; meetings < kMarkedMeetings && meeting.any(widening.pass_on(false)); ++meetings) {
+    }
+}
+
+// Opens the vertices that have arcs both along and against them; others are components of their own. A word
+// of bits for the vertices of a warp. Clears all marks.
+template <class Vertex>
+__device__ inline void open_vertices(int64_t vertices, const EndsOfVertices<Vertex> (&rows)[kDirections],
+                                     uint32_t* open, uint32_t* marks) {
+  for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
+    const Vertex v = Vertex(row + lane());
+    const bool has_arcs = row + lane() < vertices && rows[kAlong].begin(v) < rows[kAlong].end(v) &&
+                          rows[kAgainst].begin(v) < rows[kAgainst].end(v);
+    const uint32_t bits = __ballot_sync(kAllLanes, has_arcs);
+    if (lane() == 0) open[row / kWarp] = bits;
+    if (lane() % kVerticesOfWord == 0 && row + lane() < vertices) marks[(row + lane()) / kVerticesOfWord] = 0;
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,201 @@
+"""Graphs of NetworkX as its backend has them, and what was found of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.components import component_members
+from conncomp.graph import Graph, connected_components
+from conncomp.graph.conversions import Nodes, Rows, csr_of_networkx, dictionaries_of_networkx
+
+
+class Components(NamedTuple):
+    """The number of components, and the label of each node, which count from 0."""
+
+    number: int
+    labels: NDArray[Any]
+
+
+class ConvertedGraph:
+    """A graph of NetworkX as it was when it was converted, as far as anybody has asked.
+
+    It refers to the graph's dictionaries, not to the graph, and reads them when a result is first
+    asked for; so it is of use only until the graph is changed. NetworkX forgets it then.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+
+    Attributes
+    ----------
+    nodes : tuple
+        Node i is vertex i.
+    rows : tuple of dict
+        The neighbours of each node, along arcs in a directed graph.
+    kind : type
+        The class of the graph.
+    attributes, node_attributes : dict
+        Of the graph, and of each node.
+    """
+
+    __networkx_backend__ = "conncomp"
+
+    nodes: Nodes
+    rows: Rows
+
+    def __init__(self, graph: Any) -> None:
+        self.nodes, self.rows = dictionaries_of_networkx(graph)
+        self._directed = graph.is_directed()
+        self._opposite = dictionaries_of_networkx(graph, True)[1] if self._directed else self.rows
+        self._multigraph = graph.is_multigraph()
+        self.kind = graph.__class__
+        self.attributes = graph.graph
+        self.node_attributes = graph._node
+
+    def is_directed(self) -> bool:
+        """Whether edges have directions."""
+        return bool(self._directed)
+
+    def is_multigraph(self) -> bool:
+        """Whether there may be more than one edge between two nodes."""
+        return bool(self._multigraph)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: Any) -> bool:
+        return node in self.numbers
+
+    @cached_property
+    def numbers(self) -> dict[Any, int]:
+        """The vertex that each node is."""
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+
+    @cached_property
+    def csr(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """The rows of the arcs, each once; undirected edges are arcs from both ends."""
+        return csr_of_networkx(self.nodes, self.rows)
+
+    @cached_property
+    def num_edges(self) -> int:
+        """The number of edges, loops among them."""
+        if self._multigraph:
+            ends = sum(map(len, chain.from_iterable(map(dict.values, self.rows))))
+        else:
+            ends = sum(map(len, self.rows))
+        if self._directed:
+            return ends
+        loops = (row[node] for node, row in zip(self.nodes, self.rows, strict=True) if node in row)
+        return (ends + sum(len(loop) if self._multigraph else 1 for loop in loops)) // 2
+
+    @cached_property
+    def weak(self) -> Components:
+        """Components along edges of any direction, in the order of their first nodes."""
+        index = np.int32 if len(self) <= np.iinfo(np.int32).max else np.int64
+        labels = np.empty(len(self), index)
+        rows = self.rows, self._opposite
+        return Components(native.components_of_dictionaries(self.nodes, *rows, labels), labels)
+
+    @cached_property
+    def strong(self) -> Components:
+        """Strong components, in an order in which no arc leads to a later one."""
+        graph = Graph._of_checked(len(self), csr=self.csr)
+        return Components(
+            *connected_components(graph, connection="strong", numbering="topological")
+        )
+
+    @cached_property
+    def weak_members(self) -> Members:
+        """The nodes of the components."""
+        return Members(self.nodes, self.weak)
+
+    @cached_property
+    def strong_members(self) -> Members:
+        """The nodes of the strong components."""
+        return Members(self.nodes, self.strong)
+
+
+class Members:
+    """The nodes of each component.
+
+    Parameters
+    ----------
+    nodes : tuple
+    components : Components
+    """
+
+    def __init__(self, nodes: Nodes, components: Components) -> None:
+        self._nodes: Nodes | list[Any] = nodes
+        if components.number <= 1:
+            self._begins = [0] * components.number + [len(nodes)]
+        else:
+            begins, members = component_members(components.labels, background=None)
+            self._nodes = list(map(nodes.__getitem__, members.tolist()))
+            self._begins = begins.tolist()
+
+    def __getitem__(self, label: int) -> set[Any]:
+        return set(self._nodes[self._begins[label] : self._begins[label + 1]])
+
+    def sets(self) -> Iterator[set[Any]]:
+        """Generate the nodes of each component."""
+        return map(self.__getitem__, range(len(self._begins) - 1))
+
+
+def convert_from_nx(graph: Any, *, name: str | None = None, **preserved: Any) -> ConvertedGraph:
+    """Return a graph of NetworkX as the backend's functions take it.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+    name : str, optional
+        The function that it is for.
+    **preserved
+        Which attributes are wanted; all are there.
+    """
+    if hasattr(graph, "_graph"):
+        # Of a view, NetworkX would not forget what was found when the graph below is changed.
+        graph.__networkx_cache__ = None
+        return ConvertedGraph(graph)
+    cache = getattr(graph, "__networkx_cache__", None)
+    if cache and nx.config.cache_converted_graphs:
+        for converted in list(cache.get("backends", {}).get("conncomp", {}).values()):
+            if isinstance(converted, ConvertedGraph):
+                return converted  # which was made for other attributes
+    return ConvertedGraph(graph)
+
+
+def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
+    """Return a result as NetworkX has it; sets, numbers and trees are so already.
+
+    Parameters
+    ----------
+    result : object
+    name : str, optional
+        The function that it comes from.
+    """
+    if not isinstance(result, ConvertedGraph):
+        return result
+    graph: Any = result.kind()
+    graph.graph.update(result.attributes)
+    graph.add_nodes_from(result.node_attributes.items())
+    for node, row in zip(result.nodes, result.rows, strict=True):
+        if not result.is_multigraph():
+            graph.add_edges_from((node, neighbour, data) for neighbour, data in row.items())
+        else:
+            graph.add_edges_from(
+                (node, neighbour, key, data)
+                for neighbour, edges in row.items()
+                for key, data in edges.items()
+            )
+    return graph

@@ -1,0 +1,388 @@
+"""Spanning forests on the CPU, the host executor and a GPU, against Kruskal's algorithm."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from changing_memory import ChangingGpu
+from conncomp import (
+    Graph,
+    Workspace,
+    connected_components,
+    get_num_threads,
+    minimum_spanning_forest,
+    set_num_threads,
+    spanning_forest,
+)
+from conncomp.graph.forests import _as_weights
+from conncomp.kernels.cuda.graph import boruvka
+from conncomp.kernels.cuda.graph.boruvka import forest_arcs
+from forest_reference import ends_of, forest_by_kruskal
+from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, make, random
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+# One graph with something for each kernel: in all of them the sanitizers take minutes.
+SANITIZED = "test_hard_graphs_on_gpu and brooms and both or test_phases and both"
+
+DTYPES = ["?", "i1", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+
+
+def draw_weights(kind, count, seed=0, graph=None):
+    """Return weights: all equal, of few values, or any; or equal from both ends."""
+    draw = np.random.default_rng(seed)
+    if kind == "equal":
+        return np.full(count, 3.5, np.float32)
+    if kind.startswith("few"):
+        return draw.integers(-2, 3, count).astype(np.int64 if kind == "few, wide" else np.int32)
+    if kind == "both ways":
+        src, dst = (ends.astype(np.int64) for ends in ends_of(graph))
+        mixed = np.minimum(src, dst) * 7919 + np.maximum(src, dst) * 104729
+        return (mixed % 31 - 15).astype(np.float32)
+    if kind == "wide":
+        return draw.normal(size=count) * 10.0 ** draw.integers(-200, 200, count)
+    limits = np.iinfo(np.int64)
+    return draw.integers(limits.min, limits.max, count, endpoint=True)
+
+
+KINDS = ["equal", "few", "few, wide", "both ways", "wide", "any"]
+
+
+@pytest.fixture(params=[1, 3], ids=["one thread", "three threads"])
+def _threads(request):
+    before = get_num_threads()
+    set_num_threads(request.param)
+    yield
+    set_num_threads(before)
+
+
+def check_forest(graph, arcs, weights=None):
+    np.testing.assert_array_equal(arcs, forest_by_kruskal(graph, weights))
+    assert arcs.dtype == np.int32
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", HARD_GRAPHS)
+@pytest.mark.usefixtures("_threads")
+def test_hard_graphs(name, form):
+    for vertex, pointer in ((np.int32, np.int32), (np.int64, np.int64)):
+        graph = make(name, form, vertex, pointer)
+        check_forest(graph, spanning_forest(graph))
+        for seed, kind in enumerate(KINDS):
+            weights = draw_weights(kind, graph.num_arcs, seed, graph)
+            check_forest(graph, minimum_spanning_forest(graph, weights), weights)
+
+
+def test_random_graphs():
+    draw = np.random.default_rng(5)
+    for seed in range(1500):
+        n = int(draw.integers(1, 40))
+        src, dst, _ = random(n, int(draw.integers(0, 160)), seed)
+        graph = from_arcs(src, dst, n, FORMS[seed % 3])
+        check_forest(graph, spanning_forest(graph))
+        weights = draw_weights(KINDS[seed % 6], graph.num_arcs, seed, graph)
+        check_forest(graph, minimum_spanning_forest(graph, weights), weights)
+
+
+def many_arcs(form, n=900, seed=3):
+    """Return a graph of so many arcs a vertex that the lighter ones go first."""
+    src, dst, _ = random(n, 20 * n, seed)
+    return from_arcs(src, dst, n, form)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_light_and_heavy_arcs(form):
+    graph = many_arcs(form)
+    for kind in KINDS:
+        weights = draw_weights(kind, graph.num_arcs, 2, graph)
+        check_forest(graph, minimum_spanning_forest(graph, weights), weights)
+
+
+def test_large_graphs_do_not_depend_on_threads():
+    src, dst, n = random(3_000, 300_000, 8)
+    before = get_num_threads()
+    try:
+        for form in FORMS:
+            graph = from_arcs(src, dst, n, form)
+            weights = draw_weights("few", graph.num_arcs), draw_weights("wide", graph.num_arcs)
+            found = []
+            for threads in (1, 2, 5):
+                set_num_threads(threads)
+                arcs = spanning_forest(graph)
+                found.append((arcs, *(minimum_spanning_forest(graph, w) for w in weights)))
+            for others in found[1:]:
+                for one, other in zip(found[0], others, strict=True):
+                    np.testing.assert_array_equal(one, other)
+            check_spanning(graph, found[0][0])
+            for arcs in found[0][1:]:
+                check_spanning(graph, arcs)
+    finally:
+        set_num_threads(before)
+
+
+def check_spanning(graph, arcs):
+    """Check that arcs are of the graph, without cycles, and connect what the graph connects."""
+    src, dst = ends_of(graph)
+    assert (np.diff(arcs) > 0).all()
+    count, labels = connected_components(graph, algorithm="bfs")
+    assert len(arcs) == graph.num_vertices - count
+    tree = Graph.from_edges(src[arcs], dst[arcs], graph.num_vertices)
+    np.testing.assert_array_equal(connected_components(tree, algorithm="bfs")[1], labels)
+
+
+def test_weight_is_that_of_scipy():
+    draw = np.random.default_rng(4)
+    for seed in range(20):
+        matrix = sparse.random_array((300, 300), density=0.03, rng=seed, format="csr")
+        matrix.data = draw.integers(1, 50, matrix.nnz).astype(np.float64)
+        arcs = minimum_spanning_forest(matrix)
+        tree = minimum_spanning_tree(matrix)
+        # SciPy takes arcs in both directions, too.
+        assert matrix.data[arcs].sum() == tree.sum()
+        assert len(arcs) == tree.nnz
+
+
+def test_weight_is_that_of_networkx():
+    for seed in range(10):
+        graph = nx.gnm_random_graph(60, 200, seed=seed)
+        draw = np.random.default_rng(seed)
+        for u, v in graph.edges:
+            graph.edges[u, v]["weight"] = int(draw.integers(-5, 9))
+        made = Graph.from_networkx(graph)
+        weights = [
+            graph.edges[int(u), int(v)]["weight"] for u, v in zip(*ends_of(made), strict=True)
+        ]
+        arcs = minimum_spanning_forest(made, weights)
+        tree = nx.minimum_spanning_tree(graph)
+        assert np.array(weights)[arcs].sum() == tree.size(weight="weight")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes(dtype):
+    src, dst, n = random(50, 300, 1)
+    draw = np.random.default_rng(2)
+    if dtype == "?":
+        weights = draw.random(300) < 0.5
+    elif dtype[0] == "f":
+        weights = draw.normal(size=300).astype(dtype)
+        weights[:6] = np.inf, -np.inf, 0.0, -0.0, np.finfo(dtype).max, np.finfo(dtype).tiny
+    else:
+        limits = np.iinfo(dtype)
+        weights = draw.integers(limits.min, limits.max, 300, dtype, endpoint=True)
+        weights[:2] = limits.min, limits.max
+    for form in FORMS:
+        graph = from_arcs(src, dst, n, form)
+        values = np.resize(weights, graph.num_arcs)
+        check_forest(graph, minimum_spanning_forest(graph, values), values)
+        swapped = values.astype(np.dtype(dtype).newbyteorder())
+        check_forest(graph, minimum_spanning_forest(graph, swapped), values)
+        strided = np.repeat(values, 2)[::2]
+        check_forest(graph, minimum_spanning_forest(graph, strided), values)
+
+
+def test_both_zeros_weigh_the_same():
+    for dtype in ("f4", "f8"):
+        for weights in ([0.0, -0.0], [-0.0, 0.0]):
+            graph = Graph.from_edges([0, 1], [1, 0])
+            values = np.array(weights, dtype)
+            assert minimum_spanning_forest(graph, values).tolist() == [0]
+
+
+def test_lighter_of_two_opposite_arcs_counts():
+    graph = Graph.from_csr([0, 1, 2], [1, 0])
+    assert minimum_spanning_forest(graph, [2, 1]).tolist() == [1]
+    assert minimum_spanning_forest(graph, [1, 1]).tolist() == [0]
+
+
+MATRIX = np.array([[0, 5, 1, 0], [5, 0, 2, 0], [1, 2, 0, 0], [0, 0, 0, 4]])
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_matrices(layout):
+    matrix = sparse.coo_array(MATRIX).asformat(layout)
+    values = matrix.data if layout == "coo" else matrix.tocsr().data
+    arcs = minimum_spanning_forest(matrix)
+    assert sorted(values[arcs]) == [1, 2]
+    np.testing.assert_array_equal(minimum_spanning_forest(matrix, values), arcs)
+    assert len(spanning_forest(matrix)) == 2
+
+
+def test_dense_matrices():
+    arcs = minimum_spanning_forest(MATRIX)
+    assert sorted(MATRIX[MATRIX != 0][arcs]) == [1, 2]
+    masked = np.ma.masked_equal([[9, 0, 9], [9, 9, 7], [9, 9, 9]], 9)
+    assert minimum_spanning_forest(masked).tolist() == [0, 1]  # a zero that is not masked, too
+    assert minimum_spanning_forest(np.zeros((0, 0))).tolist() == []
+
+
+def test_stored_zeros_are_arcs():
+    matrix = sparse.csr_array(([0.0, 3.0], [1, 1], [0, 2, 2]), shape=(2, 2))
+    assert minimum_spanning_forest(matrix).tolist() == [0]
+
+
+def test_what_graphs_remember_does_not_matter():
+    src, dst, n = random(50, 300, 1)
+    graph = from_arcs(src, dst, n, "arcs")
+    right = spanning_forest(graph)
+    assert len(graph.indices) == 300  # makes the rows
+    np.testing.assert_array_equal(spanning_forest(graph), right)
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ([1.0, np.nan, 2.0], ValueError, r"weights\[1\] is NaN"),
+        ([1.0, 2.0], ValueError, r"weights has shape \(2,\); there must be one for each of 3 arcs"),
+        ([[1.0], [2.0], [3.0]], ValueError, r"weights has shape \(3, 1\)"),
+        ([1j, 2, 3], TypeError, "weights is of dtype complex128"),
+        (["a", "b", "c"], TypeError, "weights is of dtype"),
+        ([None, 1, 2], TypeError, "weights is a list"),
+        (np.ones(3, np.longdouble), TypeError, "use float64"),
+        (np.ma.masked_equal([1, 2, 3], 2), ValueError, "weights has masked elements"),
+    ],
+)
+def test_bad_weights(weights, error, message):
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
+    with pytest.raises(error, match=message):
+        minimum_spanning_forest(graph, weights)
+
+
+def test_nan_far_away():
+    weights = np.zeros(1 << 20, np.float32)
+    weights[-3] = np.nan
+    ends = np.zeros(1 << 20, np.int32)
+    with pytest.raises(ValueError, match=r"weights\[1048573\] is NaN"):
+        minimum_spanning_forest(Graph.from_edges(ends, ends), weights)
+
+
+def test_missing_weights():
+    for graph in (Graph.from_edges([0], [1]), nx.path_graph(3)):
+        with pytest.raises(TypeError, match="weights is missing"):
+            minimum_spanning_forest(graph)
+
+
+def test_bad_graphs():
+    for find in (spanning_forest, minimum_spanning_forest):
+        with pytest.raises(ValueError, match="square"):
+            find(np.ones((2, 3)))
+        with pytest.raises(ValueError, match="square"):
+            find(sparse.csr_array(np.ones((2, 3))))
+        with pytest.raises(TypeError, match="must be"):
+            find([[1j]])
+        with pytest.raises(ValueError, match="device="):
+            find([[1]], device="tpu")
+
+
+def find_on_host(graph, weights=None, **options):
+    bits = None if weights is None else _as_weights(weights, graph)
+    return forest_arcs(HostGpu(**options), graph, bits, Workspace())
+
+
+@host
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", HARD_GRAPHS)
+def test_hard_graphs_on_gpu(name, form):
+    graph = make(name, form)
+    check_forest(graph, find_on_host(graph))
+    for seed, kind in enumerate(KINDS):
+        weights = draw_weights(kind, graph.num_arcs, seed, graph)
+        check_forest(graph, find_on_host(graph, weights, seed=seed), weights)
+
+
+@host
+@pytest.mark.parametrize("form", FORMS)
+def test_index_types_on_gpu(form):
+    for name in ("critical", "brooms"):
+        for vertex in (np.int32, np.int64):
+            for pointer in (np.int32, np.int64):
+                graph = make(name, form, vertex, pointer)
+                weights = draw_weights("few", graph.num_arcs)
+                check_forest(graph, find_on_host(graph, weights), weights)
+
+
+@host
+@pytest.mark.parametrize("form", FORMS)
+def test_phases(form, monkeypatch):
+    launches = []
+
+    def noted(kernel, grid, *arguments, **options):
+        launches.append(kernel.name)
+        return launch(kernel, grid, *arguments, **options)
+
+    launch = boruvka.launch
+    monkeypatch.setattr(boruvka, "launch", noted)
+    graph = many_arcs(form, 120)
+    check_forest(graph, find_on_host(graph))
+    for kind in KINDS:
+        weights = draw_weights(kind, graph.num_arcs, 2, graph)
+        check_forest(graph, find_on_host(graph, weights), weights)
+    assert launches.count("guess_limit") == 1 + len(KINDS)
+    assert launches.count("weigh_both_ways") == (len(KINDS) if form == "both ends" else 0)
+
+
+@host
+def test_symmetric_but_for_multiplicities():
+    indptr, indices = np.array([0, 5, 6]), np.array([1, 1, 1, 1, 1, 0], np.int32)
+    graph = Graph._of_checked(2, csr=(indptr, indices), symmetric=True)
+    assert find_on_host(graph).tolist() == [0]
+    assert find_on_host(graph, [5, 4, 3, 2, 2, 1]).tolist() == [5]
+
+
+@host
+def test_changing_weights_on_gpu():
+    graph = many_arcs("both ends", 300)
+    draw = np.random.default_rng(1)
+    for dtype in (np.float32, np.float64):
+        weights = draw.random(graph.num_arcs).astype(dtype)
+        bits = _as_weights(weights, graph)
+
+        def change(number, weights=weights):
+            weights[:] = draw.random(len(weights))
+
+        arcs = forest_arcs(ChangingGpu(change), graph, bits, Workspace())
+        assert ((arcs >= 0) & (arcs < graph.num_arcs)).all()
+
+
+@pytest.mark.long
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    check_sanitized(sanitizer, __file__, SANITIZED)
+
+
+@pytest.mark.gpu
+class TestOnGpu:
+    """The public functions, on a GPU."""
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("name", HARD_GRAPHS)
+    def test_hard_graphs(self, name, form):
+        import cupy
+
+        graph = make(name, form)
+        moved = graph.to("cuda")
+        check_forest(graph, spanning_forest(moved).get())
+        for seed, kind in enumerate(KINDS):
+            weights = draw_weights(kind, graph.num_arcs, seed, graph)
+            arcs = minimum_spanning_forest(moved, cupy.asarray(weights))
+            check_forest(graph, arcs.get(), weights)
+            check_forest(graph, minimum_spanning_forest(graph, weights, device="cuda"), weights)
+
+    def test_bad_weights(self):
+        import cupy
+
+        graph = Graph.from_edges([0, 1, 2], [1, 2, 0]).to("cuda")
+        with pytest.raises(ValueError, match=r"weights\[1\] is NaN"):
+            minimum_spanning_forest(graph, cupy.array([1.0, np.nan, 2.0]))
+        with pytest.raises(TypeError, match="weights lies in main memory"):
+            minimum_spanning_forest(graph, np.ones(3))
+
+    def test_matrices(self):
+        import cupy
+        from cupyx.scipy import sparse as on_gpu
+
+        matrix = on_gpu.csr_matrix(sparse.csr_matrix(MATRIX.astype(np.float32)))
+        assert sorted(matrix.data[minimum_spanning_forest(matrix)].get()) == [1, 2]
+        assert sorted(minimum_spanning_forest(cupy.asarray(MATRIX)).get()) == [1, 3]

@@ -1,0 +1,194 @@
+"""Strong components on a GPU: every algorithm on the host executor, beside a search."""
+
+import numpy as np
+import pytest
+
+from conncomp import Graph, Workspace, connected_components, generate
+from conncomp.graph.algorithms import STRONG_ALGORITHMS
+from conncomp.kernels.cuda.graph import strong_components
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from reference import strong_components_by_tarjan
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+ON_GPU = STRONG_ALGORITHMS["cuda"]
+
+
+def random_digraph(vertices, arcs, seed, hubs=0):
+    """Return a digraph of random arcs, and of arcs from and to a few hubs."""
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, vertices, (2, arcs))
+    to_hub, from_hub = rng.integers(0, vertices, (2, hubs * vertices // 4))
+    hub = rng.integers(0, vertices, 1).repeat(len(to_hub))
+    src, dst = np.concatenate([src, to_hub, hub]), np.concatenate([dst, hub, from_hub])
+    return Graph.from_edges(src, dst, vertices)
+
+
+DIGRAPHS = {
+    "random": lambda: random_digraph(700, 900, 1),
+    "dense": lambda: random_digraph(100, 1500, 2),
+    "hubs": lambda: random_digraph(900, 700, 3, hubs=2),
+    "rmat": lambda: generate.directed_rmat(9, 8),
+    "web": lambda: generate.bow_tie(600),
+    "cycle": lambda: generate.cycle(300),
+    "shuffled cycle": lambda: generate.cycle(300, shuffle=True),
+    "path": lambda: Graph.from_edges(np.arange(99), np.arange(1, 100)),
+    "chain": lambda: generate.chain_of_cycles(40, 7, shuffle=True),
+    "pairs": lambda: generate.chain_of_cycles(50, 2),
+    "torus": lambda: generate.mesh_sweep((8, 5, 4)),
+    "klein bottle": lambda: generate.mesh_sweep((6, 6, 4), "klein-bottle"),
+    "beam": lambda: generate.mesh_sweep((6, 4, 3), "twisted-beam", elements="tetrahedra"),
+    "loops": lambda: Graph.from_edges([0, 1, 1, 2, 2, 5], [0, 1, 1, 2, 2, 5], 7),
+    "multiple": lambda: Graph.from_edges([0, 1, 0, 1, 2, 2], [1, 0, 1, 0, 1, 1], 3),
+    "alone": lambda: Graph.from_edges([], [], 100),
+    "one": lambda: Graph.from_edges([], [], 1),
+    "nothing": lambda: Graph.from_edges([], []),
+}
+# A path is divided in as many rounds as half of its vertices, of several launches each.
+SLOW = {("forward-backward", name) for name in ("path", "chain", "pairs")}
+
+
+def arcs_of(graph):
+    src = np.repeat(np.arange(graph.num_vertices), np.diff(graph.indptr))
+    return np.stack([src, graph.indices], axis=1)
+
+
+def in_form(graph, form, vertex=np.int32, pointer=np.int32):
+    if form == "rows":
+        return Graph.from_csr(graph.indptr.astype(pointer), graph.indices.astype(vertex))
+    arcs = np.random.default_rng(4).permutation(arcs_of(graph)).astype(vertex)
+    return Graph.from_edges(*arcs.T, graph.num_vertices)
+
+
+def fill(gpu, algorithm, graph, index=np.int32):
+    roots = np.full(graph.num_vertices, -7, index)
+    components = ON_GPU[algorithm].fill(gpu, graph, roots, Workspace(), False, True)
+    return roots, int(components[0])
+
+
+def check(gpu, algorithm, graph, expected, index=np.int32):
+    roots, components = fill(gpu, algorithm, graph, index)
+    np.testing.assert_array_equal(roots, expected)
+    assert components == len(np.unique(expected))
+
+
+def expected_of(graph):
+    return strong_components_by_tarjan(graph.num_vertices, arcs_of(graph).tolist())
+
+
+@host
+@pytest.mark.parametrize("form", ["rows", "arcs"])
+@pytest.mark.parametrize("name", DIGRAPHS)
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_digraphs(algorithm, name, form):
+    graph = DIGRAPHS[name]()
+    expected = expected_of(graph)
+    for seed in range(1 if (algorithm, name) in SLOW else 3):
+        check(HostGpu(seed=seed), algorithm, in_form(graph, form), expected)
+
+
+@host
+@pytest.mark.parametrize("meetings", [0, 1])
+@pytest.mark.parametrize("name", DIGRAPHS)
+def test_what_sweeps_over_arcs_do_not_settle(name, meetings, monkeypatch):
+    """Vertices pass on what they know, from the first arc on or after a few sweeps."""
+    monkeypatch.setattr(strong_components, "ARC_MEETINGS", (meetings, meetings))
+    graph = DIGRAPHS[name]()
+    expected = expected_of(graph)
+    for seed in range(3):
+        check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected)
+
+
+@host
+@pytest.mark.parametrize("hub", [1, 10**6])
+def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
+    """From any vertex, or from none."""
+    monkeypatch.setattr(strong_components, "_least_hub", lambda vertices, arcs: hub)
+    for name in ("random", "dense", "rmat", "shuffled cycle", "path", "torus"):
+        graph = DIGRAPHS[name]()
+        check(HostGpu(), "auto", in_form(graph, "rows"), expected_of(graph))
+
+
+@host
+@pytest.mark.parametrize("form", ["rows", "arcs"])
+@pytest.mark.parametrize("vertex", [np.int32, np.int64])
+@pytest.mark.parametrize("pointer", [np.int32, np.int64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_index_types(algorithm, index, pointer, vertex, form):
+    graph = DIGRAPHS["web"]()
+    check(HostGpu(), algorithm, in_form(graph, form, vertex, pointer), expected_of(graph), index)
+
+
+@host
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_random_digraphs(algorithm):
+    """Many small ones side by side, sparse ones and dense ones."""
+    rng = np.random.default_rng(5)
+    for seed in range(2):
+        sizes = rng.integers(1, 9, 400)
+        begins = np.cumsum(sizes) - sizes
+        home = np.repeat(
+            np.arange(400), np.round(sizes * rng.choice([0, 0.7, 1, 1.3, 2, 4], 400)).astype(int)
+        )
+        src, dst = (begins[home] + rng.integers(0, sizes[home]) for _ in range(2))
+        graph = Graph.from_edges(src, dst, int(sizes.sum()))
+        check(HostGpu(seed=seed), algorithm, in_form(graph, "rows"), expected_of(graph))
+
+
+@host
+def test_a_symmetric_graph_has_weak_components(monkeypatch):
+    graph = generate.uniform_random(500, 400)
+    rows = Graph.from_csr(graph.indptr, graph.indices)
+    rows._symmetric = True
+    monkeypatch.setattr(strong_components, "_names", None)  # which it would have to load
+    check(HostGpu(), "auto", rows, expected_of(graph))
+
+
+# One digraph with something for each kernel: in all of them the sanitizers take minutes.
+@host
+@pytest.mark.long
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    tests = "(test_digraphs or test_what_sweeps) and hubs and not hubs-arcs"
+    check_sanitized(sanitizer, __file__, tests)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("form", ["rows", "arcs"])
+@pytest.mark.parametrize("algorithm", ON_GPU)
+def test_on_a_gpu(algorithm, form):
+    for name, make in DIGRAPHS.items():
+        graph = make()
+        task = {"connection": "strong", "algorithm": algorithm, "numbering": "roots"}
+        labels = connected_components(in_form(graph, form).to("cuda"), **task)[1]
+        np.testing.assert_array_equal(labels.get(), expected_of(graph), name)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("numbering", ["consecutive", "topological"])
+def test_numbers_on_a_gpu(numbering):
+    for name, make in DIGRAPHS.items():
+        graph = make()
+        task = {"connection": "strong", "numbering": numbering}
+        count, labels = connected_components(graph.to("cuda"), **task)
+        expected = connected_components(graph, **task)
+        assert count == expected[0]
+        np.testing.assert_array_equal(labels.get(), expected[1], name)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "graph",
+    [
+        lambda: generate.cycle(10**7, device="cuda"),
+        lambda: generate.cycle(10**7, shuffle=True, device="cuda"),
+        lambda: generate.directed_rmat(20, 8, device="cuda"),
+        lambda: generate.random_directed(10**6, 1.3, device="cuda"),
+        lambda: generate.mesh_sweep((64, 64, 64), device="cuda"),
+    ],
+)
+def test_large_digraphs_on_a_gpu(graph):
+    graph = graph()
+    task = {"connection": "strong", "numbering": "roots"}
+    labels = connected_components(graph, **task)[1]
+    np.testing.assert_array_equal(labels.get(), connected_components(graph.to("cpu"), **task)[1])
