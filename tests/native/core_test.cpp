@@ -573,6 +573,19 @@ void test_strong() {
   }
 }
 
+// A copy of which one entry, 5, was made before its root was hooked, and another one, 7, after that.
+template <class Index>
+void test_copy_of_two_moments() {
+  std::vector<Index> parent(8), copy(8);
+  start_forest(8, parent.data());
+  start_forest(8, copy.data());
+  unite<Shared>(parent.data(), Index(5), Index(7));
+  unite<Shared>(parent.data(), Index(2), Index(5));
+  copy[7] = 2;
+  follow_unions(parent.data(), 8, copy.data());
+  check(copy == std::vector<Index>{0, 1, 2, 3, 4, 2, 6, 2}, "a copy that follows unions");
+}
+
 // Batches of edges of which some have no vertex at an end, from two threads, while a third one looks: what it
 // sees is connected once all edges are in, and so are the edges of batches before.
 template <class Vertex, class Index>
@@ -610,7 +623,11 @@ void test_growing() {
     first.join();
     second.join();
 
-    for (int i = 0; i < earlier; ++i) check(joined[i], "an edge of a batch before");
+    for (int i = 0; i < earlier; ++i) {
+      check(joined[i], "an edge of a batch before");
+      const int64_t u = earlier_src[i], v = earlier_dst[i];
+      check(labels[u] == labels[v], "labels that tell apart what a batch before has connected");
+    }
     for (int i = 0; i < edges; ++i) {
       const int64_t u = src[i], v = dst[i];
       if (!exists(u)) check(seen[i] == -1, "the root of what is no vertex");
@@ -851,6 +868,8 @@ int main(int, char** arguments) {
     test_graph<int64_t>();
     test_strong<int32_t>();
     test_strong<int64_t>();
+    test_copy_of_two_moments<int32_t>();
+    test_copy_of_two_moments<int64_t>();
     test_growing<int32_t, int32_t>();
     test_growing<int64_t, int32_t>();
     test_growing<int64_t, int64_t>();

@@ -116,12 +116,37 @@ void list_roots(const Vertex* wanted, int64_t count, int64_t vertices, Index* pa
   });
 }
 
+// Points the entries of a copy that were roots when they were copied to their roots now, until all of them
+// are roots still. Then of two vertices that were connected before the copy both lead to what is a root now,
+// and so to the same one. Without it, say 5 and 7 have been connected, copied are 5 -> 5, then, when another
+// thread has hooked 5 under 2, 7 -> 2: the copy tells that they are not.
+template <class Index, class Label>
+void follow_unions(Index* parent, int64_t vertices, Label* copy) {
+  const Parts parts(vertices, kGrain);
+  const auto ceased = [=](int64_t v) {
+    return (copy[v] == Label(v)) & (Shared::load(parent + v) != Index(v));
+  };
+  for (bool hooked = true; hooked;) {
+    hooked = false;
+    parallel_for(parts.parts, [=, &hooked](int64_t part) {
+      const int64_t begin = parts.begin(part), end = parts.end(part);
+      bool any = false;  // as a rule none: without branches
+      for_each_in(begin, end, [&any, ceased](int64_t v) { any |= ceased(v); });
+      if (!any) return;
+      for_each_in(begin, end, [=](int64_t v) {
+        if (ceased(v)) copy[v] = Label(shorten(parent, v));
+      });
+      Shared::store(&hooked, true);
+    });
+  }
+}
+
 // Fills `labels`, which nobody else writes to, as label_forest does; returns the number of components. Where
-// others unite meanwhile, they hold some of these unions: a vertex may then be given what has just ceased to
-// be a root, which label_forest follows.
+// others unite meanwhile, they hold some of these unions, and all that were made before.
 template <class Index, class Label>
 int64_t label_copy(Index* parent, int64_t vertices, bool consecutive, Label* labels) {
   for_each_index(vertices, [=](int64_t v) { labels[v] = Label(shorten(parent, v)); });
+  follow_unions(parent, vertices, labels);
   return label_forest(labels, vertices, consecutive);
 }
 
