@@ -40,7 +40,6 @@ sphinx_gallery_conf = {
     ],
     "within_subsection_order": "ExampleTitleSortKey",
     "capture_repr": (),
-    "reference_url": {"conncomp": None},
     "download_all_examples": False,
     "min_reported_time": 600,
     "show_signature": False,

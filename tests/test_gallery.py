@@ -10,6 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conncomp import _arrays
+from conncomp.grid import labelling
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
 from models.exact import log_kaufman, moments
 
 ROOT = Path(__file__).parents[1]
@@ -157,3 +161,37 @@ def test_an_example_that_fails_makes_the_build_fail(tmp_path):
     failed = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert failed.returncode != 0
     assert "from the example" in failed.stderr
+
+
+def run_small_loop():
+    """Run the page about a loop on a small field; return its names."""
+    pytest.importorskip("matplotlib").use("agg")
+    page = EXAMPLES["plot_loop"].read_text()
+    small = page.replace("side, launches, steps = 256, 60, 10", "side, launches, steps = 40, 6, 2")
+    assert small != page
+    names = {}
+    exec(small, names)
+    names["plt"].close("all")
+    return names
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+def test_loop_is_the_same_on_a_gpu_that_the_host_plays(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    on_cpu = run_small_loop()
+    cupy = place_on_host(monkeypatch, _arrays, [labelling])
+    cupy.__name__, cupy.cuda.is_available = "cupy", lambda: True
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    on_gpu = run_small_loop()
+    assert (on_cpu["xp"], on_gpu["xp"]) == (np, cupy)
+    for name in ("field", "roots", "counts"):
+        assert isinstance(on_gpu[name], cupy.ndarray)
+        np.testing.assert_array_equal(on_gpu[name].get(), on_cpu[name])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("name", "library"), [("plot_loop", "cupy"), ("plot_batch", "torch")])
+def test_pages_on_a_gpu(name, library, tmp_path, capfd):
+    pytest.importorskip(library)
+    run(EXAMPLES[name].read_text(), tmp_path)
+    assert f"by {library}" in capfd.readouterr().out.lower().replace("pytorch", "torch")

@@ -41,7 +41,7 @@ pictures = {}
 for launch in range(launches):
     for _ in range(steps):
         around = sum(xp.roll(field, by, axis) for by in (-1, 1) for axis in (0, 1))
-        field += np.float32(0.1) * (around - 3 * field - field**3)
+        field += 0.1 * (around - 3 * field - field**3)
     conncomp.label(
         field > 0, connectivity=1, periodic=True, numbering="roots", out=roots
     )
