@@ -44,7 +44,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 600,
     "show_signature": False,
     "write_computation_times": False,
-    "thumbnail_size": (240, 168),
+    "thumbnail_size": (200, 140),
     "remove_config_comments": True,
 }
 

@@ -32,18 +32,15 @@ print(volume.shape, volume.dtype, "has", num, "objects")
 # scan of the array meets them. Neighbours are all elements that touch, over edges and
 # corners, too. For faces only, say ``connectivity=1``:
 
-print(
-    conncomp.label(volume, connectivity=1, return_num=True)[1],
-    "objects, if faces connect and corners do not",
-)
+_, num_by_faces = conncomp.label(volume, connectivity=1, return_num=True)
+print(num_by_faces, "objects, if faces connect and corners do not")
 
 # %%
 # Look at it
 # ----------
 #
 # `conncomp.colour_components` paints labels so that objects near to each other differ
-# clearly. It works in any number of dimensions: what is of one colour in two slices is
-# one object.
+# clearly. It takes volumes as well as images: an object has one colour in all slices.
 
 colours = conncomp.colour_components(labels)
 
@@ -89,9 +86,8 @@ plt.show()
 
 clean = conncomp.remove_small_components(labels, 200)
 largest = conncomp.largest_components(labels, 3)
-print(
-    np.count_nonzero(conncomp.component_sizes(clean)), "objects have 200 voxels or more"
-)
+num_clean = np.count_nonzero(conncomp.component_sizes(clean))
+print(num_clean, "objects have 200 voxels or more")
 
 # %%
 # For any other choice make a table with an answer for each label, and look the labels
@@ -179,14 +175,12 @@ print(f"energy a site: {summary.energy.value:.4f} ± {summary.energy.error:.4f}"
 print(f"a sweep is forgotten after {summary.magnetisation_time.value:.1f} sweeps")
 
 # %%
-# The spins, and the clusters that the next sweep would flip:
+# The spins, and the clusters that the next sweep will flip or leave, each as a whole:
 
 figure, axes = plt.subplots(1, 2, figsize=(7, 3.6), layout="constrained")
 axes[0].imshow(magnet.spins, cmap="cividis", interpolation="none")
 axes[0].set_title("spins")
-axes[1].imshow(
-    conncomp.colour_components(magnet.labels(), background=None), interpolation="none"
-)
+axes[1].imshow(conncomp.colour_components(magnet.labels()), interpolation="none")
 axes[1].set_title("clusters")
 for panel in axes:
     panel.set_axis_off()

@@ -43,10 +43,7 @@ largest = conncomp.largest_components(labels, 1, background=0, batch_axes=1)
 print(f"labelled {'on a GPU, by PyTorch' if on_gpu else 'on the CPU: no GPU here'}")
 print(f"labels: {type(labels)} of shape {tuple(labels.shape)}")
 print("objects of each image:", counts.tolist())
-print(
-    "elements of the largest of each:",
-    sizes.max(1)[0].tolist() if on_gpu else sizes.max(1).tolist(),
-)
+print("elements of the largest of each:", [max(row) for row in sizes.tolist()])
 
 # %%
 # Only what is drawn comes back to main memory. Each image has its largest object in

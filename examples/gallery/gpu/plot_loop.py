@@ -42,9 +42,8 @@ for launch in range(launches):
     for _ in range(steps):
         around = sum(xp.roll(field, by, axis) for by in (-1, 1) for axis in (0, 1))
         field += 0.1 * (around - 3 * field - field**3)
-    conncomp.label(
-        field > 0, connectivity=1, periodic=True, numbering="roots", out=roots
-    )
+    above = field > 0
+    conncomp.label(above, connectivity=1, periodic=True, numbering="roots", out=roots)
     counts[launch] = (roots == index).sum()
     if launch + 1 in (1, 6, 60):
         pictures[launch + 1] = roots.copy()
@@ -67,8 +66,7 @@ for panel, (launch, labels) in zip(axes.flat, pictures.items(), strict=False):
     panel.imshow(conncomp.colour_components(in_main_memory(labels), background=-1))
     panel.set_title(f"step {launch * steps}: {int(counts[launch - 1])} domains")
     panel.set_axis_off()
-axes[1, 1].loglog(
-    steps * np.arange(1, launches + 1), in_main_memory(counts), ".", color="#30638e"
-)
+times = steps * np.arange(1, launches + 1)
+axes[1, 1].loglog(times, in_main_memory(counts), ".", color="#30638e")
 axes[1, 1].set(xlabel="step", title="domains")
 plt.show()

@@ -40,9 +40,8 @@ print(f"{len(points)} points, {len(forest)} edges of {len(edges)} in the tree")
 
 cut = np.zeros(len(tree), bool)
 cut[np.argsort(tree_lengths)[-2:]] = True
-num, labels = conncomp.connected_components(
-    conncomp.Graph.from_edges(*tree[~cut].T, num_vertices=len(points))
-)
+kept = conncomp.Graph.from_edges(*tree[~cut].T, num_vertices=len(points))
+num, labels = conncomp.connected_components(kept)
 print("sizes of the clusters:", conncomp.component_sizes(labels, background=None))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")

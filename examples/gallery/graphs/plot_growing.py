@@ -43,23 +43,20 @@ panels = figure.subplot_mosaic("aaa;bcd", height_ratios=(1.2, 1))
 c = np.linspace(1e-3, degree[-1], 500)
 share = np.where(c > 1, 1 + lambertw(-c * np.exp(-c)).real / c, 0)
 panels["a"].plot(c, share, color="0.7", linewidth=4, label="S = 1 - exp(-cS)")
-panels["a"].plot(
-    degree, giant, ".", color="#d1495b", label="share of the largest component"
-)
+panels["a"].plot(degree, giant, ".", color="#d1495b", label="S, the largest share")
 panels["a"].plot(degree, count, ".", color="#30638e", label="components a vertex")
 panels["a"].set(xlabel="mean degree c", ylim=(0, 1))
 panels["a"].legend()
 
 edges = random.integers(0, 150, (2, 180))
 places = nx.spring_layout(nx.Graph(edges.T.tolist()), k=0.3, iterations=80, seed=5)
-few = conncomp.IncrementalComponents(150)
+palette = np.array(["#d1495b", "#edae49", "#66a182", "#30638e", "#8d5a97"])
+small = conncomp.IncrementalComponents(150)
 for name, first, end in (("b", 0, 45), ("c", 45, 90), ("d", 90, 180)):
-    few.add_edges(*edges[:, first:end])
-    labels = conncomp.sort_by_size(few.labels(), background=None)
+    small.add_edges(*edges[:, first:end])
+    labels = conncomp.sort_by_size(small.labels(), background=None)
     sizes = conncomp.component_sizes(labels, background=None)
-    colours = np.array(["#d1495b", "#edae49", "#66a182", "#30638e", "#8d5a97"])[
-        labels % 5
-    ]
+    colours = palette[labels % len(palette)]
     colours[sizes[labels] < 3] = "0.8"
     drawn = nx.Graph(edges[:, :end].T.tolist())
     nodes = list(drawn)

@@ -37,9 +37,8 @@ junctions = random.uniform((0, 0), land.shape, (6000, 2))
 junctions = junctions[on_land(junctions)]
 
 triangles = Delaunay(junctions).simplices
-roads = np.unique(
-    np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)), axis=0
-)
+sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2))
+roads = np.unique(sides, axis=0)  # each is a side of two triangles
 start, end = junctions[roads[:, 0]], junctions[roads[:, 1]]
 along = np.linspace(0, 1, 8)[:, np.newaxis, np.newaxis]
 dry = on_land(start + along * (end - start)).all(axis=0)
@@ -47,8 +46,8 @@ short = np.hypot(*(end - start).T) < 14
 roads = roads[dry & short & (random.random(len(roads)) < 0.7)]
 
 # %%
-# The edges are arcs of one direction; without ``directed=False`` nothing would change,
-# as the components are weak ones by default.
+# A road is an arc here, from one end to the other. Components are weak ones by default,
+# so that its direction does not matter.
 
 graph = conncomp.Graph.from_edges(*roads.T, num_vertices=len(junctions))
 num, labels = conncomp.connected_components(graph)
@@ -57,7 +56,7 @@ print(f"{len(roads)} roads make {num} components")
 print(f"{(sizes >= 20).sum()} of them have 20 junctions or more")
 
 # %%
-# The components of 20 junctions or more have a colour each.
+# The components of 20 junctions or more are in colour.
 
 rank = conncomp.sort_by_size(labels, background=None)  # 0 is the largest
 colours = np.array([*plt.cm.Dark2.colors])[rank % 8]
@@ -66,8 +65,7 @@ colours[sizes[labels] < 20] = 0
 figure, axes = plt.subplots(figsize=(8, 5.4), layout="constrained")
 axes.imshow(land, cmap="GnBu_r", vmin=-0.7, vmax=1.25, alpha=0.6)
 segments = junctions[roads][:, :, ::-1]
-axes.add_collection(
-    LineCollection(segments, colors=colours[roads[:, 0]], linewidths=0.8)
-)
+lines = LineCollection(segments, colors=colours[roads[:, 0]], linewidths=0.8)
+axes.add_collection(lines)
 axes.set_axis_off()
 plt.show()

@@ -22,9 +22,7 @@ web = generate.bow_tie(600, 3, seed=5)
 graph, labels, num = conncomp.condensation(web, numbering="topological")
 sizes = conncomp.component_sizes(labels, background=None)
 core = sizes.argmax()
-print(
-    f"{num} strong components; the core has {sizes[core]} of {web.num_vertices} pages"
-)
+print(f"{num} strong components of {web.num_vertices} pages")
 
 # %%
 # ``graph`` has rows: ``graph.indices[graph.indptr[v] : graph.indptr[v + 1]]`` are what
@@ -52,19 +50,12 @@ for name, part in parts.items():
 
 random = np.random.default_rng(0)
 centres = {"in": (-1.5, 0), "core": (0, 0), "out": (1.5, 0), "tendrils": (0, -1.15)}
-spread = {
-    "in": (0.45, 0.7),
-    "core": (0.6, 0.6),
-    "out": (0.45, 0.7),
-    "tendrils": (1.5, 0.18),
-}
+spread = {"in": (0.45, 0.7), "core": 0.6, "out": (0.45, 0.7), "tendrils": (1.5, 0.18)}
 colours = {"in": "#edae49", "core": "#d1495b", "out": "#30638e", "tendrils": "0.6"}
 
 figure, axes = plt.subplots(figsize=(8, 5.2), layout="constrained")
-angle, radius = (
-    random.uniform(0, 2 * np.pi, len(labels)),
-    np.sqrt(random.random(len(labels))),
-)
+angle = random.uniform(0, 2 * np.pi, len(labels))
+radius = np.sqrt(random.random(len(labels)))
 places = np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius[:, np.newaxis]
 for name, part in parts.items():
     members = part[labels]
@@ -72,9 +63,7 @@ for name, part in parts.items():
     axes.scatter(*places[members].T, s=9, color=colours[name], label=name, zorder=2)
 sources = np.repeat(np.arange(web.num_vertices), np.diff(web.indptr))
 links = places[np.stack([sources, web.indices], axis=1)]
-axes.add_collection(
-    LineCollection(links, colors="0.5", linewidths=0.2, alpha=0.4, zorder=1)
-)
+axes.add_collection(LineCollection(links, colors="0.8", linewidths=0.2, zorder=1))
 axes.legend(loc="upper center", ncols=4, frameon=False)
 axes.set_axis_off()
 plt.show()

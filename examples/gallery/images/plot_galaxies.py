@@ -17,15 +17,12 @@ import conncomp
 
 sky = data.hubble_deep_field()
 brightness = filters.gaussian(sky.mean(axis=2), sigma=1)
-background, noise = (
-    np.median(brightness),
-    1.48 * np.median(abs(brightness - np.median(brightness))),
-)
+background = np.median(brightness)
+noise = 1.48 * np.median(abs(brightness - background))
 
 labels = conncomp.label(brightness > background + 8 * noise)
-labels = conncomp.sort_by_size(
-    conncomp.remove_small_components(labels, 30)
-)  # the largest is 1
+labels = conncomp.remove_small_components(labels, 30)
+labels = conncomp.sort_by_size(labels)  # the largest is 1
 objects = conncomp.component_statistics(labels)
 print(f"{len(objects.labels)} objects")
 

@@ -5,8 +5,8 @@ Solve a maze by labelling its walls
 Is there a way from one place of a maze to another? They are connected if they have the
 same label. And which way is it? In a maze without loops that has an entrance and an
 exit, the walls are two components, one on either hand of whoever walks through, and the
-way is where the two come near to each other. So two calls of `conncomp.label` solve a
-maze of any size, and none of them knows what a way is.
+way is where the two come near to each other. So a call of `conncomp.label` solves a
+maze of any size, and knows nothing of ways.
 """
 
 import matplotlib.pyplot as plt

@@ -24,11 +24,9 @@ grey = np.round(255 * smooth).astype(np.int16)
 def paint(labels: np.ndarray) -> np.ndarray:
     """Return the photograph with each region in its mean colour."""
     sizes = conncomp.component_sizes(labels)
-    sums = [
-        np.bincount(labels.ravel(), channel.ravel())
-        for channel in np.moveaxis(photograph, 2, 0)
-    ]
-    means = np.array(sums) / np.maximum(sizes, 1)
+    channels = photograph.reshape(-1, 3).T
+    sums = np.array([np.bincount(labels.ravel(), channel) for channel in channels])
+    means = sums / np.maximum(sizes, 1)  # there is no label 0
     return means.T[labels].astype(np.uint8)
 
 

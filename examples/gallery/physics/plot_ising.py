@@ -36,11 +36,9 @@ def log_partition(beta: np.ndarray) -> np.ndarray:
     """Return ln Z a site of the lattice, for energies of Potts's convention."""
     k = beta / 2  # in units of the Ising convention
     wave = np.arange(1, 2 * side)[:, np.newaxis]
-    others = np.arccosh(
-        np.cosh(2 * k) ** 2 / np.sinh(2 * k) - np.cos(np.pi * wave / side)
-    )
+    cosh_gamma = np.cosh(2 * k) ** 2 / np.sinh(2 * k) - np.cos(np.pi * wave / side)
     zeroth = 2 * k + np.log(np.tanh(k))  # negative above the critical temperature
-    x = side / 2 * np.vstack([zeroth, others])
+    x = side / 2 * np.vstack([zeroth, np.arccosh(cosh_gamma)])
     log_cosh, log_sinh = np.logaddexp(x, -x), abs(x) + np.log1p(-np.exp(-2 * abs(x)))
     products = [
         part[first::2].sum(0) for part in (log_cosh, log_sinh) for first in (1, 0)

@@ -34,15 +34,9 @@ left.set_title(f"{num} clusters at $p_c$; the white one wraps")
 left.set_axis_off()
 
 p = np.linspace(0.52, 0.67, 61)
-for side, runs, colour in (
-    (16, 2000, "#edae49"),
-    (32, 1000, "#d1495b"),
-    (96, 300, "#30638e"),
-):
+for side, runs in ((16, 2000), (32, 1000), (96, 300)):
     sweep = Percolation((side, side), seed=side).sweep(runs)
-    right.plot(
-        p, sweep.wrapping(p, "axis").value, color=colour, label=f"{side} x {side}"
-    )
+    right.plot(p, sweep.wrapping(p, "axis").value, label=f"{side} x {side}")
     threshold, error = sweep.threshold()
     print(f"{side:3} x {side:<3} p_c = {threshold:.4f} ± {error:.4f}")
 right.axvline(Percolation.critical_p("site"), color="0.7", linestyle=":")

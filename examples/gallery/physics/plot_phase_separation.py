@@ -39,8 +39,7 @@ for panel, (moment, picture) in zip(axes.flat, pictures.items(), strict=False):
     panel.set_title(f"t = {moment:.0f}")
     panel.set_axis_off()
 axes[1, 1].loglog(time[3:], drops[3:], ".", color="#30638e")
-axes[1, 1].loglog(
-    time[20:], drops[-1] * (time[20:] / time[-1]) ** (-2 / 3), color="0.7"
-)
+late = time[20:]
+axes[1, 1].loglog(late, drops[-1] * (late / late[-1]) ** (-2 / 3), color="0.7")
 axes[1, 1].set(xlabel="t", title="number of drops, and $t^{-2/3}$")
 plt.show()
