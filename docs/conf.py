@@ -26,6 +26,28 @@ html_theme_options = {
     "page_width": "70em",
 }
 
+# ------------------------------------------------------------------------------------- the gallery
+
+# Examples are run as the docs are built, and one that fails makes the build fail. Those that did
+# not change since the last build are not run again, unless docs/gallery is removed. Pages tell no
+# times, so that equal programs make equal pages.
+extensions.append("sphinx_gallery.gen_gallery")
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "subsection_order": [
+        f"../examples/gallery/{name}" for name in ("images", "graphs", "physics", "gpu")
+    ],
+    "within_subsection_order": "ExampleTitleSortKey",
+    "capture_repr": (),
+    "download_all_examples": False,
+    "min_reported_time": 600,
+    "show_signature": False,
+    "write_computation_times": False,
+    "thumbnail_size": (200, 140),
+    "remove_config_comments": True,
+}
+
 
 def _rows_of(table, function):
     """Yield the rows about the algorithms of a table, which a function has."""
