@@ -15,7 +15,8 @@ project = "conncomp"
 author = "The conncomp developers"
 release = importlib.metadata.version("conncomp")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+extensions += ["coming_from"]
 default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"
