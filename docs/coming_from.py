@@ -559,7 +559,7 @@ CUCIM = (
     Row(
         "cupyx.scipy.ndimage.label(cupy_image)",
         "conncomp.label(cupy_image != 0, connectivity=1, return_num=True)",
-        differs=(("As from `scipy.ndimage.label`.", "True"),),
+        differs=(("As from ``scipy.ndimage.label``.", "True"),),
         runs=False,
     ),
     Row(
