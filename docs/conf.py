@@ -16,7 +16,7 @@ author = "The conncomp developers"
 release = importlib.metadata.version("conncomp")
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
-extensions += ["coming_from", "figures"]
+extensions += ["coming_from", "figures", "speed"]
 default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"
