@@ -601,6 +601,9 @@ def _write(app: Any) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Let Sphinx write the tables before it reads the page."""
+    """Let Sphinx write the tables before it reads the page, and lines break within calls."""
+    if "_static" not in app.config.html_static_path:
+        app.config.html_static_path.append("_static")
+    app.add_css_file("calls.css")
     app.connect("builder-inited", _write)
     return {"parallel_read_safe": True}

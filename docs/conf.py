@@ -57,11 +57,9 @@ def _write_algorithms(app):
 
 
 def _write_papers(app):
-    """Write the page of the papers' figures and tables."""
+    """Write the pages of the papers' figures and tables."""
     results = Path(app.srcdir).parent / "benchmarks" / "papers"
-    page = Path(app.srcdir) / "generated" / "papers.inc"
-    page.parent.mkdir(exist_ok=True)
-    page.write_text(papers_page.text(results, "../benchmarks/papers"))
+    papers_page.write(results, Path(app.srcdir) / "generated" / "papers")
 
 
 def setup(app):
