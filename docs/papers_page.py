@@ -107,4 +107,5 @@ def _row(device: str, claim: dict[str, Any]) -> tuple[str, str, str, str]:
 
 def _plain(words: str) -> str:
     """Return words in which nothing is markup."""
-    return re.sub(r"([\\`*_|<>])", r"\\\1", " ".join(words.split()))
+    escaped = re.sub(r"([\\`*_|<>])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"^(\w)\.", r"\1\.", escaped)  # an initial would begin a list
