@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from papers_page import list_table
+
+import conncomp
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Row:
         What differs, in words, and an expression of ``a`` and ``b`` that is true because of it.
     runs : bool
         Whether `theirs` can be run where the tests run.
+    needs : str
+        A function, or ``function.parameter``, without which there is no such row.
     """
 
     theirs: str
@@ -34,6 +39,16 @@ class Row:
     same: str = "equal(a, b)"
     differs: tuple[tuple[str, str], ...] = ()
     runs: bool = True
+    needs: str = "label"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether conncomp has what the row needs."""
+        name, _, parameter = self.needs.partition(".")
+        function = getattr(conncomp, name, None)
+        return callable(function) and (
+            not parameter or parameter in inspect.signature(function).parameters
+        )
 
 
 NARROW = (
@@ -123,6 +138,69 @@ SCIKIT_IMAGE = (
                 ".min() >= 10",
             ),
         ),
+    ),
+    Row(
+        "skimage.morphology.remove_small_objects(mask, max_size=9)",
+        "conncomp.remove_small_components(mask, 10, connectivity=1)",
+        differs=(
+            (
+                "Masks are labelled first: by faces there unless ``connectivity`` says otherwise,"
+                " here by all that touches.",
+                "equal(skimage.morphology.remove_small_objects(mask, max_size=9, connectivity=2),"
+                " conncomp.remove_small_components(mask, 10))",
+            ),
+        ),
+        needs="remove_small_components.connectivity",
+    ),
+    Row(
+        "skimage.measure.regionprops_table(labels, field, properties=('mean_intensity',"
+        " 'max_intensity'))",
+        "conncomp.component_statistics(labels, field)",
+        "np.allclose(a['mean_intensity'], b.means) and equal(a['max_intensity'], b.maxima)",
+        (
+            (
+                "``.columns()`` is a table by names, ``.to_pandas()`` a DataFrame.",
+                "equal(b.columns()['mean'], b.means)",
+            ),
+        ),
+        needs="component_statistics.image",
+    ),
+    Row(
+        "skimage.measure.regionprops_table(labels, spacing=(2, 0.5), properties=('area',"
+        " 'centroid'))",
+        "conncomp.component_statistics(labels, spacing=(2, 0.5))",
+        "np.allclose(a['area'], b.volumes) and np.allclose(a['centroid-1'], b.centroids[:, 1])",
+        (
+            (
+                "``sizes`` stay numbers of elements.",
+                "b.sizes.dtype == np.int64 and b.sizes.sum() == (labels > 0).sum()",
+            ),
+        ),
+        needs="component_statistics.spacing",
+    ),
+    Row(
+        "skimage.segmentation.relabel_sequential(3 * labels)[0]",
+        "conncomp.relabel_consecutive(3 * labels)",
+        differs=(
+            (
+                "``return_labels=True`` returns the old labels too, rather than maps both ways.",
+                "equal(conncomp.relabel_consecutive(3 * labels, return_labels=True)[1][b],"
+                " 3 * labels)",
+            ),
+        ),
+        needs="relabel_consecutive",
+    ),
+    Row(
+        "skimage.color.label2rgb(labels, field, bg_label=0)",
+        "conncomp.colour_components(labels, field)",
+        "a.shape == b.shape",
+        (
+            (
+                "Bytes rather than floats; components close to each other always differ in colour.",
+                "a.dtype == np.float64 and b.dtype == np.uint8",
+            ),
+        ),
+        needs="colour_components.image",
     ),
 )
 
@@ -221,6 +299,29 @@ NDIMAGE = (
                 "len(b[1]) == (labels > 0).sum()",
             ),
         ),
+    ),
+    Row(
+        "ndimage.binary_fill_holes(mask)",
+        "conncomp.fill_holes(mask)",
+        differs=(
+            (
+                "Labels may be given, too: a hole gets the label around it.",
+                "conncomp.fill_holes([[1, 1, 1], [1, 0, 1], [1, 1, 1]])[1, 1] == 1",
+            ),
+        ),
+        needs="fill_holes",
+    ),
+    Row(
+        "ndimage.mean(field, labels, range(1, labels.max() + 1))",
+        "conncomp.component_statistics(labels, field).means",
+        "np.allclose(a, b)",
+        (
+            (
+                "Sums are exact to far below a rounding, and do not depend on threads.",
+                "b.dtype == np.float64",
+            ),
+        ),
+        needs="component_statistics.image",
     ),
 )
 
@@ -394,6 +495,51 @@ CC3D = (
                 "len(a['voxel_counts']) == len(b.sizes) + 1",
             ),
         ),
+    ),
+    Row(
+        "cc3d.contacts(zones, connectivity=8)",
+        "conncomp.contacts(zones)",
+        "a == dict(zip(map(tuple, b.pairs.tolist()), b.areas.tolist(), strict=True))",
+        (
+            (
+                "Arrays rather than a dict: ``pairs``, ``areas`` of faces, ``counts`` of contacts.",
+                "len(b.pairs) == len(b.areas) == len(b.counts)",
+            ),
+            (
+                "``spacing=`` is what ``anisotropy=`` is there.",
+                "np.allclose(conncomp.contacts(zones, spacing=(1, 3)).areas,"
+                " [area for _, area in sorted(cc3d.contacts(zones, connectivity=8,"
+                " anisotropy=(1, 3)).items())])",
+            ),
+        ),
+        needs="contacts",
+    ),
+    Row(
+        "cc3d.region_graph(zones, connectivity=8)",
+        "conncomp.region_adjacency(zones)",
+        "a == set(map(tuple, conncomp.contacts(zones).pairs.tolist()))"
+        " and b.num_arcs == 2 * len(a)",
+        (
+            (
+                "A `conncomp.Graph`, whose vertices are the labels, rather than a set of pairs.",
+                "b.num_vertices == zones.max() + 1",
+            ),
+        ),
+        needs="region_adjacency",
+    ),
+    Row(
+        "[(label, part.sum()) for label, part in cc3d.each(labels.astype(np.uint32), binary=True)]",
+        "[(part.label, part.size) for part in conncomp.each(labels)]",
+        "a == b",
+        (
+            (
+                "A part knows its bounding box, ``slices``, and its ``mask`` is of that box; cc3d's"
+                " images are of the whole array.",
+                "all((labels[part.slices][part.mask] == part.label).all()"
+                " for part in conncomp.each(labels))",
+            ),
+        ),
+        needs="each",
     ),
 )
 
@@ -589,7 +735,11 @@ def _cells(row: Row) -> tuple[str, str, str]:
 
 def _table(library: str, rows: tuple[Row, ...]) -> Iterator[str]:
     header = library, "conncomp", "what differs"
-    yield from list_table([header, *map(_cells, rows)], ":widths: 34 34 32", ":class: calls")
+    yield from list_table(
+        [header, *(_cells(row) for row in rows if row.is_there)],
+        ":widths: 34 34 32",
+        ":class: calls",
+    )
 
 
 def _write(app: Any) -> None:
