@@ -72,8 +72,12 @@ def growing() -> Figure:
     order = np.random.default_rng(2).permutation(len(src))
     components = conncomp.IncrementalComponents(height * width)
     figure, axes = panels(3, 1, 8.6)
-    for axis, batch in zip(axes, np.array_split(order[: len(src) * 3 // 5], 3), strict=True):
+    added = order[: len(src) * 3 // 5]
+    for k, (axis, batch) in enumerate(zip(axes, np.array_split(added, 3), strict=True)):
         components.add_edges(src[batch], dst[batch])
+        so_far = added[: (k + 1) * -(-len(added) // 3)]
+        graph = conncomp.Graph.from_edges(src[so_far], dst[so_far], num_vertices=height * width)
+        agree(components.labels(), conncomp.connected_components(graph, directed=False)[1])
         labels = components.labels().reshape(height, width)
         sizes = np.bincount(labels.ravel())
         draw_cells(axis, colours_of(np.where(sizes[labels] > 1, labels, -1)))

@@ -22,7 +22,7 @@ from figures.drawing import (
     unite,
 )
 
-EDGES: list[Edge] = [(0, 3), (1, 4), (2, 5), (3, 6), (4, 5), (5, 7), (6, 8), (1, 2)]
+EDGES: list[Edge] = [(0, 5), (2, 5), (3, 5), (1, 6), (4, 6), (4, 7), (7, 8)]
 COUNT = 9
 
 
@@ -40,7 +40,7 @@ def ecl() -> Figure:
         parent[v] = smaller[0] if smaller else v
     figure, (start, hooked, finished) = panels(3, 1, 5.4)
     draw_forest(start, parent, EDGES)
-    start.set_title("start: each vertex under a smaller neighbour (edges are drawn below)")
+    start.set_title("start: under a smaller neighbour (edges: below)")
     for edge in EDGES:
         unite(parent, *edge)
     draw_forest(hooked, parent, EDGES)

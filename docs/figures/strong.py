@@ -69,7 +69,9 @@ def tarjan() -> Figure:
     texts = [f"{v}" for v in range(COUNT)]
     draw_vertices(axes, PLACES, colours_of(settled), texts)
     for v, (x, y) in PLACES.items():
-        axes.text(x, y + 0.27, f"{rank[v]} / {lowest[v]}", ha="center", va="bottom", color=RED)
+        axes.text(
+            x, y + 0.27, f"{rank[v]} / {lowest[v]}", ha="center", va="bottom", color=RED
+        ).set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     axes.set_ylim(-1.4, 2.7)
     axes.set_title("rank of entry / lowest rank that its arcs lead to; thick: the search's tree")
     return figure
