@@ -18,6 +18,7 @@ release = importlib.metadata.version("conncomp")
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
 extensions += ["coming_from", "figures", "speed"]
 default_role = "py:obj"
+exclude_patterns = ["**/README.md"]  # as Markdown, which pages include, is read
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
