@@ -79,8 +79,9 @@ def _reduce(drawn: Path, reduced: Path) -> None:
     reduced.parent.mkdir(exist_ok=True)
     if not reduced.exists() or reduced.stat().st_mtime < drawn.stat().st_mtime:
         with Image.open(drawn) as picture:
-            few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
-        few.save(reduced, "PNG", optimize=True)
+            way = Image.Quantize.FASTOCTREE
+            few = picture.convert("RGB").quantize(64, way, dither=Image.Dither.NONE)
+        few.save(reduced, "PNG")
 
 
 def _exhibit(
