@@ -15,8 +15,10 @@ project = "conncomp"
 author = "The conncomp developers"
 release = importlib.metadata.version("conncomp")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+extensions += ["coming_from", "figures", "speed"]
 default_role = "py:obj"
+exclude_patterns = ["**/README.md"]  # as Markdown, which pages include, is read
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -78,11 +80,9 @@ def _write_algorithms(app):
 
 
 def _write_papers(app):
-    """Write the page of the papers' figures and tables."""
+    """Write the pages of the papers' figures and tables."""
     results = Path(app.srcdir).parent / "benchmarks" / "papers"
-    page = Path(app.srcdir) / "generated" / "papers.inc"
-    page.parent.mkdir(exist_ok=True)
-    page.write_text(papers_page.text(results, "../benchmarks/papers"))
+    papers_page.write(results, Path(app.srcdir) / "generated" / "papers")
 
 
 def setup(app):

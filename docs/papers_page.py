@@ -1,4 +1,4 @@
-"""The page of the papers' figures and tables, written from what is in ``benchmarks/papers``."""
+"""The pages of the papers' figures and tables, written from what is in ``benchmarks/papers``."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from conncomp.bench.papers import PAPERS, Exhibit, Paper, files_of
 
 DEVICES = {"cuda": "On one GPU", "cpu": "On the CPU"}
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
-def text(results: Path, pictures: str) -> str:
-    """Return the page in reStructuredText.
+def write(results: Path, folder: Path) -> None:
+    """Write a page in reStructuredText for each paper, and its pictures in fewer colours.
 
     Parameters
     ----------
     results : pathlib.Path
         Has a folder for each paper, and there one for each device.
-    pictures : str
-        Where the page finds that folder.
+    folder : pathlib.Path
+        Gets ``NAME.rst`` for each paper, and pictures.
     """
-    return "\n".join(line for paper in PAPERS.values() for line in _paper(paper, results, pictures))
+    folder.mkdir(parents=True, exist_ok=True)
+    for paper in PAPERS.values():
+        lines = _paper(paper, results, folder / "pictures")
+        (folder / f"{paper.name}.rst").write_text("\n".join(lines) + "\n")
 
 
 def list_table(rows: Sequence[Sequence[str]], *options: str) -> Iterator[str]:
@@ -35,8 +40,8 @@ def list_table(rows: Sequence[Sequence[str]], *options: str) -> Iterator[str]:
         yield from (f"   * {first}", *(f"     {cell}" for cell in others))
 
 
-def _paper(paper: Paper, results: Path, pictures: str) -> Iterator[str]:
-    yield from (paper.name, "-" * len(paper.name), "", _plain(paper.citation), "")
+def _paper(paper: Paper, results: Path, pictures: Path) -> Iterator[str]:
+    yield from (paper.name, "=" * len(paper.name), "", _plain(paper.citation), "")
     measured = {
         device: {
             name: json.loads(path.read_text())
@@ -51,7 +56,10 @@ def _paper(paper: Paper, results: Path, pictures: str) -> Iterator[str]:
     yield ""
     for name, exhibit in paper.exhibits.items():
         by_device = {device: of[name] for device, of in measured.items() if name in of}
-        yield from _exhibit(paper, name, exhibit, by_device, pictures)
+        for device in by_device:
+            drawn = files_of(name, results / paper.name / device)[1]
+            _reduce(drawn, pictures / f"{paper.name}-{device}-{name}.png")
+        yield from _exhibit(paper, name, exhibit, by_device)
 
 
 def _machine(results: Sequence[dict[str, Any]]) -> str:
@@ -66,15 +74,25 @@ def _name(machine: dict[str, Any]) -> str:
     return str(gpu["name"]) if gpu else f"{machine['cpu']}, {machine['cores']} cores"
 
 
+def _reduce(drawn: Path, reduced: Path) -> None:
+    """Copy a picture with 64 colours, so that a page of them is light, unless that is done."""
+    reduced.parent.mkdir(exist_ok=True)
+    if not reduced.exists() or reduced.stat().st_mtime < drawn.stat().st_mtime:
+        with Image.open(drawn) as picture:
+            way = Image.Quantize.FASTOCTREE
+            few = picture.convert("RGB").quantize(64, way, dither=Image.Dither.NONE)
+        few.save(reduced, "PNG")
+
+
 def _exhibit(
-    paper: Paper, name: str, exhibit: Exhibit, by_device: dict[str, dict[str, Any]], pictures: str
+    paper: Paper, name: str, exhibit: Exhibit, by_device: dict[str, dict[str, Any]]
 ) -> Iterator[str]:
-    yield from (_plain(exhibit.title), "^" * len(_plain(exhibit.title)), "")
+    yield from (_plain(exhibit.title), "-" * len(_plain(exhibit.title)), "")
     if exhibit.since:
         yield from (_plain(exhibit.since), "")
     for device in by_device:
-        picture = files_of(name, Path(pictures, paper.name, device))[1]
-        yield from (f".. figure:: {picture.as_posix()}", f"   :alt: {_plain(exhibit.title)}", "")
+        yield from (f".. figure:: pictures/{paper.name}-{device}-{name}.png",)
+        yield from (f"   :alt: {_plain(exhibit.title)}", "   :loading: lazy", "")
         yield from (f"   {DEVICES[device]}.", "")
     claims = [(device, claim) for device, result in by_device.items() for claim in result["claims"]]
     if claims:
@@ -90,4 +108,5 @@ def _row(device: str, claim: dict[str, Any]) -> tuple[str, str, str, str]:
 
 def _plain(words: str) -> str:
     """Return words in which nothing is markup."""
-    return re.sub(r"([\\`*_|<>])", r"\\\1", " ".join(words.split()))
+    escaped = re.sub(r"([\\`*_|<>])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"^(\w)\.", r"\1\.", escaped)  # an initial would begin a list
