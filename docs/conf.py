@@ -109,7 +109,7 @@ def _accept_explained_names(app, env, node, content):
     folder, _, page = node.get("refdoc", "").rpartition("/")
     # A list has the first lines of docstrings, and a method may speak of what its class has.
     owners = public_api.names() if folder == "api" else (page, page.rpartition(".")[0])
-    if any(node["reftarget"] in public_api.explained(owner) for owner in owners):
+    if any(node["reftarget"] in public_api.known(owner) for owner in owners):
         return nodes.literal("", content.astext())
     return None
 

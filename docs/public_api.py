@@ -77,23 +77,25 @@ def fields(full_name: str) -> list[str]:
 
 @cache
 def explained(full_name: str) -> frozenset[str]:
-    """Return the names of arguments, results and attributes that a docstring explains.
-
-    Those of a class explain its methods and properties, too, on pages of their own.
-    """
+    """Return the names of arguments, results and attributes that a docstring explains."""
     value = find(full_name)
     if isinstance(value, (classmethod, staticmethod)):
         value = value.__func__
     if inspect.isclass(value):
         docs: NumpyDocString = ClassDoc(value, config={"show_class_members": False})
-        own = [name for names in members(full_name).values() for name in names]
-    elif isinstance(value, property) or value is None:
-        return frozenset()
+    elif inspect.isfunction(value):
+        docs = FunctionDoc(value)
     else:
-        docs, own = FunctionDoc(value), []
-    return frozenset(own) | frozenset(
+        return frozenset()
+    return frozenset(
         name.strip().lstrip("*")
         for section in SECTIONS
         for entry in docs[section]
         for name in entry.name.split(",")
     )
+
+
+def known(full_name: str) -> frozenset[str]:
+    """Return what a docstring may speak of: what it explains and, of a class, its members."""
+    of_class = members(full_name) if inspect.isclass(find(full_name)) else {}
+    return explained(full_name).union(*of_class.values())
