@@ -36,8 +36,7 @@ def list_table(rows: Sequence[Sequence[str]], *options: str) -> Iterator[str]:
 
 
 def _paper(paper: Paper, results: Path, pictures: str) -> Iterator[str]:
-    # The backslash keeps "J. Jaiganesh" from being the tenth entry of a list.
-    yield from (paper.name, "-" * len(paper.name), "", "\\" + _plain(paper.citation), "")
+    yield from (paper.name, "-" * len(paper.name), "", _plain(paper.citation), "")
     measured = {
         device: {
             name: json.loads(path.read_text())
