@@ -4,28 +4,72 @@ import importlib.metadata
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
-import papers_page
+import papers_page  # noqa: E402
+import public_api  # noqa: E402
 
 project = "conncomp"
 author = "The conncomp developers"
+copyright = author
 release = importlib.metadata.version("conncomp")
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
-extensions += ["coming_from", "figures", "speed"]
+extensions = [
+    "coming_from",
+    "figures",
+    "myst_parser",
+    "numpydoc",
+    "speed",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 default_role = "py:obj"
 exclude_patterns = ["**/README.md"]  # as Markdown, which pages include, is read
-autosummary_generate = True
+nitpicky = True
+templates_path = ["_templates"]
+autosummary_context = {"public_members": public_api.members_of_classes()}
 autodoc_typehints = "none"
+maximum_signature_line_length = 60  # longer ones have a parameter a line
 numpydoc_show_class_members = False
-html_theme = "alabaster"
+copybutton_exclude = ".linenos, .gp, .go"
+
+# The names of other libraries that pages link to, so that a build needs no network: each folder of
+# inventories/ has the part of that library's objects.inv that we use, as text.
+SITES = {
+    "cupy": "https://docs.cupy.dev/en/stable/",
+    "networkx": "https://networkx.org/documentation/stable/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "skimage": "https://scikit-image.org/docs/stable/",
+    "xarray": "https://docs.xarray.dev/en/stable/",
+}
+intersphinx_mapping = {
+    name: (site, str(HERE / "inventories" / f"{name}.inv")) for name, site in SITES.items()
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "conncomp"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_copy_source = False
+html_sidebars = {"**": ["navigation"]}
 html_theme_options = {
-    "description": "Connected components of arrays and graphs",
-    "page_width": "70em",
+    "logo": {"text": "conncomp"},
+    "navbar_center": [],
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
 }
 
 # ------------------------------------------------------------------------------------- the gallery
@@ -85,7 +129,25 @@ def _write_papers(app):
     papers_page.write(results, Path(app.srcdir) / "generated" / "papers")
 
 
+def _accept_explained_names(app, env, node, content):
+    """Print a name in backticks as it is where the docstring that it stands in explains it."""
+    folder, _, page = node.get("refdoc", "").rpartition("/")
+    # A list has the first lines of docstrings, and a method may speak of what its class has.
+    owners = public_api.names() if folder == "api" else (page, page.rpartition(".")[0])
+    if any(node["reftarget"] in public_api.known(owner) for owner in owners):
+        return nodes.literal("", content.astext())
+    return None
+
+
+def _load_lazily(app, doctree, docname):
+    """Let browsers load a picture when it comes into view, as a page may have a hundred."""
+    for image in doctree.findall(nodes.image):
+        image["loading"] = "lazy"
+
+
 def setup(app):
-    """Let Sphinx write what is generated from the package."""
+    """Let Sphinx write what is generated from the package, and know what docstrings explain."""
     app.connect("builder-inited", _write_algorithms)
     app.connect("builder-inited", _write_papers)
+    app.connect("missing-reference", _accept_explained_names)
+    app.connect("doctree-resolved", _load_lazily)

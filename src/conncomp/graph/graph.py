@@ -200,7 +200,7 @@ class Graph:
         Parameters
         ----------
         src, dst : array_like of int, shape (num_arcs,)
-            Vertex numbers. An `edge_index` of PyTorch Geometric, wherever it lies, is
+            Vertex numbers. An ``edge_index`` of PyTorch Geometric, wherever it lies, is
             ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
             By default one more than the largest vertex that occurs.

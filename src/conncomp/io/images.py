@@ -180,7 +180,6 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
     See Also
     --------
     read_image : The opposite.
-    atomic_path : How the file is kept whole.
 
     Examples
     --------

@@ -125,9 +125,9 @@ class DomainMeasurements:
     def domain_size(self) -> NDArray[np.float64]:
         """The mean chord of the domains: how far it is along an axis from interface to interface.
 
-        The number of axes over `interface`, in units of `dx`; infinite without an interface. Unlike
-        mean sizes of components it means the same whether domains are droplets or percolate, where
-        one component is all of its phase however fine its structure.
+        The number of axes over `interface`, in units of ``dx``; infinite without an interface.
+        Unlike mean sizes of components it means the same whether domains are droplets or percolate,
+        where one component is all of its phase however fine its structure.
         """
         with np.errstate(divide="ignore"):
             return np.asarray(self.lattice.ndim * self.lattice.dx / self.interface)

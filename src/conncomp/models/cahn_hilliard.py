@@ -334,7 +334,7 @@ class CahnHilliard:
 
         Returns
         -------
-        labels : array of int32 or int64, shape (*replicas, *shape)
+        labels : array of int32 or int64, shape ``(*replicas, *shape)``
             On the device, 0 or -1 for cells that are not above the threshold.
         num : int, or array of int64, shape (replicas,)
             If `return_num`: how many components there are, as `conncomp.label` returns it.

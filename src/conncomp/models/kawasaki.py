@@ -352,7 +352,7 @@ class Kawasaki:
 
         Returns
         -------
-        labels : array of int32 or int64, shape (*replicas, *shape)
+        labels : array of int32 or int64, shape ``(*replicas, *shape)``
             On the device, 0 or -1 for spins that are down.
         num : int, or array of int64, shape (replicas,)
             If `return_num`: how many components there are, as `conncomp.label` returns it.

@@ -240,7 +240,7 @@ class Percolation:
 
         Returns
         -------
-        array of bool, shape (*replicas, *shape)
+        array of bool, shape ``(*replicas, *shape)``
 
         Raises
         ------
@@ -261,7 +261,7 @@ class Percolation:
 
         Returns
         -------
-        array of bool, shape (ndim, *replicas, *shape)
+        array of bool, shape ``(ndim, *replicas, *shape)``
             As `conncomp.label_bonds` takes them.
 
         Raises
@@ -288,7 +288,7 @@ class Percolation:
 
         Returns
         -------
-        array of int32 or int64, shape (*replicas, *shape)
+        array of int32 or int64, shape ``(*replicas, *shape)``
             Of sites that are not there 0, or -1 if numbering is "roots".
         """
         of_bonds = self.kind == "bond"

@@ -257,7 +257,7 @@ class PercolationSweep:
         The sums over the runs of each batch, for each n of `numbers`: of the number of clusters,
         the largest size, its square, and the sum of squared sizes.
     numbers : range
-        The n that have series: 0 ... elements, but for those that `between` leaves out.
+        The n that have series: 0 ... elements, but for those that ``between`` leaves out.
     first_wraps : ndarray of int64, shape (runs, ndim + 1)
         For each run the n at which the lattice first wraps along each axis, and at which a cluster
         first does so in full rank; elements + 1 if it never does.

@@ -106,7 +106,7 @@ class Potts:
         How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
         "tiles" Weigel's algorithms (GPU, two or three axes). They only take longer.
     **options
-        Of "tiles": `local`, `merge` and `tile`, as of `conncomp.label`.
+        Of "tiles": ``local``, ``merge`` and ``tile``, as of `conncomp.label`.
 
     Attributes
     ----------
@@ -311,7 +311,7 @@ class Potts:
 
         Returns
         -------
-        array of bool, shape (ndim, *replicas, *shape)
+        array of bool, shape ``(ndim, *replicas, *shape)``
             As `conncomp.label_bonds` takes them.
         """
         words = self._engine.bonds(self._words, self.updates + 1, self._probabilities())
@@ -332,7 +332,7 @@ class Potts:
 
         Returns
         -------
-        array of int32 or int64, shape (*replicas, *shape)
+        array of int32 or int64, shape ``(*replicas, *shape)``
         """
         labelled: Any = label_bonds
         return labelled(

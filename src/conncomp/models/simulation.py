@@ -158,7 +158,7 @@ def simulate(
 
     Parameters
     ----------
-    model : Potts, or another model of `conncomp.models`
+    model : Potts, or another model of ``conncomp.models``
     sweeps : int
         How many updates to make after `thermalise` of them: sweeps, or clusters of "wolff".
     thermalise : int, optional
@@ -179,10 +179,10 @@ def simulate(
         Is called with the model before each update that measures, in the state that is measured:
         to draw its labels, say. It must not change the model.
     **options
-        Of the model's updates. `Potts` has `update`: "swendsen-wang", the default, "wolff",
-        "few-cluster" or "metropolis"; `tile` and `p_flip` of "few-cluster", as `Potts.few_cluster`
-        takes them; and `clusters` and `wrapping`: whether to measure the sizes of clusters, and
-        how they wrap, too, which takes longer.
+        Of the model's updates. `Potts` has ``update``: "swendsen-wang", the default, "wolff",
+        "few-cluster" or "metropolis"; ``tile`` and ``p_flip`` of "few-cluster", as
+        `Potts.few_cluster` takes them; and ``clusters`` and ``wrapping``: whether to measure the
+        sizes of clusters, and how they wrap, too, which takes longer.
 
     Returns
     -------

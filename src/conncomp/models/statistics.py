@@ -25,7 +25,12 @@ ENOUGH_TIMES = 100
 
 
 class Estimate(NamedTuple):
-    """An estimate with its statistical error, of one standard deviation."""
+    """An estimate with its statistical error, of one standard deviation.
+
+    Attributes
+    ----------
+    value, error : float
+    """
 
     value: float
     error: float
@@ -98,7 +103,7 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
 
     This is the integrated autocorrelation time 1/2 + rho(1) + rho(2) + ..., 1/2 for independent
     measurements; the error of a mean is that of independent ones times sqrt(2 tau). The sum ends
-    at a window of six times its value [1]_; `emcee` computes it. Its error is that of [2]_.
+    at a window of six times its value [1]_; emcee computes it. Its error is that of [2]_.
 
     Parameters
     ----------
