@@ -213,7 +213,7 @@ class Foreign:
     __module__ = "foreign"
 
     def __init__(self, array):
-        self.array = array
+        self.array, self.shape = array, array.shape
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
