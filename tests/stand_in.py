@@ -94,6 +94,7 @@ class CuPy:
     """The module."""
 
     ndarray = Array
+    linalg = SimpleNamespace(eigh=_lift(np.linalg.eigh))
 
     def __getattr__(self, name):
         value = getattr(np, name)

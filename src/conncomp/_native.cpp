@@ -15,7 +15,9 @@
 #include "_without_gil.h"
 #include "core/half.h"
 #include "core/philox.h"
+#include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
+#include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
@@ -551,12 +553,43 @@ void write_measures(const Measures& measures, Vector<int64_t> labels, Vector<int
       [&] { measures.write({labels.data(), sizes.data(), boxes.data(), centroids.data(), matrices}); });
 }
 
+// `components` are the labels that occur, ascending; `faces` has an entry for each and each axis.
+template <class Label>
+void faces(Vector<const Label> labels, const std::vector<int64_t>& shape, Label background,
+           Vector<const int64_t> components, Vector<int64_t> faces) {
+  without_gil([&] {
+    const RowsOfLabels rows(components.data(), int64_t(components.size()));
+    const LabelledItems<Label> items{labels.data(), int64_t(labels.size()), shape, background};
+    count_faces(items, rows, faces.data());
+  });
+}
+
+// As `faces`, of the values of an image; sizes and boxes are those of Columns.
+template <class Label, class Value>
+bool intensities(Vector<const Label> labels, const std::vector<int64_t>& shape, Label background,
+                 Vector<const Value> values, int bits, Vector<const int64_t> components,
+                 Vector<const int64_t> sizes, Vector<const int64_t> boxes, Vector<GivenSum<Value>> sums,
+                 Vector<double> means, Vector<Value> minima, Vector<Value> maxima, Vector<double> centroids) {
+  return without_gil([&] {
+    const RowsOfLabels rows(components.data(), int64_t(components.size()));
+    const LabelledItems<Label> items{labels.data(), int64_t(labels.size()), shape, background};
+    const Intensities<Label, Value> measured(items, values.data(), rows, {sizes.data(), boxes.data()}, bits);
+    return measured.write(rows.count(),
+                          {sums.data(), means.data(), minima.data(), maxima.data(), centroids.data()});
+  });
+}
+
 template <class Label>
 void replace(Vector<const Label> labels, Label background, Vector<const Label> table, Vector<Label> out) {
   without_gil([&] {
     replace_labels(labels.data(), int64_t(labels.size()), background, table.data(), int64_t(table.size()),
                    out.data());
   });
+}
+
+template <class Label, class... Values>
+void define_intensities(nb::module_& m) {
+  (m.def("measure_intensities", &intensities<Label, Values>), ...);
 }
 
 template <class Label>
@@ -568,6 +601,8 @@ void define_components(nb::module_& m) {
   m.def("members", &members<Label, int32_t>);
   m.def("members", &members<Label, int64_t>);
   m.def("measure_labels", &measure<Label>);
+  m.def("count_faces", &faces<Label>);
+  define_intensities<Label, uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(m);
   m.def("replace_labels", &replace<Label>);
 }
 

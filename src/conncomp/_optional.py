@@ -9,6 +9,7 @@ PURPOSES = {
     "io": "this file format",
     "models": "this part of conncomp.models",
     "cli": "a display of progress",
+    "tables": "this table",
 }
 
 

@@ -122,6 +122,36 @@ def test_statistics(report, options):
                 assert float(row[f"moment_{axis}_{other}"]) == stats.moments[k, axis, other]
 
 
+def test_statistics_by_spacing(report):
+    spacing = "2,0.5,1e-3"
+    report("label", "image.npy", "--stats", "s.csv", "--spacing", spacing, "-o", "o.npy")
+    stats = conncomp.component_statistics(
+        conncomp.read_image("o.npy"), spacing=tuple(map(float, spacing.split(",")))
+    )
+    with open("s.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for k, row in enumerate(rows):
+        assert float(row["volume"]) == stats.volumes[k]
+        assert float(row["centroid_2"]) == stats.centroids[k, 2]
+        assert float(row["moment_0_1"]) == stats.moments[k, 0, 1]
+    assert len(rows) == len(stats.labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--spacing 1,1,1", "--spacing is for --stats FILE.csv"),
+        ("--stats s.csv --spacing 1,2", "--spacing has 2 lengths; the image has 3 axes"),
+        ("--stats s.csv --spacing 1,2,x", "is not a positive, finite number for each"),
+        ("--stats s.csv --spacing 1,inf,1", "is not a positive, finite number for each"),
+    ],
+)
+def test_spacings_that_have_no_meaning(run, arguments, words):
+    found = run("label", "image.npy", *arguments.split())
+    assert found.exit_code == 2
+    assert words in " ".join(found.stderr.split())
+
+
 def test_statistics_of_periodic_axes(report):
     options = (
         "--connectivity",

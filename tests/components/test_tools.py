@@ -153,7 +153,7 @@ EVERY = [
 def all_arrays(result):
     """Return what a function of `EVERY` gave, as a tuple of arrays."""
     if isinstance(result, conncomp.ComponentStatistics):
-        return astuple(result)
+        return astuple(result)[:-1]  # the last one is the spacing
     return result if isinstance(result, tuple) else (result,)
 
 

@@ -84,6 +84,24 @@ def _parse_background(context: click.Context, option: click.Parameter, text: str
         ) from None
 
 
+def _parse_spacing(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        lengths = tuple(float(word) for word in text.split(","))
+    except ValueError:
+        lengths = ()
+    if not lengths or not all(0 < length < math.inf for length in lengths):
+        raise click.BadParameter(
+            f"{_shown(text)} is not a positive, finite number for each axis, such as '2,0.5,0.5'.",
+            context,
+            option,
+        )
+    return lengths
+
+
 def _shown(text: str) -> str:
     """Return what was typed, in quotes, and its beginning only if it is long."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
@@ -152,6 +170,13 @@ def _shown(text: str) -> str:
     "with --periodic, along which it wraps.",
 )
 @click.option(
+    "--spacing",
+    metavar="D,D,...",
+    callback=_parse_spacing,
+    help="With --stats: the distance of neighbouring elements along each axis, such as 2,0.5,0.5. "
+    "Centroids and moments are in its units then, and there is a column of volumes.",
+)
+@click.option(
     "--picture",
     metavar="FILE.png",
     callback=output_file(".png"),
@@ -175,6 +200,7 @@ def label(
     top: int | None,
     min_size: int | None,
     stats: Path | None,
+    spacing: tuple[float, ...] | None,
     picture: Path | None,
     device: str,
     as_json: bool,
@@ -187,9 +213,13 @@ def label(
     check_distinct((input, output, stats, picture))
     if channel is not None and grey:
         raise click.UsageError("--channel and --grey exclude each other.")
+    if spacing is not None and stats is None:
+        raise click.UsageError("--spacing is for --stats FILE.csv; give both.")
     stage = Stages()
     with stage("reading"):
         image = _read(input, key, channel, grey)
+    if spacing is not None and len(spacing) != image.ndim:
+        raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {image.ndim} axes")
     _check_outputs(output, picture, image.shape)
     shape, dtype = image.shape, image.dtype
     axes = closed_axes(periodic, image.ndim, "image")
@@ -240,7 +270,7 @@ def label(
             conncomp.write_image(output, labels)
     if stats is not None:
         with stage("statistics"):
-            _write_statistics(stats, labels, closes)
+            _write_statistics(stats, labels, closes, spacing)
     if picture is not None:
         with stage("picture"):
             shown = paint_labels(picture, labels)
@@ -367,10 +397,17 @@ def _axes_of_components(
     return closes
 
 
-def _write_statistics(path: Path, labels: Image, closes: NDArray[np.bool_] | None) -> None:
+def _write_statistics(
+    path: Path,
+    labels: Image,
+    closes: NDArray[np.bool_] | None,
+    spacing: tuple[float, ...] | None,
+) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
-    statistics = conncomp.component_statistics(labels, background=0)
+    statistics = conncomp.component_statistics(labels, background=0, spacing=spacing)
     columns: dict[str, NDArray[Any]] = {"label": statistics.labels, "size": statistics.sizes}
+    if spacing is not None:
+        columns["volume"] = statistics.volumes
     axes = range(labels.ndim)
     for side, name in enumerate(("begin", "end")):
         columns |= {f"{name}_{k}": statistics.bounding_boxes[:, k, side] for k in axes}

@@ -1,16 +1,29 @@
-"""Where components lie, how large they are and how they are shaped."""
+"""Where components lie, how large they are, how they are shaped and how bright."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import inf, prod
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool
+from conncomp._arguments import as_bool, as_number, shown
+from conncomp._arrays import as_cupy, on_gpu, on_host, placed
 from conncomp._core import native
-from conncomp.components._labels import Background, Items, check_items, where_labels_lie
+from conncomp._optional import optional
+from conncomp.components._intensities import Image, check_image
+from conncomp.components._labels import (
+    Background,
+    Items,
+    check_items,
+    library_at,
+    where_labels_lie,
+)
+from conncomp.kernels.cuda.components.intensities import measure_intensities
+from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.components.tables import measure_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -19,7 +32,9 @@ from conncomp.kernels.cuda.launcher import current_gpu
 class ComponentStatistics:
     """What `component_statistics` returns: a row for each of n components, in the order of labels.
 
-    With batch axes, in the order of items first; ndim is the number of an item's axes.
+    With batch axes, in the order of items first; ndim is the number of an item's axes. Columns that
+    were not asked for have no rows. Lengths are in elements, or in the units of `spacing` if that
+    was given.
 
     Attributes
     ----------
@@ -27,14 +42,23 @@ class ComponentStatistics:
     sizes : ndarray of int64, shape (n,)
         Numbers of elements.
     bounding_boxes : ndarray of int64, shape (n, ndim, 2)
-        The first coordinate along each axis, and the one after the last.
+        The first coordinate along each axis, and the one after the last; always in elements.
     centroids : ndarray of float64, shape (n, ndim)
-        Means of the coordinates, in elements.
+        Means of the coordinates.
     moments : ndarray of float64, shape (n, ndim, ndim)
-        Second central moments over the size, that is the covariances of the coordinates, in
-        elements squared. Shape (0, ndim, ndim) if they were not asked for.
+        Second central moments over the size, that is the covariances of the coordinates.
     batch : ndarray of int64, shape (n, batch_axes)
         The item that the component is of, as indices along the batch axes.
+    sums : ndarray of int64, uint64 or float64, shape (n,)
+        Of the values of `image` within the component; int64 if they are bool.
+    means : ndarray of float64, shape (n,)
+    minima, maxima : ndarray of the dtype of `image`, shape (n,)
+    weighted_centroids : ndarray of float64, shape (n, ndim)
+        Means of the coordinates, weighted by the values of `image`.
+    faces : ndarray of int64, shape (n, ndim)
+        How many faces of elements, across each axis, have no element of the component behind them.
+    spacing : tuple of float
+        The distance of neighbouring elements along each axis.
     """
 
     labels: NDArray[np.int64]
@@ -43,27 +67,155 @@ class ComponentStatistics:
     centroids: NDArray[np.float64]
     moments: NDArray[np.float64]
     batch: NDArray[np.int64]
+    sums: NDArray[Any]
+    means: NDArray[np.float64]
+    minima: NDArray[Any]
+    maxima: NDArray[Any]
+    weighted_centroids: NDArray[np.float64]
+    faces: NDArray[np.int64]
+    spacing: tuple[float, ...]
+
+    @property
+    def volumes(self) -> NDArray[np.float64]:
+        """Sizes times the volume of an element, or its area in two dimensions; shape (n,)."""
+        return cast(NDArray[np.float64], self.sizes * prod(self.spacing))
+
+    @property
+    def surface_areas(self) -> NDArray[np.float64]:
+        """Sums of the areas of `faces`, in two dimensions their lengths; shape (n,)."""
+        volume = prod(self.spacing)
+        areas = (self.faces[:, k] * (volume / along) for k, along in enumerate(self.spacing))
+        return cast(NDArray[np.float64], sum(areas))
 
     def slices(self, row: int) -> tuple[slice, ...]:
         """Return the bounding box of a row, to index an array, or the row's item, with."""
         return tuple(slice(first, end) for first, end in self.bounding_boxes[row].tolist())
 
+    def principal_axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the axes of the ellipsoids that have the components' `moments`, the longest first.
+
+        Returns
+        -------
+        lengths : ndarray of float64, shape (n, ndim)
+            Whole lengths, 2 sqrt((ndim + 2) v) for a variance v along the axis: those of
+            scikit-image's `axis_major_length` and `axis_minor_length` in two and three dimensions.
+        directions : ndarray of float64, shape (n, ndim, ndim)
+            ``directions[row, k]`` is the unit vector along axis k of the component, the largest
+            of whose coordinates is positive. Of axes of equal lengths any that are at right angles.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> statistics = conncomp.component_statistics([[1, 1, 1, 1], [0, 0, 0, 0]])
+        >>> lengths, directions = statistics.principal_axes()
+        >>> lengths.round(3), directions[0, 0]
+        (array([[4.472, 0.   ]]), array([0., 1.]))
+        """
+        lengths, directions = _principal_axes(self.moments)
+        return lengths, directions
+
+    def columns(self) -> dict[str, Any]:
+        """Return a table: arrays of one axis, a row each component, by the names of the columns.
+
+        Of the names of scikit-image's `regionprops_table` where it has such columns. Columns that
+        were not asked for are left out. The arrays lie where `labels` does.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> table = conncomp.component_statistics([[1, 1, 0], [0, 0, 2]], moments=False).columns()
+        >>> list(table)
+        ['label', 'size', 'volume', 'bbox-0-begin', 'bbox-0-end', 'bbox-1-begin', 'bbox-1-end',
+         'centroid-0', 'centroid-1']
+        >>> table["centroid-1"]
+        array([0.5, 2. ])
+        """
+        axes = range(len(self.spacing))
+        table: dict[str, Any] = {"label": self.labels}
+        table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
+        table |= {"size": self.sizes, "volume": self.volumes}
+        for k in axes:
+            table[f"bbox-{k}-begin"] = self.bounding_boxes[:, k, 0]
+            table[f"bbox-{k}-end"] = self.bounding_boxes[:, k, 1]
+        table |= {f"centroid-{k}": self.centroids[:, k] for k in axes}
+        table |= {f"moment-{k}-{j}": self.moments[:, k, j] for k in axes for j in axes if k <= j}
+        table |= {"sum": self.sums, "mean": self.means, "min": self.minima, "max": self.maxima}
+        table |= {f"weighted_centroid-{k}": self.weighted_centroids[:, k] for k in axes}
+        table |= {f"faces-{k}": self.faces[:, k] for k in axes}
+        table["surface_area"] = self.surface_areas
+        return {name: column for name, column in table.items() if len(column) == len(self.labels)}
+
+    def to_pandas(self) -> Any:
+        """Return `columns` as a DataFrame of pandas, in main memory.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> statistics = conncomp.component_statistics([[1, 1, 0], [0, 0, 2]])
+        >>> statistics.to_pandas()[["label", "size", "centroid-0"]]
+           label  size  centroid-0
+        0      1     2         0.0
+        1      2     1         1.0
+        """
+        return optional("pandas", "tables").DataFrame(self._columns_in_memory())
+
+    def to_arrow(self) -> Any:
+        """Return `columns` as a Table of pyarrow, which others take without a copy.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_arrow()["size"].to_pylist()
+        [2, 1]
+        """
+        return optional("pyarrow", "tables").table(self._columns_in_memory())
+
+    def _columns_in_memory(self) -> dict[str, NDArray[Any]]:
+        return {
+            name: on_host(as_cupy(column) if on_gpu(column) else column)
+            for name, column in self.columns().items()
+        }
+
 
 def component_statistics(
     labels: ArrayLike,
+    image: ArrayLike | None = None,
     *,
     moments: bool = True,
+    surfaces: bool = False,
+    spacing: Sequence[float] | None = None,
     background: Background = "auto",
     batch_axes: int = 0,
 ) -> ComponentStatistics:
-    """Measure the components: sizes, bounding boxes, centroids and second central moments.
+    """Measure the components: sizes, bounding boxes, centroids, moments, intensities, surfaces.
 
     Parameters
     ----------
     labels : array_like of int
         One dimension or more, in main memory or on a GPU, as for `component_sizes`.
+    image : array_like of bool, int or float, optional
+        Of the shape of `labels`, where these lie: what to measure the intensities of. Integers and
+        floating-point numbers have 64 bits or fewer.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
+    surfaces : bool, optional
+        Whether to count `faces`: those of elements whose neighbour across the face has another
+        label, or lies outside the item, at periodic axes too. It is the surface of elements as
+        boxes; scikit-image's `perimeter` and `mesh_surface_area` are those of smoother shapes, and
+        cc3d's `contacts` has faces between two components, without those to the background.
+    spacing : sequence of float, optional
+        The distance of neighbouring elements along each axis of an item, such as the edges of a
+        voxel: centroids, moments, volumes and areas are in its units. 1 by default.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
     batch_axes : int, optional
@@ -81,17 +233,33 @@ def component_statistics(
     Raises
     ------
     TypeError
-        If `labels` is not of integers, `moments` not a bool or `batch_axes` not an integer.
+        If `labels` is not of integers, `image` not of numbers as above or not where `labels` lies,
+        `moments` or `surfaces` not a bool, `spacing` not of numbers or `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
-        larger than the number of elements, or `batch_axes` leaves no axis to the items.
+        larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
+        is of another shape or has masked elements, or `spacing` is not one positive, finite number
+        for each axis.
+    OverflowError
+        If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError
         If there is too little memory, on the GPU too.
+
+    Notes
+    -----
+    Values that are floating-point numbers are rounded to multiples of a unit at least 2^63 times
+    smaller than the largest magnitude in the component (2^80 for up to 2^46 / L elements and a
+    longest axis L), and multiples are summed exactly. So sums, too, depend neither on threads nor
+    on the device, and are closer to the exact ones than any sum of float64 that rounds. A component
+    with NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the
+    weighted centroids of both are NaN. Where values add up to 0, a weighted centroid is NaN or
+    infinite.
 
     Examples
     --------
     >>> import conncomp
-    >>> statistics = conncomp.component_statistics([[1, 1, 0], [0, 0, 2], [0, 0, 2]])
+    >>> labels = [[1, 1, 0], [0, 0, 2], [0, 0, 2]]
+    >>> statistics = conncomp.component_statistics(labels)
     >>> statistics.sizes
     array([2, 2])
     >>> statistics.centroids
@@ -101,6 +269,18 @@ def component_statistics(
     array([[1, 3],
            [2, 3]])
 
+    With the values of an image, and of pixels that are 2 high and 0.5 wide:
+
+    >>> image = [[10, 30, 0], [0, 0, 5], [0, 0, 7]]
+    >>> bright = conncomp.component_statistics(labels, image, surfaces=True, spacing=(2, 0.5))
+    >>> bright.sums, bright.means, bright.maxima
+    (array([40, 12]), array([20.,  6.]), array([30,  7]))
+    >>> bright.weighted_centroids[0], bright.centroids[0]
+    (array([0.   , 0.375]), array([0.  , 0.25]))
+    >>> bright.volumes, bright.faces, bright.surface_areas
+    (array([2., 2.]), array([[4, 2],
+           [2, 4]]), array([6., 9.]))
+
     The rows of a matrix as arrays of their own:
 
     >>> items = [[1, 1, 0], [0, 1, 2]]
@@ -108,22 +288,63 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
-    wanted = as_bool("moments", moments)
-    return ComponentStatistics(*_measure(labels, wanted, background, batch_axes))
+    wanted = as_bool("moments", moments), as_bool("surfaces", surfaces)
+    lengths = None if spacing is None else _check_spacing(spacing)
+    columns = _measure(labels, image, *wanted, lengths, background, batch_axes)
+    ndim = columns[-1].shape[1]
+    return ComponentStatistics(*(*columns, lengths or (1.0,) * ndim))
+
+
+def _check_spacing(spacing: Sequence[float]) -> tuple[float, ...]:
+    """Return lengths, each positive and finite."""
+    remedy = "one positive, finite number for each axis, such as (2, 0.5, 0.5)"
+    try:
+        given = [] if isinstance(spacing, (str, bytes)) else list(spacing)
+    except TypeError:
+        given = []
+    if not given:
+        raise TypeError(f"spacing={shown(spacing)} must be {remedy}")
+    lengths = tuple(as_number(f"spacing[{k}]", length) for k, length in enumerate(given))
+    for k, length in enumerate(lengths):
+        if not 0 < length < inf:
+            raise ValueError(f"spacing[{k}]={length} must be positive and finite")
+    return lengths
 
 
 @where_labels_lie
 def _measure(
-    labels: ArrayLike, moments: bool, background: Background, batch_axes: int
+    labels: ArrayLike,
+    image: ArrayLike | None,
+    moments: bool,
+    surfaces: bool,
+    spacing: tuple[float, ...] | None,
+    background: Background,
+    batch_axes: int,
 ) -> tuple[Any, ...]:
-    """Return the attributes of `ComponentStatistics`."""
+    """Return the attributes of `ComponentStatistics`, but for the last."""
     items = check_items(labels, background, batch_axes)
-    if not items.shape:
+    ndim = len(items.shape)
+    if not ndim:
         raise ValueError("labels is a scalar; it must have one dimension or more")
-    measure = _measure_on_cpu if isinstance(items.labels, np.ndarray) else _measure_on_gpu
+    if spacing is not None and len(spacing) != ndim:
+        raise ValueError(
+            f"spacing={spacing} has {len(spacing)} lengths; it must have one for each of the "
+            f"{ndim} axes of {'an item' if items.batch else 'labels'}"
+        )
+    intensities = None if image is None else check_image(image, items)
+    measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
     rows, sizes, boxes, centroids, covariances = measure(items, moments)
+    known = rows, sizes, boxes
+    brightness = _measure_image(items, known, intensities)
+    faces = _count_faces(items, rows if surfaces else rows[:0])
+    if spacing is not None:
+        lengths = np.array(spacing)
+        scale = placed(items.xp, lengths)
+        centroids *= scale
+        brightness[-1] *= scale
+        covariances *= placed(items.xp, np.outer(lengths, lengths))
     batch, own_labels = _items_of_rows(items, rows)
-    return own_labels, sizes, boxes, centroids, covariances, batch
+    return own_labels, sizes, boxes, centroids, covariances, batch, *brightness, faces
 
 
 def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:
@@ -149,6 +370,86 @@ def _measure_on_gpu(items: Items, moments: bool) -> tuple[Any, ...]:
     )
     boxes = gpu.xp.stack([low, high + 1], axis=-1)
     return rows, sizes, boxes, sums / sizes[:, None], covariances[: None if moments else 0]
+
+
+def _measure_image(items: Items, known: tuple[Any, ...], image: Image | None) -> list[Any]:
+    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
+    xp, ndim = items.xp, len(items.shape)
+    count = 0 if image is None else len(known[0])
+    sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)
+    columns = [
+        xp.empty(count, sums_type),
+        xp.empty(count),
+        xp.empty(count, value_type),
+        xp.empty(count, value_type),
+        xp.empty((count, ndim)),
+    ]
+    if image is None:
+        return columns
+    if count:
+        measure = _measure_image_on_cpu if xp is np else _measure_image_on_gpu
+        if not measure(items, known, image, columns):
+            raise OverflowError(
+                f"the sum of image, of {image.dtype}, over a component does not fit into "
+                f"{image.sums}; pass image.astype(float)"
+            )
+    sums, means, minima, maxima, centroids = columns
+    return [
+        sums.astype(image.given_sums, copy=False),
+        means,
+        minima.astype(image.dtype, copy=False),
+        maxima.astype(image.dtype, copy=False),
+        centroids,
+    ]
+
+
+def _measure_image_on_cpu(
+    items: Items, known: tuple[Any, ...], image: Image, columns: list[Any]
+) -> bool:
+    """Fill the columns; return whether the sums fit."""
+    described = items.labels.reshape(-1), items.shape, items.background
+    flat = (column.reshape(-1) for column in (*known, *columns))
+    fit: bool = native.measure_intensities(*described, image.values.reshape(-1), image.bits, *flat)
+    return fit
+
+
+def _measure_image_on_gpu(
+    items: Items, known: tuple[Any, ...], image: Image, columns: list[Any]
+) -> bool:
+    """As `_measure_image_on_cpu`."""
+    described = items.labels, items.background, items.all_rows, items.shape
+    return measure_intensities(
+        current_gpu(), *described, image.values, image.bits, *known, *columns
+    )
+
+
+def _count_faces(items: Items, rows: Any) -> Any:
+    """Return how many faces the components of rows have along each axis."""
+    faces = items.xp.zeros((len(rows), len(items.shape)), np.int64)
+    if not len(rows):
+        return faces
+    if items.xp is np:
+        native.count_faces(
+            items.labels.reshape(-1), items.shape, items.background, rows, faces.reshape(-1)
+        )
+    else:
+        described = items.labels, items.background, items.all_rows, items.shape
+        count_faces(current_gpu(), *described, rows, faces)
+    return faces
+
+
+@where_labels_lie
+def _principal_axes(moments: Any) -> tuple[Any, Any]:
+    """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
+    xp, ndim = library_at(moments), moments.shape[-1]
+    if not len(moments):
+        return xp.empty((0, ndim)), xp.empty((0, ndim, ndim))
+    variances, vectors = xp.linalg.eigh(moments)
+    lengths = 2 * xp.sqrt((ndim + 2) * xp.maximum(variances[:, ::-1], 0))
+    directions = vectors.swapaxes(1, 2)[:, ::-1]
+    largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
+    signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
+    return lengths, directions * signs
 
 
 def _items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:

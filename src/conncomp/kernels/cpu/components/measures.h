@@ -18,10 +18,10 @@
 #include <optional>
 #include <vector>
 
+#include "cpu/components/ranks.h"
 #include "cpu/components/stretches.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
-#include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -174,51 +174,6 @@ class WideTable {
   Buffer<Sum> product_;
 };
 
-// Numbers the labels that occur in ascending order. Who changes labels meanwhile finds some without number.
-class LabelRanks {
- public:
-  template <class Label>
-  LabelRanks(const Label* labels, int64_t count, Label background, int64_t rows)
-      : label_rows_(rows), words_(Buffer<uint64_t>::zeros(rows / kWord + 1)), before_(rows / kWord + 1) {
-    const Parts parts(count, kGrain);
-    parallel_for(parts.parts, [&](int64_t part) {
-      for_each_stretch(labels, parts.begin(part), parts.end(part), background, rows,
-                       [&](Label label, int64_t, int64_t) {
-                         const uint64_t bit = uint64_t(1) << label % kWord;
-                         uint64_t* const word = &words_[label / kWord];
-                         if (!(Shared::load(word) & bit)) Shared::fetch_or(word, bit);
-                       });
-    });
-    count_ = rank_words(words_.data(), rows / kWord + 1, before_.data());
-  }
-
-  int64_t count() const { return count_; }
-  // Labels are below this.
-  int64_t label_rows() const { return label_rows_; }
-
-  // The label of each number.
-  Buffer<int64_t> labels() const {
-    Buffer<int64_t> labels(count_);
-    for_each_index(label_rows_ / kWord + 1, [&](int64_t w) {
-      int64_t rank = before_[w];
-      for_each_bit(words_[w], [&](int p) { labels[rank++] = w * kWord + p; });
-    });
-    return labels;
-  }
-
-  // The number of a label, or -1 if it has none.
-  int64_t rank(int64_t label) const {
-    const uint64_t word = words_[label / kWord];
-    const int p = int(label % kWord);
-    return word >> p & 1 ? before_[label / kWord] + std::popcount(word & below(p)) : -1;
-  }
-
- private:
-  int64_t label_rows_, count_;
-  Buffer<uint64_t> words_;
-  Buffer<int64_t> before_;
-};
-
 // Where results go, with a row for each component, in the order of labels; boxes as (axis, first and end).
 struct Columns {
   int64_t *labels, *sizes, *boxes;
@@ -302,14 +257,12 @@ class MeasuresOf final : public Measures {
   template <class Label>
   void add_lines(const Label* labels, int64_t begin, int64_t end, const std::vector<int64_t>& shape,
                  Label background, int64_t rows, Table& table) const {
-    const int axes = int(shape.size());
     const int64_t length = shape.back();
     const int64_t label_rows = ranks_ ? ranks_->label_rows() : rows;
     typename Table::Place place{};
-    if constexpr (std::is_same_v<Table, WideTable>) place.resize(axes);
+    if constexpr (std::is_same_v<Table, WideTable>) place.resize(shape.size());
     for (int64_t line = begin; line < end; ++line) {
-      for (int64_t k = axes - 2, quotient = line; k >= 0; quotient /= shape[k--])
-        place[k] = quotient % shape[k];
+      find_line(line, shape, place);
       add_line(labels + line * length, length, place, background, label_rows, table);
     }
   }

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "core/atomics.h"
 #include "cpu/core/bits.h"
@@ -29,31 +30,44 @@ struct Stretch {
   int64_t size() const { return end - begin; }
   int64_t sum() const { return (end - begin) * (begin + end - 1) / 2; }
   int64_t squares() const { return kSquareSums[end] - kSquareSums[begin]; }
+  uint64_t mask() const { return up_to(int(end) - 1) & ~below(int(begin)); }
+
+  // Calls body(p) for each place, in ascending order.
+  template <class Body>
+  void for_each(Body&& body) const {
+    for (int64_t p = begin; p < end; ++p) body(p);
+  }
 };
 
 // Places of a word that a mask has.
 struct Scattered {
-  uint64_t mask;
   int64_t begin, end;  // one beyond the last
 
   explicit Scattered(uint64_t mask)
-      : mask(mask), begin(std::countr_zero(mask)), end(kWord - std::countl_zero(mask)) {}
+      : begin(std::countr_zero(mask)), end(kWord - std::countl_zero(mask)), mask_(mask) {}
 
-  int64_t size() const { return std::popcount(mask); }
+  uint64_t mask() const { return mask_; }
+  int64_t size() const { return std::popcount(mask_); }
   // A place is a sum of powers of two: how many have each, and each pair of them, is known by counting.
   int64_t sum() const {
     int64_t sum = 0;
-    for (int j = 0; j < kDigits; ++j) sum += int64_t(std::popcount(mask & kWithDigit[j])) << j;
+    for (int j = 0; j < kDigits; ++j) sum += int64_t(std::popcount(mask_ & kWithDigit[j])) << j;
     return sum;
   }
   int64_t squares() const {
     int64_t sum = 0;
     for (int j = 0; j < kDigits; ++j) {
-      sum += int64_t(std::popcount(mask & kWithDigit[j])) << 2 * j;
+      sum += int64_t(std::popcount(mask_ & kWithDigit[j])) << 2 * j;
       for (int k = 0; k < j; ++k)
-        sum += int64_t(std::popcount(mask & kWithDigit[j] & kWithDigit[k])) << (j + k + 1);
+        sum += int64_t(std::popcount(mask_ & kWithDigit[j] & kWithDigit[k])) << (j + k + 1);
     }
     return sum;
+  }
+
+  // As that of a stretch.
+  template <class Body>
+  void for_each(Body&& body) const {
+    for_each_bit(mask_, body);
   }
 
  private:
@@ -62,6 +76,8 @@ struct Scattered {
   static constexpr uint64_t kWithDigit[kDigits] = {0xaaaaaaaaaaaaaaaa, 0xcccccccccccccccc,
                                                    0xf0f0f0f0f0f0f0f0, 0xff00ff00ff00ff00,
                                                    0xffff0000ffff0000, 0xffffffff00000000};
+
+  uint64_t mask_;
 };
 
 // Up to 64 labels: which are no background, and which differ from the one before.
@@ -104,10 +120,16 @@ inline void for_each_label_of_word(const Label* labels, int count, Label backgro
     const Label label = Shared::load(labels + begin);
     const uint64_t same = mask_where(count, [=](int p) { return labels[p] == label; });
     const Scattered places((same & word.foreground) | uint64_t(1) << begin);
-    word.foreground &= ~places.mask;
+    word.foreground &= ~places.mask();
     if (uint64_t(label) < uint64_t(rows)) body(label, places);
   }
   for_each_stretch_of_word(labels, word, rows, body);
+}
+
+// Sets the coordinates of a line in its item, of this shape; the last one does not count.
+template <class Place>
+inline void find_line(int64_t line, const std::vector<int64_t>& shape, Place& place) {
+  for (int64_t k = int64_t(shape.size()) - 2; k >= 0; line /= shape[k--]) place[k] = line % shape[k];
 }
 
 // Calls visit(first, count) for the words of [begin, end).

@@ -7,15 +7,15 @@
 // combine_labels numbers the components of items, arrays that lie one after another, so that no two items
 // share a number: one table has the rows of all, those of each item together.
 // How: a warp reads 32 labels and adds up stretches of equal ones, not elements. Where all would add to
-// the same row, that of a component much larger than the others, few reach the table: count_labels lets
-// the first labels that a block meets use a slot of shared memory, and in measure_labels a warp keeps the
-// sums of one component, each lane one of its words, as long as it meets that component often.
+// the same row, few reach the table: count_labels lets the first labels that a block meets use a slot of
+// shared memory, and in measure_labels a warp keeps the sums of one component (stretches.cuh).
 // A label without a row, which none had when they were checked, is taken for background (rows.cuh).
 // Cost: the labels read once. Memory: the table.
 #pragma once
 
 #include "core/atomics.h"
 #include "cuda/components/rows.cuh"
+#include "cuda/components/stretches.cuh"
 #include "cuda/core/launch.cuh"
 
 namespace conncomp {
@@ -24,14 +24,6 @@ constexpr int kTableThreads = 256;
 constexpr int kRows = 4;  // of labels that a warp reads at once, to hide latency
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 constexpr int64_t kTableSpan = 1024;
-// A component is given up for another once it was met so many times less often.
-constexpr int kFirstScore = 2, kHighestScore = 16;
-
-// How many lanes from this one on belong to its stretch, if this is its first.
-__device__ inline int stretch_length(unsigned int firsts) {
-  const unsigned int later = firsts >> lane() >> 1;
-  return later ? __ffs(int(later)) : kWarp - lane();
-}
 
 // The slot of a label, or -1 if another has it.
 template <class Label>
@@ -103,8 +95,6 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-using Wide = unsigned __int128;
-
 // One of the numbers that describe each component: how it follows from a stretch, and how it is added.
 struct Cell {
   enum Kind { kLow, kHigh, kSum, kProduct, kNone };
@@ -168,12 +158,7 @@ struct Cell {
     if (kind == kLow) Shared::fetch_min(row + word, int64_t(value));
     if (kind == kHigh) Shared::fetch_max(row + word, int64_t(value));
     if (kind == kSum) Shared::fetch_add(row + word, int64_t(value));
-    if (kind == kProduct) {
-      const uint64_t before = Shared::fetch_add(reinterpret_cast<uint64_t*>(row + word), uint64_t(value));
-      const bool carry = before + uint64_t(value) < before;
-      const int64_t above = int64_t(uint64_t(value >> 64) + carry);
-      if (above) Shared::fetch_add(row + upper, above);
-    }
+    if (kind == kProduct) add_wide(row + word, row + upper, value);
   }
 };
 
@@ -186,9 +171,8 @@ __global__ void __launch_bounds__(kTableThreads)
                    int64_t first_cell, int64_t words, int64_t* table) {
   const int64_t length = shape[ndim - 1], step = grid_threads() / kWarp * kTableSpan;
   Cell cell(first_cell + lane(), ndim, shape);
-  Wide kept_value = 0;
-  int64_t kept_row = -1, line = -1;
-  int score = 0;
+  Kept kept(table, words);
+  int64_t line = -1;
   for (int64_t span = grid_thread() / kWarp * kTableSpan; span < count; span += step) {
     const int64_t end = span + kTableSpan < count ? span + kTableSpan : count;
     const auto read = [&](int64_t i) { return i < end ? Shared::load(labels + i) : background; };
@@ -207,23 +191,11 @@ __global__ void __launch_bounds__(kTableThreads)
         const int64_t stretch_begin = __shfl_sync(kAllLanes, lane_begin, source);
         const int stretch = __shfl_sync(kAllLanes, lane_length, source);
         if (stretch_line != line) cell.move_to(line = stretch_line);
-        const Wide value = cell.of_stretch(stretch_begin, stretch);
-        if (row == kept_row) {
-          kept_value = cell.combine(kept_value, value);
-          score = score < kHighestScore ? score + 1 : score;
-        } else if (score > 0) {
-          cell.add(table + row * words, value);
-          --score;
-        } else {
-          if (kept_row >= 0) cell.add(table + kept_row * words, kept_value);
-          kept_row = row;
-          kept_value = value;
-          score = kFirstScore;
-        }
+        kept.add(cell, row, cell.of_stretch(stretch_begin, stretch));
       }
     }
   }
-  if (kept_row >= 0) cell.add(table + kept_row * words, kept_value);
+  kept.finish(cell);
 }
 
 // Covariances of the coordinates of each component: sum(x y) / n - sum(x) sum(y) / n², rounded once.

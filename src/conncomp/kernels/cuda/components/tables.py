@@ -100,6 +100,21 @@ def measure_labels(
     return Measures(present, sizes, low, high, sums, moments)
 
 
+def places_of(gpu: Gpu, components: Any, rows: int) -> Any:
+    """Return, for each label below `rows`, its place among those of components, from 1 on, or 0.
+
+    Parameters
+    ----------
+    gpu, rows
+        As for `count_labels`.
+    components : array of int64
+        Labels, ascending.
+    """
+    places = gpu.xp.zeros(rows, COUNT)
+    places[components] = gpu.xp.arange(1, len(components) + 1, dtype=COUNT)
+    return places
+
+
 def replace_labels(gpu: Gpu, labels: Any, background: int, table: Any) -> Any:
     """Return labels of which each but the background is replaced by its row of `table`.
 

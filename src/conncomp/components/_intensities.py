@@ -1,0 +1,130 @@
+"""Images whose values are measured within components, as kernels read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy_and_mask,
+    check_kind,
+    contiguous,
+    on_gpu,
+)
+from conncomp.components._labels import Items
+
+NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
+
+# Of types that have no kernel, one that has and that holds all their values.
+WIDER = {"i1": "i2", "u4": "i8", "f2": "f4"}
+NARROW = ("u1", "u2", "i2")  # whose sums are of 64 bits
+
+# Sums have 128 bits, of which two are left free. Units need more bits than `Units` in
+# core/fixed_point.h has above, and no more than are exact twice as far.
+SUM_BITS, FEWEST_BITS, MOST_BITS = 126, 43, 84
+
+
+@dataclass(frozen=True)
+class Image:
+    """Values, and what is made of them.
+
+    Attributes
+    ----------
+    values : contiguous array of NumPy or CuPy
+        Of a type that kernels know.
+    dtype : dtype
+        That the user gave.
+    sums, given_sums : dtype
+        As kernels give them, and as the user gets them.
+    bits : int
+        How many times, as a power of two, the unit of a sum is smaller than the largest value.
+    """
+
+    values: Any
+    dtype: np.dtype[Any]
+    sums: np.dtype[Any]
+    given_sums: np.dtype[Any]
+    bits: int
+
+
+def check_image(image: Any, items: Items) -> Image:
+    """Check the image that lies beside labels.
+
+    Raises
+    ------
+    TypeError
+        If it is not of numbers of 64 bits or fewer, or lies elsewhere than the labels.
+    ValueError
+        If it is of another shape or has masked elements, or sums may need more than 128 bits.
+    """
+    given = _as_array(image, items)
+    check_kind(given, "biuf", image, "image", NUMBERS)
+    if given.dtype.itemsize > 8:
+        raise TypeError(f"image is of dtype {given.dtype}; it must be {NUMBERS}")
+    shape = (*items.batch, *items.shape)
+    if given.shape != shape:
+        raise ValueError(f"image has shape {given.shape}; it must have that of labels, {shape}")
+    # How large a sum of coordinates can be, beside one of values.
+    room = items.length.bit_length() + max(items.shape).bit_length()
+    dtype = given.dtype.newbyteorder("=")
+    values = _as_values(given, dtype, room)
+    kernel_type = values.dtype
+    if kernel_type.kind != "f" and 8 * kernel_type.itemsize + room > SUM_BITS:
+        raise ValueError(
+            f"image is of {dtype} and an item has {items.length} elements, too many for exact sums "
+            "of so large numbers; pass image.astype(float)"
+        )
+    return Image(
+        values,
+        dtype,
+        _type_of_sums(kernel_type),
+        _type_of_sums(dtype),
+        max(FEWEST_BITS, min(MOST_BITS, SUM_BITS - room)),
+    )
+
+
+def _as_array(image: Any, items: Items) -> Any:
+    """Return an array of the library of the labels."""
+    on_cpu = items.xp is np
+    if on_gpu(image) == on_cpu:
+        places = "main memory", "GPU memory"
+        raise TypeError(
+            f"image lies in {places[on_cpu]}, but labels in {places[not on_cpu]}; copy one of them "
+            "to where the other one is"
+        )
+    if not on_cpu:
+        return as_cupy(image)
+    given, mask = as_numpy_and_mask(image, "image")
+    if mask is not None:
+        raise ValueError(
+            "image has masked elements; mask the labels there, which makes them background: "
+            "numpy.ma.masked_array(labels, image.mask)"
+        )
+    return given
+
+
+def _as_values(given: Any, dtype: np.dtype[Any], room: int) -> Any:
+    """Return values as kernels take them, of a type that they know."""
+    if dtype.kind == "b":
+        values = _contiguous(given, dtype).view(np.uint8)
+    else:
+        name = f"{dtype.kind}{dtype.itemsize}"
+        values = _contiguous(given, np.dtype(WIDER.get(name, name)))
+    name = f"{values.dtype.kind}{values.dtype.itemsize}"
+    if name in NARROW and 8 * values.dtype.itemsize + room > 62:
+        return values.astype(np.int32)
+    return values
+
+
+def _contiguous(array: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(array, np.ndarray):
+        return contiguous(array, dtype)
+    return array.astype(dtype, order="C", copy=False)
+
+
+def _type_of_sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return that which NumPy gives for integers; float64 for all floating-point numbers."""
+    return np.dtype({"f": np.float64, "u": np.uint64}.get(dtype.kind, np.int64))

@@ -1,0 +1,163 @@
+// Values as whole numbers, so that their extremes and sums depend neither on order nor on device.
+//
+// What: keys, unsigned integers in the order of the values (Order), and values in units whose sums are exact
+// (Units).
+// How: integers are counted in ones. A floating-point number is rounded to a multiple of 2^(e - bits), where
+// 2^e is above all magnitudes of its component: twice a constant is added, in whose last bits the sum then
+// has the multiple, and what was rounded away the first time is what is rounded the second time, both exactly
+// (error-free transformations: Rump, Ogita, Oishi, "Accurate floating-point summation I", 2008; the units
+// that do not depend on order are those of Demmel and Nguyen, "Parallel reproducible summation", 2015). Cost:
+// a dozen operations a value. At 80 bits a sum is as good as one rounded once unless values cancel to 2^-27
+// of the largest.
+#pragma once
+
+#include "core/platform.h"
+
+#ifndef __CUDACC_RTC__
+#include <cstring>
+#endif
+
+namespace conncomp {
+
+template <class To, class From>
+CONNCOMP_ANYWHERE inline To bits_as(From from) {
+  static_assert(sizeof(To) == sizeof(From), "");
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+template <int bytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+  using Type = uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+  using Type = uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using Type = uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using Type = uint64_t;
+};
+
+template <class Value>
+constexpr bool kIsReal = Value(0.5) != Value(0);
+
+// NaN comes before all numbers or after them, by its sign; -0 before 0.
+template <class Value>
+struct Order {
+  using Key = typename UnsignedOf<sizeof(Value)>::Type;
+  static constexpr Key kSign = Key(Key(1) << (8 * sizeof(Key) - 1));
+  static constexpr bool kSigned = Value(-1) < Value(0);
+
+  CONNCOMP_ANYWHERE static Key key(Value value) {
+    const Key bits = bits_as<Key>(value);
+    if constexpr (kIsReal<Value>)
+      return bits & kSign ? Key(~bits) : Key(bits | kSign);
+    else
+      return kSigned ? Key(bits ^ kSign) : bits;
+  }
+  CONNCOMP_ANYWHERE static Value value(Key key) {
+    if constexpr (kIsReal<Value>)
+      return bits_as<Value>(key & kSign ? Key(key ^ kSign) : Key(~key));
+    else
+      return bits_as<Value>(kSigned ? Key(key ^ kSign) : key);
+  }
+};
+
+// A number as high * 2^shift + low.
+struct Halves {
+  int64_t high, low;
+};
+
+// That of wide integers takes long.
+template <class Sum>
+CONNCOMP_ANYWHERE inline double as_real(Sum sum) {
+  return int64_t(sum) == sum ? double(int64_t(sum)) : double(sum);
+}
+
+// 2^exponent, from the smallest normal number on.
+CONNCOMP_ANYWHERE inline double power_of_two(int exponent) {
+  return bits_as<double>(uint64_t(exponent + 1023) << 52);
+}
+
+// Integers in units of 1. Those of four bytes and less need no high half.
+template <class Value, bool real = kIsReal<Value>>
+struct Units {
+  static constexpr int kShift = 32;
+  CONNCOMP_ANYWHERE static int shift() { return kShift; }
+  CONNCOMP_ANYWHERE static Halves of(Value value) {
+    if constexpr (sizeof(Value) < 8)
+      return {0, int64_t(value)};
+    else
+      return {int64_t(value >> kShift), int64_t(uint32_t(value))};
+  }
+  template <class Sum>
+  CONNCOMP_ANYWHERE static double total(Sum sum) {
+    return as_real(sum);
+  }
+};
+
+// Finite numbers of magnitudes below 2^exponent in units of 2^(exponent - bits), of 43 to 94 bits.
+template <class Value>
+struct Units<Value, true> {
+  static constexpr int kHighBits = 42;  // those of 64 values, times places of up to 63, fit into 64
+  // Numbers that the constants are too large for are made smaller; what that rounds is far below a unit.
+  static constexpr int kLarge = 960, kSmaller = 64;
+
+  double scale, high, low;
+  int exponent, bits;
+
+  CONNCOMP_ANYWHERE Units(int least_exponent, int bits)
+      : scale(least_exponent > kLarge ? power_of_two(-kSmaller) : 1), bits(bits) {
+    constexpr int kLeast = -1074, kDigits = 52;
+    exponent = least_exponent < kLeast + bits ? kLeast + bits : least_exponent;
+    const int above = exponent > kLarge ? exponent - kSmaller : exponent;
+    high = 1.5 * power_of_two(above - kHighBits + kDigits);
+    low = 1.5 * power_of_two(above - bits + kDigits);
+  }
+
+  CONNCOMP_ANYWHERE int shift() const { return bits - kHighBits; }
+  // Any numbers for a value that is not finite or too large, as who changes it meanwhile may make it.
+  CONNCOMP_ANYWHERE Halves of(Value value) const {
+    const double number = double(value) * scale, rounded = number + high;
+    const double rest = (number - (rounded - high)) + low;
+    return {int64_t(bits_as<uint64_t>(rounded) - bits_as<uint64_t>(high)),
+            int64_t(bits_as<uint64_t>(rest) - bits_as<uint64_t>(low))};
+  }
+  // In two steps, as the power need not be a normal number.
+  template <class Sum>
+  CONNCOMP_ANYWHERE double total(Sum sum) const {
+    const int power = exponent - bits;
+    return as_real(sum) * power_of_two(power / 2) * power_of_two(power - power / 2);
+  }
+};
+
+// What is known of floating-point values by the keys of the smallest and the largest: whether all are finite,
+// and an exponent above their magnitudes.
+template <class Value>
+class Reach {
+ public:
+  bool finite;
+  int exponent;
+
+  CONNCOMP_ANYWHERE Reach(typename Order<Value>::Key low, typename Order<Value>::Key high) {
+    constexpr int kNotFinite = 2047, kBias = 1022;
+    const int of_low = biased(low), of_high = biased(high), largest = of_low < of_high ? of_high : of_low;
+    finite = largest < kNotFinite;
+    exponent = largest - kBias;
+  }
+
+ private:
+  CONNCOMP_ANYWHERE static int biased(typename Order<Value>::Key key) {
+    return int(bits_as<uint64_t>(double(Order<Value>::value(key))) >> 52 & 2047);
+  }
+};
+
+}  // namespace conncomp

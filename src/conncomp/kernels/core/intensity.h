@@ -1,0 +1,64 @@
+// Columns of what the values of an image are within components, made of sums of whole numbers.
+#pragma once
+
+#include "core/fixed_point.h"
+#include "core/platform.h"
+
+namespace conncomp {
+
+template <bool real, bool is_signed>
+struct SumOfValues {
+  using Type = double;
+};
+template <>
+struct SumOfValues<false, true> {
+  using Type = int64_t;
+};
+template <>
+struct SumOfValues<false, false> {
+  using Type = uint64_t;
+};
+// What sums of values are given as.
+template <class Value>
+using GivenSum = typename SumOfValues<kIsReal<Value>, (Value(-1) < Value(0))>::Type;
+
+// A row for each component; centroids have a number for each axis.
+template <class Value>
+struct IntensityColumns {
+  GivenSum<Value>* sums;
+  double* means;
+  Value *minima, *maxima;
+  double* centroids;
+
+  // Writes the row of a component of that size, of whose values the smallest and the largest have these keys.
+  // sum_at(0) is the sum of its values, and sum_at(1 + k) that of values times coordinates along axis k, from
+  // the box's first one, box[2 * k], on. Returns whether the sum fits what it is given as.
+  template <class SumAt>
+  CONNCOMP_ANYWHERE bool write(int64_t row, typename Order<Value>::Key low_key,
+                               typename Order<Value>::Key high_key, const Units<Value>& units, int64_t size,
+                               int axes, const int64_t* box, SumAt&& sum_at) const {
+    const Value low = Order<Value>::value(low_key), high = Order<Value>::value(high_key);
+    const auto sum = sum_at(0);
+    double total = units.total(sum);
+    bool fits = true, finite = true;
+    if constexpr (kIsReal<Value>) {
+      finite = Reach<Value>(low_key, high_key).finite;
+      if (!finite) total = double(low) + double(high);
+      sums[row] = total;
+    } else {
+      sums[row] = GivenSum<Value>(sum);
+      fits = decltype(sum)(sums[row]) == sum;
+    }
+    means[row] = total / double(size);
+    minima[row] = high != high ? high : low;
+    maxima[row] = low != low ? low : high;
+    for (int k = 0; k < axes; ++k) {
+      const double offset = as_real(sum_at(1 + k)) / as_real(sum);
+      centroids[row * axes + k] =
+          finite ? double(box[2 * k]) + offset : bits_as<double>(uint64_t(0x7ff8000000000000));
+    }
+    return fits;
+  }
+};
+
+}  // namespace conncomp

@@ -1,0 +1,150 @@
+// The values of an image within components: sums, extremes, and centroids weighted by them.
+//
+// What: for each component the sum of its values, the smallest and the largest, and means of the coordinates
+// weighted by the values, or sums of values times coordinates over the sum. Components that hold NaN or
+// infinity have what such sums have: NaN, or infinity. How: a pass for the extremes, then one for sums of
+// whole numbers (core/fixed_point.h), which neither threads nor order can change: integers as they are,
+// floating-point numbers in units that the component's largest magnitude sets. Coordinates count from the
+// component's bounding box, so that sums of products stay small. Cost: labels and values read twice; rows of
+// two values, and of 8 or 16 bytes a sum.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/fixed_point.h"
+#include "core/intensity.h"
+#include "cpu/components/known_components.h"
+
+namespace conncomp {
+
+// What sums over words, and over all, are made in.
+template <class Value>
+constexpr bool kNarrow = std::is_integral_v<Value> && sizeof(Value) <= 2;
+template <class Value>
+using SumOf = std::conditional_t<kNarrow<Value>, int64_t, __int128>;
+// Components as they were measured before, with boxes as (axis, first and end).
+struct MeasuredComponents {
+  const int64_t *sizes, *boxes;
+};
+
+// The sum of the values at places of a word, and that of values times places.
+template <class Sum>
+struct WordSums {
+  Sum values, products;
+};
+
+template <class Value, class Places>
+WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places, const Units<Value>& units) {
+  using Sum = SumOf<Value>;
+  if constexpr (sizeof(Value) <= 4 && !kIsReal<Value>) {
+    using Small = std::conditional_t<kNarrow<Value>, int32_t, int64_t>;
+    Small sum = 0, products = 0;
+    places.for_each([&, values](int64_t p) {
+      const Small value = values[p];
+      sum += value;
+      products += value * Small(p);
+    });
+    return {sum, products};
+  } else {
+    // Unsigned, as values that somebody changes meanwhile may be any.
+    uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
+    places.for_each([&, values](int64_t p) {
+      const Halves halves = units.of(values[p]);
+      high += uint64_t(halves.high), high_products += uint64_t(halves.high) * uint64_t(p);
+      low += uint64_t(halves.low), low_products += uint64_t(halves.low) * uint64_t(p);
+    });
+    const auto whole = [&](uint64_t high, uint64_t low) {
+      return Sum((unsigned __int128)(__int128(int64_t(high))) << units.shift()) + int64_t(low);
+    };
+    return {whole(high, low), whole(high_products, low_products)};
+  }
+}
+
+// What was measured of the values of components that are known, in units of so many bits.
+template <class Label, class Value>
+class Intensities {
+  using Key = typename Order<Value>::Key;
+  using Sum = SumOf<Value>;
+  using UnsignedSum = std::conditional_t<kNarrow<Value>, uint64_t, unsigned __int128>;
+
+ public:
+  Intensities(const LabelledItems<Label>& items, const Value* values, const RowsOfLabels& rows,
+              const MeasuredComponents& components, int bits)
+      : values_(values), axes_(int(items.shape.size())), bits_(bits), components_(components) {
+    const auto no_state = [] { return 0; };
+    const auto add = [](UnsignedSum& sum, UnsignedSum addend) { sum += addend; };
+    const auto widen = [](Key& key, Key addend) { key = std::max(key, addend); };
+    extremes_ = make_table<Key>(
+        items, rows, 2, no_state, [this](int, auto& table, const auto& part) { add_keys(table, part); },
+        widen);
+    if constexpr (kIsReal<Value>) {
+      exponents_ = Buffer<int>(rows.count());
+      for_each_index(rows.count(), [&](int64_t row) {
+        exponents_[row] = Reach<Value>(Key(~extremes_[row][0]), extremes_[row][1]).exponent;
+      });
+    }
+    sums_ = make_table<UnsignedSum>(
+        items, rows, 1 + axes_, no_state,
+        [this](int, auto& table, const auto& part) { add_values(table, part); }, add);
+  }
+
+  // Returns whether all sums fit what they are given as.
+  bool write(int64_t rows, const IntensityColumns<Value>& columns) const {
+    std::atomic<bool> fit{true};
+    for_each_index(rows, [&](int64_t row) {
+      if (!write_row(columns, row)) fit.store(false, std::memory_order_relaxed);
+    });
+    return fit;
+  }
+
+ private:
+  // The keys' complements first, as a table begins with zeros.
+  template <class Places>
+  void add_keys(RowTable<Key>& table, const Part<Places>& part) const {
+    const Value* const word = values_ + part.index;
+    Key low = std::numeric_limits<Key>::max(), high = 0;
+    part.places.for_each([&, word](int64_t p) {
+      const Key key = Order<Value>::key(word[p]);
+      low = std::min(low, key), high = std::max(high, key);
+    });
+    Key* const row = table.touch(part.row);
+    row[0] = std::max(row[0], Key(~low)), row[1] = std::max(row[1], high);
+  }
+
+  template <class Places>
+  void add_values(RowTable<UnsignedSum>& table, const Part<Places>& part) const {
+    const auto [sum, products] = sums_at(values_ + part.index, part.places, units_of(part.row));
+    UnsignedSum* const row = table.touch(part.row);
+    const int64_t* const box = components_.boxes + 2 * part.row * axes_;
+    const int last = axes_ - 1;
+    row[0] += UnsignedSum(sum);
+    for (int k = 0; k < last; ++k) row[1 + k] += UnsignedSum(sum) * UnsignedSum(part.place[k] - box[2 * k]);
+    row[1 + last] += UnsignedSum(sum) * UnsignedSum(part.first - box[2 * last]) + UnsignedSum(products);
+  }
+
+  bool write_row(const IntensityColumns<Value>& columns, int64_t row) const {
+    const auto sum_at = [sums = sums_[row]](int k) { return Sum(sums[k]); };
+    return columns.write(row, Key(~extremes_[row][0]), extremes_[row][1], units_of(row),
+                         components_.sizes[row], axes_, components_.boxes + 2 * row * axes_, sum_at);
+  }
+
+  Units<Value> units_of(int64_t row) const {
+    if constexpr (kIsReal<Value>)
+      return {exponents_[row], bits_};
+    else
+      return {};
+  }
+
+  const Value* values_;
+  int axes_, bits_;
+  MeasuredComponents components_;
+  RowTable<Key> extremes_;
+  Buffer<int> exponents_;  // above the magnitudes of floating-point values
+  RowTable<UnsignedSum> sums_;
+};
+
+}  // namespace conncomp

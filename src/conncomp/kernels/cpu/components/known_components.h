@@ -1,0 +1,129 @@
+// What is measured of components once it is known which there are: tables with a row for each, in the order
+// of their labels.
+//
+// How: threads share the lines of all items. Each adds what it meets to a table of its own, which begins as
+// zeros, in memory that the system gives when it is first touched. Tables are joined where the helpers' are
+// not empty: labels mostly ascend with lines, so that is a part of each. Labels are the caller's, who may
+// change them meanwhile (contract 10): one that is not of a component that is known is taken for background.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cpu/components/ranks.h"
+#include "cpu/components/stretches.h"
+#include "cpu/components/tables.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// The row of each label. Labels that follow each other without a gap need no look at a table.
+class RowsOfLabels {
+ public:
+  RowsOfLabels(const int64_t* components, int64_t count) : count_(count), first_(count ? *components : 0) {
+    if (count > 0 && components[count - 1] - first_ >= count) ranks_.emplace(components, count);
+  }
+
+  int64_t count() const { return count_; }
+  // Labels are below this.
+  int64_t label_rows() const { return ranks_ ? ranks_->label_rows() : first_ + count_; }
+  // The row of such a label, or a number that is none.
+  int64_t row(int64_t label) const { return ranks_ ? ranks_->rank(label) : label - first_; }
+  bool has(int64_t row) const { return uint64_t(row) < uint64_t(count_); }
+
+ private:
+  int64_t count_, first_;
+  std::optional<LabelRanks> ranks_;
+};
+
+// Labels of items of a shape, of one axis or more, which lie one after another.
+template <class Label>
+struct LabelledItems {
+  const Label* labels;
+  int64_t count;
+  std::vector<int64_t> shape;
+  Label background;
+
+  int64_t length() const { return shape.back(); }
+  int64_t lines() const { return length() ? count / length() : 0; }
+};
+
+// Elements of a component in a word of a line.
+template <class Places>
+struct Part {
+  int64_t row;           // of the component
+  const int64_t* place;  // coordinates of the line, but for the last
+  int64_t first;         // the last coordinate of the word
+  int64_t index;         // of the word's first element among all
+  const Places& places;  // in the word
+};
+
+// Calls visit(part) for all parts of components in lines [begin, end).
+template <class Label, class Visit>
+void for_each_part(const LabelledItems<Label>& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
+                   Visit&& visit) {
+  std::vector<int64_t> place(items.shape.size());
+  const int64_t length = items.length(), label_rows = rows.label_rows();
+  for (int64_t line = begin; line < end; ++line) {
+    find_line(line, items.shape, place);
+    for_each_word(0, length, [&](int64_t first, int count) {
+      const int64_t index = line * length + first;
+      for_each_label_of_word(
+          items.labels + index, count, items.background, label_rows, [&](Label label, const auto& places) {
+            const int64_t row = rows.row(label);
+            if (!rows.has(row)) return;
+            visit(Part<std::decay_t<decltype(places)>>{row, place.data(), first, index, places});
+          });
+    });
+  }
+}
+
+// A table of so many entries a row.
+template <class Entry>
+class RowTable {
+ public:
+  RowTable() = default;
+  RowTable(int64_t rows, int64_t width) : width_(width), entries_(Buffer<Entry>::zeros(rows * width)) {}
+
+  const Entry* operator[](int64_t row) const { return &entries_[row * width_]; }
+  // The row, to be changed.
+  Entry* touch(int64_t row) {
+    begin_ = std::min(begin_, row), end_ = std::max(end_, row + 1);
+    return &entries_[row * width_];
+  }
+  // Joins the rows that were touched in another table by join(entry, entry of the other).
+  template <class Join>
+  void join(const RowTable& part, Join&& join) {
+    const int64_t first = part.begin_ * width_, entries = (part.end_ - part.begin_) * width_;
+    if (part.end_ > part.begin_)
+      for_each_index(entries, [&](int64_t i) { join(entries_[first + i], part.entries_[first + i]); });
+  }
+
+ private:
+  int64_t width_ = 0, begin_ = INT64_MAX, end_ = 0;
+  Buffer<Entry> entries_;
+};
+
+// A table that add(state, table, part) makes of all parts of components, where each thread has a state, and
+// join of the tables of threads.
+template <class Entry, class Label, class Begin, class Add, class Join>
+RowTable<Entry> make_table(const LabelledItems<Label>& items, const RowsOfLabels& rows, int64_t width,
+                           Begin&& begin_state, Add&& add, Join&& join) {
+  constexpr int64_t kTableBytesPerElement = 16;
+  const int64_t most = std::clamp<int64_t>(items.count / kGrain + 1, 1, num_threads());
+  std::vector<RowTable<Entry>> tables(most);
+  tables[0] = RowTable<Entry>(rows.count(), width);
+  share_out(items.lines(), rows.count() * width * int64_t(sizeof(Entry)), items.count * kTableBytesPerElement,
+            std::min(most, std::max<int64_t>(items.lines(), 1)), [&](int64_t t, int64_t begin, int64_t end) {
+              if (t > 0) tables[t] = RowTable<Entry>(rows.count(), width);
+              auto state = begin_state();
+              for_each_part(items, rows, begin, end, [&](const auto& part) { add(state, tables[t], part); });
+            });
+  for (int64_t t = 1; t < most; ++t) tables[0].join(tables[t], join);
+  return std::move(tables[0]);
+}
+
+}  // namespace conncomp

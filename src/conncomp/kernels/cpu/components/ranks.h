@@ -1,0 +1,73 @@
+// Numbers the labels that occur, in ascending order.
+//
+// How: a bit for each number that a label may have, and how many are set before each word.
+// Cost: a pass over the labels, or over those of components that are known; two loads for a label.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "cpu/components/stretches.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+class LabelRanks {
+ public:
+  // Of the labels below `rows`. Who changes them meanwhile finds some without number.
+  template <class Label>
+  LabelRanks(const Label* labels, int64_t count, Label background, int64_t rows) : LabelRanks(rows) {
+    const Parts parts(count, kGrain);
+    parallel_for(parts.parts, [&](int64_t part) {
+      for_each_stretch(labels, parts.begin(part), parts.end(part), background, rows,
+                       [&](Label label, int64_t, int64_t) {
+                         const uint64_t bit = uint64_t(1) << label % kWord;
+                         uint64_t* const word = &words_[label / kWord];
+                         if (!(Shared::load(word) & bit)) Shared::fetch_or(word, bit);
+                       });
+    });
+    count_words();
+  }
+
+  // Of the labels of components, which ascend.
+  LabelRanks(const int64_t* components, int64_t count) : LabelRanks(count ? components[count - 1] + 1 : 0) {
+    for_each_in(0, count,
+                [&](int64_t i) { words_[components[i] / kWord] |= uint64_t(1) << components[i] % kWord; });
+    count_words();
+  }
+
+  int64_t count() const { return count_; }
+  // Labels are below this.
+  int64_t label_rows() const { return label_rows_; }
+
+  // The label of each number.
+  Buffer<int64_t> labels() const {
+    Buffer<int64_t> labels(count_);
+    for_each_index(label_rows_ / kWord + 1, [&](int64_t w) {
+      int64_t rank = before_[w];
+      for_each_bit(words_[w], [&](int p) { labels[rank++] = w * kWord + p; });
+    });
+    return labels;
+  }
+
+  // The number of a label, or -1 if it has none.
+  int64_t rank(int64_t label) const {
+    const uint64_t word = words_[label / kWord];
+    const int p = int(label % kWord);
+    return word >> p & 1 ? before_[label / kWord] + std::popcount(word & below(p)) : -1;
+  }
+
+ private:
+  explicit LabelRanks(int64_t rows)
+      : label_rows_(rows), words_(Buffer<uint64_t>::zeros(rows / kWord + 1)), before_(rows / kWord + 1) {}
+
+  void count_words() { count_ = rank_words(words_.data(), label_rows_ / kWord + 1, before_.data()); }
+
+  int64_t label_rows_, count_ = 0;
+  Buffer<uint64_t> words_;
+  Buffer<int64_t> before_;
+};
+
+}  // namespace conncomp

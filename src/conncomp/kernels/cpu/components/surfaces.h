@@ -1,0 +1,80 @@
+// How many faces of its elements a component shows to what is not of it, along each axis.
+//
+// What: a face counts where the neighbour across it has another label, or lies outside the item.
+// How: words of a line beside those of the lines before it and behind it: where they differ are bits, which
+// are counted for each stretch. Cost: 2 n - 1 comparisons of a label with another, in n dimensions, 64 at a
+// time; rows of 8 n bytes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "cpu/components/known_components.h"
+
+namespace conncomp {
+
+// Where `count` labels differ from those `step` away.
+template <class Label>
+inline uint64_t differences(const Label* labels, int count, int64_t step) {
+  return mask_where(count, [=](int p) { return labels[p + step] != labels[p]; });
+}
+
+// Where faces are, of the word that begins at `index`: for each axis those ahead, and those behind.
+template <class Label>
+class WordFaces {
+ public:
+  explicit WordFaces(const LabelledItems<Label>& items) : items_(items), strides_(items.shape.size(), 1) {
+    const int64_t axes = int64_t(strides_.size());
+    for (int64_t k = axes - 2; k >= 0; --k) strides_[k] = strides_[k + 1] * items.shape[k + 1];
+    faces_.resize(axes);
+  }
+
+  // The number of faces of a part along axis k.
+  template <class Places>
+  int64_t count(const Part<Places>& part, int k) {
+    if (part.index != index_) look(part.index, part.first, part.place);
+    const uint64_t mask = part.places.mask();
+    return std::popcount(faces_[k].ahead & mask) + std::popcount(faces_[k].behind & mask);
+  }
+
+ private:
+  struct Faces {
+    uint64_t ahead, behind;
+  };
+
+  void look(int64_t index, int64_t first, const int64_t* place) {
+    const Label* const word = items_.labels + index;
+    const int axes = int(faces_.size()), last = axes - 1;
+    const int count = int(std::min<int64_t>(kWord, items_.length() - first));
+    for (int k = 0; k < last; ++k) {
+      faces_[k].ahead = place[k] > 0 ? differences(word, count, -strides_[k]) : kAll;
+      faces_[k].behind = place[k] + 1 < items_.shape[k] ? differences(word, count, strides_[k]) : kAll;
+    }
+    const uint64_t changes = differences(word, count - 1, 1);
+    const bool at_begin = first == 0 || word[-1] != word[0];
+    const bool at_end = first + count == items_.length() || word[count] != word[count - 1];
+    faces_[last] = {changes << 1 | uint64_t(at_begin), changes | uint64_t(at_end) << (count - 1)};
+    index_ = index;
+  }
+
+  const LabelledItems<Label>& items_;
+  std::vector<int64_t> strides_;
+  std::vector<Faces> faces_;
+  int64_t index_ = -1;
+};
+
+// Counts faces: `faces` has a row for each component, with a number for each axis.
+template <class Label>
+void count_faces(const LabelledItems<Label>& items, const RowsOfLabels& rows, int64_t* faces) {
+  const int axes = int(items.shape.size());
+  const auto table = make_table<int64_t>(
+      items, rows, axes, [&] { return WordFaces<Label>(items); },
+      [=](WordFaces<Label>& word, auto& table, const auto& part) {
+        int64_t* const row = table.touch(part.row);
+        for (int k = 0; k < axes; ++k) row[k] += word.count(part, k);
+      },
+      [](int64_t& sum, int64_t addend) { sum += addend; });
+  for_each_index(rows.count(), [&](int64_t row) { std::copy_n(table[row], axes, faces + row * axes); });
+}
+
+}  // namespace conncomp
