@@ -560,22 +560,15 @@ void replace(Vector<const Label> labels, Label background, Vector<const Label> t
   });
 }
 
-template <class Component>
-void find_close_elements(Vector<const Component> components, const std::vector<int64_t>& steps,
-                         Component background, Vector<uint8_t> close) {
-  without_gil(
-      [&] { find_close(components.data(), int64_t(components.size()), steps, background, close.data()); });
-}
-
 // As choose_colours; `begins` has an entry more than there are rows.
 template <class Component>
-int64_t colour(Vector<const Component> components, const std::vector<int64_t>& steps,
+int64_t colour(Vector<const Component> components, const std::vector<int64_t>& steps, int64_t leading,
                Vector<const int64_t> begins, Vector<const int64_t> places, Vector<const int64_t> preferred,
                int64_t first, int common, Vector<int64_t> order, Vector<int64_t> colours) {
   return without_gil([&] {
-    return choose_colours(components.data(), steps, begins.data(), places.data(), int64_t(begins.size()) - 1,
-                          preferred.data(), first, common, order.data(), int64_t(order.size()),
-                          colours.data());
+    return choose_colours(components.data(), steps, leading, begins.data(), places.data(),
+                          int64_t(begins.size()) - 1, preferred.data(), first, common, order.data(),
+                          int64_t(order.size()), colours.data());
   });
 }
 
@@ -589,7 +582,6 @@ void define_components(nb::module_& m) {
   m.def("members", &members<Label, int64_t>);
   m.def("measure_labels", &measure<Label>);
   m.def("replace_labels", &replace<Label>);
-  m.def("find_close", &find_close_elements<Label>);
   m.def("choose_colours", &colour<Label>);
 }
 

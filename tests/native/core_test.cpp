@@ -363,26 +363,22 @@ void test_colours() {
       components[(y + reach) * line + x + reach] = Index(draw(0, int(rows)));
   const int64_t count = int64_t(components.size());
   std::vector<int64_t> steps;
-  for (int64_t y = -reach; y <= reach; ++y)
-    for (int64_t x = -reach; x <= reach; ++x)
+  for (int64_t x = reach; x >= -reach; --x)
+    for (int64_t y = -reach; y <= reach; ++y)
       if (x || y) steps.push_back(y * line + x);
+  const int64_t leading = reach ? 2 * reach + 1 : 0;
 
   const Index background = Index(rows);
   const auto are_close = [&](int64_t i, int64_t step) {
     if (components[i] == background) return false;
     return components[i + step] != background && components[i + step] != components[i];
   };
-  std::vector<uint8_t> close(count, 7);
-  find_close(components.data(), count, steps, background, close.data());
   std::vector<int64_t> begins(rows + 1), places, order;
-  for (int64_t i = 0; i < count; ++i) {
-    const bool expected =
-        std::any_of(steps.begin(), steps.end(), [&](int64_t step) { return are_close(i, step); });
-    check(close[i] == expected, "an element with others close to it");
-  }
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t i = 0; i < count; ++i)
-      if (components[i] == row && close[i]) places.push_back(i);
+      if (components[i] == row &&
+          std::any_of(steps.begin(), steps.end(), [&](int64_t step) { return are_close(i, step); }))
+        places.push_back(i);
     begins[row + 1] = int64_t(places.size());
     if (begins[row + 1] > begins[row]) order.push_back(row);
   }
@@ -392,8 +388,8 @@ void test_colours() {
   int64_t left = int64_t(order.size()), first = 0;
   for (; left; first += 64) {
     const int64_t waiting =
-        choose_colours(components.data(), steps, begins.data(), places.data(), rows, preferred.data(), first,
-                       first ? 64 : 12, order.data(), left, colours.data());
+        choose_colours(components.data(), steps, leading, begins.data(), places.data(), rows,
+                       preferred.data(), first, first ? 64 : 12, order.data(), left, colours.data());
     check(waiting < left, "components that wait for another word");
     left = waiting;
   }

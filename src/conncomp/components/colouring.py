@@ -218,10 +218,11 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     margin = np.pad(
         components, [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)], constant_values=rows
     )
-    steps, flat = _steps(margin), margin.reshape(-1)
-    close = np.empty(flat.shape, np.bool_)
-    native.find_close(flat, steps, rows, close.view(np.uint8))
+    flat = margin.reshape(-1)
+    strides = [stride // margin.itemsize for stride in margin.strides[1:]]
+    close = _is_close(flat, strides, rows)
     begins, places = _places(np.where(close, flat, flat.dtype.type(rows)), rows)
+    steps, leading = _steps(strides)
     sizes = np.diff(begins)
     order = np.empty(rows, np.int64)
     native.sort_by_size(sizes, 1, order)
@@ -232,7 +233,7 @@ def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
             raise ValueError(f"more than {MOST} colours that differ are needed")
         common = COMMON if first == 0 else WORD
         waiting = native.choose_colours(
-            flat, steps, begins, places, drawn, first, common, order, numbers
+            flat, steps, leading, begins, places, drawn, first, common, order, numbers
         )
         order, first = order[:waiting], first + WORD
     return numbers
@@ -248,12 +249,41 @@ def _places(components: Labels, rows: int) -> tuple[NDArray[np.int64], NDArray[n
     return begins, places
 
 
-def _steps(margin: Labels) -> list[int]:
-    """Return how far apart in memory elements of an item are that are close to each other."""
-    strides = [stride // margin.itemsize for stride in margin.strides[1:]]
+def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.bool_]:
+    """Return which elements have one of another component close to them.
+
+    These are those where the smallest component that is close, or the largest one, is another one;
+    both are found axis by axis. Of the background, which is component `rows`, none is.
+    """
+    foreground = components != rows
+    smallest, largest = components, np.where(foreground, components, components.dtype.type(-1))
+    for stride in strides:
+        smallest = _over_reach(np.minimum, smallest, stride)
+        largest = _over_reach(np.maximum, largest, stride)
+    others: NDArray[np.bool_] = (smallest != components) | (largest != components)
+    return others & foreground
+
+
+def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
+    """Return the minimum or maximum of values up to `REACH` strides before and after each."""
+    for _ in range(REACH):
+        wider = values.copy()
+        function(wider[stride:], values[:-stride], out=wider[stride:])
+        function(wider[:-stride], values[stride:], out=wider[:-stride])
+        values = wider
+    return values
+
+
+def _steps(strides: list[int]) -> tuple[list[int], int]:
+    """Return how far apart in memory elements of an item are that are close to each other.
+
+    First come those that lead farthest along the last axis, and with them, how many they are.
+    """
     reach = range(-REACH, REACH + 1)
-    offsets = product(reach, repeat=len(strides))
-    return [int(np.dot(offset, strides)) for offset in offsets if any(offset)]
+    offsets = [offset for offset in product(reach, repeat=len(strides)) if any(offset)]
+    offsets.sort(key=lambda offset: offset[-1], reverse=True)
+    leading = sum(offset[-1] == REACH for offset in offsets)
+    return [int(np.dot(offset, strides)) for offset in offsets], leading
 
 
 def palette(count: int) -> NDArray[np.uint8]:
