@@ -260,8 +260,9 @@ def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.b
     for stride in strides:
         smallest = _over_reach(np.minimum, smallest, stride)
         largest = _over_reach(np.maximum, largest, stride)
-    others: NDArray[np.bool_] = (smallest != components) | (largest != components)
-    return others & foreground
+    others = (smallest != components) | (largest != components)
+    is_close: NDArray[np.bool_] = others & foreground
+    return is_close
 
 
 def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
