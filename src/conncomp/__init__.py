@@ -35,7 +35,7 @@ from conncomp.grid import (
     label_bonds,
     percolates,
 )
-from conncomp.io import read_image, write_image
+from conncomp.io import read_image, write_image, write_view
 
 __all__ = [
     "ComponentStatistics",
@@ -70,6 +70,7 @@ __all__ = [
     "sort_by_size",
     "spanning_forest",
     "write_image",
+    "write_view",
 ]
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@
 #include "_without_gil.h"
 #include "core/half.h"
 #include "core/philox.h"
+#include "cpu/components/colours.h"
 #include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/surfaces.h"
@@ -587,6 +588,18 @@ void replace(Vector<const Label> labels, Label background, Vector<const Label> t
   });
 }
 
+// As choose_colours; `begins` has an entry more than there are rows.
+template <class Component>
+int64_t colour(Vector<const Component> components, const std::vector<int64_t>& steps, int64_t leading,
+               Vector<const int64_t> begins, Vector<const int64_t> places, Vector<const int64_t> preferred,
+               int64_t first, int common, Vector<int64_t> order, Vector<int64_t> colours) {
+  return without_gil([&] {
+    return choose_colours(components.data(), steps, leading, begins.data(), places.data(),
+                          int64_t(begins.size()) - 1, preferred.data(), first, common, order.data(),
+                          int64_t(order.size()), colours.data());
+  });
+}
+
 template <class Label, class... Values>
 void define_intensities(nb::module_& m) {
   (m.def("measure_intensities", &intensities<Label, Values>), ...);
@@ -604,6 +617,7 @@ void define_components(nb::module_& m) {
   m.def("count_faces", &faces<Label>);
   define_intensities<Label, uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(m);
   m.def("replace_labels", &replace<Label>);
+  m.def("choose_colours", &colour<Label>);
 }
 
 template <class Bits>

@@ -1,40 +1,11 @@
 import json
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from conncomp.bench.report import find_curves, render
 from conncomp.bench.results import load, save
-
-VOID = {"meta"}
-
-
-class Page(HTMLParser):
-    """Checks that tags close in order, and collects them and the text."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.text, self.links = [], [], "", []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.links += [value for name, value in attributes if name.endswith(("href", "src"))]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag, attributes):
-        self.tags.append(tag)
-        self.links += [value for name, value in attributes if name.endswith(("href", "src"))]
-
-    def handle_data(self, data):
-        self.text += data
+from html_page import Page
 
 
 @pytest.fixture

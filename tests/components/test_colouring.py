@@ -54,12 +54,6 @@ def test_more_colours_than_the_common_ones():
     assert len(set(check(labels).values())) == 30
 
 
-@pytest.mark.parametrize("places", [1, 7, 100])
-def test_parts_that_are_looked_at_together(monkeypatch, places):
-    monkeypatch.setattr(colouring, "BLOCK", places)
-    check(np.random.default_rng(5).integers(0, 4, (20, 21)))
-
-
 def test_more_colours_than_a_word_has():
     labels = np.concatenate([[a, b] for a in range(150) for b in range(a)]).reshape(-1, 2)
     colours = conncomp.colour_components(labels, background=None).reshape(-1, 3)
@@ -84,20 +78,6 @@ def test_memory_is_that_of_the_picture(values):
         assert tracemalloc.get_traced_memory()[1] < 160 * labels.size
     finally:
         tracemalloc.stop()
-
-
-def test_rounds_are_few(monkeypatch):
-    words = []
-
-    def pick(free, *arguments, pick=colouring._pick):
-        words.append(len(free))
-        return pick(free, *arguments)
-
-    monkeypatch.setattr(colouring, "_pick", pick)
-    labels = conncomp.label(np.random.default_rng(6).integers(0, 200, (300, 300)))
-    conncomp.colour_components(labels)
-    # Each component chooses a few times, however many there are.
-    assert sum(words) < 4 * labels.max()
 
 
 def test_labels_that_are_large_and_few():

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/half.h"
+#include "cpu/components/colours.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
@@ -347,6 +348,57 @@ void test_words() {
   check(sizes == recount, "sizes of words");
   test_measures(shape, numbers, rows, recount);
   test_members(numbers, rows, recount);
+}
+
+// Components in an array of two axes with margins, some with more neighbours than a word has colours.
+template <class Index>
+void test_colours() {
+  const bool crowded = draw(0, 7) == 0;
+  const int64_t reach = crowded ? 2 : draw(0, 2), width = crowded ? 50 : draw(1, 20);
+  const int64_t height = crowded ? 50 : draw(1, 20), line = width + 2 * reach;
+  const int64_t rows = crowded ? 80 : draw(1, draw(0, 1) ? 5 : 300);
+  std::vector<Index> components(line * (height + 2 * reach), Index(rows));
+  for (int64_t y = 0; y < height; ++y)
+    for (int64_t x = 0; x < width; ++x)
+      components[(y + reach) * line + x + reach] = Index(draw(0, int(rows)));
+  const int64_t count = int64_t(components.size());
+  std::vector<int64_t> steps;
+  for (int64_t x = reach; x >= -reach; --x)
+    for (int64_t y = -reach; y <= reach; ++y)
+      if (x || y) steps.push_back(y * line + x);
+  const int64_t leading = reach ? 2 * reach + 1 : 0;
+
+  const Index background = Index(rows);
+  const auto are_close = [&](int64_t i, int64_t step) {
+    if (components[i] == background) return false;
+    return components[i + step] != background && components[i + step] != components[i];
+  };
+  std::vector<int64_t> begins(rows + 1), places, order;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < count; ++i)
+      if (components[i] == row &&
+          std::any_of(steps.begin(), steps.end(), [&](int64_t step) { return are_close(i, step); }))
+        places.push_back(i);
+    begins[row + 1] = int64_t(places.size());
+    if (begins[row + 1] > begins[row]) order.push_back(row);
+  }
+  std::shuffle(order.begin(), order.end(), generator);
+  std::vector<int64_t> preferred(rows + 1), colours(rows + 1, -1);
+  for (int64_t& colour : preferred) colour = draw(0, 1000);
+  int64_t left = int64_t(order.size()), first = 0;
+  for (; left; first += 64) {
+    const int64_t waiting =
+        choose_colours(components.data(), steps, leading, begins.data(), places.data(), rows,
+                       preferred.data(), first, first ? 64 : 12, order.data(), left, colours.data());
+    check(waiting < left, "components that wait for another word");
+    left = waiting;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    for (const int64_t step : steps) {
+      if (!are_close(i, step)) continue;
+      check(colours[components[i]] != colours[components[i + step]], "colours of what is close");
+      check(colours[components[i]] >= 0 && colours[components[i]] < first, "a colour");
+    }
 }
 
 // Bonds as planes, with a byte more between them, or as bits.
@@ -860,6 +912,8 @@ int main(int, char** arguments) {
     test_grid<float, int32_t>();
     test_words<int32_t>();
     test_words<int64_t>();
+    test_colours<int32_t>();
+    test_colours<int64_t>();
     test_bonds<int32_t>();
     test_bonds<int64_t>();
     test_forest<int32_t>();

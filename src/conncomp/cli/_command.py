@@ -13,6 +13,7 @@ from conncomp.cli.graph import graph
 from conncomp.cli.info import info
 from conncomp.cli.label import label
 from conncomp.cli.simulate import simulate
+from conncomp.cli.view import view
 
 
 @click.group(
@@ -27,5 +28,5 @@ def command() -> None:
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
-for subcommand in (label, graph, simulate, bench, info):
+for subcommand in (label, view, graph, simulate, bench, info):
     command.add_command(subcommand)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp.cli._device import stages_on
+from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
     closed_axes,
     device_option,
@@ -37,7 +37,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
-from conncomp.io.images import check_format, read_channels
+from conncomp.io.images import check_format
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
@@ -297,9 +297,7 @@ def label(
 
 
 def _read(path: Path, key: str | None, channel: int | None, grey: bool) -> Image:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of libraries, about what they could read all the same
-        image, axis = read_channels(path, key=key)
+    image, axis = read_quietly(path, key)
     if image.dtype.kind not in "biuf":
         raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
     if image.ndim == 0:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arguments import as_bool, as_number, shown
 from conncomp._arrays import as_numpy, on_gpu
-from conncomp.components._labels import Background, Labels, check_items
+from conncomp._core import native
+from conncomp.components._labels import Background, Items, Labels, check_items
+from conncomp.components._shades import ValueRange, as_shades, check_image, check_value_range
 
 # Components this close to each other, along every axis, get different colours.
 REACH = 2
@@ -21,10 +25,19 @@ COMMON = 12
 WORD, MOST = 64, 3000
 # Elements that are looked at together, so that they stay in a cache.
 BLOCK = 1 << 14
+# Opacity is counted in parts of this, so that mixtures of bytes fit into 16 bits.
+OPAQUE = 256
 
 
 def colour_components(
-    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
+    labels: ArrayLike,
+    image: ArrayLike | None = None,
+    *,
+    alpha: float | None = None,
+    boundaries: bool = False,
+    value_range: tuple[float, float] | None = None,
+    background: Background = "auto",
+    batch_axes: int = 0,
 ) -> NDArray[np.uint8]:
     """Paint components so that those that touch or nearly touch have clearly different colours.
 
@@ -32,6 +45,19 @@ def colour_components(
     ----------
     labels : array_like of int
         One dimension or more, of which up to 5 are longer than 1, but for batch axes.
+    image : array_like of bool, int or float, optional
+        What to paint over, instead of black: in grey, of the shape of `labels`, or in colour, of
+        shape ``(*labels.shape, 3)``.
+    alpha : float, optional
+        How much of a component's colour is in the mixture with `image`, or with black, from 0 to 1.
+        Default: 0.4 with an image, 1 without.
+    boundaries : bool, optional
+        Whether elements of a component that have a neighbour of another label, along an axis, are
+        painted fully. With ``alpha=0`` there are these outlines only.
+    value_range : tuple of float, optional
+        The values of `image` that are black and white, as are those beyond; ``(0, 255)`` takes
+        bytes as they are. Default: the smallest and the largest finite value of each item. Not a
+        number is black.
     background : {0, -1, None}, optional
         The label that is no component: 0 for `label`, -1 for its roots, None for none. Has to be
         given for labels of one axis, as for `component_sizes`; masked labels are background.
@@ -42,34 +68,48 @@ def colour_components(
     Returns
     -------
     ndarray of uint8, shape ``(*labels.shape, 3)``
-        Red, green and blue. The background is black, each component of one colour, and
-        components with elements at most 2 apart along every axis differ.
+        Red, green and blue. The background is black, or as it is in `image`. Each component has one
+        colour, and those of components with elements at most 2 apart along every axis differ.
 
     Raises
     ------
     TypeError
-        If `labels` is not of integers, or `batch_axes` is not an integer.
+        If `labels` is not of integers, `image` not of real numbers, `alpha` or an entry of
+        `value_range` not a number, `boundaries` not a bool, or `batch_axes` not an integer.
     ValueError
-        If it has no dimension or too many, a label is negative, `batch_axes` leaves no axis to the
-        items, or more than 3000 colours would be needed.
+        If `labels` has no dimension or too many, a label is negative, `image` does not fit
+        `labels`, `alpha` is not from 0 to 1, `value_range` is not finite and ascending or is given
+        without an image, `batch_axes` leaves no axis to the items, or more than 3000 colours would
+        be needed.
 
     Notes
     -----
-    In rounds, each of which takes time and memory in proportion to the elements of components that
-    have no colour yet: all of these choose one that no neighbour has, and of neighbours that choose
-    the same one, the larger keeps it.
+    Takes time in proportion to the elements times those at most 2 apart: 24 in two dimensions, 124
+    in three. Of components that prefer the same colour, the one with more elements close to others
+    has it, and those after it take another one that none of their neighbours has.
 
     Examples
     --------
     >>> import conncomp
-    >>> image = conncomp.colour_components([[1, 0, 2, 2], [1, 0, 0, 0]])
-    >>> image.shape
+    >>> labels = [[1, 0, 2, 2], [1, 0, 0, 0]]
+    >>> picture = conncomp.colour_components(labels)
+    >>> picture.shape
     (2, 4, 3)
-    >>> bool((image[0, 0] == image[0, 2]).all())
+    >>> bool((picture[0, 0] == picture[0, 2]).all())
     False
+
+    Over an image:
+
+    >>> image = [[0.5, 1.0, 0.5, 0.5], [0.5, 0.0, 0.0, 0.0]]
+    >>> conncomp.colour_components(labels, image, alpha=0.25)[:, 1]
+    array([[255, 255, 255],
+           [  0,   0,   0]], dtype=uint8)
     """
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
+    outlined = as_bool("boundaries", boundaries)
+    opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
+    values = check_value_range(value_range)
     items = check_items(labels, background, batch_axes)
     if not items.shape:
         raise ValueError("labels is a scalar; it must have one dimension or more")
@@ -79,6 +119,33 @@ def colour_components(
             f"labels has {len(lengths)} axes that are longer than 1; colours are for up to "
             f"{MOST_AXES}, for example a slice of it"
         )
+    base = None if image is None else check_image(image, items.batch + items.shape)
+    if base is None and values is not None:
+        raise ValueError(f"value_range={values} is of an image, and there is none; give image=")
+    components, table = _colours(items, lengths)
+    picture = np.take(table, components.reshape(-1), axis=0)
+    if base is not None or opacity < OPAQUE:
+        painted = components != len(table) - 1
+        shares = np.where(painted, np.uint16(opacity), np.uint16(0))
+        if outlined:
+            shares[_boundaries(components) & painted] = OPAQUE
+        _mix(picture, _shades(base, values, items), shares.reshape(-1))
+    return picture.reshape((*items.batch, *items.shape, 3))
+
+
+def _check_opacity(alpha: Any) -> int:
+    """Return how many parts of `OPAQUE` a colour has; errors name the argument."""
+    number = as_number("alpha", alpha)
+    if not 0 <= number <= 1:
+        raise ValueError(f"alpha={shown(alpha)} must be from 0, transparent, to 1, opaque")
+    return round(number * OPAQUE)
+
+
+def _colours(items: Items, lengths: list[int]) -> tuple[Labels, NDArray[np.uint8]]:
+    """Return which row of a table each element has, and the table of colours.
+
+    The elements are of shape (items, *lengths). The last row, black, is that of the background.
+    """
     array = items.labels.reshape(items.count, *lengths)
     painted = array != items.background
     rows = items.all_rows
@@ -86,10 +153,45 @@ def colour_components(
     if rows > array.size:  # tables are to be no larger than the picture
         distinct, array = np.unique(array, return_inverse=True)
         array, rows = array.reshape(painted.shape), len(distinct)
-    numbers = _choose(np.where(painted, array, rows), _draw(distinct % max(items.rows, 1)))
-    colours = palette(int(numbers.max()) + 1)[numbers[array]]
-    colours[~painted] = 0
-    return colours.reshape((*items.batch, *items.shape, 3))
+    components = np.where(painted, array, rows)
+    numbers = _choose(components, _draw(distinct % max(items.rows, 1)))
+    table = palette(int(numbers.max()) + 1)[numbers]
+    table[rows] = 0
+    return components, table
+
+
+def _boundaries(components: Labels) -> NDArray[np.bool_]:
+    """Return which elements have a neighbour of another component in their item, along an axis."""
+    differ = np.zeros(components.shape, bool)
+    for axis in range(1, components.ndim):
+        here, there = (
+            (slice(None),) * axis + (part,) for part in (slice(None, -1), slice(1, None))
+        )
+        step = components[here] != components[there]
+        differ[here] |= step
+        differ[there] |= step
+    return differ
+
+
+def _shades(image: NDArray[Any] | None, value_range: ValueRange, items: Items) -> NDArray[np.uint8]:
+    """Return an image, black if it is None, as bytes of shape (elements, 1 or 3)."""
+    if image is None:
+        return np.broadcast_to(np.uint8(0), (items.labels.size, 1))
+    channels = 1 if image.ndim == items.labels.ndim else 3
+    given = image.reshape(items.count, items.length, channels)
+    shades = np.empty(given.shape, np.uint8)
+    for item in range(items.count):
+        shades[item] = as_shades(given[item], value_range)
+    return shades.reshape(-1, channels)
+
+
+def _mix(picture: NDArray[np.uint8], shades: NDArray[np.uint8], shares: NDArray[np.uint16]) -> None:
+    """Mix colours of a picture with shades: of each element, `shares` parts of `OPAQUE` stay."""
+    for start in range(0, len(shares), BLOCK):
+        part = slice(start, start + BLOCK)
+        share = shares[part, None]
+        mixed = picture[part] * share + shades[part] * (OPAQUE - share)
+        picture[part] = (mixed + OPAQUE // 2) // OPAQUE
 
 
 def _draw(labels: Labels) -> NDArray[np.int64]:
@@ -105,121 +207,84 @@ def _draw(labels: Labels) -> NDArray[np.int64]:
     return words.astype(np.int64)
 
 
-def _choose(components: Labels, drawn: NDArray[np.int64]) -> Labels:
+def _choose(components: Labels, drawn: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of a colour for each component, so that neighbours differ.
 
     The first axis is that of items. The background is the component of the last row of `drawn`,
-    and has no neighbours.
+    and has no neighbours. Of neighbours that prefer the same colour, the one with more elements
+    close to others has it.
     """
     rows = len(drawn) - 1
     margin = np.pad(
         components, [(0, 0), *[(REACH, REACH)] * (components.ndim - 1)], constant_values=rows
     )
-    steps, flat = _steps(margin), margin.ravel()
-    places = _contacts(flat, steps, rows)
-    places = places[np.argsort(flat[places], kind="stable")]
-    # Equal sizes are put in a random order, which is always the same.
-    rank = (np.bincount(flat[places], minlength=rows + 1) << 32) + drawn
-    numbers = drawn % COMMON
-    first = 0
-    while len(places):
+    flat = margin.reshape(-1)
+    strides = [stride // margin.itemsize for stride in margin.strides[1:]]
+    close = _is_close(flat, strides, rows)
+    begins, places = _places(np.where(close, flat, flat.dtype.type(rows)), rows)
+    steps, leading = _steps(strides)
+    sizes = np.diff(begins)
+    order = np.empty(rows, np.int64)
+    native.sort_by_size(sizes, 1, order)
+    order = order[: np.count_nonzero(sizes)]
+    numbers, first = drawn % COMMON, 0
+    while len(order):
         if first >= MOST:
             raise ValueError(f"more than {MOST} colours that differ are needed")
-        places = _choose_of_word(flat, steps, places, rank, drawn, numbers, first)
-        first += WORD
+        common = COMMON if first == 0 else WORD
+        waiting = native.choose_colours(
+            flat, steps, leading, begins, places, drawn, first, common, order, numbers
+        )
+        order, first = order[:waiting], first + WORD
     return numbers
 
 
-def _steps(margin: Labels) -> list[int]:
-    """Return how far apart in memory elements of an item are that are close to each other."""
-    strides = [stride // margin.itemsize for stride in margin.strides[1:]]
-    reach = range(-REACH, REACH + 1)
-    offsets = product(reach, repeat=len(strides))
-    return [sum(np.multiply(o, strides)) for o in offsets if any(o)]
+def _places(components: Labels, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the elements of each component are, one after another, and where they begin."""
+    sizes = np.empty(rows, np.int64)
+    native.count_labels(components, rows, sizes)
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.empty(begins[-1], np.int64)
+    native.members(components, len(components), rows, begins, places)
+    return begins, places
 
 
-def _contacts(flat: Labels, steps: list[int], rows: int) -> Labels:
-    """Return where components, which `rows` is not, have elements that are close to another one."""
-    places = np.flatnonzero(flat != rows)
-    components = flat[places]
-    close = np.zeros(len(places), bool)
-    for part, neighbours in _neighbours(flat, steps, places):
-        close[part] |= (neighbours != components[part]) & (neighbours != rows)
-    return places[close]
+def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.bool_]:
+    """Return which elements have one of another component close to them.
 
-
-def _neighbours(flat: Labels, steps: list[int], places: Labels) -> Iterator[tuple[slice, Labels]]:
-    """Give, part by part of the places and step by step, the components of what is close."""
-    for start in range(0, len(places), BLOCK):
-        part = slice(start, start + BLOCK)
-        for step in steps:
-            yield part, flat[places[part] + step]
-
-
-def _choose_of_word(
-    flat: Labels,
-    steps: list[int],
-    places: Labels,
-    rank: Labels,
-    drawn: Labels,
-    numbers: Labels,
-    first: int,
-) -> Labels:
-    """Choose among the colours of a word; return the places of components that need others.
-
-    Parameters
-    ----------
-    flat : ndarray
-        The component of each element.
-    steps : list of int
-        From an element to those close to it.
-    places : ndarray
-        Where elements of components without a colour are; those of each follow each other.
-    rank, drawn : ndarray
-        For each component: which of two keeps a colour, and where among colours it begins to look.
-    numbers : ndarray
-        For each component, its colour, which is written.
-    first : int
-        The number of the word's first colour.
+    These are those where the smallest component that is close, or the largest one, is another one;
+    both are found axis by axis. Of the background, which is component `rows`, none is.
     """
-    bits = np.zeros(len(numbers), np.uint64)
-    postponed = [places[:0]]
-    turn = 0
-    while len(places):
-        component_of_place = flat[places]
-        begins = np.flatnonzero(np.diff(component_of_place, prepend=-1))
-        components = component_of_place[begins]
-        taken = np.zeros(len(places), np.uint64)
-        for part, neighbours in _neighbours(flat, steps, places):
-            taken[part] |= bits[neighbours]
-        free = ~np.bitwise_or.reduceat(taken, begins)
-        bits[components] = _pick(free, drawn[components] + turn, COMMON if first == 0 else WORD)
-        chosen, own_rank = bits[component_of_place], rank[component_of_place]
-        beaten = np.zeros(len(places), bool)
-        for part, neighbours in _neighbours(flat, steps, places):
-            same = bits[neighbours] == chosen[part]
-            beaten[part] |= same & (rank[neighbours] > own_rank[part])
-        loses = np.logical_or.reduceat(beaten, begins) & (free != 0)
-        bits[components[loses]] = 0
-        numbers[components] = first + np.frexp(bits[components].astype(np.float64))[1] - 1
-        lengths = np.diff(begins, append=len(places))
-        postponed.append(places[np.repeat(free == 0, lengths)])
-        places = places[np.repeat(loses, lengths)]
-        turn += 1
-    return np.concatenate(postponed)
+    foreground = components != rows
+    smallest, largest = components, np.where(foreground, components, components.dtype.type(-1))
+    for stride in strides:
+        smallest = _over_reach(np.minimum, smallest, stride)
+        largest = _over_reach(np.maximum, largest, stride)
+    others = (smallest != components) | (largest != components)
+    is_close: NDArray[np.bool_] = others & foreground
+    return is_close
 
 
-def _pick(free: NDArray[np.uint64], begin: Labels, width: int) -> NDArray[np.uint64]:
-    """Return one bit of each word, at `begin` or later in turn, among as few as have one."""
-    chosen = np.zeros_like(free)
-    while not chosen.all() and width <= WORD:
-        start = (begin % width).astype(np.uint64)
-        window = free & np.uint64(2**width - 1)
-        later = window >> start << start
-        window = np.where(later, later, window)
-        chosen = np.where(chosen, chosen, window & -window)
-        width = min(width + width // 3, WORD) if width < WORD else WORD + 1
-    return chosen
+def _over_reach(function: np.ufunc, values: Labels, stride: int) -> Labels:
+    """Return the minimum or maximum of values up to `REACH` strides before and after each."""
+    for _ in range(REACH):
+        wider = values.copy()
+        function(wider[stride:], values[:-stride], out=wider[stride:])
+        function(wider[:-stride], values[stride:], out=wider[:-stride])
+        values = wider
+    return values
+
+
+def _steps(strides: list[int]) -> tuple[list[int], int]:
+    """Return how far apart in memory elements of an item are that are close to each other.
+
+    First come those that lead farthest along the last axis, and with them, how many they are.
+    """
+    reach = range(-REACH, REACH + 1)
+    offsets = [offset for offset in product(reach, repeat=len(strides)) if any(offset)]
+    offsets.sort(key=lambda offset: offset[-1], reverse=True)
+    leading = sum(offset[-1] == REACH for offset in offsets)
+    return [int(np.dot(offset, strides)) for offset in offsets], leading
 
 
 def palette(count: int) -> NDArray[np.uint8]:
@@ -244,12 +309,7 @@ def palette(count: int) -> NDArray[np.uint8]:
     array([[225, 255,  75],
            [120,  75, 210]], dtype=uint8)
     """
-    steps = np.linspace(0, 255, 18).astype(np.uint8)
-    candidates = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
-    perceived = _oklab(candidates)
-    # Neither too dark for a black background, nor so vivid that it hurts.
-    mild = (abs(perceived[:, 0] - 0.725) < 0.225) & (np.hypot(*perceived[:, 1:].T) < 0.2)
-    candidates, perceived = candidates[mild], perceived[mild]
+    candidates, perceived = _mild_colours()
     if count > len(candidates):
         raise ValueError(f"{count} colours that differ are needed; there are {len(candidates)}")
     distance = np.linalg.norm(perceived, axis=1)
@@ -259,6 +319,17 @@ def palette(count: int) -> NDArray[np.uint8]:
         distance = np.minimum(distance, np.linalg.norm(perceived - perceived[picked[-1]], axis=1))
     colours: NDArray[np.uint8] = candidates[picked]
     return colours
+
+
+@cache
+def _mild_colours() -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Return colours to choose from, and what they are in Oklab."""
+    steps = np.linspace(0, 255, 18).astype(np.uint8)
+    candidates = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+    perceived = _oklab(candidates)
+    # Neither too dark for a black background, nor so vivid that it hurts.
+    mild = (abs(perceived[:, 0] - 0.725) < 0.225) & (np.hypot(*perceived[:, 1:].T) < 0.2)
+    return candidates[mild], perceived[mild]
 
 
 def _oklab(colours: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -2,5 +2,6 @@
 
 from conncomp.io.files import atomic_path
 from conncomp.io.images import read_image, write_image
+from conncomp.io.view import write_view
 
-__all__ = ["atomic_path", "read_image", "write_image"]
+__all__ = ["atomic_path", "read_image", "write_image", "write_view"]

@@ -1,0 +1,250 @@
+"""`write_view`: one HTML page, which needs no other file, to look at labels with.
+
+What: labels, and an image if there is one, as a volume to scroll through, and a table of the
+components that it shows.
+How: elements hold the row of their component in the table, 0 for the background, in as few bytes as
+that takes. Each row of the volume becomes its difference to the one before, mostly zeros, which
+DEFLATE packs; base64 makes text of it. The template beside this file has the style and the script,
+which undo that by what browsers have, `DecompressionStream`, and ask no server for anything.
+Cost: a pass over the labels to measure components and two to pack them, about a second for each 20
+million elements.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer, shown
+from conncomp._arrays import as_numpy, on_gpu
+from conncomp.components import ComponentStatistics, colour_components, component_statistics
+from conncomp.components._labels import Background, check_items
+from conncomp.components._shades import as_shades, check_image, check_value_range
+from conncomp.io.files import StrPath, atomic_path, printable
+
+# Of a page, which has to be sent and opened, and of what it unpacks in the memory of a browser.
+MOST_BYTES, MOST_UNPACKED = 50_000_000, 1 << 29
+# A page shows slices of three axes.
+MOST_AXES = 3
+# What is packed at once.
+BLOCK = 1 << 22
+
+REMEDY = "show less by part=, for example every second element along each axis: ::2, ::2, ::2"
+
+
+def write_view(
+    path: StrPath,
+    labels: ArrayLike,
+    image: ArrayLike | None = None,
+    *,
+    part: Sequence[slice] | None = None,
+    title: str | None = None,
+    value_range: tuple[float, float] | None = None,
+    background: Background = "auto",
+) -> None:
+    """Write an HTML page to look at components with: slices, and what is known of each component.
+
+    The page needs no other file and no network. It scrolls through the slices of a volume along
+    any axis, tells label, size, bounding box and centroid of the component that one points at, and
+    zooms, on a phone too.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Of the page, which appears only when it is complete.
+    labels : array_like of int
+        In main memory. Masked labels are background.
+    image : array_like of bool, int or float, optional
+        What lies below the colours, as for `colour_components`.
+    part : sequence of slice, optional
+        What to show of each axis, with steps above 0, as ``numpy.s_[:, ::2, ::2]``. Up to three
+        axes are longer than 1 then. Components are measured in all of `labels`, and coordinates are
+        those there.
+    title : str, optional
+        Default: the name of the file.
+    value_range : tuple of float, optional
+        The values of `image` that are black and white, as for `colour_components`.
+    background : {0, -1, None}, optional
+        The label that is no component, as for `component_sizes`.
+
+    Raises
+    ------
+    TypeError
+        If `labels` is not of integers, `image` not of real numbers, or `part` not of slices.
+    ValueError
+        If `labels` is of a kind that `component_statistics` refuses, `image` does not fit it,
+        `part` leaves nothing to show or more than three axes, or the page would be larger than
+        50 MB, or take more than 512 MiB in a browser.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    colour_components : The same colours as an array.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import conncomp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "labels.html")
+    ...     conncomp.write_view(path, [[1, 1, 0], [0, 0, 2]])
+    ...     path.read_text().startswith("<!DOCTYPE html>")
+    True
+    """
+    if on_gpu(labels):
+        as_numpy(labels, "labels")  # which says what to do
+    values = check_value_range(value_range)
+    items = check_items(labels, background, 0)
+    if not items.shape:
+        raise ValueError("labels is a scalar; it must have one dimension or more")
+    base = None if image is None else check_image(image, items.shape)
+    slices = _check_part(part, items.shape)
+    axes = [
+        {"begin": cut.start, "step": cut.step, "length": len(range(*cut.indices(length)))}
+        for cut, length in zip(slices, items.shape, strict=True)
+    ]
+    shape = _shown_shape(axes)
+    statistics = component_statistics(items.labels, moments=False, background=items.background)
+    rows, visible = _rows(items.labels[slices].reshape(shape), items.background, items.rows)
+    channels = 0 if base is None else 1 if base.ndim == len(items.shape) else 3
+    unpacked = rows.nbytes + channels * rows.size
+    if unpacked > MOST_UNPACKED:
+        raise ValueError(
+            f"labels of shape {shape} would take {unpacked >> 20} MiB in a browser, and at most "
+            f"{MOST_UNPACKED >> 20} are taken; {REMEDY}"
+        )
+    data = {"rows": _packed_rows(rows), **_columns(statistics, visible, rows)}
+    if base is not None:
+        shades = as_shades(base, values)[slices].reshape(*shape[:-1], -1)
+        data["image"] = _packed_rows(shades)
+    about = {
+        "title": printable(PurePath(path).stem if title is None else title),
+        "axes": axes,
+        "shape": shape,
+        "channels": channels,
+        "components": len(visible),
+        "bytes": rows.itemsize,
+    }
+    page = _page(about, data)
+    if len(page) > MOST_BYTES:
+        raise ValueError(
+            f"a page of labels of shape {shape} would have {len(page) / 1e6:.0f} MB, and at most "
+            f"{MOST_BYTES / 1e6:.0f} are written; {REMEDY}"
+        )
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(page)
+
+
+def _check_part(part: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """Return a slice for each axis, with beginning and step as integers."""
+    if part is None:
+        part = (slice(None),) * len(shape)
+    wanted = f"a slice for each axis of labels, of shape {shape}, as numpy.s_[:, ::2]"
+    if not isinstance(part, (tuple, list)) or not all(isinstance(cut, slice) for cut in part):
+        raise TypeError(f"part={shown(part)} must have {wanted}")
+    if len(part) != len(shape):
+        raise ValueError(f"part={shown(part)} must have {wanted}, and not {len(part)}")
+    slices = []
+    for cut, length in zip(part, shape, strict=True):
+        for bound in (cut.start, cut.stop, cut.step):
+            if bound is not None:
+                as_integer("part", bound)
+        if cut.step is not None and cut.step < 1:
+            raise ValueError(f"part={shown(part)} has the step {cut.step}; it must be 1 or more")
+        slices.append(slice(*cut.indices(length)))
+    return tuple(slices)
+
+
+def _shown_shape(axes: list[dict[str, int]]) -> tuple[int, ...]:
+    """Return the three lengths of what is shown, 1 ahead if there are fewer."""
+    lengths = [axis["length"] for axis in axes]
+    if 0 in lengths:
+        raise ValueError(f"there is nothing to show in a part of shape {tuple(lengths)}")
+    longer = [length for length in lengths if length > 1]
+    if len(longer) > MOST_AXES:
+        raise ValueError(
+            f"what is to be shown, of shape {tuple(lengths)}, has {len(longer)} axes longer than "
+            f"1, and a page shows {MOST_AXES}; choose one place of an axis by part=, for "
+            "example 0:1, :, :, :"
+        )
+    return (1,) * (MOST_AXES - len(longer)) + tuple(longer)
+
+
+def _rows(
+    labels: NDArray[Any], background: int, all_rows: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return for each element which of the labels that occur it has, from 1 on, and these."""
+    # The last row is that of a background of -1.
+    occurs = np.zeros(all_rows + 1, np.bool_)
+    occurs[labels] = True
+    occurs[background] = False
+    visible = np.flatnonzero(occurs)
+    table = np.zeros(all_rows + 1, f"<u{_bytes_for(len(visible))}")
+    table[visible] = np.arange(1, len(visible) + 1)
+    return table[labels], visible
+
+
+def _bytes_for(number: int) -> int:
+    return 1 if number < 1 << 8 else 2 if number < 1 << 16 else 4
+
+
+def _columns(
+    statistics: ComponentStatistics, visible: NDArray[np.int64], rows: NDArray[Any]
+) -> dict[str, bytes]:
+    """Return, packed, what is known of the components that are shown, in the order of labels."""
+    at = np.searchsorted(statistics.labels, visible)
+    colours = np.zeros((len(visible) + 1, 3), np.uint8)
+    colours[rows] = colour_components(rows, background=0)
+    columns = {
+        "colours": colours,
+        "labels": visible.astype("<f8"),
+        "sizes": statistics.sizes[at].astype("<f8"),
+        "boxes": statistics.bounding_boxes[at].astype("<f8"),
+        "centroids": statistics.centroids[at].astype("<f8"),
+    }
+    return {name: _packed(column.reshape(-1)) for name, column in columns.items()}
+
+
+def _packed_rows(volume: NDArray[Any]) -> bytes:
+    """Pack a volume of unsigned integers, whose rows become differences, modulo a power of two."""
+    table = volume.reshape(-1, volume.shape[-1])
+    differences = table.copy()
+    differences[1:] -= table[:-1]
+    return _packed(differences.reshape(-1))
+
+
+def _packed(values: NDArray[Any]) -> bytes:
+    """Return the bytes of an array in zlib's format, as text; raise if a page has no room."""
+    packer, packed, size = zlib.compressobj(), [], 0
+    data = values.view(np.uint8).data
+    for start in range(0, len(data), BLOCK):
+        packed.append(packer.compress(data[start : start + BLOCK]))
+        size += len(packed[-1])
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"a page of {values.nbytes >> 20} MiB of labels or of an image would have more "
+                f"than {MOST_BYTES / 1e6:.0f} MB; {REMEDY}"
+            )
+    return base64.b64encode(b"".join([*packed, packer.flush()]))
+
+
+def _page(about: dict[str, Any], data: dict[str, bytes]) -> bytes:
+    """Return the template with a title, and with data that no name can end."""
+    template = Path(__file__).with_name("view.html").read_bytes()
+    head, _, after = template.partition(b"<!-- title -->")
+    body, _, end = after.partition(b"<!-- data -->")
+    # In a script, nothing but "<" can begin what ends it.
+    text = json.dumps(about).replace("<", "\\u003c").encode("ascii")
+    blocks = [b'<script type="application/json" id="about">', text, b"</script>\n"]
+    for name, packed in data.items():
+        blocks += [b'<script type="text/plain" id="', name.encode(), b'">', packed, b"</script>\n"]
+    return b"".join([head, html.escape(about["title"]).encode(), body, *blocks, end])
