@@ -14,8 +14,9 @@ from hypothesis.extra import numpy as hnp
 
 import conncomp
 from conncomp import _arrays
-from conncomp.components import _labels, holes, renumbering, selection, sizes, statistics, touching
+from conncomp.components import _labels, renumbering, selection, sizes, statistics, touching
 from conncomp.components.touching import contact_steps
+from conncomp.graph import graph
 from conncomp.grid import labelling
 from conncomp.kernels.cuda.components import contacts as driver
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -42,10 +43,8 @@ MASKED = ("filled", "filled, by faces", "of some sizes", "of other sizes")
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    users = _labels, holes, labelling, renumbering, selection, sizes, statistics, touching
-    return place_on_host(
-        monkeypatch, _arrays, [user for user in users if hasattr(user, "current_gpu")]
-    )
+    users = _labels, graph, labelling, renumbering, selection, sizes, statistics, touching
+    return place_on_host(monkeypatch, _arrays, users)
 
 
 def compare(cupy, labels, functions, **options):
@@ -65,7 +64,7 @@ LABELS = hnp.arrays(
     hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=7),
     elements=st.integers(0, 5),
 )
-ONCE = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONCE = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @host
@@ -90,11 +89,11 @@ def test_masks(cupy, labels, batch_axes):
 @given(labels=LABELS)
 def test_graph_and_walk(cupy, labels):
     placed = cupy.asarray(labels)
-    graph = conncomp.region_adjacency(labels, background=0)
+    in_memory = conncomp.region_adjacency(labels, background=0)
     on_device = conncomp.region_adjacency(placed, background=0)
     assert on_device.device == "cuda"
     for name in ("indptr", "indices"):
-        np.testing.assert_array_equal(getattr(on_device, name).get(), getattr(graph, name))
+        np.testing.assert_array_equal(getattr(on_device, name).get(), getattr(in_memory, name))
     walks = (list(conncomp.each(array, background=0)) for array in (placed, labels))
     for component, expected in zip(*walks, strict=True):
         assert repr(component) == repr(expected)
@@ -115,8 +114,8 @@ def test_labels_of_any_size(cupy, scale):
 
 
 @host
-@pytest.mark.parametrize("bits", [3, 6, 14])
-@pytest.mark.parametrize(("shape", "values"), [((90, 70), 5), ((9, 8, 30), 2000)])
+@pytest.mark.parametrize("bits", [3, 14])
+@pytest.mark.parametrize(("shape", "values"), [((30, 40), 5), ((5, 8, 20), 700)])
 def test_tables_grow(bits, shape, values):
     """Many labels have no place in the table of a block, and then none in the first one of all."""
     labels = np.random.default_rng(1).integers(0, values, shape).astype(np.int32)
@@ -142,7 +141,7 @@ def test_tables_grow(bits, shape, values):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    check_sanitized(sanitizer, __file__, "test_tables_grow and shape0-5-6")
+    check_sanitized(sanitizer, __file__, "test_tables_grow and shape0-5-3")
 
 
 @pytest.mark.gpu

@@ -60,10 +60,10 @@ def test_crops_of_colours():
 
 
 def test_masked_labels_are_background():
-    masked = np.ma.masked_array([[1, 1, 1], [1, 2, 2]], [[0, 0, 1], [0, 0, 1]])
-    [first, second] = conncomp.each(masked)
-    assert (first.size, second.size) == (3, 1)
-    np.testing.assert_array_equal(first.mask, [[True, True], [True, False]])
+    masked = np.ma.masked_array([[1, 1, 1], [1, 1, 2]], [[0, 1, 0], [0, 0, 1]])
+    [component] = conncomp.each(masked)
+    assert (component.label, component.size) == (1, 4)
+    np.testing.assert_array_equal(component.mask, [[True, False, True], [True, True, False]])
 
 
 def test_lazy():

@@ -80,7 +80,8 @@ class _Walk:
         try:
             cropped[~inside] = fill
         except (TypeError, ValueError, OverflowError) as error:
-            raise type(error)(f"fill={shown(fill)} is no value of image: {error}") from error
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
         return cropped
 
 
