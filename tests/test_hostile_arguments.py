@@ -229,10 +229,28 @@ CALLS = {
             (conncomp.sort_by_size, {}),
             (conncomp.largest_components, {"k": 1}),
             (conncomp.remove_small_components, {"min_size": 1}),
+            (conncomp.contacts, {}),
+            (conncomp.fill_holes, {}),
+            (conncomp.relabel_consecutive, {}),
+            (conncomp.each, {}),
         )
         for name in ("labels", "background", "batch_axes", *others)
         for others in [{"labels": IMAGE, **others}]
     },
+    **{
+        f"{function.__name__}: {name}": argument(function, name, labels=labels)
+        for function, labels, names in (
+            (conncomp.contacts, IMAGE, ("connectivity", "spacing", "periodic")),
+            (conncomp.region_adjacency, IMAGE, ("labels", "connectivity", "periodic")),
+            (conncomp.fill_holes, IMAGE, ("connectivity", "max_size")),
+            (conncomp.relabel_consecutive, IMAGE, ("return_labels",)),
+            (conncomp.remove_small_components, IMAGE, ("max_size", "invert")),
+            (conncomp.remove_small_components, IMAGE > 0, ("min_size", "connectivity")),
+        )
+        for name in names
+    },
+    "crop: image": lambda value: next(conncomp.each(IMAGE)).crop(value),
+    "crop: fill": lambda value: next(conncomp.each(IMAGE)).crop(IMAGE, value),
     "labels without background": lambda value: conncomp.component_sizes(value, background=None),
     "set_num_threads": conncomp.set_num_threads,
     **{

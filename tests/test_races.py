@@ -147,6 +147,10 @@ elif kind == "labels":
         conncomp.component_statistics(labels, background=0)
         conncomp.sort_by_size(labels, background=0)
         conncomp.largest_components(labels, 3, background=0)
+        conncomp.contacts(labels, background=0)
+        conncomp.fill_holes(labels, background=0)
+        conncomp.relabel_consecutive(labels, background=0)
+        conncomp.relabel_consecutive(labels, background=0, batch_axes=1)
 
     race(tools, labels)
 print("survived")

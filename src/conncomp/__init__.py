@@ -4,13 +4,20 @@ from typing import TYPE_CHECKING
 
 from conncomp._config import get_num_threads, set_num_threads, show_config
 from conncomp.components import (
+    Component,
     ComponentStatistics,
+    Contacts,
     colour_components,
     component_members,
     component_sizes,
     component_spans,
     component_statistics,
+    contacts,
+    each,
+    fill_holes,
     largest_components,
+    region_adjacency,
+    relabel_consecutive,
     remove_small_components,
     size_histogram,
     sort_by_size,
@@ -38,9 +45,11 @@ from conncomp.grid import (
 from conncomp.io import read_image, write_image, write_view
 
 __all__ = [
+    "Component",
     "ComponentStatistics",
     "ComponentWrapping",
     "Condensation",
+    "Contacts",
     "Graph",
     "IncrementalComponents",
     "PathLengths",
@@ -54,6 +63,9 @@ __all__ = [
     "component_wrapping",
     "condensation",
     "connected_components",
+    "contacts",
+    "each",
+    "fill_holes",
     "get_num_threads",
     "kernel_times",
     "label",
@@ -63,6 +75,8 @@ __all__ = [
     "path_lengths",
     "percolates",
     "read_image",
+    "region_adjacency",
+    "relabel_consecutive",
     "remove_small_components",
     "set_num_threads",
     "show_config",

@@ -16,6 +16,8 @@
 #include "core/half.h"
 #include "core/philox.h"
 #include "cpu/components/colours.h"
+#include "cpu/components/contacts.h"
+#include "cpu/components/distinct.h"
 #include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/surfaces.h"
@@ -605,8 +607,45 @@ void define_intensities(nb::module_& m) {
   (m.def("measure_intensities", &intensities<Label, Values>), ...);
 }
 
+// `steps` has a row for each, as ContactStep; the others are as in ContactGrid.
+template <class Label>
+std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::vector<int64_t>& shape,
+                                        uint64_t periodic, Table<int64_t> steps, int64_t kinds,
+                                        Label background, int64_t rows) {
+  ContactGrid grid{shape, periodic, {}, kinds};
+  for (size_t i = 0; i < steps.shape(0); ++i)
+    grid.steps.push_back({steps(i, 0), uint64_t(steps(i, 1)), uint64_t(steps(i, 2)), steps(i, 3)});
+  return without_gil(
+      [&] { return std::make_unique<LabelContacts>(find_contacts(labels.data(), background, rows, grid)); });
+}
+
+template <class Label>
+nb::object distinct(Vector<const Label> labels) {
+  auto [differing, count] =
+      without_gil([&] { return distinct_labels(labels.data(), int64_t(labels.size())); });
+  return give_away(std::move(differing), count);
+}
+
+// There is a number for each of `differing`, and one of them at least.
+template <class Label, class Number>
+void translate(Vector<const Label> labels, Vector<const Label> differing, Vector<const Number> numbers,
+               Vector<Number> out) {
+  without_gil([&] {
+    translate_labels(labels.data(), int64_t(labels.size()), differing.data(), numbers.data(),
+                     int64_t(differing.size()), out.data());
+  });
+}
+
+template <class Label>
+void define_translation(nb::module_& m) {
+  m.def("distinct_labels", &distinct<Label>);
+  m.def("translate_labels", &translate<Label, int32_t>);
+  m.def("translate_labels", &translate<Label, int64_t>);
+}
+
 template <class Label>
 void define_components(nb::module_& m) {
+  m.def("find_contacts", &contacts<Label>);
   m.def("extremes", &extremes_of<Label>);
   m.def("count_labels", &count<Label>);
   m.def("combine_labels", &combine<Label, int32_t>);
@@ -863,8 +902,17 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   nb::class_<Measures>(m, "Measures")
       .def_prop_ro("components", &Measures::components)
       .def("write", &write_measures);
+  nb::class_<LabelContacts>(m, "LabelContacts")
+      .def_prop_ro("pairs", &LabelContacts::pairs)
+      .def("write", [](const LabelContacts& contacts, Vector<int64_t> labels, Vector<int64_t> counts) {
+        without_gil([&] { contacts.write(labels.data(), counts.data()); });
+      });
   define_components<int32_t>(m);
   define_components<int64_t>(m);
+  define_translation<int32_t>(m);
+  define_translation<uint32_t>(m);
+  define_translation<int64_t>(m);
+  define_translation<uint64_t>(m);
   define_generators<int32_t>(m);
   define_generators<int64_t>(m);
   define_models(m);

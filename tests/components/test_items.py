@@ -179,7 +179,7 @@ EVERY = [
             np.full((4096, 1, 1), 2**20),
             1,
             ValueError,
-            "labels holds 1048576, too large for 4096 items of 1 elements; renumber each item",
+            "labels holds 1048576, too large for 4096 items of 1 elements; renumber them",
         ),
     ],
 )

@@ -221,7 +221,7 @@ def test_labels_that_are_none(function, labels, message):
     ("labels", "options", "error", "message"),
     [
         ([1.5, 2.0], {}, TypeError, "labels is of dtype float64"),
-        ([True, False], {}, TypeError, "labels is of dtype bool"),
+        ([0.5, 1.5], {}, TypeError, "labels is of dtype float64"),
         (["a"], {}, TypeError, "labels is of dtype"),
         ([[1, -2]], {}, ValueError, "labels holds -2"),
         (np.array([[1, -2]], np.int8), {}, ValueError, "labels holds -2"),
@@ -236,6 +236,67 @@ def test_labels_that_are_none(function, labels, message):
 def test_bad_labels(function, labels, options, error, message):
     with pytest.raises(error, match=message):
         function(labels, **options)
+
+
+@pytest.mark.parametrize("function", EVERY[:-1])
+def test_masks_are_no_labels(function):
+    with pytest.raises(TypeError, match="labels is of dtype bool"):
+        function([True, False])
+
+
+@given(LABELS, BACKGROUND, st.integers(0, 9) | st.none(), st.integers(0, 9), st.booleans())
+def test_components_of_some_sizes(labels, background, least, most, inverted):
+    """A band of sizes, or what is outside of it."""
+    empty = 0 if background == 0 else -1
+    kept = [
+        label
+        for label, members in rows_of(labels, background).items()
+        if ((least or 0) <= len(members) <= most) != inverted
+    ]
+    pruned = conncomp.remove_small_components(
+        labels, least, max_size=most, invert=inverted, background=background
+    )
+    expected = np.where(np.isin(labels, kept), labels.astype(int), empty)
+    np.testing.assert_array_equal(pruned, expected)
+
+
+@given(LABELS, st.integers(0, 9), st.integers(0, 9) | st.none(), st.booleans(), st.data())
+def test_small_components_of_masks(labels, least, most, inverted, data):
+    mask = labels > 4
+    axes = data.draw(st.integers(0, mask.ndim - 1))
+    connectivity = data.draw(st.integers(1, mask.ndim - axes) | st.none())
+    options = {"max_size": most, "invert": inverted}
+    pruned = conncomp.remove_small_components(
+        mask, least, connectivity=connectivity, batch_axes=axes, **options
+    )
+    assert pruned.dtype == bool
+    for item in np.ndindex(mask.shape[:axes]):
+        components = conncomp.label(mask[item], connectivity=connectivity)
+        kept = conncomp.remove_small_components(components, least, background=0, **options)
+        np.testing.assert_array_equal(pruned[item], kept != 0)
+
+
+def test_small_components_of_a_masked_mask():
+    masked = np.ma.masked_array([True, True, True], [False, True, False])
+    assert conncomp.remove_small_components(masked, 2).tolist() == [False] * 3
+    assert conncomp.remove_small_components(masked, max_size=1).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([[1, 2]],), {}, ValueError, "neither min_size nor max_size is given"),
+        (([[1, 2]], 2), {"connectivity": 1}, ValueError, "connectivity=1 is for masks"),
+        (([[1, 2]], 2), {"max_size": 1.5}, TypeError, r"max_size=1\.5"),
+        (([[1, 2]], 2), {"invert": np.ones(2)}, TypeError, "invert=an array"),
+        (([[True]], 2), {"connectivity": 3}, ValueError, "connectivity=3 must be from 1 to"),
+        (([True], 2), {"background": None}, ValueError, "background=None, but labels is of bool"),
+        ((True, 2), {}, ValueError, "labels is a scalar"),
+    ],
+)
+def test_bad_sizes_of_components(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        conncomp.remove_small_components(*arguments, **options)
 
 
 def test_bad_numbers():

@@ -264,6 +264,11 @@ def arguments(data):
             conncomp.cluster_wrapping,
             conncomp.percolates,
             conncomp.colour_components,
+            conncomp.contacts,
+            conncomp.region_adjacency,
+            conncomp.fill_holes,
+            conncomp.relabel_consecutive,
+            conncomp.each,
             conncomp.set_num_threads,
         ]
     )

@@ -13,6 +13,8 @@
 
 #include "core/half.h"
 #include "cpu/components/colours.h"
+#include "cpu/components/contacts.h"
+#include "cpu/components/distinct.h"
 #include "cpu/components/measures.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
@@ -332,6 +334,52 @@ void test_grid() {
   }
 }
 
+// Contacts along two axes at most, of lines that may close on themselves, against a look at each element.
+template <class Index>
+void test_contacts(const std::vector<Index>& numbers, int64_t length, int64_t rows) {
+  const int64_t lines = int64_t(numbers.size()) / length;
+  const bool closed = draw(0, 1);
+  // Axes are that of items, lines and elements of a line.
+  const std::vector<ContactStep> steps = {
+      {-length - 1, 6, 0, 2}, {-length, 2, 0, 0}, {-length + 1, 2, 4, 2}, {-1, 4, 0, 1}};
+  const LabelContacts found = find_contacts(numbers.data(), Index(0), rows,
+                                            ContactGrid{{1, lines, length}, closed ? 4u : 0u, steps, 3});
+  std::vector<int64_t> pairs(2 * found.pairs()), counts(3 * found.pairs()), recount(3 * rows * rows);
+  found.write(pairs.data(), counts.data());
+  for (int64_t i = 0; i < int64_t(numbers.size()); ++i)
+    for (const ContactStep& step : steps) {
+      const int64_t line = i / length - (step.down >> 1 & 1);
+      int64_t place = i % length + int64_t(step.up >> 2) - int64_t(step.down >> 2);
+      if (closed) place = (place + length) % length;
+      if (line < 0 || place < 0 || place >= length) continue;
+      const auto [first, second] = std::minmax(numbers[i], numbers[line * length + place]);
+      if (first > 0 && first != second) ++recount[3 * (first * rows + second) + step.kind];
+    }
+  for (int64_t k = 0; k < found.pairs(); ++k)
+    for (int kind = 0; kind < 3; ++kind) {
+      int64_t& expected = recount[3 * (pairs[2 * k] * rows + pairs[2 * k + 1]) + kind];
+      check(std::exchange(expected, 0) == counts[3 * k + kind], "contacts");
+    }
+  check(std::all_of(recount.begin(), recount.end(), [](int64_t n) { return n == 0; }), "pairs that touch");
+}
+
+// Numbers of labels, however far apart.
+template <class Index>
+void test_distinct(std::vector<Index> numbers) {
+  const int64_t count = int64_t(numbers.size());
+  const Index scale = draw(0, 1) ? 1 : -1001;
+  for (Index& number : numbers) number *= scale;
+  auto [distinct, differing] = distinct_labels(numbers.data(), count);
+  std::vector<Index> expected = numbers;
+  std::sort(expected.begin(), expected.end());
+  expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+  check(std::equal(expected.begin(), expected.end(), distinct.data(), distinct.data() + differing), "labels");
+  std::vector<int32_t> places(differing), translated(count);
+  std::iota(places.begin(), places.end(), 0);
+  translate_labels(numbers.data(), count, distinct.data(), places.data(), differing, translated.data());
+  for (int64_t i = 0; i < count; ++i) check(expected[translated[i]] == numbers[i], "a label's number");
+}
+
 // Labels that no image needs to have: rows of several words, of few labels or one, that are far apart.
 template <class Index>
 void test_words() {
@@ -348,6 +396,8 @@ void test_words() {
   check(sizes == recount, "sizes of words");
   test_measures(shape, numbers, rows, recount);
   test_members(numbers, rows, recount);
+  if (shape.back() > 1 && rows < 100) test_contacts(numbers, shape.back(), rows);
+  test_distinct(numbers);
 }
 
 // Components in an array of two axes with margins, some with more neighbours than a word has colours.
@@ -821,6 +871,11 @@ void test_changing_labels() {
   std::vector<int64_t> combined(count);
   combine_labels(labels.data(), count, draw(1, 300), 0, rows, combined.data());
   replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());
+  if (count > 0) {
+    find_contacts(labels.data(), draw(-1, 0), rows, ContactGrid{{1, count}, 2, {{-1, 2, 0, 0}}, 1});
+    const int32_t one = 7;
+    translate_labels(labels.data(), count, &one, table.data(), 1, replaced.data());
+  }
 }
 
 // Whatever a call does when it is given up, it ends by Interrupted, and the next one is right.

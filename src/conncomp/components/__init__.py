@@ -1,6 +1,8 @@
 """What one does with labels."""
 
 from conncomp.components.colouring import colour_components
+from conncomp.components.holes import fill_holes
+from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.selection import (
     largest_components,
     remove_small_components,
@@ -9,15 +11,24 @@ from conncomp.components.selection import (
 from conncomp.components.sizes import component_members, component_sizes, size_histogram
 from conncomp.components.spanning import component_spans
 from conncomp.components.statistics import ComponentStatistics, component_statistics
+from conncomp.components.touching import Contacts, contacts, region_adjacency
+from conncomp.components.walking import Component, each
 
 __all__ = [
+    "Component",
     "ComponentStatistics",
+    "Contacts",
     "colour_components",
     "component_members",
     "component_sizes",
     "component_spans",
     "component_statistics",
+    "contacts",
+    "each",
+    "fill_holes",
     "largest_components",
+    "region_adjacency",
+    "relabel_consecutive",
     "remove_small_components",
     "size_histogram",
     "sort_by_size",

@@ -135,7 +135,7 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
     check_kind(given, "iu", labels, "labels", "of integers")
     axes = as_batch_axes(batch_axes, given.ndim, "labels")
     batch, shape = given.shape[:axes], given.shape[axes:]
-    empty, lowest = _check_background(background, batch, shape)
+    empty, lowest = check_background(background, batch, shape)
     present = given if mask is None else given[~mask]
     low, high = _range(present, lowest) if present.size else (0, -1)
     if low < lowest:
@@ -151,6 +151,32 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
         array[mask] = empty
     items = Items(array, empty, high + 1, batch, shape, dtype)
     return _number_apart(items, given) if axes else items
+
+
+def as_mask(labels: Any) -> Any:
+    """Return labels of bool as an array of NumPy or CuPy, or None if they are of another type.
+
+    Masked elements become False.
+    """
+    if on_gpu(labels):
+        return labels if labels.dtype.kind == "b" else None
+    given, hidden = as_numpy_and_mask(labels, "labels")
+    if given.dtype.kind != "b":
+        return None
+    return given if hidden is None else given & ~hidden
+
+
+def check_mask(mask: Any, background: Background) -> None:
+    """Raise unless a mask, which the user gave as labels, has axes and False for background."""
+    if mask.ndim == 0:
+        raise ValueError("labels is a scalar; it must have one dimension or more")
+    if not (isinstance(background, str) and background == "auto"):
+        check_background(background, (), mask.shape)
+        if background != 0:
+            raise ValueError(
+                f"background={shown(background)}, but labels is of bool, whose background is "
+                "False; leave background out"
+            )
 
 
 def _number_apart(items: Items, given: Labels) -> Items:
@@ -176,18 +202,21 @@ def _check_rows(high: int, batch: tuple[int, ...], elements: int) -> None:
     if not batch:
         raise ValueError(
             f"labels holds {high}, too large for its {elements} elements; renumber it first, "
-            "with numpy.unique(labels, return_inverse=True)"
+            "with conncomp.relabel_consecutive(labels)"
         )
     raise ValueError(
         f"labels holds {high}, too large for {items} items of {elements // items} elements; "
-        "renumber each item first, with numpy.unique(item, return_inverse=True)"
+        f"renumber them first, with conncomp.relabel_consecutive(labels, batch_axes={len(batch)})"
     )
 
 
-def _check_background(
+def check_background(
     background: Background, batch: tuple[int, ...], shape: tuple[int, ...]
 ) -> tuple[int, int]:
-    """Return the background, -1 if there is none, and the lowest number that labels may be."""
+    """Check the background.
+
+    Return it, -1 if there is none, and the lowest number that labels may be.
+    """
     if isinstance(background, str) and background == "auto":
         if len(shape) == 1:
             subject = "each item of labels" if batch else "labels"

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer
+from conncomp._arguments import as_bool, as_integer, shown
 from conncomp._arrays import contiguous
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
     Items,
     Labels,
+    as_mask,
     check_items,
+    check_mask,
     where_labels_lie,
 )
 from conncomp.components.sizes import count_rows
+from conncomp.grid.labelling import label
 from conncomp.kernels.cuda.components.tables import replace_labels
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -72,38 +75,87 @@ def largest_components(
     items = check_items(labels, background, batch_axes)
     kept = items.xp.zeros(items.all_rows, bool)
     ranked, rank = _rank_by_size(items)
-    _assign(kept, ranked[rank < min(most, items.rows)], True)
+    assign_rows(kept, ranked[rank < min(most, items.rows)], True)
     return _keep(items, kept)
 
 
 @where_labels_lie
 def remove_small_components(
-    labels: ArrayLike, min_size: int, *, background: Background = "auto", batch_axes: int = 0
+    labels: ArrayLike,
+    min_size: int | None = None,
+    *,
+    max_size: int | None = None,
+    invert: bool = False,
+    connectivity: float | None = None,
+    background: Background = "auto",
+    batch_axes: int = 0,
 ) -> Labels:
-    """Keep the components of at least `min_size` elements.
+    """Keep the components of at least `min_size` elements, and of `max_size` at most.
 
     Parameters
     ----------
-    labels, background, batch_axes
-        As for `largest_components`.
-    min_size : int
-        The size of the smallest component to keep.
+    labels : array_like of int or bool
+        As for `largest_components`; or a mask, whose components are found first.
+    min_size : int, optional
+        The size of the smallest component to keep. scikit-image's ``max_size`` is one less.
+    max_size : int, optional
+        The size of the largest component to keep. One of both has to be given.
+    invert : bool, optional
+        Whether to keep the other components instead.
+    connectivity : int, optional
+        Of the components of a mask, as for `label`; not to be given with labels.
+    background, batch_axes
+        As for `largest_components`. That of a mask is False.
 
     Returns
     -------
-    ndarray of int32 or int64
-        As from `largest_components`.
+    ndarray of int32 or int64, or of bool
+        As from `largest_components`; a mask if `labels` is one.
+
+    Raises
+    ------
+    TypeError
+        If a size or `batch_axes` is not an integer, or `labels` neither of integers nor of bool.
+    ValueError
+        If neither size is given; if `connectivity` is given with labels, or is not from 1 to the
+        number of axes of an item; or as `largest_components` does.
+    MemoryError
+        If there is too little memory, on the GPU too.
 
     Examples
     --------
     >>> import conncomp
     >>> conncomp.remove_small_components([[1, 1, 0, 2, 0, 3, 3]], 2)
     array([[1, 1, 0, 0, 0, 3, 3]])
+    >>> conncomp.remove_small_components([[1, 1, 0, 2, 0, 3, 3]], max_size=1)
+    array([[0, 0, 0, 2, 0, 0, 0]])
+    >>> conncomp.remove_small_components([True, True, False, True], 2)
+    array([ True,  True, False, False])
     """
-    least = as_integer("min_size", min_size)
-    items = check_items(labels, background, batch_axes)
-    least = max(0, min(least, items.length + 1))  # which any dtype holds
-    return _keep(items, count_rows(items) >= least)
+    if min_size is None and max_size is None:
+        raise ValueError("neither min_size nor max_size is given; give one of them, or both")
+    least = 0 if min_size is None else as_integer("min_size", min_size)
+    most = None if max_size is None else as_integer("max_size", max_size)
+    others = as_bool("invert", invert)
+    mask = as_mask(labels)
+    if mask is not None:
+        check_mask(mask, background)
+        components = label(mask, connectivity=connectivity, batch_axes=batch_axes)
+        items = check_items(components, 0, batch_axes)
+    else:
+        items = check_items(labels, background, batch_axes)
+        if connectivity is not None:
+            raise ValueError(
+                f"connectivity={shown(connectivity)} is for masks, but labels is of integers, "
+                "which are components already; leave it out"
+            )
+    sizes = count_rows(items)
+    highest = items.length + 1  # which any dtype holds
+    kept = sizes >= max(0, min(least, highest))
+    if most is not None:
+        kept &= sizes <= max(-1, min(most, highest))
+    pruned: Labels = _keep(items, ~kept if others else kept)
+    return pruned if mask is None else pruned != 0
 
 
 @where_labels_lie
@@ -134,11 +186,12 @@ def sort_by_size(
     table = items.xp.zeros(items.all_rows, items.labels.dtype)
     first = int(items.background == 0)
     rank += first
-    _assign(table, ranked, rank)
-    return _replace(items, table)
+    assign_rows(table, ranked, rank)
+    return replace_rows(items, table)
 
 
-def _assign(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
+def assign_rows(table: Labels, rows: NDArray[np.int64], values: Any) -> None:
+    """Write values, or one of them, into rows of a table."""
     if isinstance(table, np.ndarray):
         table[rows] = values
     else:  # CuPy's assignment counts rows in 32 bits
@@ -176,10 +229,10 @@ def _keep(items: Items, kept: NDArray[np.bool_]) -> Labels:
     numbers = xp.arange(items.rows, dtype=dtype)
     if items.batch:
         numbers = xp.tile(numbers, items.count)
-    return _replace(items, xp.where(kept, numbers, dtype.type(items.background)))
+    return replace_rows(items, xp.where(kept, numbers, dtype.type(items.background)))
 
 
-def _replace(items: Items, table: Labels) -> Labels:
+def replace_rows(items: Items, table: Labels) -> Labels:
     """Return labels in which each but the background is replaced by its row of `table`."""
     labels, empty = items.labels, items.background
     if not isinstance(labels, np.ndarray):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import choose_device, on_gpu
-from conncomp.components import component_spans
+from conncomp.components.spanning import component_spans
 from conncomp.grid.labelling import Request, label_problem, problem_of_image
 from conncomp.grid.wrapping import wrapping_of
 

@@ -96,7 +96,7 @@ class Steps:
     @cached_property
     def packed(self) -> NDArray[np.int8]:
         """`backward` as an array of shape (steps, ndim)."""
-        return np.array(self.backward, np.int8).reshape(-1, self.ndim)
+        return np.array(self.backward, np.int8).reshape(len(self.backward), self.ndim)
 
     @cached_property
     def bits(self) -> NDArray[np.uint32]:

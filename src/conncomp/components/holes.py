@@ -1,0 +1,170 @@
+"""Filling holes of components."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import INT32_MAX, as_integer
+from conncomp.components._labels import (
+    Background,
+    Items,
+    Labels,
+    as_mask,
+    check_items,
+    check_mask,
+    where_labels_lie,
+)
+from conncomp.components.selection import assign_rows, replace_rows
+from conncomp.components.sizes import count_rows
+from conncomp.components.touching import check_touching, contact_steps, count_contacts
+from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
+from conncomp.grid.labelling import label
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
+from conncomp.kernels.neighbourhood import Neighbourhood
+
+
+@where_labels_lie
+def fill_holes(
+    labels: ArrayLike,
+    *,
+    connectivity: float | None = None,
+    max_size: int | None = None,
+    background: Background = "auto",
+    batch_axes: int = 0,
+) -> Labels:
+    """Fill the holes of a mask or of labels.
+
+    A hole is a component of the background that does not reach the border of the array. In a mask
+    each hole is filled. Among labels one is filled if a single label surrounds it, and takes that
+    label; a hole between several labels, or around another component, stays background.
+
+    Parameters
+    ----------
+    labels : array_like of int or bool
+        A mask, or labels as for `component_sizes`; of one dimension or more, in main memory or on a
+        GPU.
+    connectivity : int, optional
+        That of the objects: along how many axes neighbours may differ, from 1 to the number of axes
+        (the default). Holes have the complementary one, 1 unless that of the objects is 1, and
+        otherwise the number of axes, so that no hole leaks between elements that are connected.
+    max_size : int, optional
+        The size of the largest hole to fill; by default all are filled.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, as for `component_sizes`. That of a mask is False.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch, as for `component_sizes`. Each item has a border
+        of its own.
+
+    Returns
+    -------
+    ndarray of bool, int32 or int64
+        A mask if `labels` is one, and otherwise labels. Where `labels` lies, and of its library.
+
+    Raises
+    ------
+    TypeError
+        If `labels` is neither of integers nor of bool, or another argument not an integer.
+    ValueError
+        If `labels` has no dimension, or one and `background` is not given, or a label is negative
+        or far larger than the number of elements; if `connectivity` is not from 1 to the number of
+        axes of an item, or `max_size` is negative.
+    MemoryError
+        If there is too little memory, on the GPU too.
+
+    Notes
+    -----
+    For a mask this is `scipy.ndimage.binary_fill_holes`, and with ``connectivity=1`` the same with
+    ``structure=numpy.ones((3,) * ndim)``. ``skimage.morphology.remove_small_holes`` fills
+    background that is small at the border, too, which is no hole here.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.fill_holes([[1, 1, 1, 2, 2, 2],
+    ...                      [1, 0, 1, 0, 0, 2],
+    ...                      [1, 1, 1, 2, 2, 2]])
+    array([[1, 1, 1, 2, 2, 2],
+           [1, 1, 1, 0, 0, 2],
+           [1, 1, 1, 2, 2, 2]])
+    >>> conncomp.fill_holes([[True, True, True], [True, False, True], [True, True, True]]).all()
+    np.True_
+    """
+    largest = None if max_size is None else as_integer("max_size", max_size)
+    if largest is not None and largest < 0:
+        raise ValueError(f"max_size={largest} elements; use 0 or more")
+    mask = as_mask(labels)
+    if mask is None:
+        return _fill_labels(labels, connectivity, largest, background, batch_axes)
+    check_mask(mask, background)
+    shape = mask.shape[check_batch_axes(batch_axes, mask.ndim, "labels") :]
+    item = "an item of labels" if len(shape) < mask.ndim else "labels"
+    objects = check_neighbourhood(connectivity, None, False, shape, item)
+    holes = _background_components(mask, _complement(objects), batch_axes)
+    filled = _closed_rows(holes, largest)
+    filled[:1] = True  # what is no background
+    # Without a background every element is looked up.
+    table = filled.astype(holes.labels.dtype)
+    result: Labels = replace_rows(replace(holes, background=-1), table) != 0
+    return result
+
+
+def _fill_labels(
+    labels: Any,
+    connectivity: float | None,
+    largest: int | None,
+    background: Background,
+    batch_axes: int,
+) -> Labels:
+    """Let each hole that one label surrounds have that label."""
+    items, objects = check_touching(labels, connectivity, False, background, batch_axes)
+    xp, empty, num_labels = items.xp, items.background, items.all_rows
+    inside = items.labels != empty
+    holes = _background_components(inside, _complement(objects), batch_axes)
+    rows = num_labels + holes.all_rows
+    dtype = INDEX_TYPES[max(rows, items.labels.size) > INT32_MAX]
+    closed = _closed_rows(holes, largest)
+    # Labels and holes as components of one array, whose numbers are those of rows of one table.
+    numbers = xp.where(closed, num_labels + xp.arange(len(closed)), empty).astype(dtype)
+    placed = replace(holes, labels=holes.labels.astype(dtype, copy=False), dtype=dtype)
+    both = xp.where(inside, items.labels, replace_rows(placed, numbers)).astype(dtype, copy=False)
+    steps = contact_steps(_complement(objects), items.shape, of_one_kind=True)
+    pairs, _ = count_contacts(both, empty, rows, items.count, steps)
+    surrounding = pairs[(pairs[:, 0] < num_labels) & (pairs[:, 1] >= num_labels)]
+    owners = xp.full(rows, empty, dtype)
+    owners[:num_labels] = xp.arange(num_labels) % max(items.rows, 1)
+    label_of_pair, hole_of_pair = surrounding[:, 0] % max(items.rows, 1), surrounding[:, 1]
+    assign_rows(owners, hole_of_pair, label_of_pair.astype(dtype))
+    several = xp.flatnonzero(xp.bincount(hole_of_pair, minlength=rows) > 1)
+    assign_rows(owners, several, dtype.type(empty))
+    return replace_rows(replace(items, labels=both), owners)
+
+
+def _complement(objects: Neighbourhood) -> Neighbourhood:
+    """Return the neighbourhood of holes for that of the objects, of a connectivity."""
+    reach = len(objects.periodic) if objects.connectivity == 1 else 1
+    return objects._replace(connectivity=reach)
+
+
+def _background_components(inside: Any, neighbourhood: Neighbourhood, batch_axes: int) -> Items:
+    """Label what is not inside; what is has the label 0."""
+    components = label(
+        inside, background=1, connectivity=neighbourhood.connectivity, batch_axes=batch_axes
+    )
+    return check_items(components, 0, batch_axes)
+
+
+def _closed_rows(holes: Items, largest: int | None) -> NDArray[np.bool_]:
+    """Tell which components do not reach the border of their item, and are not too large."""
+    xp, array = holes.xp, holes.labels
+    closed: NDArray[np.bool_] = xp.ones(holes.all_rows, bool)
+    for axis in range(len(holes.batch), array.ndim):
+        for side in (slice(1), slice(-1, None)):
+            face = array[(slice(None),) * axis + (side,)]
+            assign_rows(closed, face.reshape(-1), False)
+    if largest is not None:
+        closed &= count_rows(holes) <= min(largest, holes.length)
+    return closed

@@ -1,0 +1,214 @@
+"""Consecutive numbers for any labels."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool
+from conncomp._arrays import as_numpy_and_mask, check_kind, contiguous, extremes, on_gpu
+from conncomp._core import native
+from conncomp.components._labels import (
+    Background,
+    Labels,
+    check_background,
+    library_at,
+    where_labels_lie,
+)
+from conncomp.components.selection import assign_rows
+from conncomp.kernels.cuda.components.tables import count_labels, replace_labels
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+
+SAMPLE = 64  # labels
+
+
+@overload
+def relabel_consecutive(
+    labels: ArrayLike,
+    *,
+    return_labels: Literal[False] = False,
+    background: Background = "auto",
+    batch_axes: int = 0,
+) -> Labels: ...
+
+
+@overload
+def relabel_consecutive(
+    labels: ArrayLike,
+    *,
+    return_labels: bool,
+    background: Background = "auto",
+    batch_axes: int = 0,
+) -> Labels | tuple[Labels, Labels]: ...
+
+
+@where_labels_lie
+def relabel_consecutive(
+    labels: ArrayLike,
+    *,
+    return_labels: bool = False,
+    background: Background = "auto",
+    batch_axes: int = 0,
+) -> Labels | tuple[Labels, Labels]:
+    """Give labels consecutive numbers, in the order of their values.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        Of any shape and any integers, however large or negative, in main memory or on a GPU.
+    return_labels : bool, optional
+        Whether to return the old labels, too.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, as for `component_sizes`, and stays what it is.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch, as for `component_sizes`. Numbers begin again in
+        each item.
+
+    Returns
+    -------
+    numbers : ndarray of int32, or of int64 if there are 2**31 elements or more
+        From 1 if `background` is 0, and otherwise from 0; the smallest label has the first. What is
+        masked is background, or -1 if that is None. Where `labels` lies, and of its library.
+    old : ndarray, shape ``(*batch, numbers.max() + 1)``
+        If `return_labels`: the label that has become each number, in the dtype of `labels`; 0 for
+        what no element has become.
+
+    Raises
+    ------
+    TypeError
+        If `labels` is not of integers, or `batch_axes` is not an integer.
+    ValueError
+        If `labels` has one axis and `background` is not given, or `batch_axes` leaves no axis to
+        the items.
+    MemoryError
+        If there is too little memory, on the GPU too.
+
+    Notes
+    -----
+    The numbers are those of ``skimage.segmentation.relabel_sequential``. ``fastremap.renumber``
+    numbers labels in the order of their first elements.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> conncomp.relabel_consecutive([[7, 7, 0], [2**60, 0, -5]])
+    array([[2, 2, 0],
+           [3, 0, 1]], dtype=int32)
+    >>> numbers, old = conncomp.relabel_consecutive([[7, 7, 0, 4]], return_labels=True)
+    >>> old[numbers]
+    array([[7, 7, 0, 4]])
+    """
+    wanted = as_bool("return_labels", return_labels)
+    given: Any
+    given, hidden = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, "labels")
+    if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
+        given = given.astype(np.int32)  # an empty list
+    check_kind(given, "iu", labels, "labels", "of integers")
+    axes = as_batch_axes(batch_axes, given.ndim, "labels")
+    batch, shape = given.shape[:axes], given.shape[axes:]
+    empty, lowest = check_background(background, batch, shape)
+    flat = _in_words(given)
+    if hidden is not None:
+        flat = _without_hidden(flat, hidden.reshape(-1))
+    first = int(lowest == empty == 0)
+    numbers, old = _renumber(flat, prod(batch), None if background is None else empty, first)
+    if hidden is not None:
+        numbers[hidden.reshape(-1)] = empty
+        if hidden.all():
+            old = old[:, :first]
+    result: Labels = numbers.reshape(given.shape)
+    if not wanted:
+        return result
+    return result, old.astype(given.dtype).reshape(*batch, old.shape[1])
+
+
+def _in_words(given: Any) -> Any:
+    """Return labels as a contiguous array of one axis, in 32 or 64 bits, as kernels take them."""
+    dtype = given.dtype.newbyteorder("=") if given.dtype.itemsize >= 4 else np.dtype(np.int32)
+    if not isinstance(given, np.ndarray):
+        return given.astype(dtype, order="C", copy=False).reshape(-1)
+    return contiguous(given, dtype).reshape(-1)
+
+
+def _without_hidden(flat: Labels, hidden: NDArray[np.bool_]) -> Labels:
+    """Return a copy in which what is hidden has a label that is not, if there is one."""
+    shown = flat.copy()
+    shown[hidden] = flat[hidden.argmin()]
+    return shown
+
+
+def _renumber(flat: Any, items: int, empty: int | None, first: int) -> tuple[Any, Any]:
+    """Return the number of each element, from `first` on, and the old labels, item by item."""
+    xp, size = library_at(flat), len(flat)
+    dtype = INDEX_TYPES[size > INT32_MAX]
+    if size == 0:
+        return xp.zeros(0, dtype), xp.zeros((items, first), flat.dtype)
+    distinct = labels = _distinct(flat)
+    item = xp.zeros(len(distinct), np.int64)
+    if items > 1:
+        # Places among the labels of all items are few enough to be numbered item by item.
+        places = _translate(flat, distinct, xp.arange(len(distinct)))
+        places = places.reshape(items, -1) + len(distinct) * xp.arange(items)[:, None]
+        flat, count = places.reshape(-1), len(distinct)
+        distinct = _distinct(flat)
+        item = distinct // count
+        labels = labels[distinct - item * count]
+    # A negative number is no unsigned one, which would have to hold it to be compared.
+    present = empty == 0 or (empty == -1 and labels.dtype.kind == "i")
+    is_label = labels != empty if present else xp.ones(len(labels), bool)
+    before = xp.searchsorted(item[is_label], xp.arange(items))
+    numbers = xp.where(is_label, xp.cumsum(is_label) - 1 - before[item] + first, empty or 0)
+    length = max(int(numbers.max()) + 1, first)
+    old = xp.zeros(items * length, labels.dtype)
+    assign_rows(old, item[is_label] * length + numbers[is_label], labels[is_label])
+    return _translate(flat, distinct, numbers.astype(dtype)), old.reshape(items, length)
+
+
+def _fits_table(flat: Any) -> int:
+    """Return how many rows a table of labels has, or 0 if a label is negative or far too large."""
+    # A few of them tell quickly of most that are too large.
+    for some in (flat[:: -(-len(flat) // SAMPLE)], flat):
+        low, high = extremes(some)
+        if low < 0 or high >= len(flat):
+            return 0
+    return high + 1
+
+
+def _signed(flat: Any) -> Any:
+    """Return labels that fit a table as signed integers, which kernels for tables take."""
+    return flat.view(flat.dtype.str.replace("u", "i"))
+
+
+def _distinct(flat: Any) -> Any:
+    """Return the labels that there are, ascending."""
+    xp, rows = library_at(flat), _fits_table(flat)
+    if rows:
+        if xp is np:
+            sizes = np.empty(rows, np.int64)
+            native.count_labels(_signed(flat), -1, sizes)
+        else:
+            sizes = count_labels(current_gpu(), _signed(flat), -1, rows)
+        return xp.flatnonzero(sizes).astype(flat.dtype)
+    return native.distinct_labels(flat) if xp is np else xp.unique(flat)
+
+
+def _translate(flat: Any, distinct: Any, numbers: Any) -> Any:
+    """Return the number of each label by its place among `distinct`."""
+    xp, last = library_at(flat), int(distinct[-1])
+    if int(distinct[0]) >= 0 and last < len(flat):
+        labels = _signed(flat)
+        table = xp.zeros(last + 1, labels.dtype)
+        assign_rows(table, distinct.astype(np.int64), numbers.astype(labels.dtype))
+        if xp is np:
+            translated = np.empty_like(labels)
+            native.replace_labels(labels, -1, table, translated)
+            return contiguous(translated, numbers.dtype)
+        return replace_labels(current_gpu(), labels, -1, table).astype(numbers.dtype, copy=False)
+    if xp is not np:
+        return numbers[xp.searchsorted(distinct, flat)]
+    out = np.empty(len(flat), numbers.dtype)
+    native.translate_labels(flat, distinct, numbers, out)
+    return out

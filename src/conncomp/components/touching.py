@@ -1,0 +1,345 @@
+"""Which components touch, in how many places and over which area."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_number, shown
+from conncomp._arrays import as_numpy
+from conncomp._core import native
+from conncomp.components._labels import (
+    Background,
+    Items,
+    Labels,
+    check_items,
+    library_at,
+    where_labels_lie,
+)
+from conncomp.graph.graph import Graph
+from conncomp.grid._arguments import check_neighbourhood
+from conncomp.kernels.cuda.components import contacts as on_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.neighbourhood import Neighbourhood
+
+# A pair of labels and a kind of contact are a key of so many bits.
+KEY_BITS = 63
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What `contacts` returns: a row for each of n pairs of labels that touch.
+
+    Rows are in the order of `pairs`, with batch axes in the order of items first.
+
+    Attributes
+    ----------
+    pairs : ndarray of int64, shape (n, 2)
+        The smaller label, and the larger one.
+    counts : ndarray of int64, shape (n,)
+        How many contacts there are: two elements, one of each label, that are neighbours.
+    areas : ndarray of float64, shape (n,)
+        The area of the faces between the two; 0 where they touch along edges or at corners only. In
+        two dimensions it is the length of the edges between pixels, in one the number of contacts.
+    batch : ndarray of int64, shape (n, batch_axes)
+        The item that the pair is of, as indices along the batch axes.
+    """
+
+    pairs: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    areas: NDArray[np.float64]
+    batch: NDArray[np.int64]
+
+
+def contacts(
+    labels: ArrayLike,
+    *,
+    connectivity: float | None = None,
+    spacing: float | Sequence[float] | None = None,
+    periodic: bool | Sequence[bool] = False,
+    background: Background = "auto",
+    batch_axes: int = 0,
+) -> Contacts:
+    """Find the pairs of labels that touch, and the area between them.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        One dimension or more, in main memory or on a GPU, as for `component_sizes`.
+    connectivity : int, optional
+        Along how many axes elements that touch may differ, from 1 (faces) to the number of axes
+        (faces, edges and corners; the default).
+    spacing : number or sequence of numbers, optional
+        How far apart elements are, along all axes or each; 1 by default. A face is as large as the
+        product of those of the other axes.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis. Two elements
+        along such an axis of length 2 touch twice.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, and touches nothing, as for `component_sizes`.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch, as for `component_sizes`. Nothing touches across
+        items.
+
+    Returns
+    -------
+    Contacts
+        In arrays of the library of `labels`, where that lies. Contacts and faces are counted in
+        integers, so that the result is the same for any number of threads and on a GPU.
+
+    Raises
+    ------
+    TypeError
+        If `labels` is not of integers, or another argument of the wrong type.
+    ValueError
+        If `labels` has no dimension, or one and `background` is not given, or a label is negative
+        or far larger than the number of elements; if `connectivity` is not from 1 to the number of
+        axes of an item, a spacing is not above 0 and finite, or there is not one for each axis.
+    MemoryError
+        If there is too little memory, on the GPU too.
+
+    See Also
+    --------
+    region_adjacency : The same as a graph.
+
+    Notes
+    -----
+    ``areas`` are what ``cc3d.contacts`` returns by default, and ``counts`` what it is to return
+    with ``surface_area=False``. Version 4.1.1 of it counts some corners and edges twice there.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> labels = [[1, 1, 2], [1, 3, 2], [0, 3, 3]]
+    >>> touching = conncomp.contacts(labels, connectivity=1, spacing=(1, 0.5))
+    >>> touching.pairs
+    array([[1, 2],
+           [1, 3],
+           [2, 3]])
+    >>> touching.areas
+    array([1. , 1.5, 1.5])
+    >>> conncomp.contacts(labels).counts
+    array([2, 4, 4])
+    """
+    return Contacts(*_contacts(labels, connectivity, spacing, periodic, background, batch_axes))
+
+
+def region_adjacency(
+    labels: ArrayLike,
+    *,
+    connectivity: float | None = None,
+    periodic: bool | Sequence[bool] = False,
+    background: Background = "auto",
+) -> Graph:
+    """Return the graph whose vertices are labels, with an edge between any two that touch.
+
+    Parameters
+    ----------
+    labels, connectivity, periodic, background
+        As for `contacts`.
+
+    Returns
+    -------
+    Graph
+        Of ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
+        numbers that do not occur have no edge. It lies where `labels` does. Arc i leads from the
+        first label of pair i of `contacts` to the second, arc n + i back, so that
+        ``numpy.tile(areas, 2)`` are weights of the arcs.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As for `contacts`.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> graph = conncomp.region_adjacency([[1, 1, 2], [1, 3, 2], [4, 3, 3]], connectivity=1)
+    >>> graph
+    Graph(num_vertices=5, num_arcs=8)
+    >>> conncomp.connected_components(graph, return_labels=False)
+    2
+    """
+    src, dst, vertices = _arcs(labels, connectivity, periodic, background)
+    return Graph.from_edges(src, dst, int(vertices[0]))
+
+
+@where_labels_lie
+def _contacts(
+    labels: ArrayLike,
+    connectivity: float | None,
+    spacing: float | Sequence[float] | None,
+    periodic: bool | Sequence[bool],
+    background: Background,
+    batch_axes: int,
+) -> tuple[Any, ...]:
+    """Return the attributes of `Contacts`."""
+    items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
+    lengths = _check_spacing(spacing, len(items.shape))
+    steps = contact_steps(neighbourhood, items.shape)
+    pairs, kinds = count_contacts(
+        items.labels, items.background, items.all_rows, items.count, steps
+    )
+    xp = items.xp
+    areas = xp.zeros(len(pairs))
+    for kind, axis in enumerate(steps.axes):
+        areas = areas + kinds[:, kind] * prod(lengths[:axis] + lengths[axis + 1 :])
+    item = pairs[:, 0] // max(items.rows, 1)
+    batch = xp.empty((len(pairs), len(items.batch)), np.int64)
+    number = item
+    for axis in reversed(range(len(items.batch))):
+        batch[:, axis] = number % items.batch[axis]
+        number = number // items.batch[axis]
+    return pairs - (item * items.rows)[:, None], kinds.sum(axis=1), areas, batch
+
+
+@where_labels_lie
+def _arcs(
+    labels: ArrayLike,
+    connectivity: float | None,
+    periodic: bool | Sequence[bool],
+    background: Background,
+) -> tuple[Any, Any, Any]:
+    """Return sources and targets of the arcs of `region_adjacency`, and how many vertices it has.
+
+    That is an array of one number, as all of them are.
+    """
+    items, neighbourhood = check_touching(labels, connectivity, periodic, background, 0)
+    steps = contact_steps(neighbourhood, items.shape, of_one_kind=True)
+    pairs, _ = count_contacts(items.labels, items.background, items.rows, items.count, steps)
+    both = items.xp.concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
+    return both[:, 0].copy(), both[:, 1].copy(), items.xp.full(1, items.rows)
+
+
+def check_touching(
+    labels: Any,
+    connectivity: float | None,
+    periodic: bool | Sequence[bool],
+    background: Background,
+    batch_axes: int,
+) -> tuple[Items, Neighbourhood]:
+    """Check labels, of one axis or more, and say which elements of an item are neighbours."""
+    items = check_items(labels, background, batch_axes)
+    if not items.shape:
+        raise ValueError("labels is a scalar; it must have one dimension or more")
+    item = "an item of labels" if items.batch else "labels"
+    return items, check_neighbourhood(connectivity, None, periodic, items.shape, item)
+
+
+class ContactSteps(NamedTuple):
+    """Backward steps of a neighbourhood in an item, without its axes of length 1.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        Those that are longer.
+    shape : tuple of int
+        Their lengths.
+    packed : ndarray of int64, shape (steps, 4)
+        As `ContactStep` in ``cpu/components/contacts.h``, ahead of whose axes is that of items.
+    periodic : int
+        Which axes are, as bits.
+    kinds : int
+        Of contacts: faces, by axis, and what else there is; or one.
+    """
+
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+    packed: NDArray[np.int64]
+    periodic: int
+    kinds: int
+
+
+def contact_steps(
+    neighbourhood: Neighbourhood, shape: tuple[int, ...], of_one_kind: bool = False
+) -> ContactSteps:
+    """Return the steps of a neighbourhood in an item of `shape`."""
+    axes = tuple(k for k, length in enumerate(shape) if length > 1)
+    lengths = tuple(shape[k] for k in axes)
+    steps = neighbourhood.steps(axes)
+    moves = steps.packed.astype(np.int64)
+    strides = np.array([prod(lengths[k + 1 :]) for k in range(len(axes))], np.int64)
+    bits = np.array([2 << k for k in range(len(axes))], np.int64)
+    straight = np.abs(moves).sum(axis=1) == 1
+    kind = np.where(straight, np.argmax(moves != 0, axis=1) if len(moves) else 0, len(axes))
+    packed = np.stack(
+        [
+            moves @ strides,
+            (moves < 0) @ bits,
+            (moves > 0) @ bits,
+            np.zeros_like(kind) if of_one_kind else kind,
+        ],
+        axis=1,
+    )
+    closed = sum(2 << k for k, is_closed in enumerate(steps.periodic) if is_closed)
+    return ContactSteps(axes, lengths, packed, closed, 1 if of_one_kind else len(axes) + 1)
+
+
+def count_contacts(
+    labels: Labels, background: int, rows: int, items: int, steps: ContactSteps
+) -> tuple[Any, Any]:
+    """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
+
+    Parameters
+    ----------
+    labels : contiguous array of int32 or int64
+        Those of all items, of which no two share a number.
+    background : int
+        -1 if there is none.
+    rows : int
+        Labels are below it.
+    items : int
+    steps : ContactSteps
+
+    Returns
+    -------
+    pairs : array of int64, shape (n, 2)
+    counts : array of int64, shape (n, steps.kinds)
+
+    Raises
+    ------
+    ValueError
+        If labels are too large for keys, as they are beyond 2**31 or so.
+    """
+    if rows * rows * steps.kinds > 1 << KEY_BITS:
+        raise ValueError(
+            f"labels holds {rows - 1} once the components of all items are numbered, too large for "
+            "pairs of them; renumber it first, with conncomp.relabel_consecutive(labels), or take "
+            "fewer items"
+        )
+    xp, shape = library_at(labels), (items, *steps.shape)
+    if labels.size == 0 or not len(steps.packed):
+        return xp.empty((0, 2), np.int64), xp.empty((0, steps.kinds), np.int64)
+    if xp is not np:
+        problem = shape, steps.periodic, steps.packed, steps.kinds
+        return on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
+    problem = shape, steps.periodic, steps.packed, steps.kinds
+    found = native.find_contacts(labels.reshape(-1), *problem, background, rows)
+    pairs = np.empty((found.pairs, 2), np.int64)
+    counts = np.empty((found.pairs, steps.kinds), np.int64)
+    found.write(pairs.reshape(-1), counts.reshape(-1))
+    return pairs, counts
+
+
+def _check_spacing(spacing: float | Sequence[float] | None, ndim: int) -> tuple[float, ...]:
+    """Return how far apart elements are along each axis."""
+    if spacing is None:
+        return (1.0,) * ndim
+    if isinstance(spacing, (str, bytes)) or not hasattr(spacing, "__iter__"):
+        lengths = [as_number("spacing", spacing)] * ndim
+    else:
+        given = as_numpy(spacing, "spacing").reshape(-1)
+        lengths = [as_number("spacing", length) for length in given.tolist()]
+    if len(lengths) != ndim:
+        raise ValueError(
+            f"spacing={shown(spacing)} has {len(lengths)} entries; an item of labels has {ndim} "
+            "axes"
+        )
+    if not all(0 < length < inf for length in lengths):
+        raise ValueError(f"spacing={shown(spacing)} must be above 0 and finite")
+    return tuple(lengths)

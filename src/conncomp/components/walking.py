@@ -1,0 +1,206 @@
+"""Components one after another, each with its bounding box, mask and crops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import shown
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy,
+    as_numpy_and_mask,
+    caller_stream,
+    from_cupy,
+    library_of,
+    on_gpu,
+    on_host,
+)
+from conncomp.components._labels import Background
+from conncomp.components.statistics import component_statistics
+
+
+class _Walk:
+    """Labels, and what was measured of their components, as lists with an entry for each."""
+
+    def __init__(self, labels: Any, background: Background, batch_axes: int) -> None:
+        measured = component_statistics(
+            labels, moments=False, background=background, batch_axes=batch_axes
+        )
+        self.on_gpu = on_gpu(labels)
+        self.library = library_of(labels)
+        if self.on_gpu:
+            self.array, self.hidden = as_cupy(labels), None
+        else:
+            self.array, self.hidden = as_numpy_and_mask(labels, "labels")
+        columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
+        self.labels, self.sizes, self.boxes, self.items = (
+            on_host(as_cupy(column) if self.on_gpu else column).tolist() for column in columns
+        )
+
+    def mask(self, row: int, box: tuple[Any, ...]) -> Any:
+        """Return where in a box a component is."""
+        if not self.on_gpu:
+            inside: Any = self.array[box] == self.labels[row]
+            return inside if self.hidden is None else inside & ~self.hidden[box]
+        with caller_stream(self.library, self.array.device.id):
+            return from_cupy(self.array[box] == self.labels[row], self.library)
+
+    def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
+        """Return a box of an image, with `fill` where the component is not."""
+        if self.on_gpu != on_gpu(image):
+            places = "GPU memory", "main memory"
+            raise TypeError(
+                f"image lies in {places[self.on_gpu]}, and labels in {places[not self.on_gpu]}; "
+                "copy one of them"
+            )
+        if not self.on_gpu:
+            values = as_numpy(image, "image")
+            self._check_shape(values)
+            return self._filled(values[box], self.mask(row, box), fill)
+        with caller_stream(self.library, self.array.device.id):
+            values = as_cupy(image)
+            self._check_shape(values)
+            inside = self.array[box] == self.labels[row]
+            return from_cupy(self._filled(values[box], inside, fill), library_of(image))
+
+    def _check_shape(self, image: Any) -> None:
+        ndim = self.array.ndim
+        if image.shape[:ndim] != self.array.shape:
+            raise ValueError(
+                f"image has shape {image.shape}; it must have that of labels, {self.array.shape}, "
+                "or further axes after these"
+            )
+
+    def _filled(self, values: Any, inside: Any, fill: Any) -> Any:
+        cropped = values.copy()
+        try:
+            cropped[~inside] = fill
+        except (TypeError, ValueError, OverflowError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
+        return cropped
+
+
+class Component:
+    """A component, as `each` gives it. Arrays are made when they are asked for.
+
+    Attributes
+    ----------
+    label, size, slices, batch, mask
+    """
+
+    __slots__ = ("_row", "_walk")
+
+    def __init__(self, walk: _Walk, row: int) -> None:
+        self._walk = walk
+        self._row = row
+
+    def __repr__(self) -> str:
+        return f"Component(label={self.label}, size={self.size}, slices={self.slices})"
+
+    @property
+    def label(self) -> int:
+        """The label."""
+        label: int = self._walk.labels[self._row]
+        return label
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size: int = self._walk.sizes[self._row]
+        return size
+
+    @property
+    def slices(self) -> tuple[slice, ...]:
+        """The bounding box in the array or, with batch axes, in the item."""
+        return tuple(slice(first, end) for first, end in self._walk.boxes[self._row])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The item that the component is of, as indices along the batch axes."""
+        return tuple(self._walk.items[self._row])
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """Where in its bounding box the component is, in the library of the labels."""
+        inside: NDArray[np.bool_] = self._walk.mask(self._row, (*self.batch, *self.slices))
+        return inside
+
+    def crop(self, image: ArrayLike, fill: Any = 0) -> NDArray[Any]:
+        """Return a copy of the bounding box of an image, with `fill` outside the component.
+
+        Parameters
+        ----------
+        image : array_like
+            Of the shape of the labels, batch axes too, and where they are; there may be further
+            axes, such as one of colours.
+        fill : number, optional
+
+        Raises
+        ------
+        TypeError
+            If `image` does not lie where the labels do, or `fill` does not suit it.
+        ValueError
+            If it has another shape.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> labels = [[0, 1, 1], [2, 1, 0]]
+        >>> [first, second] = conncomp.each(labels)
+        >>> first.crop([[5, 6, 7], [8, 9, 10]])
+        array([[6, 7],
+               [9, 0]])
+        """
+        box: tuple[Any, ...] = (*self.batch, *self.slices)
+        cropped: NDArray[Any] = self._walk.crop(self._row, box, image, fill)
+        return cropped
+
+
+def each(
+    labels: ArrayLike, *, background: Background = "auto", batch_axes: int = 0
+) -> Iterator[Component]:
+    """Walk components in the order of their labels.
+
+    Parameters
+    ----------
+    labels : array_like of int
+        One dimension or more, in main memory or on a GPU, as for `component_sizes`. Masks and crops
+        are read from it when they are asked for.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, as for `component_sizes`.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch, as for `component_sizes`: the components of the
+        first item come first.
+
+    Yields
+    ------
+    Component
+        With its label, size, bounding box and mask.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As `component_statistics` does, at once.
+
+    Notes
+    -----
+    `cc3d.each` gives an image of the whole array for each component, `scipy.ndimage.find_objects` a
+    list of bounding boxes.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> for component in conncomp.each([[1, 1, 0], [1, 0, 2]]):
+    ...     print(component)
+    Component(label=1, size=3, slices=(slice(0, 2, None), slice(0, 2, None)))
+    Component(label=2, size=1, slices=(slice(1, 2, None), slice(2, 3, None)))
+    >>> component.mask
+    array([[ True]])
+    """
+    walk = _Walk(labels, background, batch_axes)
+    return (Component(walk, row) for row in range(len(walk.labels)))

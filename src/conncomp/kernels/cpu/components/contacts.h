@@ -1,0 +1,258 @@
+// Which components touch, and in how many places.
+//
+// What: for each pair of labels, the number of contacts of each kind: of an element of one label and one of
+// the other a backward step of the neighbourhood apart. Kinds are told apart by steps, such as faces by their
+// axis, so that areas are sums of integers until the end.
+// How: lines along the last axis are taken 64 elements at a time. Words say which elements are no background,
+// and which differ from the one before; for each two lines that touch, a word says where they differ, and so,
+// with the others, where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which
+// each thread counts in a table of its own (key_counts.h), contacts of the same two labels that follow each
+// other together; the tables are put together in the order of keys.
+// Cost: the labels read once for each line that touches a line, mostly from the caches, and a look-up for
+// each run of contacts. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for
+// each pair and kind, once for each thread.
+// Labels are the caller's, who may change them after they were checked (contract 5): those of a contact are
+// loaded once, and checked again.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/atomics.h"
+#include "cpu/core/bits.h"
+#include "cpu/core/key_counts.h"
+#include "cpu/core/parallel.h"
+
+namespace conncomp {
+
+// A step back, as touching.py packs it. Bit k of a word stands for axis k.
+struct ContactStep {
+  int64_t offset;     // to the neighbour, if the step stays in the array
+  uint64_t down, up;  // axes along which it moves by -1, and by 1
+  int64_t kind;
+};
+
+struct ContactGrid {
+  std::vector<int64_t> shape;  // that of all items: no step moves along the axis of these, the first
+  uint64_t periodic;
+  std::vector<ContactStep> steps;
+  int64_t kinds;
+
+  int last() const { return int(shape.size()) - 1; }  // the axis of lines
+  int64_t length() const { return shape.back(); }
+  int64_t lines() const {
+    int64_t lines = length() > 0;
+    for (int k = 0; k < last(); ++k) lines *= shape[k];
+    return lines;
+  }
+};
+
+// For each line, which elements are no background, and which differ from the one before.
+template <class Label>
+class LineWords {
+ public:
+  LineWords(const Label* labels, Label background, int64_t length, int64_t lines)
+      : words_((length + kWord - 1) / kWord), foreground_(words_ * lines), changes_(words_ * lines) {
+    const Parts parts(lines, kGrain / length + 1);
+    parallel_for(parts.parts, [&](int64_t part) {
+      for (int64_t line = parts.begin(part); line < parts.end(part); ++line)
+        for (int64_t w = 0; w < words_; ++w) {
+          const Label* const at = labels + line * length + w * kWord;
+          const int count = int(std::min<int64_t>(kWord, length - w * kWord));
+          checkpoint(count);
+          foreground_[line * words_ + w] = mask_where(count, [=](int p) { return at[p] != background; });
+          uint64_t changes = mask_where(count - 1, [=](int p) { return at[p + 1] != at[p]; }) << 1;
+          if (w > 0) changes |= uint64_t(at[0] != at[-1]);
+          changes_[line * words_ + w] = changes;
+        }
+    });
+  }
+
+  int64_t words() const { return words_; }  // of a line
+  const uint64_t* foreground(int64_t line) const { return foreground_.data() + line * words_; }
+  const uint64_t* changes(int64_t line) const { return changes_.data() + line * words_; }
+
+ private:
+  const int64_t words_;
+  Buffer<uint64_t> foreground_, changes_;
+};
+
+template <class Label>
+class ContactCounter {
+ public:
+  // Labels are below `rows`; rows² * kinds keys fit into 64 bits.
+  ContactCounter(const Label* labels, Label background, int64_t rows, const ContactGrid& grid,
+                 const LineWords<Label>& words, KeyCounts& counts)
+      : labels_(labels),
+        background_(background),
+        rows_(rows),
+        grid_(grid),
+        words_(words),
+        counts_(counts),
+        turn_(grid.shape.size()) {
+    int64_t stride = 1;
+    for (int k = grid.last(); k >= 0; --k) turn_[k] = stride *= grid.shape[k];
+    for (const ContactStep& step : grid.steps) add_step(step);
+  }
+
+  void count_line(int64_t line) {
+    uint64_t at_begin = 0, at_end = 0;
+    for (int64_t k = grid_.last() - 1, above = line; k >= 0; --k) {
+      const int64_t coordinate = above % grid_.shape[k];
+      above /= grid_.shape[k];
+      at_begin |= uint64_t(coordinate == 0) << k;
+      at_end |= uint64_t(coordinate == grid_.shape[k] - 1) << k;
+    }
+    for (const LineSteps& steps : steps_) {
+      const uint64_t over_begin = at_begin & steps.down, over_end = at_end & steps.up;
+      if ((over_begin | over_end) & ~grid_.periodic) continue;
+      int64_t offset = steps.offset;
+      for_each_bit(over_begin, [&](int k) { offset += turn_[k]; });
+      for_each_bit(over_end, [&](int k) { offset -= turn_[k]; });
+      count_lines(line, line + offset / grid_.length(), steps);
+    }
+  }
+
+ private:
+  static constexpr int64_t kNoStep = -1;
+
+  // Steps from a line to another one, or within it.
+  struct LineSteps {
+    int64_t offset;     // between the lines
+    uint64_t down, up;  // axes along which they move, but the last
+    int64_t kind[3];    // of those that move along the line by -1, 0 and 1
+  };
+
+  void add_step(const ContactStep& step) {
+    const uint64_t along = uint64_t(1) << grid_.last();
+    const int move = int((step.up & along) != 0) - int((step.down & along) != 0);
+    const uint64_t down = step.down & ~along, up = step.up & ~along;
+    if (steps_.empty() || steps_.back().down != down || steps_.back().up != up)
+      steps_.push_back({step.offset - move, down, up, {kNoStep, kNoStep, kNoStep}});
+    steps_.back().kind[move + 1] = step.kind;
+  }
+
+  void count_lines(int64_t line, int64_t other_line, const LineSteps& steps) {
+    const int64_t length = grid_.length(), words = words_.words();
+    const Label *const at = labels_ + line * length, *const neighbours = labels_ + other_line * length;
+    const uint64_t *const present = words_.foreground(line), *const others = words_.foreground(other_line),
+                          *const changes = words_.changes(other_line);
+    for (int64_t w = 0; w < words; ++w) {
+      if (!present[w]) continue;
+      const ShiftedWord other(others, w, words), change(changes, w, words);
+      if (!(present[w] & (other.word | other.left | other.right))) continue;
+      const int64_t first = w * kWord;
+      const int count = int(std::min<int64_t>(kWord, length - first));
+      checkpoint(count);
+      const Label *const here = at + first, *const there = neighbours + first;
+      const uint64_t differ =
+          line == other_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });
+      // What equals the element beside, which equals its own neighbour, is no contact; other words may be.
+      count_contacts(here, there - 1, (differ | change.word) & present[w] & other.left, steps.kind[0]);
+      count_contacts(here, there, differ & present[w] & other.word, steps.kind[1]);
+      count_contacts(here, there + 1, (differ | change.right) & present[w] & other.right, steps.kind[2]);
+    }
+    if (grid_.periodic >> grid_.last() & 1) {
+      count_contacts(at, neighbours + length - 1, 1, steps.kind[0]);
+      count_contacts(at + length - 1, neighbours, 1, steps.kind[2]);
+    }
+  }
+
+  // Counts those of some places that are contacts: of different labels, neither of them background.
+  void count_contacts(const Label* at, const Label* neighbours, uint64_t places, int64_t kind) {
+    if (kind == kNoStep) return;
+    uint64_t run_key = 0;
+    int64_t run = 0;
+    for_each_bit(places, [&](int p) {
+      const Label one = Shared::load(at + p), other = Shared::load(neighbours + p);
+      if (one == other || !has_row(one) || !has_row(other)) return;
+      const uint64_t pair = uint64_t(std::min(one, other)) * uint64_t(rows_) + uint64_t(std::max(one, other));
+      const uint64_t key = pair * uint64_t(grid_.kinds) + uint64_t(kind);
+      if (key != run_key && run > 0) {
+        counts_.add(run_key, run);
+        run = 0;
+      }
+      run_key = key;
+      ++run;
+    });
+    if (run > 0) counts_.add(run_key, run);
+  }
+
+  bool has_row(Label label) const { return label != background_ && uint64_t(label) < uint64_t(rows_); }
+
+  const Label* const labels_;
+  const Label background_;
+  const int64_t rows_;
+  const ContactGrid& grid_;
+  const LineWords<Label>& words_;
+  KeyCounts& counts_;
+  std::vector<int64_t> turn_;     // for each axis, how far a step over its end leads too far
+  std::vector<LineSteps> steps_;  // those of one line together
+};
+
+// Pairs of labels that touch, ascending, and how often.
+class LabelContacts {
+ public:
+  LabelContacts(const std::vector<KeyCounts>& tables, int64_t rows, int64_t kinds)
+      : rows_(rows), kinds_(kinds) {
+    std::tie(counts_, keys_) = sorted_counts(tables);
+    for_each_pair([this](int64_t, int64_t, int64_t) { ++pairs_; }, [](int64_t, int64_t) {});
+  }
+
+  int64_t pairs() const { return pairs_; }
+
+  // Fills two labels, and a count for each kind, for each pair.
+  void write(int64_t* labels, int64_t* counts) const {
+    int64_t next = -1;
+    for_each_pair(
+        [&](int64_t, int64_t first, int64_t second) {
+          ++next;
+          labels[2 * next] = first, labels[2 * next + 1] = second;
+          std::fill_n(counts + next * kinds_, kinds_, 0);
+        },
+        [&](int64_t kind, int64_t count) { counts[next * kinds_ + kind] = count; });
+  }
+
+ private:
+  // Calls begin(key, first, second) for each pair, and then add(kind, count) for its kinds.
+  template <class Begin, class Add>
+  void for_each_pair(Begin&& begin, Add&& add) const {
+    uint64_t pair = ~uint64_t(0);
+    for_each_in(0, keys_, [&](int64_t i) {
+      const KeyCount& entry = counts_[i];
+      const uint64_t key = entry.key / uint64_t(kinds_);
+      if (key != pair) {
+        pair = key;
+        begin(int64_t(key), int64_t(key / uint64_t(rows_)), int64_t(key % uint64_t(rows_)));
+      }
+      add(int64_t(entry.key - key * uint64_t(kinds_)), entry.count);
+    });
+  }
+
+  const int64_t rows_, kinds_;
+  Buffer<KeyCount> counts_;
+  int64_t keys_ = 0, pairs_ = 0;
+};
+
+// Counts the contacts of labels below `rows`; `grid` has as many elements as there are labels.
+template <class Label>
+LabelContacts find_contacts(const Label* labels, Label background, int64_t rows, const ContactGrid& grid) {
+  const int64_t lines = grid.lines();
+  const int64_t threads = std::clamp<int64_t>(lines * grid.length() / kGrain, 1, num_threads());
+  std::vector<KeyCounts> tables(threads);
+  if (lines > 0) {
+    const LineWords<Label> words(labels, background, grid.length(), lines);
+    parallel_for(threads, [&](int64_t t) {
+      ContactCounter<Label> counter(labels, background, rows, grid, words, tables[t]);
+      for (int64_t line = lines * t / threads; line < lines * (t + 1) / threads; ++line)
+        counter.count_line(line);
+    });
+  }
+  return LabelContacts(tables, rows, grid.kinds);
+}
+
+}  // namespace conncomp

@@ -1,0 +1,162 @@
+"""Contacts, holes, numbers and walks on a GPU are those on the CPU, bit for bit.
+
+Arrays are of a stand-in for CuPy, and kernels run on the host executor; where there is a GPU, on
+the arrays themselves.
+"""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import conncomp
+from conncomp import _arrays
+from conncomp.components import _labels, renumbering, selection, sizes, statistics, touching
+from conncomp.components.touching import contact_steps
+from conncomp.graph import graph
+from conncomp.grid import labelling
+from conncomp.kernels.cuda.components import contacts as driver
+from conncomp.kernels.neighbourhood import Neighbourhood
+from contacts_reference import check_contacts, contacts_by_loops
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cupy import place_on_host
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+
+FUNCTIONS = {
+    "contacts": lambda *a, **k: astuple(conncomp.contacts(*a, spacing=0.3, **k)),
+    "contacts of faces": lambda *a, **k: astuple(
+        conncomp.contacts(*a, connectivity=1, periodic=True, **k)
+    ),
+    "filled": conncomp.fill_holes,
+    "filled, by faces": lambda *a, **k: conncomp.fill_holes(*a, connectivity=1, max_size=3, **k),
+    "numbers": lambda *a, **k: conncomp.relabel_consecutive(*a, return_labels=True, **k),
+    "of some sizes": lambda *a, **k: conncomp.remove_small_components(*a, 2, max_size=9, **k),
+    "of other sizes": lambda *a, **k: conncomp.remove_small_components(*a, 3, invert=True, **k),
+}
+MASKED = ("filled", "filled, by faces", "of some sizes", "of other sizes")
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
+    users = _labels, graph, labelling, renumbering, selection, sizes, statistics, touching
+    return place_on_host(monkeypatch, _arrays, users)
+
+
+def compare(cupy, labels, functions, **options):
+    placed = cupy.asarray(labels)
+    before = placed.get()
+    for name in functions:
+        result, expected = (FUNCTIONS[name](array, **options) for array in (placed, labels))
+        in_tuples = (each if isinstance(each, tuple) else (each,) for each in (result, expected))
+        for on_device, in_memory in zip(*in_tuples, strict=True):
+            assert isinstance(on_device, cupy.ndarray), name
+            np.testing.assert_array_equal(on_device.get(), in_memory, strict=True, err_msg=name)
+    np.testing.assert_array_equal(placed.get(), before)
+
+
+LABELS = hnp.arrays(
+    st.sampled_from(["i1", "u1", "i4", "u4", "i8", "u8"]),
+    hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=7),
+    elements=st.integers(0, 5),
+)
+ONCE = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@host
+@ONCE
+@given(labels=LABELS, background=st.sampled_from([0, -1, None]), batch_axes=st.integers(0, 3))
+def test_equals_the_cpu(cupy, labels, background, batch_axes):
+    if background == -1 and labels.dtype.kind == "i":
+        labels = labels - labels.dtype.type(1)
+    axes = min(batch_axes, labels.ndim - 1)
+    compare(cupy, labels, FUNCTIONS, background=background, batch_axes=axes)
+
+
+@host
+@ONCE
+@given(labels=LABELS, batch_axes=st.integers(0, 3))
+def test_masks(cupy, labels, batch_axes):
+    compare(cupy, labels > 2, MASKED, batch_axes=min(batch_axes, labels.ndim - 1))
+
+
+@host
+@ONCE
+@given(labels=LABELS)
+def test_graph_and_walk(cupy, labels):
+    placed = cupy.asarray(labels)
+    in_memory = conncomp.region_adjacency(labels, background=0)
+    on_device = conncomp.region_adjacency(placed, background=0)
+    assert on_device.device == "cuda"
+    for name in ("indptr", "indices"):
+        np.testing.assert_array_equal(getattr(on_device, name).get(), getattr(in_memory, name))
+    walks = (list(conncomp.each(array, background=0)) for array in (placed, labels))
+    for component, expected in zip(*walks, strict=True):
+        assert repr(component) == repr(expected)
+        np.testing.assert_array_equal(component.mask.get(), expected.mask)
+        np.testing.assert_array_equal(
+            component.crop(placed, 1).get(), expected.crop(labels, 1), strict=True
+        )
+        with pytest.raises(TypeError, match="image lies in main memory, and labels in GPU memory"):
+            component.crop(labels)
+
+
+@host
+@pytest.mark.parametrize("scale", [1, 10**9, -(10**15)])
+def test_labels_of_any_size(cupy, scale):
+    labels = np.random.default_rng(0).integers(0, 40, (6, 30)) * scale
+    for axes in (0, 1):
+        compare(cupy, labels, ["numbers"], background=0, batch_axes=axes)
+
+
+@host
+@pytest.mark.parametrize("bits", [3, 14])
+@pytest.mark.parametrize(("shape", "values"), [((30, 40), 5), ((5, 8, 20), 700)])
+def test_tables_grow(bits, shape, values):
+    """Many labels have no place in the table of a block, and then none in the first one of all."""
+    labels = np.random.default_rng(1).integers(0, values, shape).astype(np.int32)
+    for seed, periodic in ((1, False), (2, True)):
+        closed = (periodic,) * len(shape)
+        steps = contact_steps(Neighbourhood(len(shape), None, closed), shape)
+        pairs, counts = driver.find_contacts(
+            HostGpu(seed=seed),
+            labels,
+            0,
+            values,
+            (1, *steps.shape),
+            steps.periodic,
+            steps.packed,
+            steps.kinds,
+            bits,
+        )
+        areas = counts[:, :-1].sum(axis=1).astype(float)
+        found = conncomp.Contacts(pairs, counts.sum(axis=1), areas, pairs[:, :0])
+        check_contacts(found, contacts_by_loops(labels, 0, periodic=periodic), [1.0] * len(shape))
+
+
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    check_sanitized(sanitizer, __file__, "test_tables_grow and shape0-5-3")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(300, 500), (60, 70, 80)])
+def test_on_a_gpu(shape):
+    import cupy as real
+
+    rng = np.random.default_rng(4)
+    for values in (4, 3000):
+        labels = rng.integers(0, values, shape)
+        for name in FUNCTIONS:
+            result = FUNCTIONS[name](real.asarray(labels))
+            expected = FUNCTIONS[name](labels)
+            in_tuples = (
+                each if isinstance(each, tuple) else (each,) for each in (result, expected)
+            )
+            for on_device, in_memory in zip(*in_tuples, strict=True):
+                np.testing.assert_array_equal(on_device.get(), in_memory, strict=True)

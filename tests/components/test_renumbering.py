@@ -1,0 +1,119 @@
+"""Consecutive numbers, against `numpy.unique`."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from skimage.segmentation import relabel_sequential
+
+import conncomp
+
+INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">u8"]
+
+
+def numbers_by_unique(labels, background):
+    """Return the numbers, and the old labels by number."""
+    empty = -1 if background is None else background
+    old = [value for value in np.unique(labels).tolist() if background is None or value != empty]
+    if background == 0:
+        old = [0, *old]
+    number = {value: k for k, value in enumerate(old)} | ({-1: -1} if background == -1 else {})
+    renumbered = [number[value] for value in labels.reshape(-1).tolist()]
+    return np.array(renumbered, np.int32).reshape(labels.shape), np.array(old, labels.dtype)
+
+
+@st.composite
+def any_labels(draw):
+    dtype = np.dtype(draw(st.sampled_from(INTEGERS)))
+    shape = draw(hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=8))
+    limits = np.iinfo(dtype)
+    extreme = [limits.min, limits.min + 1, limits.max - 1, limits.max]
+    elements = st.sampled_from(extreme) | st.integers(0, 9)
+    if dtype.kind == "i":
+        elements |= st.integers(-3, -1)
+    labels = draw(hnp.arrays(dtype, shape, elements=elements))
+    return labels.T if draw(st.booleans()) else labels
+
+
+@settings(max_examples=120)
+@given(any_labels(), st.sampled_from([0, -1, None]))
+def test_any_integers(labels, background):
+    before = labels.copy()
+    expected, expected_old = numbers_by_unique(labels, background)
+    numbers, old = conncomp.relabel_consecutive(labels, background=background, return_labels=True)
+    np.testing.assert_array_equal(numbers, expected, strict=True)
+    np.testing.assert_array_equal(old, expected_old, strict=True)
+    np.testing.assert_array_equal(labels, before)
+    alone = conncomp.relabel_consecutive(labels, background=background)
+    np.testing.assert_array_equal(alone, expected, strict=True)
+
+
+@settings(max_examples=60)
+@given(any_labels(), st.sampled_from([0, -1, None]), st.integers(0, 2))
+def test_items(labels, background, batch_axes):
+    axes = min(batch_axes, labels.ndim - 1)
+    numbers, old = conncomp.relabel_consecutive(
+        labels, background=background, batch_axes=axes, return_labels=True
+    )
+    assert old.shape[:-1] == labels.shape[:axes]
+    longest = int(background == 0)
+    for item in np.ndindex(labels.shape[:axes]):
+        expected, expected_old = numbers_by_unique(labels[item], background)
+        np.testing.assert_array_equal(numbers[item], expected, strict=True)
+        np.testing.assert_array_equal(old[item][: len(expected_old)], expected_old)
+        assert not old[item][len(expected_old) :].any()
+        longest = max(longest, len(expected_old))
+    assert old.shape[-1] == longest
+
+
+@pytest.mark.parametrize("scale", [1, 3, 10**9, -(10**15)])
+def test_large_arrays(restore_threads, scale):
+    """Few labels and many, in several threads, in a table or hashed."""
+    rng = np.random.default_rng(3)
+    for labels in (rng.integers(0, 50, (200, 350)), np.repeat(rng.permutation(14_000), 5)):
+        labels = labels * scale
+        for threads in (1, 2, 5):
+            conncomp.set_num_threads(threads)
+            numbers, old = conncomp.relabel_consecutive(labels, background=0, return_labels=True)
+            expected, expected_old = numbers_by_unique(labels, 0)
+            np.testing.assert_array_equal(numbers, expected)
+            np.testing.assert_array_equal(old, expected_old)
+
+
+def test_against_scikit_image():
+    labels = np.random.default_rng(0).integers(0, 10**6, (50, 60)) ** 2
+    expected, _, inverse = relabel_sequential(labels)
+    numbers, old = conncomp.relabel_consecutive(labels, return_labels=True)
+    np.testing.assert_array_equal(numbers, expected)
+    np.testing.assert_array_equal(old, np.asarray(inverse))
+
+
+@pytest.mark.parametrize(("background", "hidden"), [(0, 0), (-1, -1), (None, -1)])
+def test_masked_labels_are_background(background, hidden):
+    masked = np.ma.masked_array([[7, 2**60, 9], [7, 9, 2**61]], [[0, 1, 0], [0, 0, 1]])
+    numbers, old = conncomp.relabel_consecutive(masked, background=background, return_labels=True)
+    first = int(background == 0)
+    assert numbers.tolist() == [[first, hidden, first + 1], [first, first + 1, hidden]]
+    assert old.tolist() == [*[0] * first, 7, 9]
+    numbers, old = conncomp.relabel_consecutive(
+        np.ma.masked_array([[7, 9]], True), background=background, return_labels=True
+    )
+    assert numbers.tolist() == [[hidden, hidden]]
+    assert old.tolist() == [0] * first
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "error", "message"),
+    [
+        ([0, 1], {}, ValueError, "background=None for"),
+        ([[0.5]], {}, TypeError, "labels is of dtype float64"),
+        ([[True]], {}, TypeError, "labels is of dtype bool"),
+        ([[1]], {"background": 5}, ValueError, "background=5"),
+        ([[1]], {"batch_axes": 2}, ValueError, "batch_axes=2"),
+        ([[1]], {"return_labels": np.ones(2)}, TypeError, "return_labels="),
+    ],
+)
+def test_bad_input(labels, options, error, message):
+    with pytest.raises(error, match=message):
+        conncomp.relabel_consecutive(labels, **options)
