@@ -47,7 +47,7 @@ def check_sdist(path):
 def check_wheel(path):
     """Return what is wrong with a wheel."""
     with zipfile.ZipFile(path) as archive:
-        names = set(archive.namelist())
+        names = {name for name in archive.namelist() if not name.endswith("/")}
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         text = archive.read(metadata).decode()
     info = metadata.rpartition("/")[0]

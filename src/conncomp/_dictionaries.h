@@ -201,12 +201,13 @@ class NodeNumbers {
   std::vector<NewKey> new_keys_;                  // of a block, that were not known otherwise
 };
 
-// Prefetches the first keys of a dictionary. Where the pointer to them lies is no part of Python's stable ABI,
-// but has been the same since 3.6; should it move, other memory is prefetched, which does no harm.
+// Prefetches the first keys of a dictionary. The stable ABI does not tell where the pointer to them lies,
+// which has been there since 3.6; should it move, other memory is prefetched, which does no harm.
 inline void prefetch_keys(PyObject* row) {
+#ifdef Py_LIMITED_API
   constexpr size_t kPlace = 32;
-#ifndef Py_LIMITED_API
-  static_assert(offsetof(PyDictObject, ma_keys) == kPlace);
+#else
+  constexpr size_t kPlace = offsetof(PyDictObject, ma_keys);
 #endif
   if (!PyDict_CheckExact(row)) return;
   const char* keys;
