@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import platform
+from pathlib import Path
 
 from conncomp._arguments import as_integer
-from conncomp._core import instruction_set, native
-from conncomp.kernels.cuda.launcher import import_cupy
+from conncomp._core import BUILDS, instruction_set, is_built, native, obstacle
+from conncomp._system import gpu_facts, machine_facts, variables
 
-OPTIONAL = {
-    "cuda": ("cupy-cuda12x", "cupy-cuda13x"),
+# Those that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
+PACKAGES = {
+    "needed": ("numpy", "scipy"),
+    "cuda": (
+        "cupy-cuda12x",
+        "cupy-cuda13x",
+        "nvidia-cuda-nvrtc-cu12",
+        "nvidia-cuda-nvrtc",
+    ),
     "io": ("pillow", "tifffile"),
     "models": ("emcee", "h5py"),
     "cli": ("click", "rich", "matplotlib"),
@@ -23,6 +32,7 @@ OPTIONAL = {
         "networkit",
         "kornia-rs",
     ),
+    "arrays": ("torch", "jax", "numba", "dask", "xarray"),
 }
 
 
@@ -74,39 +84,50 @@ def get_num_threads() -> int:
     return int(native.get_num_threads())
 
 
-def config() -> dict[str, object]:
-    """Return what `show_config` prints."""
+def config() -> dict[str, str | int | None]:
+    """Return what `show_config` prints: facts by name; of packages None if one is not installed."""
+    return {
+        "conncomp": _version("conncomp"),
+        "location": str(Path(__file__).parent),
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        **machine_facts(),
+        **_native_facts(),
+        "threads": get_num_threads(),
+        **gpu_facts(),
+        **{package: _version(package) for group in PACKAGES.values() for package in group},
+        **variables(),
+    }
+
+
+def _version(package: str) -> str | None:
     import importlib.metadata  # slow, and seldom needed
 
-    facts: dict[str, object] = {
-        "conncomp": importlib.metadata.version("conncomp"),
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "compiler": native.compiler(),
-        "instruction set": instruction_set,
-        "threads": get_num_threads(),
-        "gpu": gpu_name(),
-    }
-    for package in ("numpy", "scipy", *(p for group in OPTIONAL.values() for p in group)):
-        try:
-            facts[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            facts[package] = None
-    return facts
-
-
-def gpu_name() -> str:
-    """Return the name of the current CUDA device, or what is missing to use one."""
     try:
-        cupy = import_cupy()
-        device = cupy.cuda.runtime.getDevice()
-        return str(cupy.cuda.runtime.getDeviceProperties(device)["name"].decode())
-    except (ImportError, RuntimeError) as error:
-        return str(error)
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _native_facts() -> dict[str, str]:
+    """Return which build of the core is loaded, and why not another one."""
+    asked = os.environ.get("CONNCOMP_CPU")
+    loaded = "loaded, as CONNCOMP_CPU asks for it" if asked else "loaded, as the best one"
+    states = {
+        name: obstacle(name, native.supports, is_built) or "could be loaded" for name in BUILDS
+    } | {instruction_set: loaded}
+    return {
+        "instruction set": instruction_set,
+        **{f"build {name}": state for name, state in states.items()},
+        "extension": Path(native.__file__).name,
+        "compiler": native.compiler(),
+    }
 
 
 def show_config() -> None:
-    """Print what was built and which optional packages were found.
+    """Print what a report of a fault needs: what was built, and what was found on this machine.
+
+    The GPU is asked for in a process of its own; what is missing, broken or does not answer is
+    said in place of a value.
 
     Examples
     --------

@@ -22,22 +22,30 @@ def is_built(name: str) -> bool:
     return find_spec(BUILDS[name]) is not None
 
 
+def obstacle(
+    name: str, supports: Callable[[str], bool], is_built: Callable[[str], bool]
+) -> str | None:
+    """Return why a build cannot be loaded; None if it can."""
+    if name not in BUILDS:
+        return "there is no build of that name"
+    if not supports(name):
+        return "this processor does not have these instructions"
+    if not is_built(name):
+        return "the compiler of this installation did not know these instructions"
+    return None
+
+
 def choose_build(
     wanted: str | None, supports: Callable[[str], bool], is_built: Callable[[str], bool]
 ) -> str:
     """Return the name of the build that is wanted, or of the best one that can be loaded."""
-    available = [name for name in BUILDS if supports(name) and is_built(name)]
+    available = [name for name in BUILDS if obstacle(name, supports, is_built) is None]
     if not wanted:
         return available[0]
-    if wanted in available:
-        return wanted
-    if wanted not in BUILDS:
-        flaw = "there is no build of that name"
-    elif not supports(wanted):
-        flaw = "this processor does not have these instructions"
-    else:
-        flaw = "the compiler of this installation did not know these instructions"
-    raise ValueError(f"CONNCOMP_CPU={wanted!r}: {flaw}; unset it or use {' or '.join(available)}")
+    if flaw := obstacle(wanted, supports, is_built):
+        remedy = f"unset it or use {' or '.join(available)}"
+        raise ValueError(f"CONNCOMP_CPU={wanted!r}: {flaw}; {remedy}")
+    return wanted
 
 
 instruction_set = choose_build(

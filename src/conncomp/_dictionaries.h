@@ -20,7 +20,9 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -55,7 +57,7 @@ class Pauses {
 };
 
 inline PyObject* item(const nanobind::tuple& objects, size_t i) {
-  return PyTuple_GET_ITEM(objects.ptr(), Py_ssize_t(i));
+  return NB_TUPLE_GET_ITEM(objects.ptr(), Py_ssize_t(i));
 }
 
 // Looks entries of a table up by hashes: each at the first free place from where its hash says.
@@ -199,10 +201,17 @@ class NodeNumbers {
   std::vector<NewKey> new_keys_;                  // of a block, that were not known otherwise
 };
 
-// Prefetches the first keys of a dictionary.
+// Prefetches the first keys of a dictionary. The stable ABI does not tell where the pointer to them lies,
+// which has been there since 3.6; should it move, other memory is prefetched, which does no harm.
 inline void prefetch_keys(PyObject* row) {
+#ifdef Py_LIMITED_API
+  constexpr size_t kPlace = 32;
+#else
+  constexpr size_t kPlace = offsetof(PyDictObject, ma_keys);
+#endif
   if (!PyDict_CheckExact(row)) return;
-  const char* const keys = reinterpret_cast<const char*>(reinterpret_cast<PyDictObject*>(row)->ma_keys);
+  const char* keys;
+  std::memcpy(&keys, reinterpret_cast<const char*>(row) + kPlace, sizeof keys);
   __builtin_prefetch(keys), __builtin_prefetch(keys + 64);
 }
 
@@ -237,7 +246,7 @@ void for_each_neighbour(NodeNumbers& numbers, const nanobind::tuple& rows, int64
     for (int64_t taken = 0; taken < most && PyDict_Next(row, &place, &key, &value); ++taken) {
       if (multiple && !PyDict_Check(value)) refuse_changed_graph();
       keys.push_back(key);
-      ends.push_back({vertex(i), multiple ? int64_t(PyDict_GET_SIZE(value)) : 1});
+      ends.push_back({vertex(i), multiple ? int64_t(NB_DICT_GET_SIZE(value)) : 1});
       if (keys.size() == kBlock) finish_block();
     }
   }
@@ -302,7 +311,7 @@ void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::t
         numbers, side, int64_t(vertices.size()), [&](int64_t i) { return vertices[size_t(i)]; },
         kAllNeighbours, false, unite_ends);
   };
-  visit_outside(rows, [&](int64_t v) { return PyDict_GET_SIZE(item(rows, size_t(v))) > kFew; });
+  visit_outside(rows, [&](int64_t v) { return NB_DICT_GET_SIZE(item(rows, size_t(v))) > kFew; });
   if (!opposite.is(rows)) visit_outside(opposite, [](int64_t) { return true; });
 }
 

@@ -879,7 +879,7 @@ bool supports(const std::string& instruction_set) {
 NB_MODULE(CONNCOMP_MODULE, m) {
   // nanobind's arrays take Python's lock by a call that knows the main interpreter only, and would wait for
   // ever in another one.
-  if (PyInterpreterState_Get() != PyInterpreterState_Main())
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
   define_labels<by_runs>(m, "label_by_runs");
   define_labels<by_raster_scans>(m, "label_by_raster_scans");

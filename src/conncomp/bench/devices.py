@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from conncomp._system import cuda_version
 from conncomp.bench import machine
 from conncomp.kernels.cuda import launcher
 
@@ -103,8 +104,8 @@ class Cuda(Cpu):
         gpu = {
             "name": properties["name"].decode(),
             "memory_bytes": int(properties["totalGlobalMem"]),
-            "driver": _cuda_version(runtime.driverGetVersion()),
-            "runtime": _cuda_version(runtime.runtimeGetVersion()),
+            "driver": cuda_version(runtime.driverGetVersion()),
+            "runtime": cuda_version(runtime.runtimeGetVersion()),
         }
         return super().describe() | {"gpu": gpu}
 
@@ -180,17 +181,6 @@ class Cuda(Cpu):
             raise
         replay: Call = self.stream.end_capture().launch
         return replay
-
-
-def _cuda_version(number: int) -> str:
-    """Return a version as NVIDIA writes it.
-
-    Examples
-    --------
-    >>> _cuda_version(12080)
-    '12.8'
-    """
-    return f"{number // 1000}.{number % 1000 // 10}"
 
 
 DEVICES: dict[str, type[Cpu]] = {"cpu": Cpu, "cuda": Cuda}

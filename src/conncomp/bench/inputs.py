@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conncomp._system import memory_of_pages
 from conncomp.graph import Graph
 
 # The first is for tests: whole suites of it run in seconds.
@@ -65,19 +65,7 @@ def available_memory() -> int | None:
                 return int(line.split()[1]) << 10
     except OSError:
         pass
-    return _memory("SC_AVPHYS_PAGES")
-
-
-def total_memory() -> int:
-    """Return how many bytes of memory the machine has; 0 if nobody knows."""
-    return _memory("SC_PHYS_PAGES") or 0
-
-
-def _memory(pages: str) -> int | None:
-    try:
-        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not on this system
-        return None
+    return memory_of_pages("SC_AVPHYS_PAGES")
 
 
 def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:

@@ -14,28 +14,18 @@ from typing import Any
 import numpy as np
 
 import conncomp
-from conncomp.bench.inputs import available_memory, total_memory
+from conncomp._system import processor_name, total_memory
+from conncomp.bench.inputs import available_memory
 
 
 def machine() -> dict[str, Any]:
     """Return the processor, its cores, the memory and the system."""
     return {
-        "cpu": _processor(),
+        "cpu": processor_name(),
         "cores": os.cpu_count() or 1,
         "memory_bytes": total_memory(),
         "system": f"{platform.system()} {platform.release()}",
     }
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def commit() -> tuple[str | None, bool | None]:

@@ -11,7 +11,10 @@ from conncomp.cli._report import show
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(as_json: bool) -> None:
-    """Print what was built, and which optional packages were found."""
+    """Print what a report of a fault needs.
+
+    What was built, the machine and its GPUs, packages, and environment variables that matter.
+    """
     facts = config()
     rows = [(key, "not installed" if value is None else str(value)) for key, value in facts.items()]
     show(facts, rows, as_json=as_json)

@@ -1,0 +1,182 @@
+"""The machine, its GPUs and what is set in the environment: what a report of a fault needs.
+
+Whatever is missing or broken becomes a sentence in place of its value. What may hang or crash, as
+drivers do, is asked in a process of its own, and not waited for beyond `PATIENCE` seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from conncomp.kernels.cuda.launcher import import_cupy
+
+# CuPy takes some ten seconds where its files are read from a slow disk for the first time.
+PATIENCE = 60.0
+
+# What changes how conncomp, CuPy or NetworkX work, or which files are loaded.
+VARIABLES = (
+    "CONNCOMP_CPU",
+    "OMP_NUM_THREADS",
+    "NETWORKX_BACKEND_PRIORITY",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_PATH",
+    "CUPY_CACHE_DIR",
+    "CUPY_GPU_MEMORY_LIMIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "PYTHONPATH",
+)
+
+
+def machine_facts() -> dict[str, str]:
+    """Return the system, the processor and the memory, in words."""
+    return {
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "processor": processor_name(),
+        "processors": _processors(),
+        "memory": f"{total_memory() / 1e9:.1f} GB" if total_memory() else "unknown",
+    }
+
+
+def processor_name() -> str:
+    """Return what the maker of the processor calls it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    except OSError:
+        pass
+    if sys.platform == "darwin":
+        return _answer(("sysctl", "-n", "machdep.cpu.brand_string"), 5.0).strip()
+    return platform.processor() or platform.machine()
+
+
+def _processors() -> str:
+    """Return how many there are, and how many of them this process may use."""
+    count = os.cpu_count() or 1
+    if not hasattr(os, "sched_getaffinity"):  # not on this system
+        return str(count)
+    return f"{count}, {len(os.sched_getaffinity(0))} of them for this process"
+
+
+def total_memory() -> int:
+    """Return how many bytes of memory the machine has; 0 if nobody knows."""
+    return memory_of_pages("SC_PHYS_PAGES") or 0
+
+
+def memory_of_pages(pages: str) -> int | None:
+    """Return how many bytes the pages of a kind have; None if nobody knows."""
+    try:
+        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not on this system
+        return None
+
+
+def variables() -> dict[str, str]:
+    """Return the environment variables that matter and are set."""
+    return {name: os.environ[name] for name in VARIABLES if name in os.environ}
+
+
+def gpu_facts(patience: float = PATIENCE) -> dict[str, str]:
+    """Return the GPUs and the versions of CUDA, or what is missing to use them.
+
+    Parameters
+    ----------
+    patience : float, optional
+        How many seconds to wait for CuPy.
+    """
+    command = (sys.executable, "-c", "from conncomp import _system; _system.print_cuda_facts()")
+    answer = _answer(command, patience)
+    try:
+        facts: dict[str, str] = json.loads(answer.splitlines()[-1])
+    except (IndexError, ValueError):
+        facts = {"gpu": answer.strip() or "CuPy ended without an answer"}
+    query = ("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+    return facts | {"nvidia-smi": "; ".join(_answer(query, min(patience, 20.0)).splitlines())}
+
+
+def print_cuda_facts() -> None:
+    """Print what CuPy tells of GPUs and CUDA, as JSON on one line."""
+    try:
+        cupy = import_cupy()
+    except Exception as error:  # a library that does not fit raises whatever it likes
+        print(json.dumps({"gpu": _in_words(error)}))
+        return
+    runtime = cupy.cuda.runtime
+    questions: dict[str, Callable[[], str]] = {
+        "gpu": lambda: "; ".join(
+            _device(runtime.getDeviceProperties(device))
+            for device in range(runtime.getDeviceCount())
+        ),
+        "cupy": lambda: str(cupy.__version__),
+        "cuda of the driver": lambda: cuda_version(runtime.driverGetVersion()),
+        "cuda runtime": lambda: cuda_version(runtime.runtimeGetVersion()),
+        "nvrtc": lambda: ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
+    }
+    facts = {}
+    for name, question in questions.items():
+        try:
+            facts[name] = question()
+        except Exception as error:
+            facts[name] = _in_words(error)
+    print(json.dumps(facts))
+
+
+def _device(properties: dict[str, object]) -> str:
+    name = properties["name"]
+    return (
+        f"{name.decode() if isinstance(name, bytes) else name}, "
+        f"{int(str(properties['totalGlobalMem'])) / 1e9:.1f} GB, "
+        f"compute capability {properties['major']}.{properties['minor']}"
+    )
+
+
+def cuda_version(number: int) -> str:
+    """Return a version of CUDA as it is written.
+
+    Examples
+    --------
+    >>> cuda_version(12080)
+    '12.8'
+    """
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _in_words(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _answer(command: Sequence[str], patience: float) -> str:
+    """Return what a command prints, or why it does not."""
+    name = Path(command[0]).name or "the interpreter"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": paths},
+        )
+    except OSError:
+        return f"{name} cannot be run"
+    try:
+        output, flaw = process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        with suppress(subprocess.TimeoutExpired):  # not even killed, if the driver holds it
+            process.communicate(timeout=1)
+        return f"{name} did not answer within {patience:g} s"
+    if process.returncode:
+        return f"{name} ended with status {process.returncode}: {' '.join(flaw.split()[-40:])}"
+    return output
