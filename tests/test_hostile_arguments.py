@@ -224,7 +224,10 @@ CALLS = {
             (conncomp.component_sizes, {}),
             (conncomp.component_members, {}),
             (conncomp.size_histogram, {}),
-            (conncomp.component_statistics, {}),
+            (
+                conncomp.component_statistics,
+                {"image": IMAGE, "moments": False, "surfaces": True, "spacing": None},
+            ),
             (conncomp.component_spans, {}),
             (conncomp.sort_by_size, {}),
             (conncomp.largest_components, {"k": 1}),

@@ -78,7 +78,7 @@ def labelled_images(draw):
 
 @host
 @settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(labelled_images(), st.sampled_from([0, None]), st.integers(0, 3), st.booleans())
 def test_equals_the_cpu(cupy, case, background, axes, spaced):

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -15,7 +16,9 @@
 #include "cpu/components/colours.h"
 #include "cpu/components/contacts.h"
 #include "cpu/components/distinct.h"
+#include "cpu/components/intensities.h"
 #include "cpu/components/measures.h"
+#include "cpu/components/surfaces.h"
 #include "cpu/components/tables.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/extremes.h"
@@ -220,6 +223,60 @@ struct Measured {
   bool operator==(const Measured&) const = default;
 };
 
+// Columns of the values of an image.
+template <class Value>
+struct MeasuredValues {
+  std::vector<GivenSum<Value>> sums;
+  std::vector<double> means, centroids;
+  std::vector<Value> minima, maxima;
+
+  template <class Index>
+  MeasuredValues(const LabelledItems<Index>& items, const std::vector<Value>& values,
+                 const Measured& measured)
+      : sums(measured.labels.size()),
+        means(sums.size()),
+        centroids(items.shape.size() * sums.size()),
+        minima(sums.size()),
+        maxima(sums.size()) {
+    const RowsOfLabels rows(measured.labels.data(), int64_t(sums.size()));
+    const Intensities<Index, Value> intensities(items, values.data(), rows,
+                                                {measured.sizes.data(), measured.boxes.data()}, draw(43, 84));
+    check(intensities.write(rows.count(),
+                            {sums.data(), means.data(), minima.data(), maxima.data(), centroids.data()}),
+          "sums that fit");
+  }
+};
+
+// Compares values and faces of components with sums over elements, which are exact.
+template <class Value, class Index>
+void test_values(const std::vector<int64_t>& shape, const std::vector<Index>& numbers,
+                 const Measured& measured) {
+  const int64_t axes = int64_t(shape.size()), count = int64_t(numbers.size());
+  const LabelledItems<Index> items{numbers.data(), count, shape, Index(0)};
+  std::vector<Value> values(count);
+  for (Value& value : values) value = Value(draw(0, 200)) / 2;
+  const MeasuredValues<Value> found(items, values, measured);
+  const RowsOfLabels rows(measured.labels.data(), int64_t(measured.labels.size()));
+  std::vector<int64_t> faces(axes * rows.count()), expected(faces.size());
+  count_faces(items, rows, faces.data());
+  std::vector<double> sums(rows.count());
+  for (int64_t i = 0; i < count; ++i) {
+    if (numbers[i] == 0) continue;
+    const int64_t row = rows.row(numbers[i]);
+    sums[row] += double(values[i]);
+    check(found.minima[row] <= values[i] && values[i] <= found.maxima[row], "extremes");
+    int64_t stride = 1;
+    for (int64_t k = axes - 1; k >= 0; stride *= shape[k--]) {
+      const int64_t at = i / stride % shape[k];
+      expected[row * axes + k] += at == 0 || numbers[i - stride] != numbers[i];
+      expected[row * axes + k] += at + 1 == shape[k] || numbers[i + stride] != numbers[i];
+    }
+  }
+  check(faces == expected, "faces");
+  for (int64_t row = 0; row < rows.count(); ++row)
+    check(double(found.sums[row]) == sums[row], "a sum of values");
+}
+
 // Compares what is measured of numbers below `rows`, which occur as often as `sizes` says, with sums over
 // elements, and the table for few axes with that for any.
 template <class Index>
@@ -263,6 +320,10 @@ void test_measures(const std::vector<int64_t>& shape, const std::vector<Index>& 
     ++component;
   }
   check(component == measured.labels.size(), "the number of components");
+  if (draw(0, 1))
+    test_values<double>(shape, numbers, measured);
+  else
+    test_values<uint16_t>(shape, numbers, measured);
 }
 
 template <class Index>
@@ -862,6 +923,19 @@ void test_changing_labels() {
   std::vector<int64_t> sizes(rows);
   count_labels(labels.data(), count, draw(-1, 0), rows, sizes.data());
   measure_labels(labels.data(), count, {count}, draw(-1, 0), rows, draw(0, 1));
+  // Components are those of other labels, and values are any.
+  std::vector<int64_t> components(draw(1, int(rows))), boxes(2 * components.size(), draw(0, 40));
+  std::iota(components.begin(), components.end(), draw(0, 3));
+  components.back() += draw(0, 100);
+  const RowsOfLabels known(components.data(), int64_t(components.size()));
+  const LabelledItems<int32_t> items{labels.data(), count, {count}, draw(-1, 0)};
+  count_faces(items, known, std::vector<int64_t>(components.size()).data());
+  std::vector<double> values(count);
+  for (double& value : values) {
+    const uint64_t bits = uint64_t(generator()) << 32 | generator();
+    std::memcpy(&value, &bits, sizeof(value));
+  }
+  Intensities<int32_t, double>(items, values.data(), known, {components.data(), boxes.data()}, draw(43, 84));
   // There is room for fewer than there are now.
   std::vector<int64_t> begins(rows + 1);
   for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + draw(0, 40);

@@ -97,9 +97,9 @@ class RowTable {
   // Joins the rows that were touched in another table by join(entry, entry of the other).
   template <class Join>
   void join(const RowTable& part, Join&& join) {
+    if (part.begin_ >= part.end_) return;
     const int64_t first = part.begin_ * width_, entries = (part.end_ - part.begin_) * width_;
-    if (part.end_ > part.begin_)
-      for_each_index(entries, [&](int64_t i) { join(entries_[first + i], part.entries_[first + i]); });
+    for_each_index(entries, [&](int64_t i) { join(entries_[first + i], part.entries_[first + i]); });
   }
 
  private:
