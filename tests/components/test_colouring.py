@@ -39,6 +39,15 @@ def test_neighbours_differ(shape, density):
     check(conncomp.label(image < density, connectivity=1))
 
 
+def test_bars_side_by_side():
+    """What is new along a bar is all that it sees of one that begins later."""
+    labels = np.zeros((200, 40), int)
+    for row, (begin, length) in enumerate(np.random.default_rng(8).integers(1, 20, (200, 2))):
+        labels[row, begin : begin + length] = row + 1
+    check(labels)
+    check(labels.reshape(20, 10, 40)[:, :2])
+
+
 def test_many_components():
     check(np.random.default_rng(2).permutation(40 * 50).reshape(40, 50))
 
