@@ -110,7 +110,7 @@ def contacts(
     Notes
     -----
     ``areas`` are what ``cc3d.contacts`` returns by default, and ``counts`` what it is to return
-    with ``surface_area=False``. Version 4.1.1 of it counts some corners and edges twice there.
+    with ``surface_area=False``. Version 4.1.1 of it counts some corners too often.
 
     Examples
     --------
