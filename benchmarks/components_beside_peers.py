@@ -2,11 +2,11 @@
 
     python benchmarks/components_beside_peers.py [--rounds 5] [--only TASK] [--input NAME] [--wall]
 
-Peers are cc3d, fastremap, fill_voids, scikit-image and SciPy. Every answer is compared with the
-peer's before both are timed, in turns. A line has the median of our milliseconds on one thread and
-on two, and, of each peer, its median and how many times ours that is. Times are those of the
-processor, as others may use the machine; --wall takes the time that passes, which is what says how
-much a second thread helps.
+Peers are cc3d, fastremap, fill_voids, scikit-image and SciPy; pip installs them. Every answer is
+compared with the peer's before both are timed, in turns. A line has the median of our milliseconds
+on one thread and on two, and, of each peer, its median and how many times ours that is. Times are
+those of the processor, as others may use the machine; --wall takes the time that passes, which is
+what says how much a second thread helps.
 """
 
 import argparse

@@ -110,7 +110,7 @@ def contacts(
     Notes
     -----
     ``areas`` are what ``cc3d.contacts`` returns by default, and ``counts`` what it is to return
-    with ``surface_area=False``. Version 4.1.1 of it counts some corners and edges twice there.
+    with ``surface_area=False``. Version 4.1.1 of it counts some corners too often.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def region_adjacency(
     >>> import conncomp
     >>> graph = conncomp.region_adjacency([[1, 1, 2], [1, 3, 2], [4, 3, 3]], connectivity=1)
     >>> graph
-    Graph(num_vertices=5, num_arcs=8)
+    Graph(num_vertices=5, num_arcs=10)
     >>> conncomp.connected_components(graph, return_labels=False)
     2
     """

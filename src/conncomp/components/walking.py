@@ -24,7 +24,7 @@ from conncomp.components.statistics import component_statistics
 
 
 class _Walk:
-    """Labels, and what was measured of their components, as lists with an entry for each."""
+    """Labels, and what was measured of their components, with a row for each."""
 
     def __init__(self, labels: Any, background: Background, batch_axes: int) -> None:
         measured = component_statistics(
@@ -38,16 +38,16 @@ class _Walk:
             self.array, self.hidden = as_numpy_and_mask(labels, "labels")
         columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
         self.labels, self.sizes, self.boxes, self.items = (
-            on_host(as_cupy(column) if self.on_gpu else column).tolist() for column in columns
+            on_host(as_cupy(column)) if self.on_gpu else column for column in columns
         )
 
     def mask(self, row: int, box: tuple[Any, ...]) -> Any:
         """Return where in a box a component is."""
         if not self.on_gpu:
-            inside: Any = self.array[box] == self.labels[row]
+            inside: Any = self.array[box] == int(self.labels[row])
             return inside if self.hidden is None else inside & ~self.hidden[box]
         with caller_stream(self.library, self.array.device.id):
-            return from_cupy(self.array[box] == self.labels[row], self.library)
+            return from_cupy(self.array[box] == int(self.labels[row]), self.library)
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
@@ -64,7 +64,7 @@ class _Walk:
         with caller_stream(self.library, self.array.device.id):
             values = as_cupy(image)
             self._check_shape(values)
-            inside = self.array[box] == self.labels[row]
+            inside = self.array[box] == int(self.labels[row])
             return from_cupy(self._filled(values[box], inside, fill), library_of(image))
 
     def _check_shape(self, image: Any) -> None:
@@ -79,8 +79,8 @@ class _Walk:
         cropped = values.copy()
         try:
             cropped[~inside] = fill
-        except (TypeError, ValueError, OverflowError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
+        except Exception as error:  # whatever a foreign class raises
+            kind = ValueError if isinstance(error, ValueError) else TypeError
             raise kind(f"fill={shown(fill)} is no value of image, of {values.dtype}") from error
         return cropped
 
@@ -105,24 +105,22 @@ class Component:
     @property
     def label(self) -> int:
         """The label."""
-        label: int = self._walk.labels[self._row]
-        return label
+        return int(self._walk.labels[self._row])
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        size: int = self._walk.sizes[self._row]
-        return size
+        return int(self._walk.sizes[self._row])
 
     @property
     def slices(self) -> tuple[slice, ...]:
         """The bounding box in the array or, with batch axes, in the item."""
-        return tuple(slice(first, end) for first, end in self._walk.boxes[self._row])
+        return tuple(slice(first, end) for first, end in self._walk.boxes[self._row].tolist())
 
     @property
     def batch(self) -> tuple[int, ...]:
         """The item that the component is of, as indices along the batch axes."""
-        return tuple(self._walk.items[self._row])
+        return tuple(self._walk.items[self._row].tolist())
 
     @property
     def mask(self) -> NDArray[np.bool_]:
