@@ -175,23 +175,6 @@ def test_bad_input(function, labels, options, error, message):
         function(labels, **options)
 
 
-@pytest.mark.parametrize(
-    ("spacing", "error", "message"),
-    [
-        (0, ValueError, "spacing=0 must be above 0"),
-        (-1.5, ValueError, "spacing=-1.5 must"),
-        (np.inf, ValueError, "spacing=inf must"),
-        (np.nan, ValueError, "spacing=nan must"),
-        ("1", TypeError, "spacing='1' must be a number"),
-        ([1, 2, 3], ValueError, "has 3 entries; an item of labels has 2 axes"),
-        ([1, "x"], TypeError, "spacing='x' must be a number|spacing='1' must be a number"),
-    ],
-)
-def test_bad_spacing(spacing, error, message):
-    with pytest.raises(error, match=message):
-        conncomp.contacts([[1, 2]], spacing=spacing)
-
-
 def test_labels_too_large_for_keys():
     items = np.zeros((1 << 15, 1, 1 << 6), np.int32)
     items[0, 0, 0] = (1 << 25) // 2

@@ -76,25 +76,27 @@ def test_spacing(labels, lengths, axes):
         assert getattr(same, name).tobytes() == getattr(plain, name).tobytes()
 
 
+@pytest.mark.parametrize("measure", [conncomp.component_statistics, conncomp.contacts])
 @pytest.mark.parametrize(
     ("spacing", "error", "message"),
     [
-        ((1,), ValueError, r"spacing=\(1.0,\) has 1 lengths; .* each of the 2 axes of labels"),
+        ((1,), ValueError, r"spacing=\(1,\) has 1 lengths; .* each of the 2 axes of an item"),
         ((1, 2, 3), ValueError, "each of the 2 axes"),
-        ((1, 0), ValueError, r"spacing\[1\]=0.0 must be positive and finite"),
-        ((-1, 1), ValueError, r"spacing\[0\]=-1.0 must be"),
-        ((1, math.inf), ValueError, r"spacing\[1\]=inf"),
-        ((math.nan, 1), ValueError, r"spacing\[0\]=nan"),
-        ((1, 10**400), ValueError, r"spacing\[1\]=inf"),
-        (2.0, TypeError, r"spacing=2.0 must be one positive, finite number for each axis"),
-        ((), TypeError, r"spacing=\(\) must be"),
-        ("12", TypeError, "spacing='12' must be"),
+        ((), ValueError, r"spacing=\(\) has 0 lengths"),
+        ((1, 0), ValueError, r"spacing=\(1, 0\) must be positive and finite"),
+        ((-1, 1), ValueError, r"spacing=\(-1, 1\) must be"),
+        ((1, math.inf), ValueError, r"spacing=\(1, inf\)"),
+        ((math.nan, 1), ValueError, r"spacing=\(nan, 1\)"),
+        ((1, 10**400), ValueError, "must be positive and finite"),
+        (0, ValueError, "spacing=0 must be positive"),
+        (math.nan, ValueError, "spacing=nan must be positive"),
+        ("12", TypeError, "spacing='12' must be a number"),
         ((1, "2"), TypeError, r"spacing\[1\]='2' must be a number"),
     ],
 )
-def test_bad_spacings(spacing, error, message):
+def test_bad_spacings(measure, spacing, error, message):
     with pytest.raises(error, match=message):
-        conncomp.component_statistics(np.ones((2, 3), int), spacing=spacing)
+        measure(np.ones((2, 3), int), spacing=spacing)
 
 
 def test_spacing_is_of_the_axes_of_items():

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
-from math import prod
+from math import inf, prod
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, shown
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_number, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
@@ -111,6 +111,25 @@ class Items:
 def library_at(array: Any) -> Any:
     """Return NumPy or CuPy, whichever an array is of."""
     return np if isinstance(array, np.ndarray) else current_gpu().xp
+
+
+def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
+    """Return how far apart neighbouring elements of an item are along each of its axes.
+
+    One number is that of all axes, and 1 if it is None.
+    """
+    if isinstance(spacing, (str, bytes)) or not hasattr(spacing, "__iter__"):
+        lengths = [as_number("spacing", 1 if spacing is None else spacing)] * ndim
+    else:
+        lengths = [as_number(f"spacing[{k}]", length) for k, length in enumerate(spacing)]
+    if len(lengths) != ndim:
+        raise ValueError(
+            f"spacing={shown(spacing)} has {len(lengths)} lengths; it must have one for each of "
+            f"the {ndim} axes of an item of labels"
+        )
+    if not all(0 < length < inf for length in lengths):
+        raise ValueError(f"spacing={shown(spacing)} must be positive and finite")
+    return tuple(lengths)
 
 
 def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:

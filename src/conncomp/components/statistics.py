@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import prod
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_number, shown
+from conncomp._arguments import as_bool
 from conncomp._arrays import as_cupy, on_gpu, on_host, placed
 from conncomp._core import native
 from conncomp._optional import optional
@@ -19,6 +19,7 @@ from conncomp.components._labels import (
     Background,
     Items,
     check_items,
+    check_spacing,
     library_at,
     where_labels_lie,
 )
@@ -193,7 +194,7 @@ def component_statistics(
     *,
     moments: bool = True,
     surfaces: bool = False,
-    spacing: Sequence[float] | None = None,
+    spacing: float | Sequence[float] | None = None,
     background: Background = "auto",
     batch_axes: int = 0,
 ) -> ComponentStatistics:
@@ -213,7 +214,7 @@ def component_statistics(
         label, or lies outside the item, at periodic axes too. It is the surface of elements as
         boxes; scikit-image's `perimeter` and `mesh_surface_area` are those of smoother shapes, and
         cc3d's `contacts` has faces between two components, without those to the background.
-    spacing : sequence of float, optional
+    spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis of an item, such as the edges of a
         voxel: centroids, moments, volumes and areas are in its units. 1 by default.
     background : {"auto", 0, -1, None}, optional
@@ -289,26 +290,8 @@ def component_statistics(
     (array([0, 1, 1]), array([1, 1, 2]))
     """
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces)
-    lengths = None if spacing is None else _check_spacing(spacing)
-    columns = _measure(labels, image, *wanted, lengths, background, batch_axes)
-    ndim = columns[-1].shape[1]
-    return ComponentStatistics(*(*columns, lengths or (1.0,) * ndim))
-
-
-def _check_spacing(spacing: Sequence[float]) -> tuple[float, ...]:
-    """Return lengths, each positive and finite."""
-    remedy = "one positive, finite number for each axis, such as (2, 0.5, 0.5)"
-    try:
-        given = [] if isinstance(spacing, (str, bytes)) else list(spacing)
-    except TypeError:
-        given = []
-    if not given:
-        raise TypeError(f"spacing={shown(spacing)} must be {remedy}")
-    lengths = tuple(as_number(f"spacing[{k}]", length) for k, length in enumerate(given))
-    for k, length in enumerate(lengths):
-        if not 0 < length < inf:
-            raise ValueError(f"spacing[{k}]={length} must be positive and finite")
-    return lengths
+    columns = _measure(labels, image, *wanted, spacing, background, batch_axes)
+    return ComponentStatistics(*(*columns, check_spacing(spacing, columns[-1].shape[1])))
 
 
 @where_labels_lie
@@ -317,7 +300,7 @@ def _measure(
     image: ArrayLike | None,
     moments: bool,
     surfaces: bool,
-    spacing: tuple[float, ...] | None,
+    spacing: float | Sequence[float] | None,
     background: Background,
     batch_axes: int,
 ) -> tuple[Any, ...]:
@@ -326,11 +309,7 @@ def _measure(
     ndim = len(items.shape)
     if not ndim:
         raise ValueError("labels is a scalar; it must have one dimension or more")
-    if spacing is not None and len(spacing) != ndim:
-        raise ValueError(
-            f"spacing={spacing} has {len(spacing)} lengths; it must have one for each of the "
-            f"{ndim} axes of {'an item' if items.batch else 'labels'}"
-        )
+    lengths = np.array(check_spacing(spacing, ndim))
     intensities = None if image is None else check_image(image, items)
     measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
     rows, sizes, boxes, centroids, covariances = measure(items, moments)
@@ -338,7 +317,6 @@ def _measure(
     brightness = _measure_image(items, known, intensities)
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
-        lengths = np.array(spacing)
         scale = placed(items.xp, lengths)
         centroids *= scale
         brightness[-1] *= scale

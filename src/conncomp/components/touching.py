@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_number, shown
-from conncomp._arrays import as_numpy
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
     Items,
     Labels,
     check_items,
+    check_spacing,
     library_at,
     where_labels_lie,
 )
@@ -180,7 +179,7 @@ def _contacts(
 ) -> tuple[Any, ...]:
     """Return the attributes of `Contacts`."""
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
-    lengths = _check_spacing(spacing, len(items.shape))
+    lengths = check_spacing(spacing, len(items.shape))
     steps = contact_steps(neighbourhood, items.shape)
     pairs, kinds = count_contacts(
         items.labels, items.background, items.all_rows, items.count, steps
@@ -324,22 +323,3 @@ def count_contacts(
     counts = np.empty((found.pairs, steps.kinds), np.int64)
     found.write(pairs.reshape(-1), counts.reshape(-1))
     return pairs, counts
-
-
-def _check_spacing(spacing: float | Sequence[float] | None, ndim: int) -> tuple[float, ...]:
-    """Return how far apart elements are along each axis."""
-    if spacing is None:
-        return (1.0,) * ndim
-    if isinstance(spacing, (str, bytes)) or not hasattr(spacing, "__iter__"):
-        lengths = [as_number("spacing", spacing)] * ndim
-    else:
-        given = as_numpy(spacing, "spacing").reshape(-1)
-        lengths = [as_number("spacing", length) for length in given.tolist()]
-    if len(lengths) != ndim:
-        raise ValueError(
-            f"spacing={shown(spacing)} has {len(lengths)} entries; an item of labels has {ndim} "
-            "axes"
-        )
-    if not all(0 < length < inf for length in lengths):
-        raise ValueError(f"spacing={shown(spacing)} must be above 0 and finite")
-    return tuple(lengths)
