@@ -82,8 +82,8 @@ def faces_of_numpy(xp, labels, image, index):
 
 def ours(labels, image, **options):
     """Measure, as a dictionary."""
-    found = conncomp.component_statistics(labels, image, moments=False, **options)
-    return {name: getattr(found, name) for name in COLUMNS}
+    measured = conncomp.component_statistics(labels, image, moments=False, **options)
+    return {name: getattr(measured, name) for name in COLUMNS}
 
 
 def peers_on(device):
@@ -121,11 +121,11 @@ def host(array):
     return array.get() if hasattr(array, "get") else array
 
 
-def check(found, answer, what):
+def check(measured, answer, what):
     """Compare what a peer measured."""
     for name, column in answer.items():
         column = np.asarray(host(column) if hasattr(column, "get") else column)
-        if not np.allclose(host(found[name]), column, rtol=1e-4, atol=1e-5):
+        if not np.allclose(host(measured[name]), column, rtol=1e-4, atol=1e-5):
             raise SystemExit(f"{what}: {name} differ")
 
 
@@ -174,9 +174,9 @@ def main():
                     for peer, (of_peer, of_objects) in peers.items()
                     if not of_objects or count <= MOST_OBJECTS
                 }
-                found = function(*given)
+                measured = function(*given)
                 for peer, of_peer in usable.items():
-                    check(found, of_peer(*given, index), f"{task} of {name}: {peer}")
+                    check(measured, of_peer(*given, index), f"{task} of {name}: {peer}")
                 seconds = {who: [] for who in (*arguments.threads, *usable)}
                 for _ in range(arguments.rounds):
                     for number in arguments.threads:

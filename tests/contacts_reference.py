@@ -33,15 +33,15 @@ def contacts_by_loops(labels, background, connectivity=None, periodic=False):
     return counted
 
 
-def check_contacts(found, expected, spacing):
+def check_contacts(touching, expected, spacing):
     """Compare `Contacts` with what the loops give."""
     pairs = sorted(expected)
     np.testing.assert_array_equal(
-        found.pairs, np.array(pairs, np.int64).reshape(-1, 2), strict=True
+        touching.pairs, np.array(pairs, np.int64).reshape(-1, 2), strict=True
     )
     np.testing.assert_array_equal(
-        found.counts, np.array([expected[pair][0] for pair in pairs], np.int64), strict=True
+        touching.counts, np.array([expected[pair][0] for pair in pairs], np.int64), strict=True
     )
     face = [np.prod(np.delete(spacing, axis)) for axis in range(len(spacing))]
     areas = [np.dot(expected[pair][1:], face) for pair in pairs]
-    np.testing.assert_allclose(found.areas, np.array(areas, float), rtol=1e-12, strict=True)
+    np.testing.assert_allclose(touching.areas, np.array(areas, float), rtol=1e-12, strict=True)

@@ -57,8 +57,8 @@ def runs() -> Figure:
     image = _read(RUNS)
     starts = image & ~np.pad(image, ((0, 0), (1, 0)))[:, :-1]
     number = np.where(image, np.cumsum(starts).reshape(image.shape) - 1, -1)
-    both = image[1:] & image[:-1]
-    contacts = np.argwhere(both & ~np.pad(both, ((0, 0), (1, 0)))[:, :-1])
+    overlap = image[1:] & image[:-1]
+    contacts = np.argwhere(overlap & ~np.pad(overlap, ((0, 0), (1, 0)))[:, :-1])
     parent = list(range(int(starts.sum())))
     for y, x in contacts:
         unite(parent, int(number[y, x]), int(number[y + 1, x]))

@@ -203,6 +203,6 @@ def roots_of(parent: Sequence[int]) -> list[int]:
     return roots
 
 
-def agree(drawn: Any, found: Any) -> None:
+def agree(drawn: Any, roots: Any) -> None:
     """End the build if a picture does not show what conncomp finds."""
-    np.testing.assert_array_equal(drawn, found)
+    np.testing.assert_array_equal(drawn, roots)

@@ -58,19 +58,19 @@ def blocked_sampling() -> Figure:
         unite(parent, *edge)
     src, dst = np.array(EDGES).T
     graph = conncomp.Graph.from_edges(src, dst, num_vertices=count)
-    _, found = conncomp.connected_components(graph, directed=False, numbering="roots")
-    agree(roots_of(parent), found)
+    _, roots = conncomp.connected_components(graph, directed=False, numbering="roots")
+    agree(roots_of(parent), roots)
     _draw(axes[2], places, parent, visited, [e for e in EDGES if e not in visited])
     axes[2].set_title("the rest: only arcs of vertices outside the giant")
     return figure
 
 
-def _draw(axes, places, parent, used, others) -> None:
+def _draw(axes, places, parent, used, skipped) -> None:
     for v in range(0, len(parent), WIDE):
         x, y = places[v]
         axes.plot([x - 0.35, x + (WIDE - 1) * 0.95 + 0.35], [y - 0.42] * 2, color=PALE, lw=1)
     arc = {"arrowstyle": "-", "shrinkA": 5, "shrinkB": 5}
-    draw_arcs(axes, places, others, color=PALE, **arc)
+    draw_arcs(axes, places, skipped, color=PALE, **arc)
     draw_arcs(axes, places, used, color=INK, **arc)
     draw_vertices(axes, places, colours_of(np.array(roots_of(parent))))
 

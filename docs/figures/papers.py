@@ -26,7 +26,7 @@ EDGES: list[Edge] = [(0, 5), (2, 5), (3, 5), (1, 6), (4, 6), (4, 7), (7, 8)]
 COUNT = 9
 
 
-def _found(edges: list[Edge], count: int, **options: str) -> np.ndarray:
+def _roots(edges: list[Edge], count: int, **options: str) -> np.ndarray:
     src, dst = np.array(edges).T
     graph = conncomp.Graph.from_edges(src, dst, num_vertices=count)
     return conncomp.connected_components(graph, numbering="roots", **options)[1]
@@ -46,7 +46,7 @@ def ecl() -> Figure:
     draw_forest(hooked, parent, EDGES)
     hooked.set_title("hook: every edge unites the trees of its ends")
     parent = roots_of(parent)
-    agree(parent, _found(EDGES, COUNT, algorithm="ecl"))
+    agree(parent, _roots(EDGES, COUNT, algorithm="ecl"))
     draw_forest(finished, parent)
     finished.set_title("finish: every vertex points to its root")
     return figure
@@ -73,15 +73,15 @@ def soman() -> Figure:
         draw_forest(axis, parent, edges, marked)
         way = "the smaller root under the larger" if sweep % 2 else "the larger under the smaller"
         axis.set_title(f"sweep {sweep}: {way}; {len(marked)} edges marked")
-    found = _found(edges, COUNT)
-    agree([min(v for v in range(COUNT) if parent[v] == root) for root in parent], found)
+    roots = _roots(edges, COUNT)
+    agree([min(v for v in range(COUNT) if parent[v] == root) for root in parent], roots)
     return figure
 
 
 def lowering() -> Figure:
     """Draw the labels of vertices, sweep by sweep, for three kernels."""
     edges = [(0, 4), (4, 1), (1, 6), (6, 2), (2, 7), (3, 5), (5, 8)]
-    found = _found(edges, COUNT, algorithm="recolouring")
+    roots = _roots(edges, COUNT, algorithm="recolouring")
     figure, axes = panels(3, 1, 6.4)
     ways = (
         ("edge-propagation: every edge, each sweep", _lower_edges(edges)),
@@ -91,7 +91,7 @@ def lowering() -> Figure:
     for axis, (title, steps) in zip(axes, ways, strict=True):
         rows = list(steps)
         labels = np.array([row for row, _ in rows])
-        agree(labels[-1], found)
+        agree(labels[-1], roots)
         draw_cells(axis, colours_of(labels), np.where(labels < 0, "", labels))
         for y, (_, frontier) in enumerate(rows):
             for x in frontier:
@@ -243,11 +243,11 @@ def tiles() -> Figure:
     """Draw a lattice with bonds: labels of tiles, seams by level, labels of all."""
     side, tile = 16, 4
     bonds = np.random.default_rng(6).random((2, side, side)) < 0.47
-    found = conncomp.label_bonds(bonds, numbering="roots")
+    whole = conncomp.label_bonds(bonds, numbering="roots")
     for local in ("bfs", "union-find", "self-labelling"):
         for merge in ("relaxation", "sewing"):
             options = {"algorithm": "tiles", "local": local, "merge": merge, "tile": tile}
-            agree(conncomp.label_bonds(bonds, numbering="roots", **options), found)
+            agree(conncomp.label_bonds(bonds, numbering="roots", **options), whole)
     within = np.empty((side, side), int)
     index = np.arange(side * side).reshape(side, side)
     for y in range(0, side, tile):
@@ -258,7 +258,7 @@ def tiles() -> Figure:
     figure, (above, below) = panels(2, 1, 9.2)
     for axis, roots, title in (
         (above, within, "components of tiles, each on its own"),
-        (below, found, "seams sewn: thin within groups of two tiles a side, thick between"),
+        (below, whole, "seams sewn: thin within groups of two tiles a side, thick between"),
     ):
         sizes = np.bincount(roots.ravel())
         draw_cells(axis, colours_of(np.where(sizes[roots] > 1, roots, -1)), lines=False)

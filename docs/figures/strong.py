@@ -28,7 +28,7 @@ PLACES = {
 COUNT = len(PLACES)
 
 
-def _found() -> np.ndarray:
+def _roots() -> np.ndarray:
     src, dst = np.array(ARCS).T
     graph = conncomp.Graph.from_edges(src, dst, num_vertices=COUNT)
     options = {"connection": "strong", "numbering": "roots"}
@@ -62,7 +62,7 @@ def tarjan() -> Figure:
         if v not in rank:
             visit(v)
     settled = np.array([roots[v] for v in range(COUNT)])
-    agree(settled, _found())
+    agree(settled, _roots())
     figure, (axes,) = panels(1, 1, 3.6)
     draw_arcs(axes, PLACES, [arc for arc in ARCS if arc not in tree], color=GREY, ls=":")
     draw_arcs(axes, PLACES, tree, lw=1.6)
@@ -92,15 +92,15 @@ def signatures() -> Figure:
         rows.append((above, below))
     above, below = rows[-1]
     told = [v for v in range(COUNT) if above[v][0] == below[v][0]]
-    found = _found()
-    agree([above[v][0] for v in told], found[told])
+    roots = _roots()
+    agree([above[v][0] for v in told], roots[told])
     cut = [(a, b) for a, b in ARCS if (above[a], below[a]) != (above[b], below[b])]
-    assert all(found[a] != found[b] for a, b in cut)
+    assert all(roots[a] != roots[b] for a, b in cut)
 
     figure, (top, bottom) = panels(2, 1, 5.6, height_ratios=(3.4, 2.6))
     draw_arcs(top, PLACES, [arc for arc in ARCS if arc not in cut])
     draw_arcs(top, PLACES, cut, color=RED, ls="--")
-    shown = np.array([found[v] if v in told else -1 for v in range(COUNT)])
+    shown = np.array([roots[v] if v in told else -1 for v in range(COUNT)])
     draw_vertices(top, PLACES, colours_of(shown))
     top.set_title("final signatures: coloured vertices are told, dashed arcs are dropped")
     bottom.set_xlim(-1.3, COUNT - 0.4)
@@ -123,8 +123,8 @@ def forward_backward() -> Figure:
     pivot = 1
     ahead = _reached(pivot, ARCS)
     behind = _reached(pivot, [(b, a) for a, b in ARCS])
-    found = _found()
-    agree(sorted(ahead & behind), np.flatnonzero(found == found[pivot]))
+    roots = _roots()
+    agree(sorted(ahead & behind), np.flatnonzero(roots == roots[pivot]))
     classes = np.array([(v in ahead) + 2 * (v in behind) for v in range(COUNT)])
     figure, (axes,) = panels(1, 1, 3.8)
     between = [(a, b) for a, b in ARCS if classes[a] != classes[b]]

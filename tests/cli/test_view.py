@@ -27,11 +27,11 @@ def _labels(tmp_path, monkeypatch):
 def test_reads_labels_as_other_commands_do(report, name):
     labels = LABELS[2] if name == "slice.png" else LABELS
     conncomp.write_image(name, labels)
-    found = report("view", name)
-    page = ViewPage(Path(found["written"]["page"]))
-    assert found["written"]["page"] == str(Path(name).with_suffix(".html"))
-    assert found["written"]["bytes"] == len(page.source.encode())
-    assert found["input"] == {"path": name, "shape": list(labels.shape), "dtype": page_type(name)}
+    printed = report("view", name)
+    page = ViewPage(Path(printed["written"]["page"]))
+    assert printed["written"]["page"] == str(Path(name).with_suffix(".html"))
+    assert printed["written"]["bytes"] == len(page.source.encode())
+    assert printed["input"] == {"path": name, "shape": list(labels.shape), "dtype": page_type(name)}
     assert page.about["title"] == name
     np.testing.assert_array_equal(page.labels().reshape(labels.shape), labels)
 

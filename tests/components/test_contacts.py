@@ -37,10 +37,10 @@ def problems(draw, most_dims=4):
 def test_contacts(problem, spacing):
     labels, background, options = problem
     spacing = spacing[: labels.ndim]
-    found = conncomp.contacts(labels, background=background, spacing=spacing, **options)
+    touching = conncomp.contacts(labels, background=background, spacing=spacing, **options)
     expected = contacts_by_loops(labels, -1 if background is None else background, **options)
-    check_contacts(found, expected, spacing)
-    assert found.batch.shape == (len(found.pairs), 0)
+    check_contacts(touching, expected, spacing)
+    assert touching.batch.shape == (len(touching.pairs), 0)
 
 
 @pytest.mark.parametrize("shape", [(3, 200), (2, 3, 129), (5, 64), (300,), (2, 65, 2)])
@@ -51,8 +51,8 @@ def test_long_lines(shape, values):
     labels = np.repeat(rng.integers(0, values, (*shape[:-1], shape[-1])), 3, axis=-1)
     labels = labels[..., : shape[-1]]
     for periodic in (False, True):
-        found = conncomp.contacts(labels, background=0, periodic=periodic)
-        check_contacts(found, contacts_by_loops(labels, 0, periodic=periodic), [1] * len(shape))
+        touching = conncomp.contacts(labels, background=0, periodic=periodic)
+        check_contacts(touching, contacts_by_loops(labels, 0, periodic=periodic), [1] * len(shape))
 
 
 @settings(max_examples=60)
@@ -60,18 +60,18 @@ def test_long_lines(shape, values):
 def test_items(problem, batch_axes):
     labels, background, _ = problem
     axes = min(batch_axes, labels.ndim - 1)
-    found = conncomp.contacts(labels, background=background, batch_axes=axes)
+    touching = conncomp.contacts(labels, background=background, batch_axes=axes)
     row = 0
     for item in np.ndindex(labels.shape[:axes]):
         alone = conncomp.contacts(labels[item], background=background)
         rows = slice(row, row + len(alone.pairs))
-        assert (found.batch[rows] == item).all()
+        assert (touching.batch[rows] == item).all()
         for name in ("pairs", "counts", "areas"):
             np.testing.assert_array_equal(
-                getattr(found, name)[rows], getattr(alone, name), strict=True
+                getattr(touching, name)[rows], getattr(alone, name), strict=True
             )
         row = rows.stop
-    assert row == len(found.pairs)
+    assert row == len(touching.pairs)
 
 
 def cells(shape, count):
@@ -89,8 +89,8 @@ def test_areas_against_cc3d():
             surface_area=True,
             anisotropy=anisotropy,
         )
-        found = conncomp.contacts(labels, connectivity=connectivity, spacing=anisotropy)
-        ours = dict(zip(map(tuple, found.pairs.tolist()), found.areas.tolist(), strict=True))
+        touching = conncomp.contacts(labels, connectivity=connectivity, spacing=anisotropy)
+        ours = dict(zip(map(tuple, touching.pairs.tolist()), touching.areas.tolist(), strict=True))
         assert ours == {pair: pytest.approx(area, rel=1e-5) for pair, area in theirs.items()}
 
 
@@ -114,11 +114,11 @@ def test_keys_of_any_size():
     steps = contact_steps(Neighbourhood(1, None, (False,)), (5,))
     rows = 1 << 31
     labels = np.array([rows - 1, rows - 2, rows - 1, 7, 5], np.int64)
-    found = _core.native.find_contacts(
+    touching = _core.native.find_contacts(
         labels, (1, *steps.shape), 0, steps.packed, steps.kinds, 0, rows
     )
-    pairs, counts = np.empty((found.pairs, 2), np.int64), np.empty((found.pairs, 2), np.int64)
-    found.write(pairs.reshape(-1), counts.reshape(-1))
+    pairs, counts = np.empty((touching.pairs, 2), np.int64), np.empty((touching.pairs, 2), np.int64)
+    touching.write(pairs.reshape(-1), counts.reshape(-1))
     assert pairs.tolist() == [[5, 7], [7, rows - 1], [rows - 2, rows - 1]]
     assert counts.tolist() == [[1, 0], [1, 0], [2, 0]]
 
@@ -133,14 +133,14 @@ def test_masked_labels_touch_nothing():
 def test_region_adjacency(problem):
     labels, background, options = problem
     graph = conncomp.region_adjacency(labels, background=background, **options)
-    found = conncomp.contacts(labels, background=background, **options)
+    touching = conncomp.contacts(labels, background=background, **options)
     assert graph.num_vertices == (max(labels.max(), -1) + 1 if labels.size else 0)
     arcs = {
         (source, int(target))
         for source in range(graph.num_vertices)
         for target in graph.indices[graph.indptr[source] : graph.indptr[source + 1]]
     }
-    pairs = {tuple(pair) for pair in found.pairs.tolist()}
+    pairs = {tuple(pair) for pair in touching.pairs.tolist()}
     assert arcs == pairs | {(b, a) for a, b in pairs}
     assert graph.num_arcs == 2 * len(pairs)
 

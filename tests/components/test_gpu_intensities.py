@@ -172,8 +172,8 @@ def test_labels_that_change(during):
     """Any answer, but no access out of bounds, which AddressSanitizer finds."""
     labels, image = noise(SHAPE)
     right = 2 * (labels % 20)
-    found = conncomp.component_statistics(right)
-    known = found.labels, found.sizes, found.bounding_boxes
+    statistics = conncomp.component_statistics(right)
+    known = statistics.labels, statistics.sizes, statistics.bounding_boxes
     wrong = [right + 1, right * 0 - 5, right * 0 + 2**30, np.minimum(right, 1)]
     array = right.copy()
     if during:

@@ -103,13 +103,13 @@ def test_intensities(case):
         np.testing.assert_array_equal(statistics.minima[row], low)
         np.testing.assert_array_equal(statistics.maxima[row], high)
         for k, centroid in enumerate(centroids):
-            found = statistics.weighted_centroids[row, k]
+            place = statistics.weighted_centroids[row, k]
             if not isinstance(centroid, Fraction):
-                np.testing.assert_array_equal(found, centroid)
+                np.testing.assert_array_equal(place, centroid)
             elif abs(total) * 2**40 > magnitude:  # else all digits may cancel
-                slack = Fraction(max(abs(found), 1)) / 2**50
+                slack = Fraction(max(abs(place), 1)) / 2**50
                 units = magnitude * len(values) * max(labels.shape) / 2**60
-                assert abs(Fraction(found) - centroid) <= slack + units / abs(total)
+                assert abs(Fraction(place) - centroid) <= slack + units / abs(total)
 
 
 def test_values_that_float64_would_lose():
@@ -162,13 +162,13 @@ def test_numbers_that_are_not_finite():
 def test_threads_and_roots(dtype, restore_threads):
     """Bits are those of one thread, and of labels far apart."""
     random = np.random.default_rng(2)
-    found = random.random((50, 90, 100)) < 0.4
-    values = random.standard_normal(found.shape) * 10 ** random.uniform(0, 2, found.shape)
+    mask = random.random((50, 90, 100)) < 0.4
+    values = random.standard_normal(mask.shape) * 10 ** random.uniform(0, 2, mask.shape)
     image = (abs(values) if dtype == "u8" else values).astype(dtype)
-    labels = conncomp.label(found, connectivity=1)
-    roots = conncomp.label(found, connectivity=1, numbering="roots")
+    labels = conncomp.label(mask, connectivity=1)
+    roots = conncomp.label(mask, connectivity=1, numbering="roots")
     labels[20:] += (labels[20:] > 0) * 3  # components that reach far, and gaps
-    many = [(labels, 0), (roots, -1), (random.integers(0, 3, found.shape), None)]
+    many = [(labels, 0), (roots, -1), (random.integers(0, 3, mask.shape), None)]
     for each, background in many:
         conncomp.set_num_threads(1)
         options = {"background": background, "surfaces": True}

@@ -134,8 +134,10 @@ def test_tables_grow(bits, shape, values):
             bits,
         )
         areas = counts[:, :-1].sum(axis=1).astype(float)
-        found = conncomp.Contacts(pairs, counts.sum(axis=1), areas, pairs[:, :0])
-        check_contacts(found, contacts_by_loops(labels, 0, periodic=periodic), [1.0] * len(shape))
+        touching = conncomp.Contacts(pairs, counts.sum(axis=1), areas, pairs[:, :0])
+        check_contacts(
+            touching, contacts_by_loops(labels, 0, periodic=periodic), [1.0] * len(shape)
+        )
 
 
 @host

@@ -260,8 +260,8 @@ def _is_close(components: Labels, strides: list[int], rows: int) -> NDArray[np.b
     for stride in strides:
         smallest = _over_reach(np.minimum, smallest, stride)
         largest = _over_reach(np.maximum, largest, stride)
-    others = (smallest != components) | (largest != components)
-    is_close: NDArray[np.bool_] = others & foreground
+    differs = (smallest != components) | (largest != components)
+    is_close: NDArray[np.bool_] = differs & foreground
     return is_close
 
 

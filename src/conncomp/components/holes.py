@@ -130,17 +130,19 @@ def _fill_labels(
     # Labels and holes as components of one array, whose numbers are those of rows of one table.
     numbers = xp.where(closed, num_labels + xp.arange(len(closed)), empty).astype(dtype)
     placed = replace(holes, labels=holes.labels.astype(dtype, copy=False), dtype=dtype)
-    both = xp.where(inside, items.labels, replace_rows(placed, numbers)).astype(dtype, copy=False)
+    labels_and_holes = xp.where(inside, items.labels, replace_rows(placed, numbers)).astype(
+        dtype, copy=False
+    )
     steps = contact_steps(_complement(objects), items.shape, of_one_kind=True)
-    pairs, _ = count_contacts(both, empty, rows, items.count, steps)
+    pairs, _ = count_contacts(labels_and_holes, empty, rows, items.count, steps)
     surrounding = pairs[(pairs[:, 0] < num_labels) & (pairs[:, 1] >= num_labels)]
     owners = xp.full(rows, empty, dtype)
     owners[:num_labels] = xp.arange(num_labels) % max(items.rows, 1)
     label_of_pair, hole_of_pair = surrounding[:, 0] % max(items.rows, 1), surrounding[:, 1]
     assign_rows(owners, hole_of_pair, label_of_pair.astype(dtype))
-    several = xp.flatnonzero(xp.bincount(hole_of_pair, minlength=rows) > 1)
-    assign_rows(owners, several, dtype.type(empty))
-    return replace_rows(replace(items, labels=both), owners)
+    shared_holes = xp.flatnonzero(xp.bincount(hole_of_pair, minlength=rows) > 1)
+    assign_rows(owners, shared_holes, dtype.type(empty))
+    return replace_rows(replace(items, labels=labels_and_holes), owners)
 
 
 def _complement(objects: Neighbourhood) -> Neighbourhood:

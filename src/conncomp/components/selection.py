@@ -136,7 +136,7 @@ def remove_small_components(
         raise ValueError("neither min_size nor max_size is given; give one of them, or both")
     least = 0 if min_size is None else as_integer("min_size", min_size)
     most = None if max_size is None else as_integer("max_size", max_size)
-    others = as_bool("invert", invert)
+    inverted = as_bool("invert", invert)
     mask = as_mask(labels)
     if mask is not None:
         check_mask(mask, background)
@@ -154,7 +154,7 @@ def remove_small_components(
     kept = sizes >= max(0, min(least, highest))
     if most is not None:
         kept &= sizes <= max(-1, min(most, highest))
-    pruned: Labels = _keep(items, ~kept if others else kept)
+    pruned: Labels = _keep(items, ~kept if inverted else kept)
     return pruned if mask is None else pruned != 0
 
 

@@ -211,8 +211,8 @@ def _arcs(
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, 0)
     steps = contact_steps(neighbourhood, items.shape, of_one_kind=True)
     pairs, _ = count_contacts(items.labels, items.background, items.rows, items.count, steps)
-    both = items.xp.concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
-    return both[:, 0].copy(), both[:, 1].copy(), items.xp.full(1, items.rows)
+    arcs = items.xp.concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
+    return arcs[:, 0].copy(), arcs[:, 1].copy(), items.xp.full(1, items.rows)
 
 
 def check_touching(
@@ -318,8 +318,8 @@ def count_contacts(
         problem = shape, steps.periodic, steps.packed, steps.kinds
         return on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
     problem = shape, steps.periodic, steps.packed, steps.kinds
-    found = native.find_contacts(labels.reshape(-1), *problem, background, rows)
-    pairs = np.empty((found.pairs, 2), np.int64)
-    counts = np.empty((found.pairs, steps.kinds), np.int64)
-    found.write(pairs.reshape(-1), counts.reshape(-1))
+    contacts_of_kinds = native.find_contacts(labels.reshape(-1), *problem, background, rows)
+    pairs = np.empty((contacts_of_kinds.pairs, 2), np.int64)
+    counts = np.empty((contacts_of_kinds.pairs, steps.kinds), np.int64)
+    contacts_of_kinds.write(pairs.reshape(-1), counts.reshape(-1))
     return pairs, counts

@@ -127,9 +127,9 @@ struct Units<Value, true> {
   // Any numbers for a value that is not finite or too large, as who changes it meanwhile may make it.
   CONNCOMP_ANYWHERE Halves of(Value value) const {
     const double number = double(value) * scale, rounded = number + high;
-    const double rest = (number - (rounded - high)) + low;
+    const double remainder = (number - (rounded - high)) + low;
     return {int64_t(bits_as<uint64_t>(rounded) - bits_as<uint64_t>(high)),
-            int64_t(bits_as<uint64_t>(rest) - bits_as<uint64_t>(low))};
+            int64_t(bits_as<uint64_t>(remainder) - bits_as<uint64_t>(low))};
   }
   // In two steps, as the power need not be a normal number.
   template <class Sum>

@@ -136,25 +136,26 @@ class ContactCounter {
     steps_.back().kind[move + 1] = step.kind;
   }
 
-  void count_lines(int64_t line, int64_t other_line, const LineSteps& steps) {
+  void count_lines(int64_t line, int64_t neighbour_line, const LineSteps& steps) {
     const int64_t length = grid_.length(), words = words_.words();
-    const Label *const at = labels_ + line * length, *const neighbours = labels_ + other_line * length;
-    const uint64_t *const present = words_.foreground(line), *const others = words_.foreground(other_line),
-                          *const changes = words_.changes(other_line);
+    const Label *const at = labels_ + line * length, *const neighbours = labels_ + neighbour_line * length;
+    const uint64_t *const present = words_.foreground(line),
+                          *const facing = words_.foreground(neighbour_line),
+                          *const changes = words_.changes(neighbour_line);
     for (int64_t w = 0; w < words; ++w) {
       if (!present[w]) continue;
-      const ShiftedWord other(others, w, words), change(changes, w, words);
-      if (!(present[w] & (other.word | other.left | other.right))) continue;
+      const ShiftedWord beside(facing, w, words), change(changes, w, words);
+      if (!(present[w] & (beside.word | beside.left | beside.right))) continue;
       const int64_t first = w * kWord;
       const int count = int(std::min<int64_t>(kWord, length - first));
       checkpoint(count);
       const Label *const here = at + first, *const there = neighbours + first;
       const uint64_t differ =
-          line == other_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });
+          line == neighbour_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });
       // What equals the element beside, which equals its own neighbour, is no contact; other words may be.
-      count_contacts(here, there - 1, (differ | change.word) & present[w] & other.left, steps.kind[0]);
-      count_contacts(here, there, differ & present[w] & other.word, steps.kind[1]);
-      count_contacts(here, there + 1, (differ | change.right) & present[w] & other.right, steps.kind[2]);
+      count_contacts(here, there - 1, (differ | change.word) & present[w] & beside.left, steps.kind[0]);
+      count_contacts(here, there, differ & present[w] & beside.word, steps.kind[1]);
+      count_contacts(here, there + 1, (differ | change.right) & present[w] & beside.right, steps.kind[2]);
     }
     if (grid_.periodic >> grid_.last() & 1) {
       count_contacts(at, neighbours + length - 1, 1, steps.kind[0]);
@@ -168,9 +169,10 @@ class ContactCounter {
     uint64_t run_key = 0;
     int64_t run = 0;
     for_each_bit(places, [&](int p) {
-      const Label one = Shared::load(at + p), other = Shared::load(neighbours + p);
-      if (one == other || !has_row(one) || !has_row(other)) return;
-      const uint64_t pair = uint64_t(std::min(one, other)) * uint64_t(rows_) + uint64_t(std::max(one, other));
+      const Label label = Shared::load(at + p), neighbour = Shared::load(neighbours + p);
+      if (label == neighbour || !has_row(label) || !has_row(neighbour)) return;
+      const uint64_t pair =
+          uint64_t(std::min(label, neighbour)) * uint64_t(rows_) + uint64_t(std::max(label, neighbour));
       const uint64_t key = pair * uint64_t(grid_.kinds) + uint64_t(kind);
       if (key != run_key && run > 0) {
         counts_.add(run_key, run);

@@ -87,9 +87,9 @@ __global__ void __launch_bounds__(kContactThreads)
           if (over_begin >> k & 1) neighbour += turn;
           if (over_end >> k & 1) neighbour -= turn;
         }
-      const Label other = Shared::load(labels + neighbour);
-      if (other == label || !has_row(other, background, rows)) continue;
-      const int64_t first = label < other ? label : other, second = label < other ? other : label;
+      const Label beside = Shared::load(labels + neighbour);
+      if (beside == label || !has_row(beside, background, rows)) continue;
+      const int64_t first = label < beside ? label : beside, second = label < beside ? beside : label;
       const int64_t key = (first * rows + second) * kinds + step.kind;
       const int64_t slot = hash_of_key(key, kContactSlotBits);
       int64_t owner = InBlock::load(owners + slot);
