@@ -91,10 +91,10 @@ def peers_on(device):
     if device == "cpu":
         from skimage.measure import regionprops_table
 
-        xp, its_ndimage, regions = np, ndimage, ("skimage", regionprops_table)
+        xp, module, regions = np, ndimage, ("skimage", regionprops_table)
     else:
         import cupy as xp
-        from cupyx.scipy import ndimage as its_ndimage
+        from cupyx.scipy import ndimage as module
 
         try:
             from cucim.skimage.measure import regionprops_table
@@ -104,8 +104,8 @@ def peers_on(device):
             regions = ("cucim", regionprops_table)
     of_image = {
         "sum by bincount": (partial(sum_of_numpy, xp), False),
-        "sum by ndimage": (partial(sum_of_scipy, its_ndimage), False),
-        "ndimage": (partial(of_scipy, its_ndimage), False),
+        "sum by ndimage": (partial(sum_of_scipy, module), False),
+        "ndimage": (partial(of_scipy, module), False),
     }
     if regions:
         of_image[regions[0]] = partial(of_regions, regions[1]), device == "cpu"
