@@ -8,8 +8,6 @@ import numpy as np
 
 from conncomp._arrays import move_from_gpu, move_to_gpu
 from conncomp._core import native
-from conncomp.kernels.cuda.graph.arcs import list_arcs, memory_for_sources
-from conncomp.kernels.cuda.launcher import current_gpu
 
 if TYPE_CHECKING:
     from conncomp.graph.graph import Graph
@@ -30,7 +28,7 @@ def condense(xp: Any, graph: Graph, labels: Any, count: int) -> tuple[Any, Any]:
     if xp is np:
         indptr, indices = native.condensation_of_csr(*graph._rows(), labels, count)
         return indptr, indices.copy()  # the memory is for as many arcs as the graph has
-    src, dst = _ends(graph)
+    src, dst = _ends(xp, graph)
     src, dst = labels[src], labels[dst]
     between = src != dst
     keys = xp.unique(src[between].astype(np.int64) * count + dst[between])
@@ -38,10 +36,13 @@ def condense(xp: Any, graph: Graph, labels: Any, count: int) -> tuple[Any, Any]:
     return xp.searchsorted(keys, starts), (keys % max(count, 1)).astype(labels.dtype)
 
 
-def _ends(graph: Graph) -> tuple[Any, Any]:
-    """Return the sources and the targets of all arcs of a graph on a GPU."""
-    gpu = current_gpu()
-    return list_arcs(gpu, graph, gpu.xp.empty(*memory_for_sources(graph)))
+def _ends(xp: Any, graph: Graph) -> tuple[Any, Any]:
+    """Return the sources and the targets of all arcs."""
+    if graph._arcs is not None:
+        return graph._arcs
+    indptr, indices = graph._rows()
+    places = xp.arange(len(indices), dtype=indptr.dtype)
+    return xp.searchsorted(indptr, places, side="right") - 1, indices
 
 
 def fill_in_topological_order(graph: Graph, labels: Any) -> int:
