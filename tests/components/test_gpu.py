@@ -45,6 +45,7 @@ FUNCTIONS = {
     "not below 0": lambda *a, **k: conncomp.remove_small_components(*a, -(10**30), **k),
     "beyond all": lambda *a, **k: conncomp.remove_small_components(*a, 10**30, **k),
 }
+OF_MASKS = ("not small", "not below 0", "beyond all")
 DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
 
 
@@ -256,7 +257,6 @@ def test_slices():
 BAD = [
     (np.array([1.5, 2.0]), {}),
     (np.zeros(0), {}),
-    (np.array([True, False]), {}),
     (np.array([[1, -2]]), {}),
     (np.array([1, 2]), {}),
     (np.array([1, -2]), {"background": -1}),
@@ -273,8 +273,9 @@ BAD = [
 ]
 
 
-def check_bad_labels(cupy, labels, options):
-    for name, function in FUNCTIONS.items():
+def check_bad_labels(cupy, labels, options, functions=tuple(FUNCTIONS)):
+    for name in functions:
+        function = FUNCTIONS[name]
         with pytest.raises((TypeError, ValueError)) as in_memory:
             function(labels, **options)
         with pytest.raises((TypeError, ValueError)) as on_device:
@@ -287,6 +288,11 @@ def check_bad_labels(cupy, labels, options):
 @pytest.mark.parametrize(("labels", "options"), BAD)
 def test_bad_labels(cupy, labels, options):
     check_bad_labels(cupy, labels, options)
+
+
+def test_masks_are_no_labels(cupy):
+    functions = [name for name in FUNCTIONS if name not in OF_MASKS]
+    check_bad_labels(cupy, np.array([True, False]), {}, functions)
 
 
 def test_bad_numbers(cupy):

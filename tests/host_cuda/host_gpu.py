@@ -298,8 +298,9 @@ def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, 
         "PYTEST_ADDOPTS": "-s -p no:faulthandler",
     }
     target = [str(script)] if Path(script).suffix == ".py" else ["-m", str(script)]
-    # ThreadSanitizer's shadow memory collides with randomised addresses on recent kernels.
-    fixed = ["setarch", "-R"] if sanitizer == "thread" and shutil.which("setarch") else []
+    # Shadow memory collides with randomised addresses on recent kernels: ThreadSanitizer's often,
+    # AddressSanitizer's now and then (google/sanitizers#1614).
+    fixed = ["setarch", "-R"] if shutil.which("setarch") else []
     done = subprocess.run(
         [*fixed, sys.executable, *target, *args],
         env=environment,
