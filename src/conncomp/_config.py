@@ -8,7 +8,6 @@ from pathlib import Path
 
 from conncomp._arguments import as_integer
 from conncomp._core import BUILDS, instruction_set, is_built, native, obstacle
-from conncomp._system import gpu_facts, machine_facts, variables
 
 # Those that conncomp needs, those of its extras, and those whose arrays and graphs it takes.
 PACKAGES = {
@@ -86,6 +85,9 @@ def get_num_threads() -> int:
 
 def config() -> dict[str, str | int | None]:
     """Return what `show_config` prints: facts by name; of packages None if one is not installed."""
+    # Imported here, as it needs modules that nothing else does, and an import is to be quick.
+    from conncomp._system import gpu_facts, machine_facts, variables
+
     return {
         "conncomp": _version("conncomp"),
         "location": str(Path(__file__).parent),
