@@ -51,11 +51,11 @@ class ComponentStatistics:
     batch : ndarray of int64, shape (n, batch_axes)
         The item that the component is of, as indices along the batch axes.
     sums : ndarray of int64, uint64 or float64, shape (n,)
-        Of the values of `image` within the component; int64 if they are bool.
+        Of the values of ``image`` within the component; int64 if they are bool.
     means : ndarray of float64, shape (n,)
-    minima, maxima : ndarray of the dtype of `image`, shape (n,)
+    minima, maxima : ndarray of the dtype of ``image``, shape (n,)
     weighted_centroids : ndarray of float64, shape (n, ndim)
-        Means of the coordinates, weighted by the values of `image`.
+        Means of the coordinates, weighted by the values of ``image``.
     faces : ndarray of int64, shape (n, ndim)
         How many faces of elements, across each axis, have no element of the component behind them.
     spacing : tuple of float
@@ -99,7 +99,8 @@ class ComponentStatistics:
         -------
         lengths : ndarray of float64, shape (n, ndim)
             Whole lengths, 2 sqrt((ndim + 2) v) for a variance v along the axis: those of
-            scikit-image's `axis_major_length` and `axis_minor_length` in two and three dimensions.
+            scikit-image's ``axis_major_length`` and ``axis_minor_length`` in two and three
+            dimensions.
         directions : ndarray of float64, shape (n, ndim, ndim)
             ``directions[row, k]`` is the unit vector along axis k of the component, the largest
             of whose coordinates is positive. Of axes of equal lengths any that are at right angles.
@@ -118,7 +119,7 @@ class ComponentStatistics:
     def columns(self) -> dict[str, Any]:
         """Return a table: arrays of one axis, a row each component, by the names of the columns.
 
-        Of the names of scikit-image's `regionprops_table` where it has such columns. Columns that
+        Of the names of scikit-image's ``regionprops_table`` where it has such columns. Columns that
         were not asked for are left out. The arrays lie where `labels` does.
 
         Examples
@@ -210,10 +211,10 @@ def component_statistics(
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
-        Whether to count `faces`: those of elements whose neighbour across the face has another
+        Whether to count ``faces``: those of elements whose neighbour across the face has another
         label, or lies outside the item, at periodic axes too. It is the surface of elements as
-        boxes; scikit-image's `perimeter` and `mesh_surface_area` are those of smoother shapes, and
-        cc3d's `contacts` has faces between two components, without those to the background.
+        boxes; scikit-image's ``perimeter`` and ``mesh_surface_area`` are those of smoother shapes,
+        and `contacts` has faces between two components, without those to the background.
     spacing : number or sequence of numbers, optional
         The distance of neighbouring elements along each axis of an item, such as the edges of a
         voxel: centroids, moments, volumes and areas are in its units. 1 by default.

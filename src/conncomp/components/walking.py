@@ -129,7 +129,7 @@ class Component:
         return inside
 
     def crop(self, image: ArrayLike, fill: Any = 0) -> NDArray[Any]:
-        """Return a copy of the bounding box of an image, with `fill` outside the component.
+        """Return a copy of the bounding box of an image, with ``fill`` outside the component.
 
         Parameters
         ----------
@@ -187,8 +187,8 @@ def each(
 
     Notes
     -----
-    `cc3d.each` gives an image of the whole array for each component, `scipy.ndimage.find_objects` a
-    list of bounding boxes.
+    ``cc3d.each`` gives an image of the whole array for each component,
+    `scipy.ndimage.find_objects` a list of bounding boxes.
 
     Examples
     --------
