@@ -132,6 +132,27 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     return tuple(lengths)
 
 
+def as_integers(labels: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Return labels as an array of NumPy or CuPy, of integers, and which elements are masked.
+
+    Raises
+    ------
+    TypeError
+        If they are not of integers.
+    """
+    given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, "labels")
+    if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
+        given = given.astype(np.int32)  # an empty list
+    check_kind(given, "iu", labels, "labels", "of integers")
+    return given, mask
+
+
+def check_dimensions(ndim: int) -> None:
+    """Raise if labels, or an item of them, have no axis."""
+    if ndim == 0:
+        raise ValueError("labels is a scalar; it must have one dimension or more")
+
+
 def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
     """Check labels, and number the components of all items apart.
 
@@ -148,10 +169,7 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
         axis to the items.
     """
     placed = on_gpu(labels)
-    given, mask = (labels, None) if placed else as_numpy_and_mask(labels, "labels")
-    if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
-        given = given.astype(np.int32)  # an empty list
-    check_kind(given, "iu", labels, "labels", "of integers")
+    given, mask = as_integers(labels)
     axes = as_batch_axes(batch_axes, given.ndim, "labels")
     batch, shape = given.shape[:axes], given.shape[axes:]
     empty, lowest = check_background(background, batch, shape)
@@ -187,8 +205,7 @@ def as_mask(labels: Any) -> Any:
 
 def check_mask(mask: Any, background: Background) -> None:
     """Raise unless a mask, which the user gave as labels, has axes and False for background."""
-    if mask.ndim == 0:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+    check_dimensions(mask.ndim)
     if not (isinstance(background, str) and background == "auto"):
         check_background(background, (), mask.shape)
         if background != 0:
@@ -211,6 +228,19 @@ def _number_apart(items: Items, given: Labels) -> Items:
     else:
         combine_labels(current_gpu(), labels, items.length, background, rows, combined)
     return replace(items, labels=combined)
+
+
+def items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:
+    """Return the item of each row, as indices along the batch axes, and the label in the item."""
+    batch = items.xp.empty((len(rows), len(items.batch)), np.int64)
+    if not items.batch:
+        return batch, rows
+    number = rows // max(items.rows, 1)
+    labels = rows - number * items.rows
+    for axis in reversed(range(len(items.batch))):
+        batch[:, axis] = number % items.batch[axis]
+        number = number // items.batch[axis]
+    return batch, labels
 
 
 def _check_rows(high: int, batch: tuple[int, ...], elements: int) -> None:

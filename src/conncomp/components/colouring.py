@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool, as_number, shown
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp._core import native
-from conncomp.components._labels import Background, Items, Labels, check_items
+from conncomp.components._labels import Background, Items, Labels, check_dimensions, check_items
 from conncomp.components._shades import ValueRange, as_shades, check_image, check_value_range
 
 # Components this close to each other, along every axis, get different colours.
@@ -111,8 +111,7 @@ def colour_components(
     opacity = _check_opacity((1.0 if image is None else 0.4) if alpha is None else alpha)
     values = check_value_range(value_range)
     items = check_items(labels, background, batch_axes)
-    if not items.shape:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+    check_dimensions(len(items.shape))
     lengths = [length for length in items.shape if length != 1] or [1]
     if len(lengths) > MOST_AXES:
         raise ValueError(

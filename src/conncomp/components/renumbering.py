@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool
-from conncomp._arrays import as_numpy_and_mask, check_kind, contiguous, extremes, on_gpu
+from conncomp._arrays import contiguous, extremes
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
     Labels,
+    as_integers,
     check_background,
     library_at,
     where_labels_lie,
@@ -102,11 +103,7 @@ def relabel_consecutive(
     array([[7, 7, 0, 4]])
     """
     wanted = as_bool("return_labels", return_labels)
-    given: Any
-    given, hidden = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, "labels")
-    if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
-        given = given.astype(np.int32)  # an empty list
-    check_kind(given, "iu", labels, "labels", "of integers")
+    given, hidden = as_integers(labels)
     axes = as_batch_axes(batch_axes, given.ndim, "labels")
     batch, shape = given.shape[:axes], given.shape[axes:]
     empty, lowest = check_background(background, batch, shape)

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp.components._labels import Background, Items, check_items, where_labels_lie
+from conncomp.components._labels import (
+    Background,
+    Items,
+    check_dimensions,
+    check_items,
+    where_labels_lie,
+)
 
 
 @where_labels_lie
@@ -52,8 +58,7 @@ def component_spans(
     """
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
-    if ndim == 0:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+    check_dimensions(ndim)
     spans: Any = items.xp.zeros((items.all_rows, ndim), bool)
     if items.length:
         array = items.labels.reshape(-1, *items.shape)

@@ -18,8 +18,10 @@ from conncomp.components._intensities import Image, check_image
 from conncomp.components._labels import (
     Background,
     Items,
+    check_dimensions,
     check_items,
     check_spacing,
+    items_of_rows,
     library_at,
     where_labels_lie,
 )
@@ -308,8 +310,7 @@ def _measure(
     """Return the attributes of `ComponentStatistics`, but for the last."""
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
-    if not ndim:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+    check_dimensions(ndim)
     lengths = np.array(check_spacing(spacing, ndim))
     intensities = None if image is None else check_image(image, items)
     measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
@@ -322,7 +323,7 @@ def _measure(
         centroids *= scale
         brightness[-1] *= scale
         covariances *= placed(items.xp, np.outer(lengths, lengths))
-    batch, own_labels = _items_of_rows(items, rows)
+    batch, own_labels = items_of_rows(items, rows)
     return own_labels, sizes, boxes, centroids, covariances, batch, *brightness, faces
 
 
@@ -429,16 +430,3 @@ def _principal_axes(moments: Any) -> tuple[Any, Any]:
     largest = xp.argmax(xp.abs(directions), axis=2)[..., None]
     signs = xp.where(xp.take_along_axis(directions, largest, axis=2) < 0, -1.0, 1.0)
     return lengths, directions * signs
-
-
-def _items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:
-    """Return the item of each row, as indices along the batch axes, and the label in the item."""
-    batch = items.xp.empty((len(rows), len(items.batch)), np.int64)
-    if not items.batch:
-        return batch, rows
-    number = rows // max(items.rows, 1)
-    labels = rows - number * items.rows
-    for axis in reversed(range(len(items.batch))):
-        batch[:, axis] = number % items.batch[axis]
-        number = number // items.batch[axis]
-    return batch, labels

@@ -15,8 +15,10 @@ from conncomp.components._labels import (
     Background,
     Items,
     Labels,
+    check_dimensions,
     check_items,
     check_spacing,
+    items_of_rows,
     library_at,
     where_labels_lie,
 )
@@ -188,13 +190,9 @@ def _contacts(
     areas = xp.zeros(len(pairs))
     for kind, axis in enumerate(steps.axes):
         areas = areas + kinds[:, kind] * prod(lengths[:axis] + lengths[axis + 1 :])
-    item = pairs[:, 0] // max(items.rows, 1)
-    batch = xp.empty((len(pairs), len(items.batch)), np.int64)
-    number = item
-    for axis in reversed(range(len(items.batch))):
-        batch[:, axis] = number % items.batch[axis]
-        number = number // items.batch[axis]
-    return pairs - (item * items.rows)[:, None], kinds.sum(axis=1), areas, batch
+    batch, first = items_of_rows(items, pairs[:, 0])
+    before = pairs[:, 0] - first  # rows of the items before
+    return pairs - before[:, None], kinds.sum(axis=1), areas, batch
 
 
 @where_labels_lie
@@ -224,8 +222,7 @@ def check_touching(
 ) -> tuple[Items, Neighbourhood]:
     """Check labels, of one axis or more, and say which elements of an item are neighbours."""
     items = check_items(labels, background, batch_axes)
-    if not items.shape:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+    check_dimensions(len(items.shape))
     item = "an item of labels" if items.batch else "labels"
     return items, check_neighbourhood(connectivity, None, periodic, items.shape, item)
 
@@ -314,10 +311,9 @@ def count_contacts(
     xp, shape = library_at(labels), (items, *steps.shape)
     if labels.size == 0 or not len(steps.packed):
         return xp.empty((0, 2), np.int64), xp.empty((0, steps.kinds), np.int64)
-    if xp is not np:
-        problem = shape, steps.periodic, steps.packed, steps.kinds
-        return on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
     problem = shape, steps.periodic, steps.packed, steps.kinds
+    if xp is not np:
+        return on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
     contacts_of_kinds = native.find_contacts(labels.reshape(-1), *problem, background, rows)
     pairs = np.empty((contacts_of_kinds.pairs, 2), np.int64)
     counts = np.empty((contacts_of_kinds.pairs, steps.kinds), np.int64)

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_numpy, on_gpu
 from conncomp.components import ComponentStatistics, colour_components, component_statistics
-from conncomp.components._labels import Background, check_items
+from conncomp.components._labels import Background, check_dimensions, check_items
 from conncomp.components._shades import as_shades, check_image, check_value_range
 from conncomp.io.files import StrPath, atomic_path, printable
 
@@ -104,8 +104,7 @@ def write_view(
         as_numpy(labels, "labels")  # which says what to do
     values = check_value_range(value_range)
     items = check_items(labels, background, 0)
-    if not items.shape:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+    check_dimensions(len(items.shape))
     base = None if image is None else check_image(image, items.shape)
     slices = _check_part(part, items.shape)
     axes = [
