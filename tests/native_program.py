@@ -13,6 +13,10 @@ FOLDER = Path(__file__).parent / "native"
 KERNELS = FOLDER.parents[1] / "src" / "conncomp" / "kernels"
 COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
 
+# Shadow memory collides with randomised addresses on recent kernels: ThreadSanitizer's often,
+# AddressSanitizer's now and then (google/sanitizers#1614).
+AT_FIXED_ADDRESSES = ["setarch", "-R"] if shutil.which("setarch") else []
+
 # As in CMakeLists.txt.
 INSTRUCTIONS = {
     "generic": [],

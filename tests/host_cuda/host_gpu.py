@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 from conncomp.kernels.cuda.launcher import SOURCES, Gpu, includes, source
+from native_program import AT_FIXED_ADDRESSES
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
@@ -298,11 +299,8 @@ def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, 
         "PYTEST_ADDOPTS": "-s -p no:faulthandler",
     }
     target = [str(script)] if Path(script).suffix == ".py" else ["-m", str(script)]
-    # Shadow memory collides with randomised addresses on recent kernels: ThreadSanitizer's often,
-    # AddressSanitizer's now and then (google/sanitizers#1614).
-    fixed = ["setarch", "-R"] if shutil.which("setarch") else []
     done = subprocess.run(
-        [*fixed, sys.executable, *target, *args],
+        [*AT_FIXED_ADDRESSES, sys.executable, *target, *args],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,11 +1,10 @@
 """The C++ core under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer."""
 
-import shutil
 import subprocess
 
 import pytest
 
-from native_program import compile_natively
+from native_program import AT_FIXED_ADDRESSES, compile_natively
 
 # AddressSanitizer and UndefinedBehaviorSanitizer see the more, the less was optimised before them,
 # and the optimiser takes half the time; ThreadSanitizer's programs would run for longer than that.
@@ -31,10 +30,8 @@ SANITIZERS = {
 def test_core_is_clean(test, rounds, sanitizer, instructions, tmp_path):
     program = tmp_path / test
     compile_natively(test, instructions, ["-g1", "-pthread", *SANITIZERS[sanitizer]], program)
-    # Shadow memory collides with randomised addresses on recent kernels.
-    fixed = ["setarch", "-R"] if shutil.which("setarch") else []
     done = subprocess.run(
-        [*fixed, program, str(rounds)], capture_output=True, text=True, timeout=300
+        [*AT_FIXED_ADDRESSES, program, str(rounds)], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == f"{rounds} rounds\n"
