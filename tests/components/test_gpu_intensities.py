@@ -60,7 +60,7 @@ def image_of(random, shape, dtype):
         return random.random(shape) < 0.5
     bits = random.integers(0, 2**64, shape, np.uint64)
     if dtype.itemsize == 8:
-        bits >>= np.uint64(14)  # sums fit
+        bits >>= np.uint64(18)  # sums fit
     return bits.astype(dtype)
 
 

@@ -109,6 +109,21 @@ def test_with_and_without_a_search_for_a_giant(hub, monkeypatch):
 
 
 @host
+def test_a_search_that_is_given_up_leaves_a_giant_among_other_sources(monkeypatch):
+    """The arcs of its members are then of one vertex, but do not lie side by side."""
+    monkeypatch.setattr(strong_components, "_least_hub", lambda vertices, arcs: 1)
+    members = np.arange(0, 16000, 100)
+    giant = [arc for v in members[1:] for arc in ((0, v), (v, 0))]
+    leaving = [(v, v + k) for v in members for k in range(1, v // 53 % 43)]
+    creeping = [(0, 20000)] + [(v, v - 1) for v in range(20000, 19500, -1)]
+    between = [v + i for v in members for i in range(50, 100)]
+    cycle = [*zip(between, np.roll(between, -1), strict=True)]
+    graph = Graph.from_edges(*np.array([*giant, *leaving, *creeping, *cycle]).T, 10**5)
+    for seed in range(5):
+        check(HostGpu(seed=seed), "auto", in_form(graph, "rows"), expected_of(graph))
+
+
+@host
 @pytest.mark.parametrize("form", ["rows", "arcs"])
 @pytest.mark.parametrize("vertex", [np.int32, np.int64])
 @pytest.mark.parametrize("pointer", [np.int32, np.int64])

@@ -17,12 +17,15 @@ using uint64_t = unsigned long long;
 
 #ifdef __CUDACC__
 #define CONNCOMP_ANYWHERE __device__
+// A phase of a long kernel, called rather than inlined, so that it has all registers to itself.
+#define CONNCOMP_PHASE __device__ __noinline__
 // Declares `name`, a T* to the shared memory whose size is given at the launch.
 #define CONNCOMP_DYNAMIC_SHARED(T, name)                         \
   extern __shared__ __align__(16) unsigned char name##_memory[]; \
   T* const name = reinterpret_cast<T*>(name##_memory)
 #else
 #define CONNCOMP_ANYWHERE
+#define CONNCOMP_PHASE inline
 // Where threads meet: the host executor switches to another thread here now and then.
 #ifndef CONNCOMP_INTERLEAVE
 #define CONNCOMP_INTERLEAVE()

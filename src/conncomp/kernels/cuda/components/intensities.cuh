@@ -21,16 +21,6 @@ namespace conncomp {
 constexpr int kIntensityThreads = 256;
 constexpr int64_t kIntensitySpan = 1024;  // elements that a warp goes through at once
 
-// Combines what the lanes of a stretch have; its first lane gets that of all.
-template <class T, class Combine>
-__device__ inline T over_stretch(T value, int length, Combine&& combine) {
-  for (int step = 1; step < kWarp; step *= 2) {
-    const T other = __shfl_down_sync(kAllLanes, value, step);
-    if (step < length) value = combine(value, other);
-  }
-  return value;
-}
-
 // Label k is the component places[k] - 1, or none where that is 0. `extremes` has two words for each: the
 // complement of the key of the smallest value, and the key of the largest; it begins with zeros.
 template <class Label, class Value>

@@ -6,17 +6,11 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "cuda/core/launch.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
 using Wide = unsigned __int128;
-
-// How many lanes from this one on belong to its stretch.
-__device__ inline int stretch_length(unsigned int firsts) {
-  const unsigned int later = firsts >> lane() >> 1;
-  return later ? __ffs(int(later)) : kWarp - lane();
-}
 
 // Adds to a number of 128 bits in two words, of which nobody reads one before all have added.
 __device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {

@@ -3,7 +3,8 @@
 // How: arcs stay in their order, so that those that a block takes, a share of consecutive ones, stay as local
 // as they were. To keep some, blocks count them, a bit an arc, and write them behind what the blocks before
 // them keep (keep_arcs). To sort ends, rows are counted, their lengths added up, and filled in any order
-// (sort_ends). Cost: arcs read twice and written once, and a bit for each; for each end two atomic additions.
+// (sort_ends); a list in the order of its sources has its rows already (rows_in_order). Cost: arcs read twice
+// and written once, and a bit for each; for each end two atomic additions.
 #pragma once
 
 #include "cuda/core/meeting.cuh"
@@ -44,12 +45,12 @@ __device__ inline int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums
   return sum_of_first<kStrongThreads>(blockIdx.x, sums_of_blocks);
 }
 
-// Copies the arcs u -> v for which keeps(u, v) to another list, in their order, as write(u, v, place) says;
-// returns how many there are. All blocks meet.
+// Copies the arcs u -> v for which keeps(u, v) to another list, in their order, as write(u, v, source,
+// target) says; returns how many there are. All blocks meet.
 template <class Vertex, class Keeps, class Write>
-__device__ inline int64_t keep_arcs(const ArcList<const Vertex>& arcs, uint32_t* bits_of_arcs,
-                                    int64_t* sums_of_blocks, GridMeeting& meeting, Keeps&& keeps,
-                                    Write&& write) {
+CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
+                                 uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridMeeting& meeting,
+                                 Keeps keeps, Write write) {
   const Share share(arcs.count, kSmallestShare);
   int64_t kept_by_thread = 0;
   for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end; row += kStrongThreads) {
@@ -66,7 +67,7 @@ __device__ inline int64_t keep_arcs(const ArcList<const Vertex>& arcs, uint32_t*
     const bool keep = arc < share.end && bits_of_arcs[arc / kWarp] >> lane() & 1;
     int kept_in_row;
     const int64_t place = before + block_scan<kStrongThreads>(keep, kept_in_row);
-    if (keep) write(arcs.sources[arc], arcs.targets[arc], place);
+    if (keep) write(arcs.sources[arc], arcs.targets[arc], kept_arcs.sources[place], kept_arcs.targets[place]);
     before += kept_in_row;
   }
   meeting.wait();
@@ -76,10 +77,10 @@ __device__ inline int64_t keep_arcs(const ArcList<const Vertex>& arcs, uint32_t*
 // Arcs by their ends: those of v, along or against them, lead to ends[begin(v)] and so on.
 template <class Vertex>
 struct EndsOfVertices {
-  int64_t* row_ends;  // of each vertex, once filled; a row begins where that of the vertex before ends
-  Vertex* ends;
+  const int64_t *begins, *row_ends;
+  const Vertex* ends;
 
-  __device__ int64_t begin(Vertex v) const { return v == 0 ? 0 : row_ends[v - 1]; }
+  __device__ int64_t begin(Vertex v) const { return begins[v]; }
   __device__ int64_t end(Vertex v) const { return row_ends[v]; }
 };
 
@@ -101,27 +102,39 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
   meeting.wait();
 }
 
-// Sorts the ends of arcs by vertices, in both directions. All blocks meet.
+// Sorts the ends of arcs by where they start. A row begins where that of the vertex before ends: there is an
+// entry more than vertices. All blocks meet.
 template <class Vertex>
-__device__ inline void sort_ends(const ArcList<const Vertex>& arcs, int64_t vertices,
-                                 const EndsOfVertices<Vertex> (&rows)[kDirections], int64_t* sums_of_blocks,
-                                 GridMeeting& meeting) {
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
-    rows[kAlong].row_ends[v] = rows[kAgainst].row_ends[v] = 0;
+CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
+                                                int64_t vertices, int64_t* begins, Vertex* sorted,
+                                                int64_t* sums_of_blocks, GridMeeting& meeting) {
+  int64_t* const row_ends = begins + 1;
+  for (int64_t v = grid_thread(); v <= vertices; v += grid_threads()) begins[v] = 0;
+  meeting.wait();
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
+    Current::fetch_add(row_ends + starts[arc], int64_t(1));
+  meeting.wait();
+  add_up(vertices, row_ends, sums_of_blocks, meeting);
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
+    sorted[Current::fetch_add(row_ends + starts[arc], int64_t(1))] = ends[arc];
+  meeting.wait();
+  return {begins, row_ends, sorted};
+}
+
+// The rows of a list in the order of its sources. All blocks meet.
+template <class Vertex>
+CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(ArcList<const Vertex> arcs, int64_t vertices,
+                                                    int64_t* begins, int64_t* row_ends,
+                                                    GridMeeting& meeting) {
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) begins[v] = row_ends[v] = 0;
   meeting.wait();
   for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
-    Current::fetch_add(rows[kAlong].row_ends + arcs.sources[arc], int64_t(1));
-    Current::fetch_add(rows[kAgainst].row_ends + arcs.targets[arc], int64_t(1));
+    const Vertex u = arcs.sources[arc];
+    if (arc == 0 || arcs.sources[arc - 1] != u) begins[u] = arc;
+    if (arc + 1 == arcs.count || arcs.sources[arc + 1] != u) row_ends[u] = arc + 1;
   }
   meeting.wait();
-  add_up(vertices, rows[kAlong].row_ends, sums_of_blocks, meeting);
-  add_up(vertices, rows[kAgainst].row_ends, sums_of_blocks, meeting);
-  for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
-    const Vertex u = arcs.sources[arc], v = arcs.targets[arc];
-    rows[kAlong].ends[Current::fetch_add(rows[kAlong].row_ends + u, int64_t(1))] = v;
-    rows[kAgainst].ends[Current::fetch_add(rows[kAgainst].row_ends + v, int64_t(1))] = u;
-  }
-  meeting.wait();
+  return {begins, row_ends, arcs.targets};
 }
 
 }  // namespace conncomp

@@ -24,6 +24,7 @@ template <class Vertex>
 struct StrongState {
   uint32_t meeting[GridMeeting::kWords];
   int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
+  int64_t queued[3];   // how many vertices are trimmed in each of three levels in turns
   Vertex pivot;        // or -1
   Vertex member;       // the smallest of the giant as far as it is known, at first the pivot
 };
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(kStrongThreads)
   __syncthreads();
   if (threadIdx.x != 0) return;
   *components = 0;
-  *state = StrongState<Vertex>{{}, {}, -1, -1};
+  *state = StrongState<Vertex>{{}, {}, {}, -1, -1};
   if (arcs > 0 && (!indptr || longest > 0))
     state->pivot = state->member = target_of(indptr ? longest & 0xffffffff : kAll / 2);
 }
@@ -114,9 +115,8 @@ __device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Se
 
 // Searches from the pivot, which has both bits already; returns whether the searches have come to their end.
 template <class Vertex>
-__device__ inline bool search(const ArcList<const Vertex>& arcs, int64_t vertices,
-                              const Searches<Vertex>& searches, uint32_t* bits_of_arcs,
-                              StrongState<Vertex>* state, GridMeeting& meeting) {
+CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searches<Vertex> searches,
+                           uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridMeeting& meeting) {
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
     const int64_t sum = warp_sum(int64_t(reaches));

@@ -23,26 +23,63 @@
 #pragma once
 
 #include "cuda/graph/roots.cuh"
+#include "cuda/graph/trimming.cuh"
 #include "cuda/graph/widening.cuh"
 
 namespace conncomp {
 
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
-constexpr int kArcSweeps = 8;  // over the arcs, between two meetings
+constexpr int kArcsAtOnce = 2;        // that a thread has under way
+constexpr int kArcSweeps = 8;         // over the arcs, between two meetings
+constexpr int64_t kFewArcs = 16;      // for so many vertices one, so that trimming does not pay
+constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
+constexpr int64_t kManyArcs = 4;      // a vertex, so that jumps by vertices cost less
+
+// A sweep of a block over its share of the arcs, with jumps of each.
+template <class Vertex>
+CONNCOMP_PHASE bool sweep_with_jumps(ArcList<const Vertex> arcs, Share share, Signatures<Vertex> signatures,
+                                     Jumps jumps) {
+  bool changed = false;
+  for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
+    changed |= pass_along(signatures, arcs.sources[arc], arcs.targets[arc], jumps);
+  return changed;
+}
+
+// The same, and jumps of its share of the vertices.
+template <class Vertex>
+CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Share share_of_vertices,
+                                    Signatures<Vertex> signatures) {
+  bool changed = false;
+  for (int64_t row = share.begin + int(threadIdx.x) - lane(); row < share.end;
+       row += kArcsAtOnce * kStrongThreads) {
+    Vertex u[kArcsAtOnce], v[kArcsAtOnce];
+#pragma unroll
+    for (int k = 0; k < kArcsAtOnce; ++k) {
+      const int64_t place = row + k * kStrongThreads + lane(),
+                    arc = place < share.end ? place : share.end - 1;
+      u[k] = arcs.sources[arc], v[k] = arcs.targets[arc];
+    }
+    changed |= pass_on(signatures, u, v);
+  }
+  for (int64_t v = share_of_vertices.begin + int(threadIdx.x); v < share_of_vertices.end; v += kStrongThreads)
+    changed |= jump(signatures, Vertex(v));
+  return changed;
+}
 
 // Widens signatures by sweeps over the arcs, each block over its share; returns whether they are final
 // after at most so many meetings. All blocks meet.
 template <class Vertex>
-__device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, const Signatures<Vertex>& signatures,
-                                   Jumps jumps, int64_t most_meetings, GridMeeting& meeting) {
-  const Share share(arcs.count, kSmallestShare);
+__device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t vertices,
+                                   const Signatures<Vertex>& signatures, Jumps jumps, int64_t most_meetings,
+                                   GridMeeting& meeting) {
+  const Share share(arcs.count, kSmallestShare), share_of_vertices(vertices);
   for (int meetings = 0; meetings < most_meetings; ++meetings) {
     bool changed = false;
     for (int sweep = 0; sweep < kArcSweeps; ++sweep) {
-      bool sweep_changed = false;
-      for (int64_t arc = share.begin + int(threadIdx.x); arc < share.end; arc += kStrongThreads)
-        sweep_changed |= pass_along(signatures, arcs.sources[arc], arcs.targets[arc], jumps);
+      const bool sweep_changed = jumps == Jumps::kByVertices
+                                     ? sweep_then_jump(arcs, share, share_of_vertices, signatures)
+                                     : sweep_with_jumps(arcs, share, signatures, jumps);
       changed |= sweep_changed;
       if (!__syncthreads_or(sweep_changed)) break;
     }
@@ -67,74 +104,99 @@ __device__ inline void reset_ends(const ArcList<const Vertex>& arcs, const Signa
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     strong_components(int64_t vertices, int64_t count, int64_t most_meetings, bool are_paths,
-                      const Vertex* given_sources, const Vertex* given_targets, Vertex* first_list,
-                      Vertex* second_list, Vertex* third_list, Vertex* fourth_list, int64_t* row_ends,
-                      uint32_t* bits, uint32_t* words_of_searches, Vertex* signature_entries,
-                      int64_t* sums_of_blocks, StrongState<Vertex>* state, Index* __restrict__ roots,
-                      int64_t* components) {
+                      bool are_in_order, const Vertex* given_sources, const Vertex* given_targets,
+                      Vertex* first_list, Vertex* second_list, Vertex* third_list, Vertex* fourth_list,
+                      int64_t* row_ends, uint32_t* bits, uint32_t* words_of_searches,
+                      Vertex* signature_entries, int64_t* sums_of_blocks, StrongState<Vertex>* state,
+                      Index* __restrict__ roots, int64_t* components) {
   __shared__ Vertex queue_vertices[kStrongThreads / kWarp][2 * kWarp];
   __shared__ uint8_t queue_directions[kStrongThreads / kWarp][2 * kWarp];
+  __shared__ LocalQueue<Vertex> local_queue;
   GridMeeting meeting(state->meeting);
   const Signatures<Vertex> signatures{signature_entries};
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
 
+  const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
   ArcList<const Vertex> arcs{given_sources, given_targets, count};
   ArcList<Vertex> next{third_list, fourth_list, 0}, spare{first_list, second_list, 0};
-  const auto keep = [&](const auto& keeps, const auto& write) {
-    const int64_t kept = keep_arcs(
-        arcs, bits, sums_of_blocks, meeting, keeps,
-        [&](Vertex u, Vertex v, int64_t place) { write(u, v, next.sources[place], next.targets[place]); });
+  const auto keep = [&](auto keeps, auto write) {
+    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, meeting, keeps, write);
     arcs = {next.sources, next.targets, kept};
     const ArcList<Vertex> full = next;
     next = spare, spare = full;
   };
 
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) signatures.reset(Vertex(v));
   for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
     words_of_searches[word] =
         pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
   meeting.wait();
+  Vertex member = 0;
+  bool is_complete = true;
   if (pivot >= 0) {
-    const bool is_complete = search(arcs, vertices, searches, bits, state, meeting);
+    is_complete = search(arcs, vertices, searches, bits, state, meeting);
     find_member(vertices, searches, state);
     meeting.wait();
-    const Vertex member = Current::load(&state->member);
-    for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
-      if (searches.of(Vertex(v)) == kBoth) signatures.put_into(Vertex(v), member);
+    member = Current::load(&state->member);
     keep(
-        [&](Vertex u, Vertex v) {
+        [=](Vertex u, Vertex v) {
           const uint32_t of_u = searches.of(u), of_v = searches.of(v);
           return is_complete ? of_u == of_v && of_u != kBoth : (of_u & of_v) != kBoth;
         },
-        [&](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+        [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
           source = searches.of(u) == kBoth ? member : u;
           target = searches.of(v) == kBoth ? member : v;
         });
   }
 
+  // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
+  // up, arcs that left the giant leave its member now, wherever they are in the list.
+  const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
+    Trimming<Vertex> trimming(rows, vertices, signature_entries, signature_entries + vertices, state->queued,
+                              local_queue);
+    if (trim(trimming, arcs.count, starts, ends, meeting) < vertices / kFewTrimmed) return;
+    keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
+  };
+  const int64_t untrimmed = arcs.count;
+  if (untrimmed > vertices / kFewArcs)
+    trim_rows(are_in_order && is_complete
+                  ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, meeting)
+                  : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
+                              sums_of_blocks, meeting),
+              arcs.sources, arcs.targets);
+  if (arcs.count > vertices / kFewArcs && arcs.count <= untrimmed / 2)
+    trim_rows(sort_ends(arcs.count, arcs.targets, arcs.sources, vertices, row_ends, next.sources,
+                        sums_of_blocks, meeting),
+              arcs.targets, arcs.sources);
+
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
+    signatures.put_into(Vertex(v), searches.of(Vertex(v)) == kBoth ? member : Vertex(v));
+  meeting.wait();
   Jumps jumps = Jumps::kTogether;
   while (arcs.count > 0) {
-    bool is_final = settle_arcs(arcs, signatures, jumps, most_meetings, meeting);
+    const Jumps first_jumps = arcs.count >= kManyArcs * vertices ? Jumps::kByVertices : jumps;
+    bool is_final = settle_arcs(arcs, vertices, signatures, first_jumps, most_meetings, meeting);
     if (!is_final && are_paths) {
       jumps = jumps == Jumps::kTogether ? Jumps::kApart : Jumps::kTogether;
       reset_ends(arcs, signatures, meeting);
-      is_final = settle_arcs(arcs, signatures, jumps, most_meetings, meeting);
+      is_final = settle_arcs(arcs, vertices, signatures, jumps, most_meetings, meeting);
     }
     if (!is_final) {
       // Nothing is kept in the next list yet.
-      const EndsOfVertices<Vertex> rows[kDirections] = {{row_ends, next.sources},
-                                                        {row_ends + vertices, next.targets}};
-      sort_ends(arcs, vertices, rows, sums_of_blocks, meeting);
+      const EndsOfVertices<Vertex> rows[kDirections] = {
+          sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources, sums_of_blocks,
+                    meeting),
+          sort_ends(arcs.count, arcs.targets, arcs.sources, vertices, row_ends + vertices + 1, next.targets,
+                    sums_of_blocks, meeting)};
       open_vertices(vertices, rows, bits, words_of_searches);
       meeting.wait();
       WorkQueue<Vertex> queue{queue_vertices[threadIdx.x / kWarp], queue_directions[threadIdx.x / kWarp], 0};
       Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
       settle_vertices(widening, meeting);
     }
-    keep([&](Vertex u, Vertex v) { return !signatures.is_told(u) && signatures.are_equal(u, v); },
-         [&](Vertex u, Vertex v, Vertex& source, Vertex& target) {
-           source = u, target = v;
+    keep([=](Vertex u, Vertex v) { return signatures.may_join(u, v); },
+         [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
+           copy_arc(u, v, source, target);
            signatures.reset(u);
            signatures.reset(v);
          });

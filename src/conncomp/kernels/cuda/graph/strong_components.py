@@ -18,7 +18,7 @@ from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype,
 FILE = "cuda/graph/strong_components.cuh"
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
-STATE_BYTES, BYTE = 64, np.dtype(np.uint8)
+STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.
@@ -55,7 +55,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     *lists, row_ends, bits, searches, signatures, sums, state, components = workspace.take(
         gpu,
         *((arcs, vertex) for _ in range(4)),
-        (2 * vertices, COUNT),
+        (2 * (vertices + 1), COUNT),
         (-(-max(arcs, vertices) // WARP), BITS),
         (-(-vertices // VERTICES_OF_WORD), BITS),
         (4 * vertices, vertex),
@@ -69,7 +69,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
-    sizes = vertices, arcs, ARC_MEETINGS[are_paths], np.bool_(are_paths)
+    sizes = vertices, arcs, ARC_MEETINGS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
     memory = *lists, row_ends, bits, searches, signatures, sums, state
     launch(gpu.together(strong), grid, *sizes, sources, targets, *memory, roots, components)
     return components

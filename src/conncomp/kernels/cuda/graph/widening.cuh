@@ -47,7 +47,7 @@ class Widening {
  public:
   __device__ Widening(int64_t vertices, const Signatures<Vertex>& signatures,
                       const EndsOfVertices<Vertex> (&rows)[kDirections], const uint32_t* open,
-                      uint32_t* marks, WorkQueue<Vertex>& queue)
+                      uint32_t* marks, WorkQueue<Vertex> queue)
       : share_(vertices),
         signatures_(signatures),
         rows_{rows[kAlong], rows[kAgainst]},
@@ -132,13 +132,13 @@ class Widening {
   const EndsOfVertices<Vertex> rows_[kDirections];
   const uint32_t* const open_;    // a bit a vertex: whether it has work
   const BitPairs<Vertex> marks_;  // what it has to pass on
-  WorkQueue<Vertex>& queue_;
+  WorkQueue<Vertex> queue_;
   bool changed_ = false;
 };
 
 // Widens signatures until they are final. All blocks meet.
 template <class Vertex>
-__device__ inline void settle_vertices(Widening<Vertex>& widening, GridMeeting& meeting) {
+CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridMeeting& meeting) {
   while (meeting.any(widening.pass_on(true)))
     for (int meetings = 0; meetings < kMarkedMeetings && meeting.any(widening.pass_on(false)); ++meetings) {
     }

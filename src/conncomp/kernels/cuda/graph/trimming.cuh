@@ -1,0 +1,161 @@
+// Vertices that no arc leads to, or from, once those before them are gone: each is a strong component of its
+// own. What is left of an acyclic graph is nothing.
+//
+// How: each vertex awaits as many arcs as lead to it. Those that await none are queued; from each a thread
+// takes the arcs away, and what awaits none then goes on in the shared memory of its block, for some steps,
+// before all blocks meet and share out what they have queued (run). Levels of the queue lie one behind the
+// other:
+//
+//      0 -> 1 -> 2 -> 4      awaited: 0 1 2 1 1      level 0 of the queue: 0
+//      0 -> 3 -> 2           steps of its block: 0, then 1 and 3, then 2, then 4
+//
+// Where levels are thin, there would be a meeting for every few vertices; so it is given up, and what is not
+// trimmed is left to the signatures. Cost: an atomic addition for each arc and a subtraction for each that is
+// taken away; a meeting for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon,
+// Hendrickson, Plimpton and Rauchwerger 2005 trim before they search.
+#pragma once
+
+#include "cuda/graph/giant_search.cuh"
+
+namespace conncomp {
+
+constexpr int kLocalSteps = 16;          // of a block, between two meetings
+constexpr int kReleasedAtOnce = 4;       // by arcs that a thread has under way
+constexpr int kPatience = 4;             // levels before thin ones end it
+constexpr int64_t kThinLevel = 256;      // vertices
+constexpr int64_t kLongTrimmedRow = 32;  // from here on a row is the work of a warp
+
+// What a block has queued for its next step.
+template <class Vertex>
+struct LocalQueue {
+  Vertex vertices[kStrongThreads];
+  int count;
+};
+
+template <class Vertex>
+class Trimming {
+ public:
+  // Along the arcs of these rows, or against them. There is memory for a vertex each in `awaited` and
+  // `queue`.
+  __device__ Trimming(const EndsOfVertices<Vertex>& rows, int64_t vertices, Vertex* awaited, Vertex* queue,
+                      int64_t (&queued)[3], LocalQueue<Vertex>& local)
+      : rows_(rows), vertices_(vertices), awaited_(awaited), queue_(queue), queued_(queued), local_(local) {}
+
+  // Whether the vertex is known to be a component of its own.
+  __device__ bool has(Vertex v) const { return awaited_[v] == 0; }
+
+  // Trims what can be reached through wide levels. `ends` of all arcs are where the rows lead. All blocks
+  // meet.
+  __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridMeeting& meeting) {
+    if (grid_thread() < 3) queued_[grid_thread()] = 0;
+    for (int64_t v = grid_thread(); v < vertices_; v += grid_threads()) awaited_[v] = 0;
+    meeting.wait();
+    for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
+      if (starts[arc] != ends[arc]) Current::fetch_add(awaited_ + ends[arc], Vertex(1));
+    meeting.wait();
+    queue_first();
+    for (int level = 0; end_of_level(level, meeting); ++level) {
+      const Share share(end_ - begin_);
+      for (int64_t first = begin_ + share.begin; first < begin_ + share.end; first += kStrongThreads)
+        go_on_from(first, begin_ + share.end);
+    }
+    return end_;
+  }
+
+ private:
+  // The level that was queued becomes the one to go through; whether that is worth it. Of three counters one
+  // is added to, one is read after the meeting, and one is cleared for the next level.
+  __device__ bool end_of_level(int level, GridMeeting& meeting) {
+    meeting.wait();
+    begin_ = end_;
+    end_ += Current::load(queued_ + level % 3);
+    turn_ = (level + 1) % 3;
+    if (grid_thread() == 0) Current::store(queued_ + (level + 2) % 3, int64_t(0));
+    return end_ > begin_ + (level < kPatience ? 0 : kThinLevel);
+  }
+  // The vertices that await none, but for those whose rows are empty.
+  __device__ void queue_first() {
+    __shared__ int64_t room;
+    const Share share(vertices_);
+    for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
+      const int64_t v = row + int(threadIdx.x);
+      const bool is_first =
+          v < share.end && awaited_[v] == 0 && rows_.begin(Vertex(v)) < rows_.end(Vertex(v));
+      int total;
+      const int before = block_scan<kStrongThreads>(is_first, total);
+      if (threadIdx.x == 0 && total > 0) room = Current::fetch_add(queued_, int64_t(total));
+      __syncthreads();
+      if (is_first) queue_[room + before] = Vertex(v);
+    }
+  }
+  __device__ void queue_for_all(Vertex v) {
+    queue_[end_ + Current::fetch_add(queued_ + turn_, int64_t(1))] = v;
+  }
+  __device__ void queue_for_block(Vertex v) {
+    const int place = InBlock::fetch_add(&local_.count, 1);
+    if (place < kStrongThreads)
+      local_.vertices[place] = v;
+    else
+      queue_for_all(v);
+  }
+  // By all threads of a block: goes through vertices of the queue from `first` on, and through those that
+  // they release.
+  __device__ void go_on_from(int64_t first, int64_t end) {
+    int count = int(end - first < kStrongThreads ? end - first : kStrongThreads);
+    Vertex v = int(threadIdx.x) < count ? queue_[first + threadIdx.x] : Vertex(-1);
+    for (int step = 0; count > 0; ++step) {
+      if (threadIdx.x == 0) local_.count = 0;
+      __syncthreads();
+      if (step == kLocalSteps) {
+        if (v >= 0) queue_for_all(v);
+        return;
+      }
+      release_from(v);
+      __syncthreads();
+      count = local_.count < kStrongThreads ? local_.count : kStrongThreads;
+      v = int(threadIdx.x) < count ? local_.vertices[threadIdx.x] : Vertex(-1);
+      __syncthreads();
+    }
+  }
+  // By all threads of a warp, each with a trimmed vertex or -1.
+  __device__ void release_from(Vertex v) {
+    const int64_t begin = v < 0 ? 0 : rows_.begin(v), end = v < 0 ? 0 : rows_.end(v);
+    if (end - begin < kLongTrimmedRow) release(v, begin, end, 1);
+    for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongTrimmedRow); open; open &= open - 1) {
+      const int worker = __ffs(int(open)) - 1;
+      release(__shfl_sync(kAllLanes, v, worker), __shfl_sync(kAllLanes, begin, worker) + lane(),
+              __shfl_sync(kAllLanes, end, worker), kWarp);
+    }
+  }
+  // Takes every step-th of the arcs of v away, and queues what awaits none then.
+  __device__ void release(Vertex v, int64_t begin, int64_t end, int step) {
+    for (; begin < end; begin += kReleasedAtOnce * step) {
+      Vertex target[kReleasedAtOnce], awaited[kReleasedAtOnce];
+#pragma unroll
+      for (int k = 0; k < kReleasedAtOnce; ++k)
+        target[k] = begin + k * step < end ? rows_.ends[begin + k * step] : v;
+#pragma unroll
+      for (int k = 0; k < kReleasedAtOnce; ++k)
+        awaited[k] = target[k] == v ? Vertex(0) : Current::fetch_add(awaited_ + target[k], Vertex(-1));
+#pragma unroll
+      for (int k = 0; k < kReleasedAtOnce; ++k)
+        if (awaited[k] == 1) queue_for_block(target[k]);
+    }
+  }
+
+  const EndsOfVertices<Vertex> rows_;
+  const int64_t vertices_;
+  Vertex *const awaited_, *const queue_;
+  int64_t (&queued_)[3];
+  LocalQueue<Vertex>& local_;
+  int64_t begin_ = 0, end_ = 0;  // the level of the queue
+  int turn_ = 0;                 // the counter that is added to
+};
+
+template <class Vertex>
+CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends,
+                            GridMeeting& meeting) {
+  return trimming.run(arcs, starts, ends, meeting);
+}
+
+}  // namespace conncomp
