@@ -5,20 +5,18 @@
 // shortened (shorten_united). Whether pairs of vertices are connected (compare_roots), the roots of some
 // (list_roots) and those of all (copy_roots) are found in the forest as it is.
 // How: nobody waits. A vertex out of range is written down (Refusal) and its batch left out as a whole, as
-// unite_batch reads there; the host is told when it asks. A thread has several edges: their ends, and then
-// the parents of all of these, are loaded before any is looked at. Most edges of a batch lie in the giant
-// component, if there is one, and of a vertex of it the parent is mostly the root: then two parents are
-// equal, and that is all. A union hooks one root, for good, so unions are counted where roots are hooked, and
-// added up by blocks.
-// All edges of a batch at once can hook trees to a long path, of which no thread sees more than its step, and
-// which one thread would walk alone later. So a bit for each edge says whether it has united, and the ends of
-// a sample of those edges are pointed to their roots; where one is far away, those of all, by all threads at
-// once, which halves paths for each other. So a batch deepens trees little, and an edge pays for it once:
-// unions are fewer than vertices. Edges are the caller's, who may change them meanwhile: each is loaded once
-// to be united, and held against the number of vertices there. Cost: edges read twice, the ends of some that
-// unite a third time; two random reads of parents for an edge, and a compare-and-swap for one that unites.
-// Memory: a bit an edge. copy_roots: parents read, labels written, and what paths take. Source: the
-// union-find of Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the
+// unite_batch reads there; the host is told when it asks. Most edges of a batch lie in the giant component,
+// if there is one, and of a vertex of it the parent is mostly the root: then two parents are equal, and that
+// is all. A union hooks one root, for good, so unions are counted where roots are hooked, and added up by
+// blocks. All edges of a batch at once can hook trees to a long path, of which no thread sees more than its
+// step, and which one thread would walk alone later. So a bit for each edge says whether it has united, and
+// the ends of a sample of those edges are pointed to their roots; where one is far away, those of all, by all
+// threads at once, which halves paths for each other. So a batch deepens trees little, and an edge pays for
+// it once: unions are fewer than vertices. Edges are the caller's, who may change them meanwhile: each is
+// loaded once to be united, and held against the number of vertices there. Cost: edges read twice, the ends
+// of some that unite a third time; two random reads of parents for an edge, and a compare-and-swap for one
+// that unites. Memory: a bit an edge. copy_roots: parents read, labels written, and what paths take. Source:
+// the union-find of Jaiganesh and Burtscher 2018; batches as in Hong, Dhulipala and Shun 2020, "Exploring the
 // Design Space of Static and Incremental Graph Connectivity Algorithms on GPUs".
 #pragma once
 
@@ -87,39 +85,23 @@ struct UnionSeen {
 };
 
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
-template <int edges_at_once, class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads)
+template <class Vertex, class Index>
+__global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
     unite_batch(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
                 const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
                 uint32_t* __restrict__ united, int64_t* components) {
   if (refusal->has(call)) return;
-  constexpr int64_t kEdgesOfBlock = kGrowingThreads * edges_at_once;
   int unions = 0;
-  for (int64_t block = blockIdx.x * kEdgesOfBlock; block < edges; block += gridDim.x * kEdgesOfBlock) {
-    const int64_t begin = block + threadIdx.x;
-    Vertex u[edges_at_once], v[edges_at_once];
-#pragma unroll
-    for (int k = 0; k < edges_at_once; ++k) {
-      const int64_t i = begin + k * kGrowingThreads;
-      u[k] = i < edges ? Shared::load(src + i) : Vertex(0);
-      v[k] = i < edges ? Shared::load(dst + i) : Vertex(0);
-    }
-    Index above_u[edges_at_once], above_v[edges_at_once];
-#pragma unroll
-    for (int k = 0; k < edges_at_once; ++k) {
-      const bool exists = is_vertex(u[k], vertices) && is_vertex(v[k], vertices);
-      if (!exists) u[k] = v[k] = 0;
-      above_u[k] = Shared::load(parent + u[k]);
-      above_v[k] = Shared::load(parent + v[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < edges_at_once; ++k) {
-      UnionSeen trace;
-      unite_from<Shared>(parent, Index(u[k]), above_u[k], Index(v[k]), above_v[k], trace);
-      const uint32_t bits = __ballot_sync(kAllLanes, trace.seen);
-      const int64_t i = begin + k * kGrowingThreads;
-      if (lane() == 0 && i < edges) united[i / kWarp] = bits, unions += __popc(bits);
-    }
+  for (int64_t row = grid_thread() - lane(); row < edges; row += grid_threads()) {
+    const int64_t i = row + lane();
+    Vertex u = i < edges ? Shared::load(src + i) : Vertex(0),
+           v = i < edges ? Shared::load(dst + i) : Vertex(0);
+    if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) u = v = 0;
+    const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
+    UnionSeen trace;
+    unite_from<Shared>(parent, Index(u), above_u, Index(v), above_v, trace);
+    const uint32_t bits = __ballot_sync(kAllLanes, trace.seen);
+    if (lane() == 0) united[row / kWarp] = bits, unions += __popc(bits);
   }
   const int64_t total = block_sum<kGrowingThreads>(int64_t(unions));
   if (threadIdx.x == 0 && total > 0) Shared::fetch_add(components, -total);

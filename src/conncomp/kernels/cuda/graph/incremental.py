@@ -14,8 +14,6 @@ from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype,
 
 FILE = "cuda/graph/incremental.cuh"
 THREADS, VERTICES_AT_ONCE = 256, 4
-# That a thread has the ends and the parents of before it looks at any.
-EDGES_AT_ONCE = 4
 # Paths differ in length: blocks that are done make room for others, so many times at the most.
 ROUNDS = 32
 WORDS = np.dtype(np.uint32)
@@ -72,7 +70,7 @@ class GrowingForest:
         edges, vertices = len(src), len(self.parent)
         if edges == 0:
             return
-        check, unite, probe, shorten, *_ = self._load(gpu, src)
+        check, unite, *_ = self._load(gpu, src)
         grid = gpu.blocks(-(-edges // VERTICES_AT_ONCE), THREADS), THREADS
         launch(check, grid, edges, vertices, call, argument, src, dst, self.refusal)
         if vertices == 0:
@@ -80,9 +78,15 @@ class GrowingForest:
         (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
 
         batch = edges, vertices, call, src, dst, self.parent, self.refusal, united
-        launch(unite, _grid(gpu, -(-edges // EDGES_AT_ONCE)), *batch, self.components)
+        launch(unite, _grid(gpu, edges), *batch, self.components)
+        self.shorten(gpu, call, src, dst, united)
+
+    def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
+        """Shorten long paths of the edges whose bit in `united` is set; see `unite`."""
+        _, _, probe, shorten, *_ = self._load(gpu, src)
+        batch = len(src), len(self.parent), call, src, dst, self.parent, self.refusal, united
         for kernel in (probe, shorten):
-            launch(kernel, _grid(gpu, edges), *batch, self.deep)
+            launch(kernel, _grid(gpu, len(src)), *batch, self.deep)
 
     def compare_roots(
         self, gpu: Gpu, call: int, argument: int, u: Any, v: Any, connected: Any
@@ -113,7 +117,7 @@ class GrowingForest:
             launch(copy, grid, vertices, self.parent, labels)
 
     def _load(self, gpu: Gpu, vertices: Any) -> Any:
-        return gpu.load(FILE, _names(vertices.dtype, self.parent.dtype, EDGES_AT_ONCE))
+        return gpu.load(FILE, _names(vertices.dtype, self.parent.dtype))
 
 
 def _grid(gpu: Gpu, threads: int) -> tuple[int, int]:
@@ -122,11 +126,11 @@ def _grid(gpu: Gpu, threads: int) -> tuple[int, int]:
 
 
 @cache
-def _names(vertex: np.dtype[Any], index: np.dtype[Any], edges_at_once: int) -> tuple[str, ...]:
+def _names(vertex: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     types = f"{ctype(vertex)}, {ctype(index)}"
     return (
         f"check_vertices<{ctype(vertex)}>",
-        f"unite_batch<{edges_at_once}, {types}>",
+        f"unite_batch<{types}>",
         *(f"shorten_united<{probes}, {types}>" for probes in ("true", "false")),
         f"compare_roots<{types}>",
         f"list_roots<{types}>",
@@ -137,4 +141,4 @@ def _names(vertex: np.dtype[Any], index: np.dtype[Any], edges_at_once: int) -> t
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that a `GrowingForest` can load."""
     for vertex, index in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names(vertex, index, EDGES_AT_ONCE)
+        yield FILE, _names(vertex, index)

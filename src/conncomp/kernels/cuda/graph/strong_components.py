@@ -69,7 +69,13 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
-    sizes = vertices, arcs, ARC_MEETINGS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
+    sizes = (
+        vertices,
+        arcs,
+        ARC_MEETINGS[are_paths],
+        np.bool_(are_paths),
+        np.bool_(indptr is not None),
+    )
     memory = *lists, row_ends, bits, searches, signatures, sums, state
     launch(gpu.together(strong), grid, *sizes, sources, targets, *memory, roots, components)
     return components
