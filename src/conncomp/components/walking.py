@@ -19,7 +19,7 @@ from conncomp._arrays import (
     on_gpu,
     on_host,
 )
-from conncomp.components._labels import Background
+from conncomp.components._labels import Background, check_place
 from conncomp.components.statistics import component_statistics
 
 
@@ -51,12 +51,7 @@ class _Walk:
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
-        if self.on_gpu != on_gpu(image):
-            places = "GPU memory", "main memory"
-            raise TypeError(
-                f"image lies in {places[self.on_gpu]}, and labels in {places[not self.on_gpu]}; "
-                "copy one of them"
-            )
+        check_place(image, self.on_gpu)
         if not self.on_gpu:
             values = as_numpy(image, "image")
             self._check_shape(values)
