@@ -20,7 +20,7 @@ from conncomp._arrays import (
     on_host,
 )
 from conncomp.components._labels import Background, check_place
-from conncomp.components.statistics import component_statistics
+from conncomp.components.statistics import box_slices, component_statistics
 
 
 class _Walk:
@@ -110,7 +110,7 @@ class Component:
     @property
     def slices(self) -> tuple[slice, ...]:
         """The bounding box in the array or, with batch axes, in the item."""
-        return tuple(slice(first, end) for first, end in self._walk.boxes[self._row].tolist())
+        return box_slices(self._walk.boxes[self._row])
 
     @property
     def batch(self) -> tuple[int, ...]:
