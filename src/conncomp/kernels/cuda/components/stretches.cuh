@@ -12,10 +12,19 @@ namespace conncomp {
 
 using Wide = unsigned __int128;
 
-// How many lanes from this one on belong to its stretch.
-__device__ inline int stretch_length(unsigned int firsts) {
-  const unsigned int later = firsts >> lane() >> 1;
-  return later ? __ffs(int(later)) : kWarp - lane();
+// Of a lane: whether its stretch begins there, and how many lanes from it on belong to the stretch.
+struct Stretch {
+  bool first;
+  int length;
+};
+
+// The stretch of each lane, by their labels; where a line of the array begins, a stretch does, too.
+template <class Label>
+__device__ inline Stretch stretch_of(Label label, bool line_begins = false) {
+  const Label left = __shfl_up_sync(kAllLanes, label, 1);
+  const bool first = lane() == 0 || label != left || line_begins;
+  const unsigned int later = __ballot_sync(kAllLanes, first) >> lane() >> 1;
+  return {first, later ? __ffs(int(later)) : kWarp - lane()};
 }
 
 // Adds to a number of 128 bits in two words, of which nobody reads one before all have added.
