@@ -1,7 +1,7 @@
 """Times `component_statistics` of an image's values, and of faces, beside other libraries.
 
     python benchmarks/intensities_beside_peers.py [--rounds 5] [--threads 1 2] [--input NAME]
-        [--dtype u1 f4] [--cpu] [--device cuda]
+        [--dtype u1 f4] [--cpu] [--device cuda] [--json FILE]
 
 Every answer is compared with the peer's before both are timed, in turns, so that whatever else runs
 on the machine meets both. A line has the median of our milliseconds, and for each peer its median
@@ -10,12 +10,12 @@ thread. With --device cuda labels and image lie on the GPU, and the peers are cu
 """
 
 import argparse
-import statistics
-import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from scipy import ndimage
+from turns import host, line_of, medians_in_turns, place_on, record_of, write_records
 
 import conncomp
 from conncomp import generate
@@ -116,25 +116,12 @@ def peers_on(device):
     }
 
 
-def host(array):
-    """Return an array in main memory."""
-    return array.get() if hasattr(array, "get") else array
-
-
 def check(measured, answer, what):
     """Compare what a peer measured."""
     for name, column in answer.items():
         column = np.asarray(host(column) if hasattr(column, "get") else column)
         if not np.allclose(host(measured[name]), column, rtol=1e-4, atol=1e-5):
             raise SystemExit(f"{what}: {name} differ")
-
-
-def timed(function, arguments, clock, wait):
-    """Return the seconds that a call takes."""
-    start = clock()
-    function(*arguments)
-    wait()
-    return clock() - start
 
 
 def main():
@@ -146,26 +133,21 @@ def main():
     parser.add_argument("--input", default="", help="part of the name of an input")
     parser.add_argument("--cpu", action="store_true", help="processor time, of all threads")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--json", type=Path, help="where to write what is measured")
     arguments = parser.parse_args()
 
-    clock, wait, place = time.perf_counter, (lambda: None), (lambda array: array)
-    if arguments.cpu:
-        clock = time.process_time
-    if arguments.device == "cuda":
-        import cupy
-
-        wait, place = cupy.cuda.get_current_stream().synchronize, cupy.asarray
-        arguments.threads = [1]
+    place = place_on(arguments.device, processor_time=arguments.cpu)
+    threads = arguments.threads if arguments.device == "cpu" else [1]
     tasks = peers_on(arguments.device)
-    random = np.random.default_rng(0)
+    random, records = np.random.default_rng(0), []
     for name, labels in inputs():
         if arguments.input not in name:
             continue
-        count, index = int(labels.max()), place(np.arange(1, labels.max() + 1))
+        count, index = int(labels.max()), place.copied(np.arange(1, labels.max() + 1))
         print(f"{name}: {count:,} components", flush=True)
         for dtype in arguments.dtype:
             image = (1 + 250 * random.random(labels.shape)).astype(dtype)
-            given = place(labels), place(image)
+            given = place.copied(labels), place.copied(image)
             for task, (function, peers) in tasks.items():
                 if task == "faces" and dtype != arguments.dtype[0]:
                     continue
@@ -177,23 +159,13 @@ def main():
                 measured = function(*given)
                 for peer, of_peer in usable.items():
                     check(measured, of_peer(*given, index), f"{task} of {name}: {peer}")
-                seconds = {who: [] for who in (*arguments.threads, *usable)}
-                for _ in range(arguments.rounds):
-                    for number in arguments.threads:
-                        conncomp.set_num_threads(number)
-                        seconds[number].append(timed(function, given, clock, wait))
-                    for peer, of_peer in usable.items():
-                        if sum(seconds[peer]) < arguments.rounds:  # slow ones: fewer rounds do
-                            task_of_peer = *given, index
-                            seconds[peer].append(timed(of_peer, task_of_peer, clock, wait))
-                medians = {who: 1e3 * statistics.median(times) for who, times in seconds.items()}
-                own = [medians[number] for number in arguments.threads]
-                line = f"  {task} {dtype if task == 'values' else '':3}"
-                line += "".join(f" {ms:8.2f} ms" for ms in own)
-                for peer in usable:
-                    ratios = ", ".join(f"{medians[peer] / ms:.1f}" for ms in own)
-                    line += f" | {peer} {medians[peer]:.1f} ms: {ratios}"
-                print(line, flush=True)
+                calls = dict.fromkeys(threads, partial(function, *given))
+                calls |= {peer: partial(of_peer, *given, index) for peer, of_peer in usable.items()}
+                medians = medians_in_turns(calls, arguments.rounds, place)
+                what = f"{task} {dtype}" if task == "values" else task
+                records.append(record_of(place, name, labels, what, medians))
+                print(line_of(records[-1]), flush=True)
+    write_records(arguments.json, records)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def test_graph_and_walk(cupy, labels):
         np.testing.assert_array_equal(
             component.crop(placed, 1).get(), expected.crop(labels, 1), strict=True
         )
-        with pytest.raises(TypeError, match="image lies in main memory, and labels in GPU memory"):
+        with pytest.raises(TypeError, match="image lies in main memory, but labels in GPU memory"):
             component.crop(labels)
 
 

@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arrays import (
-    as_cupy,
-    as_numpy_and_mask,
-    check_kind,
-    contiguous,
-    on_gpu,
-)
-from conncomp.components._labels import Items
+from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind, contiguous
+from conncomp.components._labels import Items, check_place
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
 
@@ -88,14 +82,9 @@ def check_image(image: Any, items: Items) -> Image:
 
 def _as_array(image: Any, items: Items) -> Any:
     """Return an array of the library of the labels."""
-    on_cpu = items.xp is np
-    if on_gpu(image) == on_cpu:
-        places = "main memory", "GPU memory"
-        raise TypeError(
-            f"image lies in {places[on_cpu]}, but labels in {places[not on_cpu]}; copy one of them "
-            "to where the other one is"
-        )
-    if not on_cpu:
+    placed = items.xp is not np
+    check_place(image, placed)
+    if placed:
         return as_cupy(image)
     given, mask = as_numpy_and_mask(image, "image")
     if mask is not None:

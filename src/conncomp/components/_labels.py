@@ -190,6 +190,16 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
     return _number_apart(items, given) if axes else items
 
 
+def check_place(image: Any, placed: bool) -> None:
+    """Raise if an image does not lie where labels do, on a GPU if they are `placed` there."""
+    if on_gpu(image) != placed:
+        places = "GPU memory", "main memory"
+        raise TypeError(
+            f"image lies in {places[placed]}, but labels in {places[not placed]}; copy one of them "
+            "to where the other one is"
+        )
+
+
 def as_mask(labels: Any) -> Any:
     """Return labels of bool as an array of NumPy or CuPy, or None if they are of another type.
 

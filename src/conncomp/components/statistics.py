@@ -92,7 +92,7 @@ class ComponentStatistics:
 
     def slices(self, row: int) -> tuple[slice, ...]:
         """Return the bounding box of a row, to index an array, or the row's item, with."""
-        return tuple(slice(first, end) for first, end in self.bounding_boxes[row].tolist())
+        return box_slices(self.bounding_boxes[row])
 
     def principal_axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the axes of the ellipsoids that have the components' `moments`, the longest first.
@@ -189,6 +189,11 @@ class ComponentStatistics:
             name: on_host(as_cupy(column) if on_gpu(column) else column)
             for name, column in self.columns().items()
         }
+
+
+def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
+    """Return a bounding box, shape (ndim, 2), as what indexes an array."""
+    return tuple(slice(first, end) for first, end in box.tolist())
 
 
 def component_statistics(

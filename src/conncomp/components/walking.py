@@ -19,8 +19,8 @@ from conncomp._arrays import (
     on_gpu,
     on_host,
 )
-from conncomp.components._labels import Background
-from conncomp.components.statistics import component_statistics
+from conncomp.components._labels import Background, check_place
+from conncomp.components.statistics import box_slices, component_statistics
 
 
 class _Walk:
@@ -51,12 +51,7 @@ class _Walk:
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
-        if self.on_gpu != on_gpu(image):
-            places = "GPU memory", "main memory"
-            raise TypeError(
-                f"image lies in {places[self.on_gpu]}, and labels in {places[not self.on_gpu]}; "
-                "copy one of them"
-            )
+        check_place(image, self.on_gpu)
         if not self.on_gpu:
             values = as_numpy(image, "image")
             self._check_shape(values)
@@ -115,7 +110,7 @@ class Component:
     @property
     def slices(self) -> tuple[slice, ...]:
         """The bounding box in the array or, with batch axes, in the item."""
-        return tuple(slice(first, end) for first, end in self._walk.boxes[self._row].tolist())
+        return box_slices(self._walk.boxes[self._row])
 
     @property
     def batch(self) -> tuple[int, ...]:

@@ -32,9 +32,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   for (int64_t begin = grid_thread() / kWarp * kWarp; begin < count; begin += grid_threads()) {
     const int64_t i = begin + lane();
     const Label label = i < count ? Shared::load(labels + i) : background;
-    const Label left = __shfl_up_sync(kAllLanes, label, 1);
-    const bool first = lane() == 0 || label != left;
-    const int length = stretch_length(__ballot_sync(kAllLanes, first));
+    const auto [first, length] = stretch_of(label);
     const Key key = i < count ? Order<Value>::key(values[i]) : Key(0);
     const uint64_t low = over_stretch(uint64_t(Key(~key)), length, larger);
     const uint64_t high = over_stretch(uint64_t(key), length, larger);
@@ -110,9 +108,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
     for (int64_t begin = span; begin < end; begin += kWarp) {
       const int64_t i = begin + lane(), lane_line = i / length, lane_begin = i - lane_line * length;
       const Label label = i < end ? Shared::load(labels + i) : background;
-      const Label left = __shfl_up_sync(kAllLanes, label, 1);
-      const bool first = lane() == 0 || label != left || lane_begin == 0;
-      const int lane_length = stretch_length(__ballot_sync(kAllLanes, first));
+      const auto [first, lane_length] = stretch_of(label, lane_begin == 0);
       const int64_t own_row = has_row(label, background, rows) ? places[label] - 1 : -1;
       Halves halves{0, 0};
       int shift = 0;

@@ -26,9 +26,7 @@ __global__ void __launch_bounds__(kFaceThreads)
   for (int64_t begin = grid_thread() / kWarp * kWarp; begin < count; begin += grid_threads()) {
     const int64_t i = begin + lane();
     const Label label = i < count ? Shared::load(labels + i) : background;
-    const Label left = __shfl_up_sync(kAllLanes, label, 1);
-    const bool first = lane() == 0 || label != left;
-    const int length = stretch_length(__ballot_sync(kAllLanes, first));
+    const auto [first, length] = stretch_of(label);
     const unsigned int stretch = kAllLanes >> (kWarp - length) << lane();
     const int64_t row = first && has_row(label, background, rows) ? places[label] - 1 : -1;
     int64_t stride = 1, line = i;

@@ -55,15 +55,14 @@ __global__ void __launch_bounds__(kTableThreads)
     }
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
-      const Label label = row[k], left = __shfl_up_sync(kAllLanes, label, 1);
-      const bool first = lane() == 0 || label != left;
-      const unsigned int length = stretch_length(__ballot_sync(kAllLanes, first));
+      const Label label = row[k];
+      const auto [first, length] = stretch_of(label);
       if (!first || !has_row(label, background, rows)) continue;
       const int slot = find_slot(owners, label);
       if (slot < 0)
         Shared::fetch_add(sizes + label, int64_t(length));
       else
-        InBlock::fetch_add(counts + slot, length);
+        InBlock::fetch_add(counts + slot, unsigned(length));
     }
   }
   __syncthreads();
@@ -179,10 +178,9 @@ __global__ void __launch_bounds__(kTableThreads)
     Label next = read(span + lane());
     for (int64_t begin = span; begin < end; begin += kWarp) {
       const int64_t i = begin + lane(), lane_line = i / length, lane_begin = i - lane_line * length;
-      const Label label = next, left = __shfl_up_sync(kAllLanes, label, 1);
+      const Label label = next;
       next = read(i + kWarp);  // which takes a while
-      const bool first = lane() == 0 || label != left || lane_begin == 0;
-      const int lane_length = stretch_length(__ballot_sync(kAllLanes, first));
+      const auto [first, lane_length] = stretch_of(label, lane_begin == 0);
       const int64_t lane_row = first && has_row(label, background, rows) ? ends[label] - 1 : -1;
       for (unsigned int lanes = __ballot_sync(kAllLanes, lane_row >= 0); lanes; lanes &= lanes - 1) {
         const int source = __ffs(int(lanes)) - 1;

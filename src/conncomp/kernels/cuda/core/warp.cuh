@@ -21,10 +21,20 @@ __device__ inline int warp_scan(int value) {
   return value;
 }
 
-// How many lanes from this one on belong to its stretch, a bit being set for the first lane of each.
-__device__ inline int stretch_length(unsigned int firsts) {
-  const unsigned int later = firsts >> lane() >> 1;
-  return later ? __ffs(int(later)) : kWarp - lane();
+// Of a lane: whether its stretch begins there, and how many lanes from it on belong to the stretch.
+struct Stretch {
+  bool first;
+  int length;
+};
+
+// The stretch of equal values that each lane is in; where something else begins, such as a line of an array,
+// a stretch does, too.
+template <class T>
+__device__ inline Stretch stretch_of(T value, bool begins = false) {
+  const T left = __shfl_up_sync(kAllLanes, value, 1);
+  const bool first = lane() == 0 || value != left || begins;
+  const unsigned int later = __ballot_sync(kAllLanes, first) >> lane() >> 1;
+  return {first, later ? __ffs(int(later)) : kWarp - lane()};
 }
 
 // Combines what the lanes of a stretch have; its first lane gets that of all.

@@ -107,9 +107,7 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
     Range<Vertex> descendants = of_v[k].descendants;
     const Range<Vertex>& seen = of_u[k].descendants;
     if (!__any_sync(kAllLanes, descendants.low < seen.low || descendants.high > seen.high)) continue;
-    const Vertex left = __shfl_up_sync(kAllLanes, u[k], 1);
-    const bool is_first = lane() == 0 || left != u[k];
-    const int length = stretch_length(__ballot_sync(kAllLanes, is_first));
+    const auto [is_first, length] = stretch_of(u[k]);
     descendants.low = over_stretch(descendants.low, length, [](Vertex a, Vertex b) { return a < b ? a : b; });
     descendants.high =
         over_stretch(descendants.high, length, [](Vertex a, Vertex b) { return a < b ? b : a; });
