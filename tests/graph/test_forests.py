@@ -323,6 +323,28 @@ def test_phases(form, monkeypatch):
 
 
 @host
+@pytest.mark.parametrize("rows", ["sorted", "in any order"])
+def test_rows_from_both_ends(rows):
+    """Rows that are sorted begin with the smallest neighbour, or a loop; others may not."""
+    for seed, ends in enumerate([*HARD_GRAPHS.values(), random(300, 700, 5), random(40, 700, 6)]):
+        graph = from_arcs(*ends, "both ends")
+        within = (
+            graph.indices
+            if rows == "sorted"
+            else np.random.default_rng(seed).random(graph.num_arcs)
+        )
+        order = np.lexsort([within, ends_of(graph)[0]])
+        csr = graph._csr[0], graph._csr[1][order]
+        graph = Graph._of_checked(graph.num_vertices, csr=csr, symmetric=True)
+        check_forest(graph, find_on_host(graph, seed=seed))
+        for kind in ("both ways", "equal"):
+            weights = draw_weights(kind, graph.num_arcs, graph=graph)
+            check_forest(graph, find_on_host(graph, weights), weights)
+            wide = weights.astype(np.float64)
+            check_forest(graph, find_on_host(graph, wide), wide)
+
+
+@host
 def test_symmetric_but_for_multiplicities():
     indptr, indices = np.array([0, 5, 6]), np.array([1, 1, 1, 1, 1, 0], np.int32)
     graph = Graph._of_checked(2, csr=(indptr, indices), symmetric=True)

@@ -3,25 +3,33 @@
 // What: sets a bit for each arc of the forest of the least keys; the directions of arcs are ignored. A key
 // is a number that no two arcs share, so the forest is unique: the number of the arc (ArcNumbers), its rank
 // in an order of all (RankedArcs), or its weight of 32 bits above its number (PackedWeights). How:
-// list_edges_of_forest lists the arcs between different trees, with the roots of these and the key, and
-// lowers the least key of each tree. In a round, edges that have the least key of either tree are chosen and
-// unite their trees (choose_edges); then the edges that still lead from one tree to another are listed anew
-// (keep_edges). The least keys of two rounds lie in two arrays, and one round clears what the next one
-// needs. Where there are many arcs a vertex, those of keys up to a limit, which a sample shows (guess_limit),
-// are gone through first: of the others, most have both ends in one tree by then. If every arc has an
-// opposite one of the same weight, which a hash tells (weigh_both_ways), those from the larger end are left
-// out, as their numbers are the larger ones. Cost: each arc read twice at most, with a search for both roots;
-// each round at least halves the trees that have edges. Memory: two lists of edges, two keys and a parent for
-// each vertex, a bit for each arc. Source: Borůvka 1926; lists of edges, lowered keys and searches that stand
-// for the contraction of Fallin, Gonzalez, Seo and Burtscher 2023, "A High-Performance MST Implementation for
-// GPUs" (ECL-MST), and the lighter edges first, after Osipov, Sanders and Singler 2009. Union–find of
-// Jaiganesh and Burtscher 2018.
+//   1. Where each row is sorted (count_descents) and every arc has an opposite one of the same weight, which
+//   a hash
+//      tells (weigh_both_ways), a vertex has its least edge in its own row (choose_first), with which all
+//   vertices
+//      are united, without a list (unite_first). Arcs from the larger end are left out from there on, as
+//      their numbers are the larger ones.
+//   2. The arcs between different trees are listed with the roots of these and the key, and lower the least
+//   key of
+//      each tree (list_edges_of_forest). In a round (settle_edges), edges that have the least key of either
+//   tree are
+//      chosen and unite their trees; then the edges that still lead from one tree to another are listed anew.
+//   3. Where there are many arcs a vertex, those of keys up to a limit, which a sample shows (guess_limit),
+//   go
+//      through step 2 first: of the others, most have both ends in one tree by then.
+// Cost: each arc read two or three times, with a search for both roots; each round at least halves the trees
+// that have edges. Memory: two lists of edges, two keys and a parent for each vertex, a bit for each arc.
+// Source: Borůvka 1926; lists of edges, lowered keys and searches that stand for the contraction of Fallin,
+// Gonzalez, Seo and Burtscher 2023, "A High-Performance MST Implementation for GPUs" (ECL-MST), and the
+// lighter edges first, after Osipov, Sanders and Singler 2009. Union–find of Jaiganesh and Burtscher 2018, as
+// is the start under the smallest neighbour.
 #pragma once
 
 #include "core/union_find.h"
+#include "core/vertices.h"
 #include "core/weight_order.h"
+#include "cuda/core/meeting.cuh"
 #include "cuda/core/scan.cuh"
-#include "cuda/core/sweeps.cuh"
 #include "cuda/graph/check.cuh"
 #include "cuda/papers/ecl.cuh"
 
@@ -30,6 +38,10 @@ namespace conncomp {
 constexpr int kForestThreads = 256;
 constexpr int kLimitSamples = 1024;
 constexpr int kArcsOfWord = 32;
+constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
+// Of a multiprocessor, on every kind of GPU.
+constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+constexpr int64_t kLightEdges = 2;  // that are gone through first, for each tree
 
 // Compressed sparse rows, of which a block takes kSpan arcs at a time.
 template <class Pointer, class Vertex>
@@ -66,6 +78,7 @@ struct ForestList {
 template <class Number>
 struct ArcNumbers {
   using Key = Number;
+  static constexpr bool kInOrder = true;  // whether keys rise with the numbers of arcs
   __device__ static ArcNumbers of(const void*, const void*, uint64_t, uint64_t, uint64_t) { return {}; }
   __device__ Key key(int64_t arc) const { return Key(arc); }
   __device__ int64_t arc(Key key) const { return int64_t(key); }
@@ -75,6 +88,7 @@ struct ArcNumbers {
 template <class Number>
 struct RankedArcs {
   using Key = Number;
+  static constexpr bool kInOrder = false;
   const Number *rank, *order;
   __device__ static RankedArcs of(const void* rank, const void* order, uint64_t, uint64_t, uint64_t) {
     return {static_cast<const Number*>(rank), static_cast<const Number*>(order)};
@@ -85,6 +99,7 @@ struct RankedArcs {
 
 struct PackedWeights {
   using Key = uint64_t;
+  static constexpr bool kInOrder = false;
   const uint32_t* weights;
   WeightOrder<uint32_t> order;
   __device__ static PackedWeights of(const void* weights, const void*, uint64_t minus_zero, uint64_t negative,
@@ -103,9 +118,11 @@ struct ForestEdge {
   Index a, b;
 };
 
-// How many edges are in each of two lists, each number with a cache line to itself.
+// What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
+// and where they meet.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
+  uint32_t meeting[GridMeeting::kWords];
 };
 
 template <class Key>
@@ -114,20 +131,23 @@ constexpr Key kNoKey = Key(~Key(0));
 template <class Index, class Key>
 __global__ void __launch_bounds__(kForestThreads)
     start_forest(int64_t vertices, int64_t words, Index* __restrict__ parent, Key* __restrict__ least,
-                 uint32_t* __restrict__ chosen, int64_t* total) {
+                 uint32_t* __restrict__ chosen, ForestCounters* counters, int64_t* total) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     parent[v] = Index(v);
     least[v] = kNoKey<Key>;
   }
   for (int64_t w = grid_thread(); w < words; w += grid_threads()) chosen[w] = 0;
-  if (grid_thread() == 0) *total = 0;
+  if (grid_thread() == 0) {
+    counters->edges[0].count = counters->edges[1].count = 0;
+    *total = 0;
+  }
 }
 
-// Lets *limit be the key below which about so many of kLimitSamples arcs are. One block.
+// Lets *limit be the key below which about kLightEdges edges of each tree are. One block.
 template <class Keys>
 __global__ void __launch_bounds__(kLimitSamples)
-    guess_limit(int64_t arcs, int64_t wanted, const void* weights, const void* order, uint64_t minus_zero,
-                uint64_t negative, uint64_t sign, typename Keys::Key* limit) {
+    guess_limit(int64_t arcs, int64_t edges, const int64_t* trees, const void* weights, const void* order,
+                uint64_t minus_zero, uint64_t negative, uint64_t sign, typename Keys::Key* limit) {
   using Key = typename Keys::Key;
   __shared__ Key sample[kLimitSamples];
   const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
@@ -135,9 +155,25 @@ __global__ void __launch_bounds__(kLimitSamples)
   const int64_t arc = arcs / kLimitSamples * thread + arcs % kLimitSamples * thread / kLimitSamples;
   const Key key = sample[thread] = keys.key(arc);
   __syncthreads();
+  const int64_t wanted = kLightEdges * *trees * kLimitSamples / edges;
   int64_t smaller = 0;
   for (int i = 0; i < kLimitSamples; ++i) smaller += sample[i] < key;
-  if (smaller == wanted) *limit = key;
+  if (smaller == (wanted < kLimitSamples ? wanted : kLimitSamples - 1)) *limit = key;
+}
+
+// Adds to *disorder how often an arc leads to a smaller vertex than the arc before does, but where rows
+// begin: it stays 0 if each row is sorted.
+template <class Pointer, class Vertex>
+__global__ void __launch_bounds__(kForestThreads)
+    count_descents(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
+                   const Vertex* __restrict__ indices, uint64_t* disorder) {
+  int64_t descents = 0;
+  const auto descends = [=](int64_t arc) { return arc > 0 && indices[arc] < indices[arc - 1]; };
+  for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) descents += descends(arc);
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
+    if (indptr[v] < indptr[v + 1]) descents -= descends(int64_t(indptr[v]));
+  descents = block_sum<kForestThreads>(descents);
+  if (threadIdx.x == 0 && descents != 0) Shared::fetch_add(disorder, uint64_t(descents));
 }
 
 // Adds to *imbalance a hash of each arc to a larger vertex, and subtracts that of each other one.
@@ -163,6 +199,103 @@ __global__ void __launch_bounds__(kForestThreads)
   if (threadIdx.x == 0) Shared::fetch_add(imbalance, sum);
 }
 
+// The least edge of a vertex, as far as it is known.
+template <class Vertex, class Key>
+struct LeastEdge {
+  Key key = kNoKey<Key>;
+  Vertex end = -1;
+
+  __device__ void include(Key other_key, Vertex other_end) {
+    if (other_key < key) key = other_key, end = other_end;
+  }
+};
+
+// Lets ends[v] be the other end of the least edge of v, or v where it has none, or nothing is known of rows.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads)
+    choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+                 const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
+                 uint64_t sign, const uint64_t* imbalance, const uint64_t* disorder,
+                 Index* __restrict__ ends) {
+  using Key = typename Keys::Key;
+  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
+  const bool is_known = *imbalance == 0 && *disorder == 0;
+  for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
+    const int64_t v = row + lane();
+    const bool exists = is_known && v < vertices;
+    const int64_t begin = exists ? int64_t(indptr[v]) : 0, end = exists ? int64_t(indptr[v + 1]) : 0;
+    LeastEdge<Vertex, Key> least;
+    const auto look_at = [&](int64_t arc, int64_t source) {
+      const Vertex target = indices[arc];
+      const bool is_edge = target != source && is_vertex(target, vertices);
+      if (is_edge) least.include(keys.key(arc), target);
+      return is_edge;
+    };
+    if (Keys::kInOrder || end - begin < kLongForestRow)
+      for (int64_t arc = begin; arc < end; ++arc)
+        if (look_at(arc, v) && Keys::kInOrder) break;
+    if (!Keys::kInOrder)
+      for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongForestRow); open; open &= open - 1) {
+        const int worker = __ffs(int(open)) - 1;
+        const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
+        const LeastEdge<Vertex, Key> own = least;
+        least = {};
+        for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
+          look_at(arc, row + worker);
+        for (int step = kWarp / 2; step > 0; step /= 2)
+          least.include(__shfl_xor_sync(kAllLanes, least.key, step),
+                        __shfl_xor_sync(kAllLanes, least.end, step));
+        if (lane() != worker) least = own;
+      }
+    if (v < vertices) ends[v] = least.end < 0 ? Index(v) : Index(least.end);
+  }
+}
+
+// The arc of the least key from u to v, in a sorted row; -1 if there is none.
+template <class Keys, class Pointer, class Vertex>
+__device__ inline int64_t least_arc(const Keys& keys, const Pointer* indptr, const Vertex* indices, int64_t u,
+                                    int64_t v) {
+  int64_t low = indptr[u], high = indptr[u + 1];
+  const int64_t end = high;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (int64_t(indices[middle]) < v)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  int64_t least = -1;
+  for (; low < end && int64_t(indices[low]) == v; ++low)
+    if (least < 0 || keys.key(low) < keys.key(least)) least = low;
+  return least;
+}
+
+// Chooses the least edges of all vertices, whose other ends are given, and unites these. Where keys rise with
+// the numbers of arcs, an end is the smallest neighbour, so that no two edges lead a vertex to different
+// parents: one that is smaller than all its neighbours is put where the neighbour is.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads)
+    unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
+                const void* weights, const void* order, uint64_t minus_zero, uint64_t negative, uint64_t sign,
+                const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
+  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
+    const int64_t u = ends[v];
+    if (u == v) continue;
+    if constexpr (Keys::kInOrder) {
+      const Index above = u < v ? Index(u) : ends[u];
+      // If the rows have changed meanwhile, it may be a larger one, which is no parent.
+      if (above < v) Shared::store(parent + v, above);
+    } else {
+      unite<Shared>(parent, Index(v), Index(u));
+    }
+    // Of two vertices that have chosen each other, the larger one lists the arc.
+    if (v < u && ends[u] == v) continue;
+    const int64_t arc = least_arc(keys, indptr, indices, v < u ? v : u, v < u ? u : v);
+    if (arc >= 0) Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
+  }
+}
+
 // Puts the edges of a block's threads at the end of a list. All its threads call it.
 template <class Edge>
 __device__ inline void append(bool wanted, const Edge& edge, Edge* list, int64_t* count) {
@@ -180,9 +313,9 @@ __device__ inline void lower(Key* least, Key key) {
 }
 
 // Lists an edge, unless its ends are in one tree, and lowers the least keys of its trees. All threads of the
-// block call it; returns whether the edge is listed.
+// block call it.
 template <class Index, class Key>
-__device__ inline bool list_between_trees(bool exists, ForestEdge<Index, Key> edge, Index* parent, Key* least,
+__device__ inline void list_between_trees(bool exists, ForestEdge<Index, Key> edge, Index* parent, Key* least,
                                           ForestEdge<Index, Key>* list, int64_t* count) {
   if (exists) {
     edge.a = find<Shared>(parent, edge.a);
@@ -194,7 +327,6 @@ __device__ inline bool list_between_trees(bool exists, ForestEdge<Index, Key> ed
     lower(least + edge.b, edge.key);
   }
   append(exists, edge, list, count);
-  return exists;
 }
 
 // Which keys list_edges_of_forest takes.
@@ -206,16 +338,18 @@ __global__ void __launch_bounds__(kForestThreads)
                          const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
                          uint64_t sign, int64_t key_range, const typename Keys::Key* limit,
                          const uint64_t* imbalance, Index* parent, typename Keys::Key* least,
-                         ForestEdge<Index, typename Keys::Key>* list, ForestCounters* counters,
-                         int64_t* last_change) {
+                         ForestEdge<Index, typename Keys::Key>* list, ForestCounters* counters) {
   using Key = typename Keys::Key;
   const Arcs graph{first, second, vertices};
   const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   const bool from_smaller_end = *imbalance == 0;
   const Key bound = key_range == kAllKeys ? Key(0) : *limit;
-  if (grid_thread() == 0) start_sweeps(last_change);
+  if (grid_thread() == 0)
+    for (uint32_t& word : counters->meeting) word = 0;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
     const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
+    if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
+    if (Keys::kInOrder && key_range == kKeysAboveLimit && keys.key(end - 1) <= bound) continue;
     const auto range = graph.range(begin, end);
     for (int64_t row = begin; row < end; row += kForestThreads) {
       const int64_t arc = row + threadIdx.x;
@@ -228,52 +362,61 @@ __global__ void __launch_bounds__(kForestThreads)
       if (exists) {
         const int64_t u = graph.source(range, arc), v = graph.target(arc);
         edge.a = Index(u), edge.b = Index(v);
-        exists = from_smaller_end ? u < v : u != v;
+        exists = (from_smaller_end ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices);
       }
       list_between_trees(exists, edge, parent, least, list, &counters->edges[0].count);
     }
   }
 }
 
-// The edges of the least keys are chosen and unite their trees; `other_least` is cleared for the next round,
-// as is the number of edges of the other list.
-template <class Keys, class Index>
-__global__ void __launch_bounds__(kForestThreads)
-    choose_edges(int64_t round, const void* weights, const void* order, uint64_t minus_zero,
-                 uint64_t negative, uint64_t sign,
-                 const ForestEdge<Index, typename Keys::Key>* __restrict__ list,
-                 const typename Keys::Key* least, typename Keys::Key* other_least, Index* parent,
-                 uint32_t* chosen, ForestCounters* counters) {
-  using Key = typename Keys::Key;
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
-  const int64_t count = counters->edges[round % 2].count;
+// The edges of the least keys are chosen and unite their trees.
+template <class Keys, class Index, class Key>
+__device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Key>* list, int64_t count,
+                                    const Key* least, Index* parent, uint32_t* chosen) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const ForestEdge<Index, Key> edge = list[i];
-    Shared::store(other_least + edge.a, kNoKey<Key>);
-    Shared::store(other_least + edge.b, kNoKey<Key>);
     if (least[edge.a] != edge.key && least[edge.b] != edge.key) continue;
     const int64_t arc = keys.arc(edge.key);
     Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
     unite<Shared>(parent, edge.a, edge.b);
   }
-  if (grid_thread() == 0) counters->edges[1 - round % 2].count = 0;
 }
 
-// Lists the edges between trees anew.
-template <class Index, class Key>
-__global__ void __launch_bounds__(kForestThreads)
-    keep_edges(int64_t round, const ForestEdge<Index, Key>* __restrict__ list,
-               ForestEdge<Index, Key>* __restrict__ other_list, Key* other_least, Index* parent,
-               ForestCounters* counters, int64_t* last_change) {
-  const int64_t count = counters->edges[round % 2].count;
-  bool listed = false;
-  for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
-    const int64_t i = begin + threadIdx.x;
-    const bool exists = i < count;
-    listed |= list_between_trees(exists, exists ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, parent,
-                                 other_least, other_list, &counters->edges[1 - round % 2].count);
+// Goes round by round until no edge leads from one tree to another: then both lists are empty, and the first
+// keys are cleared. All blocks run at the same time.
+template <class Keys, class Index>
+__global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
+    settle_edges(int64_t vertices, const void* weights, const void* order, uint64_t minus_zero,
+                 uint64_t negative, uint64_t sign, ForestEdge<Index, typename Keys::Key>* first_list,
+                 ForestEdge<Index, typename Keys::Key>* second_list, typename Keys::Key* first_least,
+                 typename Keys::Key* second_least, Index* parent, uint32_t* chosen,
+                 ForestCounters* counters) {
+  using Key = typename Keys::Key;
+  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
+  GridMeeting meeting(counters->meeting);
+  ForestEdge<Index, Key>*list = first_list, *other_list = second_list;
+  Key *least = first_least, *other_least = second_least;
+  int now = 0;
+  for (int64_t count; (count = Current::load(&counters->edges[now].count)) > 0; now = 1 - now) {
+    choose_edges(keys, list, count, least, parent, chosen);
+    for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) other_least[v] = kNoKey<Key>;
+    meeting.wait();
+    int64_t* const other_count = &counters->edges[1 - now].count;
+    for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
+      const int64_t i = begin + threadIdx.x;
+      const bool exists = i < count;
+      list_between_trees(exists, exists ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, parent, other_least,
+                         other_list, other_count);
+    }
+    meeting.wait();
+    // Nobody adds to it before the next meeting but one.
+    if (grid_thread() == 0) Current::store(&counters->edges[now].count, int64_t(0));
+    ForestEdge<Index, Key>* const full = other_list;
+    other_list = list, list = full;
+    Key* const lowered = other_least;
+    other_least = least, least = lowered;
   }
-  report_changes(last_change, round, listed);
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) first_least[v] = kNoKey<Key>;
 }
 
 // Counts the chosen arcs of each chunk of words, and all of them.

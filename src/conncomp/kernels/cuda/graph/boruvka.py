@@ -12,19 +12,17 @@ import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.gpu import Workspace
-from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/graph/boruvka.cuh"
 THREADS, SPAN, SAMPLES, ARCS_OF_WORD = 256, 4096, 1024, 32
 MOST_CHUNKS = 1024
-COUNTERS_BYTES, BYTE, BITS = 2 * 128, np.dtype(np.uint8), np.dtype(np.uint32)
+COUNTERS_BYTES, BYTE, BITS = 3 * 128, np.dtype(np.uint8), np.dtype(np.uint32)
 KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
-# Edges up to the limit that are gone through first, for each vertex; and for fewer than how many
-# edges a vertex all are gone through at once.
-LIGHT, ALL_LIGHT = 2, 4
+# For fewer than how many edges a vertex all are gone through at once.
+ALL_LIGHT = 3
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
-ROUNDS = 4  # launched before the host asks whether there are edges left
+BLOCKS_TOGETHER = 6  # of a multiprocessor, that settle edges
 
 
 class WeightBits(NamedTuple):
@@ -80,65 +78,82 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     symmetric = bool(graph._symmetric) and not is_list
     edge_bytes = keys.dtype.itemsize + 2 * index.itemsize
     edge_bytes += -edge_bytes % max(keys.dtype.itemsize, index.itemsize)
-    parent, *pairs, chosen, of_chunk, limit, imbalance, counters, total, last_change = (
+    parent, ends, *pairs, chosen, of_chunk, limit, imbalance, disorder, counters, total = (
         workspace.take(
             gpu,
             (count, index),
+            (count if symmetric else 0, index),
             *2 * ((count, keys.dtype),),
             *2 * ((arcs * edge_bytes, BYTE),),
             (words, BITS),
             (MOST_CHUNKS, COUNT),
             (1, keys.dtype),
-            (1, KEY_TYPES[1]),
+            *2 * ((1, KEY_TYPES[1]),),
             (COUNTERS_BYTES, BYTE),
             (1, COUNT),
-            LAST_CHANGE,
         )
     )
     least, lists = pairs[:2], pairs[2:]
     names = _names(is_list, first.dtype, second.dtype, index, keys.name, keys.dtype, number)
-    start, guess, list_edges, choose, keep, flatten, count_chosen, list_chosen = gpu.load(
-        FILE, names
-    )
+    start, guess, list_edges, settle, flatten, count_chosen, list_chosen = gpu.load(FILE, names)
     by_vertex = gpu.blocks(max(count, words), THREADS), THREADS
     by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
-    by_edge = gpu.blocks(arcs, THREADS), THREADS
-    launch(start, by_vertex, count, words, parent, least[0], chosen, total)
+    together = min(by_vertex[0], _blocks(gpu)), THREADS
+    launch(start, by_vertex, count, words, parent, least[0], chosen, counters, total)
     imbalance.fill(0 if symmetric else 1)
-    if symmetric and weights is not None:
-        (weigh,) = gpu.load(FILE, _names_of_weights(weights.bits.dtype, first.dtype, second.dtype))
-        masks = [weights.bits.dtype.type(mask) for mask in weights.order]
-        key = np.uint64(secrets.randbits(64))
-        rows = first, second, weights.bits, *masks
-        launch(weigh, by_span, count, arcs, *rows, key, imbalance)
-
-    def round_of_boruvka(number: int) -> None:
-        now, later = number % 2, 1 - number % 2
-        from_to = lists[now], least[now], least[later]
-        launch(choose, by_edge, number, *keys.arguments, *from_to, parent, chosen, counters)
-        others = lists[later], least[later], parent, counters, last_change
-        launch(keep, by_edge, number, lists[now], *others)
-
-    edges = arcs / 2 if symmetric else arcs
+    if symmetric:
+        names = _names_of_rows(first.dtype, second.dtype, index, keys.name, keys.dtype)
+        descents, choose_first, unite_first = gpu.load(FILE, names)
+        disorder.fill(0)
+        launch(descents, by_vertex, count, arcs, first, second, disorder)
+        if weights is not None:
+            _weigh_both_ways(gpu, by_span, count, arcs, first, second, weights, imbalance)
+        rows = count, first, second, *keys.arguments
+        launch(choose_first, by_vertex, *rows, imbalance, disorder, ends)
+        launch(unite_first, by_vertex, *rows, ends, parent, chosen)
+        launch(flatten, by_vertex, count, parent, total)
+    edges = arcs // 2 if symmetric else arcs
     has_phases = edges > ALL_LIGHT * count and arcs > SAMPLES
     if has_phases:
-        wanted = min(int(LIGHT * count / edges * SAMPLES), SAMPLES - 1)
-        launch(guess, (1, SAMPLES), arcs, wanted, *keys.arguments, limit)
+        trees = total if symmetric else xp.full(1, count, COUNT)
+        launch(guess, (1, SAMPLES), arcs, edges, trees, *keys.arguments, limit)
     for key_range in (KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT) if has_phases else (ALL_KEYS,):
-        counters.fill(0)
         if key_range == KEYS_ABOVE_LIMIT:
-            least[0].fill(np.iinfo(keys.dtype).max)
             launch(flatten, by_vertex, count, parent, total)
         arguments = count, arcs, first, second, *keys.arguments, key_range, limit, imbalance
-        results = parent, least[0], lists[0], counters, last_change
-        launch(list_edges, by_span, *arguments, *results)
-        sweep_until_settled(round_of_boruvka, last_change, ROUNDS)
+        launch(list_edges, by_span, *arguments, parent, least[0], lists[0], counters)
+        forest = parent, chosen, counters
+        launch(gpu.together(settle), together, count, *keys.arguments, *lists, *least, *forest)
     total.fill(0)
     chunks = max(1, -(-words // chunk)), THREADS
     launch(count_chosen, chunks, words, chunk, chosen, of_chunk, total)
-    forest = xp.empty(first_entry(total), number)
-    launch(list_chosen, chunks, words, chunk, chosen, of_chunk, forest)
-    return forest
+    chosen_arcs = xp.empty(first_entry(total), number)
+    launch(list_chosen, chunks, words, chunk, chosen, of_chunk, chosen_arcs)
+    return chosen_arcs
+
+
+def _blocks(gpu: Gpu) -> int:
+    """Return how many blocks run at the same time."""
+    of_multiprocessor = gpu.resident_threads // gpu.multiprocessors // THREADS
+    return gpu.multiprocessors * max(1, min(BLOCKS_TOGETHER, of_multiprocessor))
+
+
+def _weigh_both_ways(
+    gpu: Gpu,
+    grid: tuple[int, int],
+    count: int,
+    arcs: int,
+    indptr: Any,
+    indices: Any,
+    weights: WeightBits,
+    imbalance: Any,
+) -> None:
+    """Add to `imbalance` what is 0 if arcs weigh the same both ways, but by a rare chance."""
+    dtype = weights.bits.dtype
+    (weigh,) = gpu.load(FILE, _names_of_weights(dtype, indptr.dtype, indices.dtype))
+    masks = (dtype.type(mask) for mask in weights.order)
+    key = np.uint64(secrets.randbits(64))
+    launch(weigh, grid, count, arcs, indptr, indices, weights.bits, *masks, key, imbalance)
 
 
 def _keys_of(xp: Any, weights: WeightBits | None, arcs: int) -> _Keys:
@@ -176,18 +191,37 @@ def _names(
     key: np.dtype[Any],
     number: np.dtype[Any],
 ) -> tuple[str, ...]:
-    kind = f"conncomp::{keys}" + ("" if keys == "PackedWeights" else f"<{ctype(key)}>")
+    kind = _kind(keys, key)
     ends = f"{ctype(first)}, {ctype(second)}"
     arcs = f"conncomp::ForestList<{ctype(first)}>" if is_list else f"conncomp::ForestRows<{ends}>"
     return (
         f"start_forest<{ctype(index)}, {ctype(key)}>",
         f"guess_limit<{kind}>",
         f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}, {ends}>",
-        f"choose_edges<{kind}, {ctype(index)}>",
-        f"keep_edges<{ctype(index)}, {ctype(key)}>",
+        f"settle_edges<{kind}, {ctype(index)}>",
         f"ecl_finish<3, {ctype(index)}>",
         f"count_chosen<{ctype(number)}>",
         f"list_chosen<{ctype(number)}>",
+    )
+
+
+def _kind(keys: str, key: np.dtype[Any]) -> str:
+    return f"conncomp::{keys}" + ("" if keys == "PackedWeights" else f"<{ctype(key)}>")
+
+
+@cache
+def _names_of_rows(
+    pointer: np.dtype[Any],
+    vertex: np.dtype[Any],
+    index: np.dtype[Any],
+    keys: str,
+    key: np.dtype[Any],
+) -> tuple[str, ...]:
+    types = f"{ctype(pointer)}, {ctype(vertex)}"
+    return (
+        f"count_descents<{types}>",
+        f"choose_first<{_kind(keys, key)}, {types}, {ctype(index)}>",
+        f"unite_first<{_kind(keys, key)}, {types}, {ctype(index)}>",
     )
 
 
@@ -205,6 +239,7 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     for types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, kinds, INDEX_TYPES):
         first, second, index, (keys, key), number = types
         yield FILE, _names(False, first, second, index, keys, key, number)
+        yield FILE, _names_of_rows(first, second, index, keys, key)
         if first == second:
             yield FILE, _names(True, first, second, index, keys, key, number)
     for bits, pointer, vertex in product(KEY_TYPES, INDEX_TYPES, INDEX_TYPES):
