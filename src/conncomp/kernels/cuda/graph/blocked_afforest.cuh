@@ -21,6 +21,7 @@
 
 #include "core/union_find.h"
 #include "cuda/core/warp.cuh"
+#include "cuda/graph/giant_guess.cuh"
 #include "cuda/papers/ecl.cuh"
 
 namespace conncomp {
@@ -32,7 +33,6 @@ constexpr int kShort = 4;     // the longest row that sample_arcs finishes
 constexpr int kLowRow = 32;   // the longest row that is one thread's work
 constexpr int kMidRow = 128;  // the longest row that is a warp's
 constexpr int kHub = 4096;    // the longest row that is a block's
-constexpr int kGuessers = 256;
 
 // The arcs that sample_arcs has left over.
 template <class Index>
@@ -231,20 +231,10 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers) guess_giant(int64_t vertices, int64_t arcs, Index* parent,
                                                          Remainder<Index>* remainder, int64_t* components) {
-  __shared__ Index roots[kGuessers];
-  __shared__ int winner;
-  const int thread = int(threadIdx.x);
-  if (thread == 0) winner = 0;
-  roots[thread] = find<Shared>(parent, Index(vertices * thread / kGuessers));
-  __syncthreads();
-  int votes = 0;
-  for (int i = 0; i < kGuessers; ++i) votes += roots[i] == roots[thread];
-  // With the thread's number, so that no two are equal.
-  InBlock::fetch_max(&winner, votes * kGuessers + thread);
-  __syncthreads();
-  if (thread == 0) {
-    const double share_outside = 1 - double(winner / kGuessers) / kGuessers;
-    remainder->giant = roots[winner % kGuessers];
+  const GiantGuess<Index> guess = guess_giant_tree(vertices, parent);
+  if (threadIdx.x == 0) {
+    const double share_outside = 1 - double(guess.votes) / kGuessers;
+    remainder->giant = guess.root;
     *components = 0;
     remainder->skip_giant =
         symmetric && double(remainder->arcs) > share_outside * double(arcs) + double(vertices);

@@ -31,6 +31,7 @@
 #include "cuda/core/meeting.cuh"
 #include "cuda/core/scan.cuh"
 #include "cuda/graph/check.cuh"
+#include "cuda/graph/giant_guess.cuh"
 #include "cuda/papers/ecl.cuh"
 
 namespace conncomp {
@@ -43,35 +44,53 @@ constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
 constexpr int64_t kLightEdges = 2;  // that are gone through first, for each tree
 
-// Compressed sparse rows, of which a block takes kSpan arcs at a time.
+// Compressed sparse rows.
 template <class Pointer, class Vertex>
 struct ForestRows {
+  static constexpr bool kHasRows = true;
   const Pointer* indptr;
   const Vertex* indices;
   int64_t vertices;
 
-  struct Range {
-    int64_t low, high;  // rows that the arcs of a span are in
-  };
-  __device__ Range range(int64_t begin, int64_t end) const {
-    const int64_t low = source_of(indptr, 0, vertices, begin);
-    return {low, source_of(indptr, low, vertices, end - 1) + 1};
-  }
-  __device__ int64_t source(Range range, int64_t arc) const {
-    return source_of(indptr, range.low, range.high, arc);
+  // As visit_span, for the span that begins there.
+  template <class Wanted, class Visit>
+  __device__ void visit(int64_t arcs, int64_t begin, Wanted&& wanted, Visit&& visit) const {
+    visit_span(indptr, Span(indptr, vertices, arcs, begin), wanted, visit);
   }
   __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
+  // The arc of the least key from u to v, in a sorted row; -1 if there is none.
+  template <class Keys>
+  __device__ int64_t least_arc(const Keys& keys, int64_t u, int64_t v) const {
+    int64_t low = indptr[u], high = indptr[u + 1];
+    const int64_t end = high;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      if (target(middle) < v)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    int64_t least = -1;
+    for (; low < end && target(low) == v; ++low)
+      if (least < 0 || keys.key(low) < keys.key(least)) least = low;
+    return least;
+  }
 };
 
 // A list of arcs.
 template <class Vertex>
 struct ForestList {
+  static constexpr bool kHasRows = false;
   const Vertex *src, *dst;
   int64_t vertices;
 
-  struct Range {};
-  __device__ Range range(int64_t, int64_t) const { return {}; }
-  __device__ int64_t source(Range, int64_t arc) const { return int64_t(src[arc]); }
+  template <class Wanted, class Visit>
+  __device__ void visit(int64_t arcs, int64_t begin, Wanted&&, Visit&& visit) const {
+    for (int64_t row = begin; row < begin + kSpan && row < arcs; row += blockDim.x) {
+      const int64_t arc = row + threadIdx.x;
+      visit(arc < arcs, arc < arcs ? int64_t(src[arc]) : 0, arc);
+    }
+  }
   __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
 };
 
@@ -182,19 +201,17 @@ __global__ void __launch_bounds__(kForestThreads)
     weigh_both_ways(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                     const Vertex* __restrict__ indices, const Bits* __restrict__ weights, Bits minus_zero,
                     Bits negative, Bits sign, uint64_t key, uint64_t* imbalance) {
-  const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
   const WeightOrder<Bits> order{minus_zero, negative, sign};
   uint64_t sum = 0;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
-    const auto range = rows.range(begin, end);
-    for (int64_t arc = begin + threadIdx.x; arc < end; arc += kForestThreads) {
-      const int64_t u = rows.source(range, arc), v = rows.target(arc);
-      const uint64_t ends = mix(uint64_t(u < v ? u : v) ^ key) + uint64_t(u < v ? v : u);
-      const uint64_t hash = mix(mix(ends) + uint64_t(order(weights[arc])));
-      if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
-    }
-  }
+  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
+    visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
+               [&](bool exists, int64_t u, int64_t arc) {
+                 if (!exists) return;
+                 const int64_t v = int64_t(indices[arc]);
+                 const uint64_t ends = mix(uint64_t(u < v ? u : v) ^ key) + uint64_t(u < v ? v : u);
+                 const uint64_t hash = mix(mix(ends) + uint64_t(order(weights[arc])));
+                 if (u != v) sum += u < v ? hash : uint64_t(0) - hash;
+               });
   sum = block_sum<kForestThreads>(sum);
   if (threadIdx.x == 0) Shared::fetch_add(imbalance, sum);
 }
@@ -251,25 +268,6 @@ __global__ void __launch_bounds__(kForestThreads)
   }
 }
 
-// The arc of the least key from u to v, in a sorted row; -1 if there is none.
-template <class Keys, class Pointer, class Vertex>
-__device__ inline int64_t least_arc(const Keys& keys, const Pointer* indptr, const Vertex* indices, int64_t u,
-                                    int64_t v) {
-  int64_t low = indptr[u], high = indptr[u + 1];
-  const int64_t end = high;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (int64_t(indices[middle]) < v)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  int64_t least = -1;
-  for (; low < end && int64_t(indices[low]) == v; ++low)
-    if (least < 0 || keys.key(low) < keys.key(least)) least = low;
-  return least;
-}
-
 // Chooses the least edges of all vertices, whose other ends are given, and unites these. Where keys rise with
 // the numbers of arcs, an end is the smallest neighbour, so that no two edges lead a vertex to different
 // parents: one that is smaller than all its neighbours is put where the neighbour is.
@@ -278,6 +276,7 @@ __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
                 const void* weights, const void* order, uint64_t minus_zero, uint64_t negative, uint64_t sign,
                 const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
+  const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
   const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const int64_t u = ends[v];
@@ -291,7 +290,7 @@ __global__ void __launch_bounds__(kForestThreads)
     }
     // Of two vertices that have chosen each other, the larger one lists the arc.
     if (v < u && ends[u] == v) continue;
-    const int64_t arc = least_arc(keys, indptr, indices, v < u ? v : u, v < u ? u : v);
+    const int64_t arc = rows.least_arc(keys, v < u ? v : u, v < u ? u : v);
     if (arc >= 0) Shared::fetch_or(chosen + arc / kArcsOfWord, uint32_t(1) << arc % kArcsOfWord);
   }
 }
@@ -307,65 +306,94 @@ __device__ inline void append(bool wanted, const Edge& edge, Edge* list, int64_t
   if (wanted) list[room + before] = edge;
 }
 
+// The same for those of a warp's.
+template <class Edge>
+__device__ inline void append_by_warp(bool wanted, const Edge& edge, Edge* list, int64_t* count) {
+  const uint32_t all = __ballot_sync(kAllLanes, wanted);
+  if (all == 0) return;
+  int64_t room = 0;
+  if (lane() == 0) room = Shared::fetch_add(count, int64_t(__popc(all)));
+  room = __shfl_sync(kAllLanes, room, 0);
+  if (wanted) list[room + __popc(all & ~(kAllLanes << lane()))] = edge;
+}
+
 template <class Key>
 __device__ inline void lower(Key* least, Key key) {
   if (key < Shared::load(least)) Shared::fetch_min(least, key);
 }
 
-// Lists an edge, unless its ends are in one tree, and lowers the least keys of its trees. All threads of the
-// block call it.
+// Lowers the least keys of both trees.
 template <class Index, class Key>
-__device__ inline void list_between_trees(bool exists, ForestEdge<Index, Key> edge, Index* parent, Key* least,
-                                          ForestEdge<Index, Key>* list, int64_t* count) {
-  if (exists) {
-    edge.a = find<Shared>(parent, edge.a);
-    edge.b = find<Shared>(parent, edge.b);
-    exists = edge.a != edge.b;
-  }
-  if (exists) {
-    lower(least + edge.a, edge.key);
-    lower(least + edge.b, edge.key);
-  }
-  append(exists, edge, list, count);
+__device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge) {
+  lower(least + edge.a, edge.key);
+  lower(least + edge.b, edge.key);
+}
+
+// The tree that most vertices are in. One block.
+template <class Index>
+__global__ void __launch_bounds__(kGuessers)
+    guess_giant_of_forest(int64_t vertices, Index* parent, Index* giant) {
+  const GiantGuess<Index> guess = guess_giant_tree(vertices, parent);
+  if (threadIdx.x == 0) *giant = guess.root;
 }
 
 // Which keys list_edges_of_forest takes.
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
+// Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the
+// same, from both. Of keys above the limit, where rows are sorted, only the vertices outside the giant tree
+// list edges: one into the giant may be listed by its larger end then, by the number that its smaller end has
+// for it.
 template <class Arcs, class Keys, class Index, class First, class Second>
 __global__ void __launch_bounds__(kForestThreads)
     list_edges_of_forest(int64_t vertices, int64_t arcs, const First* first, const Second* second,
                          const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
                          uint64_t sign, int64_t key_range, const typename Keys::Key* limit,
-                         const uint64_t* imbalance, Index* parent, typename Keys::Key* least,
+                         const uint64_t* imbalance, const uint64_t* disorder, const Index* giant,
+                         Index* parent, typename Keys::Key* least,
                          ForestEdge<Index, typename Keys::Key>* list, ForestCounters* counters) {
   using Key = typename Keys::Key;
   const Arcs graph{first, second, vertices};
   const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   const bool from_smaller_end = *imbalance == 0;
+  const bool skips_giant =
+      Arcs::kHasRows && key_range == kKeysAboveLimit && from_smaller_end && *disorder == 0;
+  const Index skipped = skips_giant ? *giant : Index(-1);
   const Key bound = key_range == kAllKeys ? Key(0) : *limit;
   if (grid_thread() == 0)
     for (uint32_t& word : counters->meeting) word = 0;
+  const auto is_outside = [=](int64_t v) {
+    return !skips_giant || find<Shared>(parent, Index(v)) != skipped;
+  };
+  // The arc whose number an edge has that is to be listed by this one; or -1.
+  const auto number_of = [=](int64_t u, int64_t arc) {
+    const int64_t v = graph.target(arc);
+    if (u == v || !is_vertex(u, vertices) || !is_vertex(v, vertices)) return int64_t(-1);
+    if (u < v || !from_smaller_end) return arc;
+    if constexpr (Arcs::kHasRows)
+      if (!is_outside(v)) return graph.least_arc(keys, v, u);
+    return int64_t(-1);
+  };
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
     const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
     if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
     if (Keys::kInOrder && key_range == kKeysAboveLimit && keys.key(end - 1) <= bound) continue;
-    const auto range = graph.range(begin, end);
-    for (int64_t row = begin; row < end; row += kForestThreads) {
-      const int64_t arc = row + threadIdx.x;
+    graph.visit(arcs, begin, is_outside, [&](bool exists, int64_t u, int64_t arc) {
       ForestEdge<Index, Key> edge{0, 0, 0};
-      bool exists = arc < end;
+      const int64_t number = exists ? number_of(u, arc) : -1;
+      exists = number >= 0;
       if (exists) {
-        edge.key = keys.key(arc);
+        edge.key = keys.key(number);
         exists = key_range == kAllKeys || (edge.key <= bound) == (key_range == kKeysToLimit);
       }
       if (exists) {
-        const int64_t u = graph.source(range, arc), v = graph.target(arc);
-        edge.a = Index(u), edge.b = Index(v);
-        exists = (from_smaller_end ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices);
+        edge.a = find<Shared>(parent, Index(u));
+        edge.b = find<Shared>(parent, Index(graph.target(arc)));
+        exists = edge.a != edge.b;
       }
-      list_between_trees(exists, edge, parent, least, list, &counters->edges[0].count);
-    }
+      if (exists) lower_both(least, edge);
+      append_by_warp(exists, edge, list, &counters->edges[0].count);
+    });
   }
 }
 
@@ -404,9 +432,16 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     int64_t* const other_count = &counters->edges[1 - now].count;
     for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
       const int64_t i = begin + threadIdx.x;
-      const bool exists = i < count;
-      list_between_trees(exists, exists ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, parent, other_least,
-                         other_list, other_count);
+      ForestEdge<Index, Key> edge{0, 0, 0};
+      bool is_kept = i < count;
+      if (is_kept) {
+        edge = list[i];
+        edge.a = find<Shared>(parent, edge.a);
+        edge.b = find<Shared>(parent, edge.b);
+        is_kept = edge.a != edge.b;
+      }
+      if (is_kept) lower_both(other_least, edge);
+      append(is_kept, edge, other_list, other_count);
     }
     meeting.wait();
     // Nobody adds to it before the next meeting but one.

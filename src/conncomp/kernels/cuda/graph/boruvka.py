@@ -15,7 +15,7 @@ from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/graph/boruvka.cuh"
-THREADS, SPAN, SAMPLES, ARCS_OF_WORD = 256, 4096, 1024, 32
+THREADS, SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 256, 4096, 1024, 256, 32
 MOST_CHUNKS = 1024
 COUNTERS_BYTES, BYTE, BITS = 3 * 128, np.dtype(np.uint8), np.dtype(np.uint32)
 KEY_TYPES = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -78,11 +78,12 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     symmetric = bool(graph._symmetric) and not is_list
     edge_bytes = keys.dtype.itemsize + 2 * index.itemsize
     edge_bytes += -edge_bytes % max(keys.dtype.itemsize, index.itemsize)
-    parent, ends, *pairs, chosen, of_chunk, limit, imbalance, disorder, counters, total = (
+    parent, ends, giant, *pairs, chosen, of_chunk, limit, imbalance, disorder, counters, total = (
         workspace.take(
             gpu,
             (count, index),
             (count if symmetric else 0, index),
+            (1, index),
             *2 * ((count, keys.dtype),),
             *2 * ((arcs * edge_bytes, BYTE),),
             (words, BITS),
@@ -95,7 +96,9 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     )
     least, lists = pairs[:2], pairs[2:]
     names = _names(is_list, first.dtype, second.dtype, index, keys.name, keys.dtype, number)
-    start, guess, list_edges, settle, flatten, count_chosen, list_chosen = gpu.load(FILE, names)
+    start, guess, guess_giant, list_edges, settle, flatten, count_chosen, list_chosen = gpu.load(
+        FILE, names
+    )
     by_vertex = gpu.blocks(max(count, words), THREADS), THREADS
     by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
     together = min(by_vertex[0], _blocks(gpu)), THREADS
@@ -120,8 +123,10 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     for key_range in (KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT) if has_phases else (ALL_KEYS,):
         if key_range == KEYS_ABOVE_LIMIT:
             launch(flatten, by_vertex, count, parent, total)
-        arguments = count, arcs, first, second, *keys.arguments, key_range, limit, imbalance
-        launch(list_edges, by_span, *arguments, parent, least[0], lists[0], counters)
+            launch(guess_giant, (1, GUESSERS), count, parent, giant)
+        rows = count, arcs, first, second, *keys.arguments
+        known = key_range, limit, imbalance, disorder, giant
+        launch(list_edges, by_span, *rows, *known, parent, least[0], lists[0], counters)
         forest = parent, chosen, counters
         launch(gpu.together(settle), together, count, *keys.arguments, *lists, *least, *forest)
     total.fill(0)
@@ -197,6 +202,7 @@ def _names(
     return (
         f"start_forest<{ctype(index)}, {ctype(key)}>",
         f"guess_limit<{kind}>",
+        f"guess_giant_of_forest<{ctype(index)}>",
         f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}, {ends}>",
         f"settle_edges<{kind}, {ctype(index)}>",
         f"ecl_finish<3, {ctype(index)}>",

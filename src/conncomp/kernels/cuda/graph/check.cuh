@@ -2,7 +2,7 @@
 //
 // What: the smallest and the largest index, whether indptr decreases, does not start with 0 or does not end
 // with `arcs`, and a sum over all arcs that is 0 if every arc is listed from both ends.
-// How: a block takes kSpan arcs at a time and finds their vertices by searching indptr. The sum adds
+// How: a block takes a span of arcs at a time (spans.cuh). The sum adds
 // hash(u, v) for every arc u -> v with u < v and subtracts it for every arc v -> u. The key of the hash is
 // drawn anew for each call, so no graph can be made to look symmetric; one that is not does so with a
 // probability of about 2^-64.
@@ -10,12 +10,11 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "cuda/core/launch.cuh"
+#include "cuda/graph/spans.cuh"
 
 namespace conncomp {
 
 constexpr int kCheckThreads = 256;
-constexpr int64_t kSpan = 4096;
 
 struct GraphCheck {
   int64_t smallest, largest;
@@ -38,34 +37,22 @@ __global__ void __launch_bounds__(kCheckThreads)
   if (wrong) Shared::store(&check->wrong, int64_t(1));
 }
 
-// The last of [low, high) whose arcs begin at `arc` or before.
-template <class Pointer>
-__device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t high, int64_t arc) {
-  while (high - low > 1) {
-    const int64_t middle = low + (high - low) / 2;
-    (int64_t(indptr[middle]) <= arc ? low : high) = middle;
-  }
-  return low;
-}
-
 template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kCheckThreads)
     check_indices(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                   const Vertex* __restrict__ indices, uint64_t key, GraphCheck* check) {
   int64_t smallest = 0, largest = -1;
   uint64_t imbalance = 0;
-  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
-    const int64_t low = source_of(indptr, 0, vertices, begin);
-    const int64_t high = source_of(indptr, low, vertices, end - 1) + 1;
-    for (int64_t arc = begin + threadIdx.x; arc < end; arc += kCheckThreads) {
-      const int64_t u = source_of(indptr, low, high, arc), v = indices[arc];
-      if (v < smallest) smallest = v;
-      if (v > largest) largest = v;
-      if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
-      if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
-    }
-  }
+  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
+    visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
+               [&](bool exists, int64_t u, int64_t arc) {
+                 if (!exists) return;
+                 const int64_t v = indices[arc];
+                 if (v < smallest) smallest = v;
+                 if (v > largest) largest = v;
+                 if (u < v) imbalance += mix(mix(uint64_t(u) ^ key) + uint64_t(v));
+                 if (u > v) imbalance -= mix(mix(uint64_t(v) ^ key) + uint64_t(u));
+               });
   for (int step = kWarp / 2; step > 0; step /= 2) {
     const int64_t s = __shfl_xor_sync(kAllLanes, smallest, step);
     const int64_t l = __shfl_xor_sync(kAllLanes, largest, step);
