@@ -42,20 +42,18 @@ constexpr int kArcsOfWord = 32;
 constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
-constexpr int64_t kLightEdges = 2;  // that are gone through first, for each tree
+constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
 
 // Compressed sparse rows.
 template <class Pointer, class Vertex>
 struct ForestRows {
-  static constexpr bool kHasRows = true;
   const Pointer* indptr;
   const Vertex* indices;
   int64_t vertices;
 
-  // As visit_span, for the span that begins there.
-  template <class Wanted, class Visit>
-  __device__ void visit(int64_t arcs, int64_t begin, Wanted&& wanted, Visit&& visit) const {
-    visit_span(indptr, Span(indptr, vertices, arcs, begin), wanted, visit);
+  __device__ Span span(int64_t arcs, int64_t begin) const { return Span(indptr, vertices, arcs, begin); }
+  __device__ int64_t source(const Span& span, int64_t arc) const {
+    return source_of(indptr, span.low, span.high, arc);
   }
   __device__ int64_t target(int64_t arc) const { return int64_t(indices[arc]); }
   // The arc of the least key from u to v, in a sorted row; -1 if there is none.
@@ -80,17 +78,11 @@ struct ForestRows {
 // A list of arcs.
 template <class Vertex>
 struct ForestList {
-  static constexpr bool kHasRows = false;
   const Vertex *src, *dst;
   int64_t vertices;
 
-  template <class Wanted, class Visit>
-  __device__ void visit(int64_t arcs, int64_t begin, Wanted&&, Visit&& visit) const {
-    for (int64_t row = begin; row < begin + kSpan && row < arcs; row += blockDim.x) {
-      const int64_t arc = row + threadIdx.x;
-      visit(arc < arcs, arc < arcs ? int64_t(src[arc]) : 0, arc);
-    }
-  }
+  __device__ Span span(int64_t arcs, int64_t begin) const { return Span(arcs, begin); }
+  __device__ int64_t source(const Span&, int64_t arc) const { return int64_t(src[arc]); }
   __device__ int64_t target(int64_t arc) const { return int64_t(dst[arc]); }
 };
 
@@ -329,6 +321,20 @@ __device__ inline void lower_both(Key* least, const ForestEdge<Index, Key>& edge
   lower(least + edge.b, edge.key);
 }
 
+// Lists an edge, unless its ends are in one tree, and lowers the least keys of its trees. All threads of the
+// block call it.
+template <class Index, class Key>
+__device__ inline void list_between_trees(bool exists, ForestEdge<Index, Key> edge, Index* parent, Key* least,
+                                          ForestEdge<Index, Key>* list, int64_t* count) {
+  if (exists) {
+    edge.a = find<Shared>(parent, edge.a);
+    edge.b = find<Shared>(parent, edge.b);
+    exists = edge.a != edge.b;
+  }
+  if (exists) lower_both(least, edge);
+  append(exists, edge, list, count);
+}
+
 // The tree that most vertices are in. One block.
 template <class Index>
 __global__ void __launch_bounds__(kGuessers)
@@ -341,60 +347,81 @@ __global__ void __launch_bounds__(kGuessers)
 enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
 // Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the
-// same, from both. Of keys above the limit, where rows are sorted, only the vertices outside the giant tree
-// list edges: one into the giant may be listed by its larger end then, by the number that its smaller end has
-// for it.
+// same, from both. Where rows are known, list_edges_outside lists those above the limit.
 template <class Arcs, class Keys, class Index, class First, class Second>
 __global__ void __launch_bounds__(kForestThreads)
     list_edges_of_forest(int64_t vertices, int64_t arcs, const First* first, const Second* second,
                          const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
                          uint64_t sign, int64_t key_range, const typename Keys::Key* limit,
-                         const uint64_t* imbalance, const uint64_t* disorder, const Index* giant,
-                         Index* parent, typename Keys::Key* least,
-                         ForestEdge<Index, typename Keys::Key>* list, ForestCounters* counters) {
+                         const uint64_t* imbalance, const uint64_t* disorder, Index* parent,
+                         typename Keys::Key* least, ForestEdge<Index, typename Keys::Key>* list,
+                         ForestCounters* counters) {
   using Key = typename Keys::Key;
   const Arcs graph{first, second, vertices};
   const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   const bool from_smaller_end = *imbalance == 0;
-  const bool skips_giant =
-      Arcs::kHasRows && key_range == kKeysAboveLimit && from_smaller_end && *disorder == 0;
-  const Index skipped = skips_giant ? *giant : Index(-1);
   const Key bound = key_range == kAllKeys ? Key(0) : *limit;
   if (grid_thread() == 0)
     for (uint32_t& word : counters->meeting) word = 0;
-  const auto is_outside = [=](int64_t v) {
-    return !skips_giant || find<Shared>(parent, Index(v)) != skipped;
-  };
-  // The arc whose number an edge has that is to be listed by this one; or -1.
-  const auto number_of = [=](int64_t u, int64_t arc) {
-    const int64_t v = graph.target(arc);
-    if (u == v || !is_vertex(u, vertices) || !is_vertex(v, vertices)) return int64_t(-1);
-    if (u < v || !from_smaller_end) return arc;
-    if constexpr (Arcs::kHasRows)
-      if (!is_outside(v)) return graph.least_arc(keys, v, u);
-    return int64_t(-1);
-  };
+  if (key_range == kKeysAboveLimit && from_smaller_end && *disorder == 0) return;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
-    const int64_t end = begin + kSpan < arcs ? begin + kSpan : arcs;
     if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
-    if (Keys::kInOrder && key_range == kKeysAboveLimit && keys.key(end - 1) <= bound) continue;
-    graph.visit(arcs, begin, is_outside, [&](bool exists, int64_t u, int64_t arc) {
+    const Span span = graph.span(arcs, begin);
+    for (int64_t row = begin; row < span.end; row += kForestThreads) {
+      const int64_t arc = row + threadIdx.x;
       ForestEdge<Index, Key> edge{0, 0, 0};
-      const int64_t number = exists ? number_of(u, arc) : -1;
-      exists = number >= 0;
+      bool exists = arc < span.end;
       if (exists) {
-        edge.key = keys.key(number);
+        edge.key = keys.key(arc);
         exists = key_range == kAllKeys || (edge.key <= bound) == (key_range == kKeysToLimit);
       }
       if (exists) {
-        edge.a = find<Shared>(parent, Index(u));
-        edge.b = find<Shared>(parent, Index(graph.target(arc)));
+        const int64_t u = graph.source(span, arc), v = graph.target(arc);
+        exists = (from_smaller_end ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices);
+        if (exists) edge.a = Index(u), edge.b = Index(v);
+      }
+      list_between_trees(exists, edge, parent, least, list, &counters->edges[0].count);
+    }
+  }
+}
+
+// Lists the edges of keys above the limit where rows are known: all have an end outside the giant tree, so
+// only rows of such vertices are read. An edge into the giant may be listed by its larger end then, by the
+// number that its smaller end has for it.
+template <class Keys, class Pointer, class Vertex, class Index>
+__global__ void __launch_bounds__(kForestThreads)
+    list_edges_outside(int64_t vertices, int64_t arcs, const Pointer* indptr, const Vertex* indices,
+                       const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
+                       uint64_t sign, const typename Keys::Key* limit, const uint64_t* imbalance,
+                       const uint64_t* disorder, const Index* giant, Index* parent, typename Keys::Key* least,
+                       ForestEdge<Index, typename Keys::Key>* list, ForestCounters* counters) {
+  using Key = typename Keys::Key;
+  if (*imbalance != 0 || *disorder != 0) return;
+  const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
+  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
+  const Key bound = *limit;
+  const Index skipped = *giant;
+  const auto is_outside = [=](int64_t v) { return find<Shared>(parent, Index(v)) != skipped; };
+  // The arc whose number an edge has that this one lists; or -1.
+  const auto number_of = [=](int64_t u, int64_t arc) {
+    const int64_t v = rows.target(arc);
+    if (u == v || !is_vertex(v, vertices)) return int64_t(-1);
+    if (u < v) return arc;
+    return is_outside(v) ? int64_t(-1) : rows.least_arc(keys, v, u);
+  };
+  for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
+    visit_span(indptr, rows.span(arcs, begin), is_outside, [&](bool exists, int64_t u, int64_t arc) {
+      const int64_t number = exists ? number_of(u, arc) : -1;
+      ForestEdge<Index, Key> edge{0, 0, 0};
+      exists = number >= 0 && keys.key(number) > bound;
+      if (exists) {
+        edge = {keys.key(number), find<Shared>(parent, Index(u)),
+                find<Shared>(parent, Index(rows.target(arc)))};
         exists = edge.a != edge.b;
       }
       if (exists) lower_both(least, edge);
       append_by_warp(exists, edge, list, &counters->edges[0].count);
     });
-  }
 }
 
 // The edges of the least keys are chosen and unite their trees.
@@ -432,16 +459,8 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     int64_t* const other_count = &counters->edges[1 - now].count;
     for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
       const int64_t i = begin + threadIdx.x;
-      ForestEdge<Index, Key> edge{0, 0, 0};
-      bool is_kept = i < count;
-      if (is_kept) {
-        edge = list[i];
-        edge.a = find<Shared>(parent, edge.a);
-        edge.b = find<Shared>(parent, edge.b);
-        is_kept = edge.a != edge.b;
-      }
-      if (is_kept) lower_both(other_least, edge);
-      append(is_kept, edge, other_list, other_count);
+      list_between_trees(i < count, i < count ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, parent,
+                         other_least, other_list, other_count);
     }
     meeting.wait();
     // Nobody adds to it before the next meeting but one.

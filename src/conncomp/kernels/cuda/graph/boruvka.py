@@ -96,9 +96,7 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     )
     least, lists = pairs[:2], pairs[2:]
     names = _names(is_list, first.dtype, second.dtype, index, keys.name, keys.dtype, number)
-    start, guess, guess_giant, list_edges, settle, flatten, count_chosen, list_chosen = gpu.load(
-        FILE, names
-    )
+    start, guess, list_edges, settle, flatten, count_chosen, list_chosen = gpu.load(FILE, names)
     by_vertex = gpu.blocks(max(count, words), THREADS), THREADS
     by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
     together = min(by_vertex[0], _blocks(gpu)), THREADS
@@ -106,7 +104,7 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     imbalance.fill(0 if symmetric else 1)
     if symmetric:
         names = _names_of_rows(first.dtype, second.dtype, index, keys.name, keys.dtype)
-        descents, choose_first, unite_first = gpu.load(FILE, names)
+        descents, choose_first, unite_first, guess_giant, list_outside = gpu.load(FILE, names)
         disorder.fill(0)
         launch(descents, by_vertex, count, arcs, first, second, disorder)
         if weights is not None:
@@ -123,10 +121,12 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     for key_range in (KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT) if has_phases else (ALL_KEYS,):
         if key_range == KEYS_ABOVE_LIMIT:
             launch(flatten, by_vertex, count, parent, total)
+        graph_and_keys = count, arcs, first, second, *keys.arguments
+        known, results = (imbalance, disorder), (parent, least[0], lists[0], counters)
+        launch(list_edges, by_span, *graph_and_keys, key_range, limit, *known, *results)
+        if key_range == KEYS_ABOVE_LIMIT and symmetric:
             launch(guess_giant, (1, GUESSERS), count, parent, giant)
-        rows = count, arcs, first, second, *keys.arguments
-        known = key_range, limit, imbalance, disorder, giant
-        launch(list_edges, by_span, *rows, *known, parent, least[0], lists[0], counters)
+            launch(list_outside, by_span, *graph_and_keys, limit, *known, giant, *results)
         forest = parent, chosen, counters
         launch(gpu.together(settle), together, count, *keys.arguments, *lists, *least, *forest)
     total.fill(0)
@@ -202,7 +202,6 @@ def _names(
     return (
         f"start_forest<{ctype(index)}, {ctype(key)}>",
         f"guess_limit<{kind}>",
-        f"guess_giant_of_forest<{ctype(index)}>",
         f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}, {ends}>",
         f"settle_edges<{kind}, {ctype(index)}>",
         f"ecl_finish<3, {ctype(index)}>",
@@ -228,6 +227,8 @@ def _names_of_rows(
         f"count_descents<{types}>",
         f"choose_first<{_kind(keys, key)}, {types}, {ctype(index)}>",
         f"unite_first<{_kind(keys, key)}, {types}, {ctype(index)}>",
+        f"guess_giant_of_forest<{ctype(index)}>",
+        f"list_edges_outside<{_kind(keys, key)}, {types}, {ctype(index)}>",
     )
 
 

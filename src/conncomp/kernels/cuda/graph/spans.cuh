@@ -26,11 +26,12 @@ __device__ inline int64_t source_of(const Pointer* indptr, int64_t low, int64_t 
 
 // Arcs, and the rows that they are in.
 struct Span {
-  int64_t begin, end, low, high;
+  int64_t begin, end, low = 0, high = 0;
 
+  __device__ Span(int64_t arcs, int64_t begin)
+      : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {}
   template <class Pointer>
-  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin)
-      : begin(begin), end(begin + kSpan < arcs ? begin + kSpan : arcs) {
+  __device__ Span(const Pointer* indptr, int64_t vertices, int64_t arcs, int64_t begin) : Span(arcs, begin) {
     low = source_of(indptr, 0, vertices, begin);
     high = source_of(indptr, low, vertices, end - 1) + 1;
   }

@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
   };
   const int64_t untrimmed = arcs.count;
-  if (untrimmed > vertices / kFewArcs)
+  if (untrimmed > vertices / kFewArcs && untrimmed < kManyArcs * vertices)
     trim_rows(are_in_order && is_complete
                   ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, meeting)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
