@@ -23,6 +23,7 @@ release = importlib.metadata.version("conncomp")
 extensions = [
     "coming_from",
     "figures",
+    "gpu_pages",
     "myst_parser",
     "numpydoc",
     "speed",

@@ -16,6 +16,10 @@ from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from models.exact import log_kaufman, moments
 
+sys.path.append(str(Path(__file__).parents[1] / "docs"))
+
+import gpu_pages
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "examples" / "gallery"
 EXAMPLES = {path.stem: path for path in sorted(FOLDER.rglob("*.py"))}
@@ -187,6 +191,35 @@ def test_loop_is_the_same_on_a_gpu_that_the_host_plays(monkeypatch):
     for name in ("field", "roots", "counts"):
         assert isinstance(on_gpu[name], cupy.ndarray)
         np.testing.assert_array_equal(on_gpu[name].get(), on_cpu[name])
+
+
+def test_pages_show_what_a_gpu_has_printed_and_drawn(tmp_path):
+    folder = tmp_path / gpu_pages.PICTURES
+    folder.mkdir(parents=True)
+    page = "Text.\n\n.. _sphx_glr_download_gallery_gpu_plot_loop.py:\n\nLinks.\n"
+    one = "gallery/gpu/plot_loop"
+    (folder / "plot_loop.png").touch()
+    assert gpu_pages.with_section(page, one, tmp_path) == page
+    (folder / "plot_loop.txt").write_text("NVIDIA H200, CuPy\n60 labellings\n")
+    text = gpu_pages.with_section(page, one, tmp_path)
+    order = "Text.", "one NVIDIA H200, CuPy:", "gpu/plot_loop.txt", "gpu/plot_loop.png", "Links."
+    assert sorted(order, key=text.index) == list(order)
+    for name in ("gallery/gpu/plot_batch", "gallery/images/plot_loop", "gpu/plot_loop"):
+        assert gpu_pages.with_section(page, name, tmp_path) == page
+
+
+def test_pictures_of_a_gpu_are_of_pages_and_small():
+    pictures = sorted((ROOT / "docs" / gpu_pages.PICTURES).glob("*"))
+    pages = {path.stem for path in (FOLDER / "gpu").glob("plot_*.py")}
+    assert {path.stem for path in pictures} <= pages
+    for path in pictures:
+        assert path.with_suffix(".txt").is_file()
+        assert path.with_suffix(".png").is_file()
+        assert path.stat().st_size < 100_000
+        if path.suffix == ".txt":
+            first, *printed = path.read_text().splitlines()
+            assert first.startswith("NVIDIA")
+            assert "by PyTorch" in printed[0] or "by cupy" in printed[0]
 
 
 @pytest.mark.gpu

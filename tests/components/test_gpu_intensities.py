@@ -127,6 +127,18 @@ def test_sums_that_do_not_fit(cupy):
 
 
 @host
+def test_means_of_sums_that_are_infinite(cupy):
+    image = np.random.default_rng(6).uniform(2.0**1023, np.finfo(float).max, (30, 40))
+    labels = np.repeat([1, 2, 3], 10)[:, np.newaxis] * np.ones((1, 40), int)
+    image[10:20] *= -1
+    check(cupy, labels, image)
+    statistics = conncomp.component_statistics(cupy.asarray(labels), cupy.asarray(image))
+    np.testing.assert_array_equal(statistics.sums.get(), [np.inf, -np.inf, np.inf])
+    assert (abs(statistics.means.get()) >= 2.0**1023).all()
+    assert np.isfinite(statistics.means.get()).all()
+
+
+@host
 def test_principal_axes_and_tables(cupy):
     labels = noise((20, 21))[0]
     on_device = conncomp.component_statistics(cupy.asarray(labels), surfaces=True)

@@ -52,10 +52,9 @@ def quotient(total, weight):
 def measured(places, values):
     """Return a row of each column, of values at places, a list of coordinates for each axis."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        wide = values.astype(float)
         with np.errstate(invalid="ignore"):
-            columns = wide.sum(), wide.mean(), values.min(), values.max()
-        return *columns, [math.nan] * len(places)
+            total = (values.astype(float) / 2 / len(values)).sum()  # no finite ones overflow
+        return total, total, values.min(), values.max(), [math.nan] * len(places)
     exact = [Fraction(value) for value in values.tolist()]
     total = sum(exact)
     weighted = [sum(value * x for value, x in zip(exact, along, strict=True)) for along in places]
@@ -100,6 +99,7 @@ def test_intensities(case):
         # Each value has half a unit of its own.
         assert_close(float(statistics.sums[row]), total, magnitude * len(values))
         assert_close(statistics.means[row], mean, magnitude)
+        assert math.isfinite(statistics.means[row]) == bool(np.isfinite(values).all())
         np.testing.assert_array_equal(statistics.minima[row], low)
         np.testing.assert_array_equal(statistics.maxima[row], high)
         for k, centroid in enumerate(centroids):
@@ -140,10 +140,28 @@ def test_smallest_and_largest_numbers(sign):
     statistics = conncomp.component_statistics(labels, image, background=0)
     expected = [7 * tiny, math.inf, huge / 2, huge, 0]
     np.testing.assert_array_equal(statistics.sums, sign * np.array(expected))
+    means = [2 * tiny, huge, huge / 4, huge, 0]
+    np.testing.assert_array_equal(statistics.means, sign * np.array(means))
     np.testing.assert_array_equal(statistics.weighted_centroids[[0, 1, 3], 0], [1, 3.5, 7])
     assert np.isnan(statistics.weighted_centroids[4, 0])
     assert np.signbit(statistics.minima[4])
     assert not np.signbit(statistics.maxima[4])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_means_of_sums_that_are_infinite(sign):
+    huge = np.finfo(float).max
+    random = np.random.default_rng(6)
+    parts = [np.full(300, 8.3e305), np.full(1000, huge), random.uniform(huge / 2, huge, 999)]
+    parts.append(np.r_[[huge] * 70, [-huge] * 61, [1e300] * 8])
+    labels = np.repeat([1, 2, 3, 4], [len(part) for part in parts])
+    image = sign * np.concatenate(parts)
+    statistics = conncomp.component_statistics(labels, image, background=0)
+    np.testing.assert_array_equal(statistics.sums, [sign * math.inf] * 4)
+    for mean, part in zip(statistics.means.tolist(), parts, strict=True):
+        exact = sign * sum(map(Fraction, part.tolist())) / len(part)
+        assert_close(mean, exact, Fraction(huge))
+        assert math.isfinite(mean)
 
 
 def test_numbers_that_are_not_finite():

@@ -63,7 +63,8 @@ def in_main_memory(array):
 
 figure, axes = plt.subplots(2, 2, figsize=(7.4, 7), layout="constrained")
 for panel, (launch, labels) in zip(axes.flat, pictures.items(), strict=False):
-    panel.imshow(conncomp.colour_components(in_main_memory(labels), background=-1))
+    colours = conncomp.colour_components(in_main_memory(labels), background=-1)
+    panel.imshow(colours, interpolation="none")
     panel.set_title(f"step {launch * steps}: {int(counts[launch - 1])} domains")
     panel.set_axis_off()
 times = steps * np.arange(1, launches + 1)

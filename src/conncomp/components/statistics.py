@@ -259,8 +259,9 @@ def component_statistics(
     Values that are floating-point numbers are rounded to multiples of a unit at least 2^63 times
     smaller than the largest magnitude in the component (2^80 for up to 2^46 / L elements and a
     longest axis L), and multiples are summed exactly. So sums, too, depend neither on threads nor
-    on the device, and are closer to the exact ones than any sum of float64 that rounds. A component
-    with NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the
+    on the device, and are closer to the exact ones than any sum of float64 that rounds. A sum too
+    large for float64 is infinite, but the mean of finite values is always finite. A component with
+    NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the
     weighted centroids of both are NaN. Where values add up to 0, a weighted centroid is NaN or
     infinite.
 

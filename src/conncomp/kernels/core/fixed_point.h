@@ -102,6 +102,10 @@ struct Units {
   CONNCOMP_ANYWHERE static double total(Sum sum) {
     return as_real(sum);
   }
+  template <class Sum>
+  CONNCOMP_ANYWHERE static double mean(Sum sum, int64_t size) {
+    return total(sum) / double(size);
+  }
 };
 
 // Finite numbers of magnitudes below 2^exponent in units of 2^(exponent - bits), of 43 to 94 bits.
@@ -131,11 +135,26 @@ struct Units<Value, true> {
     return {int64_t(bits_as<uint64_t>(rounded) - bits_as<uint64_t>(high)),
             int64_t(bits_as<uint64_t>(remainder) - bits_as<uint64_t>(low))};
   }
-  // In two steps, as the power need not be a normal number.
+  // Infinite for a sum beyond the largest number.
   template <class Sum>
   CONNCOMP_ANYWHERE double total(Sum sum) const {
+    return in_ones(as_real(sum));
+  }
+  // Finite. A finite total is what is divided, as a quotient that is then scaled below the normal numbers
+  // would be rounded once more.
+  template <class Sum>
+  CONNCOMP_ANYWHERE double mean(Sum sum, int64_t size) const {
+    constexpr double kLargest = 0x1.fffffffffffffp1023;
+    const double whole = total(sum);
+    const bool finite = -kLargest <= whole && whole <= kLargest;
+    return finite ? whole / double(size) : in_ones(as_real(sum) / double(size));
+  }
+
+ private:
+  // In two steps, as the power need not be a normal number.
+  CONNCOMP_ANYWHERE double in_ones(double count) const {
     const int power = exponent - bits;
-    return as_real(sum) * power_of_two(power / 2) * power_of_two(power - power / 2);
+    return count * power_of_two(power / 2) * power_of_two(power - power / 2);
   }
 };
 

@@ -39,17 +39,16 @@ struct IntensityColumns {
                                int axes, const int64_t* box, SumAt&& sum_at) const {
     const Value low = Order<Value>::value(low_key), high = Order<Value>::value(high_key);
     const auto sum = sum_at(0);
-    double total = units.total(sum);
     bool fits = true, finite = true;
+    means[row] = units.mean(sum, size);
     if constexpr (kIsReal<Value>) {
       finite = Reach<Value>(low_key, high_key).finite;
-      if (!finite) total = double(low) + double(high);
-      sums[row] = total;
+      sums[row] = finite ? units.total(sum) : double(low) + double(high);
+      if (!finite) means[row] = sums[row];
     } else {
       sums[row] = GivenSum<Value>(sum);
       fits = decltype(sum)(sums[row]) == sum;
     }
-    means[row] = total / double(size);
     minima[row] = high != high ? high : low;
     maxima[row] = low != low ? low : high;
     for (int k = 0; k < axes; ++k) {
