@@ -119,7 +119,8 @@ def peers_on(device):
 def check(measured, answer, what):
     """Compare what a peer measured."""
     for name, column in answer.items():
-        column = np.asarray(host(column) if hasattr(column, "get") else column)
+        parts = [column] if hasattr(column, "get") else column
+        column = np.squeeze([host(part) if hasattr(part, "get") else part for part in parts])
         if not np.allclose(host(measured[name]), column, rtol=1e-4, atol=1e-5):
             raise SystemExit(f"{what}: {name} differ")
 

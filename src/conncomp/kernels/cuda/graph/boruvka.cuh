@@ -1,22 +1,23 @@
 // Spanning forests of a graph on the GPU, by rounds of Borůvka over a list of edges.
 //
-// What: sets a bit for each arc of the forest of the least keys; the directions of arcs are ignored. A key
-// is a number that no two arcs share, so the forest is unique: the number of the arc (ArcNumbers), its rank
-// in an order of all (RankedArcs), or its weight of 32 bits above its number (PackedWeights). How:
-//   1. Where each row is sorted (count_descents) and every arc has an opposite one of the same weight, which
-//   a hash
-//      tells (weigh_both_ways), a vertex has its least edge in its own row (choose_first), with which all
-//   vertices
-//      are united, without a list (unite_first). Arcs from the larger end are left out from there on, as
-//      their numbers are the larger ones.
-//   2. The arcs between different trees are listed with the roots of these and the key, and lower the least
-//   key of
-//      each tree (list_edges_of_forest). In a round (settle_edges), edges that have the least key of either
-//   tree are
-//      chosen and unite their trees; then the edges that still lead from one tree to another are listed anew.
-//   3. Where there are many arcs a vertex, those of keys up to a limit, which a sample shows (guess_limit),
-//   go
-//      through step 2 first: of the others, most have both ends in one tree by then.
+// What: sets a bit for each arc of the forest of the least keys; the directions of arcs are ignored. A key is
+// a number that no two arcs share, so the forest is unique: the number of the arc (ArcNumbers), its rank in
+// an order of all (RankedArcs), or its weight of 32 bits above its number (PackedWeights). How:
+//
+// 1. Where each row is sorted (count_descents) and every arc has an opposite one of the same weight, which a
+// hash tells (weigh_both_ways), a vertex has its least edge in its own row (choose_first), with which all
+// vertices are united, without a list (unite_first). Arcs from the larger end are left out from there on, as
+// their numbers are the larger ones.
+//
+// 2. The arcs between different trees are listed with the roots of these and the key, and lower the least key
+// of each tree (list_edges_of_forest). In a round (settle_edges), edges that have the least key of either
+// tree are chosen and unite their trees; then the edges that still lead from one tree to another are listed
+// anew.
+//
+// 3. Where there are many arcs a vertex, those of keys up to a limit, which a sample shows (guess_limit), go
+// through step 2 first. Of the others, most have both ends in one tree by then, a giant one: what is left is
+// in the rows of the vertices outside (list_edges_outside).
+//
 // Cost: each arc read two or three times, with a search for both roots; each round at least halves the trees
 // that have edges. Memory: two lists of edges, two keys and a parent for each vertex, a bit for each arc.
 // Source: Borůvka 1926; lists of edges, lowered keys and searches that stand for the contraction of Fallin,

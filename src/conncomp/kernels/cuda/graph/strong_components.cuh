@@ -1,25 +1,30 @@
-// Strong components of a directed graph on the GPU: a search for the giant, then signatures. The default.
+// Strong components of a directed graph on the GPU: a search for the giant, trimming, then signatures. The
+// default.
 //
 // What: fills roots[v] with the smallest vertex of v's strong component, and *components with their number,
 // for a list of arcs. How: one launch (strong_components), in which all blocks meet after each step.
-//   1. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it.
-//   Two
-//      searches are run from there (giant_search.cuh). The vertices that both reach become one vertex, the
-//      smallest of them. Arcs among them are dropped, and if the searches have come to their end, also arcs
-//      between vertices that differ in who reaches them.
-//   2. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
-//   sweeps
-//      over the arcs, each block over a share of them until nothing changes there (settle_arcs). Where that
-//      does not do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is
-//      passed on (widening.cuh). Lists of about as many arcs as vertices are paths, for which there are two
-//      ways to jump.
-//   3. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 2
-//   and 3
-//      again until there are none.
-// Cost: rounds of steps 2 and 3 are about the logarithm of the number of components on a path. Memory: 4
+//
+// 1. Where a vertex has far more arcs than most (choose_pivot), there may be a giant component around it. Two
+// searches are run from there (giant_search.cuh). The vertices that both reach become one vertex, the
+// smallest of them. Arcs among them are dropped, and if the searches have come to their end, also arcs
+// between vertices that differ in who reaches them.
+//
+// 2. Where a vertex has few arcs, those that none leads to are trimmed, and what they have released
+// (trimming.cuh); if that has dropped half of the arcs, also those that lead nowhere.
+//
+// 3. Signatures of the ends of arcs start anew, and widen until they are final (signatures.cuh): by some
+// sweeps over the arcs, each block over a share of them until nothing changes there (settle_arcs). Where that
+// does not do, as in meshes with long paths, arcs are sorted by their ends, and only what has changed is
+// passed on (widening.cuh). Lists of about as many arcs as vertices are paths, for which there are two ways
+// to jump; where there are many arcs a vertex, a vertex jumps once a sweep rather than with each of them.
+//
+// 4. Arcs between components, and those of components that are told, are dropped (arc_lists.cuh). Steps 3 and
+// 4 again until there are none.
+//
+// Cost: rounds of steps 3 and 4 are about the logarithm of the number of components on a path. Memory: 4
 // words for each arc, 8 for each vertex, and some bits. The host never waits. Source: Fleischer, Hendrickson
-// and Pinar 2000 for step 1, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for step 2; bits, shares,
-// marks and meetings are ours.
+// and Pinar 2000 for step 1, Kahn 1962 for step 2, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for
+// step 3; bits, shares, marks, jumps by vertices and meetings are ours.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
