@@ -86,7 +86,7 @@ struct UnionSeen {
 
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
 template <class Vertex, class Index>
-__global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
+__global__ void __launch_bounds__(kGrowingThreads)
     unite_batch(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
                 const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
                 uint32_t* __restrict__ united, int64_t* components) {
