@@ -254,6 +254,11 @@ class Gpu:
         """
         return max(1, min(-(-count // threads), self.resident_threads // threads))
 
+    def blocks_together(self, threads: int, most: int) -> int:
+        """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""
+        of_multiprocessor = self.resident_threads // self.multiprocessors // threads
+        return self.multiprocessors * max(1, min(most, of_multiprocessor))
+
 
 @cache
 def _gpu(device: int) -> Gpu:

@@ -39,11 +39,21 @@ class WeightBits(NamedTuple):
     order: tuple[int, int, int]
 
 
-class _Keys(NamedTuple):
-    """What makes the keys of arcs: a struct of ``boruvka.cuh``, and what it is made of."""
+class _KeyKind(NamedTuple):
+    """A struct of ``boruvka.cuh`` that makes the keys of arcs, and their type."""
 
-    name: str
+    struct: str
     dtype: np.dtype[Any]
+
+    def ctype(self) -> str:
+        types = "" if self.struct == "PackedWeights" else f"<{ctype(self.dtype)}>"
+        return f"conncomp::{self.struct}{types}"
+
+
+class _Keys(NamedTuple):
+    """What makes the keys of arcs, and what it is made of."""
+
+    kind: _KeyKind
     arguments: tuple[Any, ...]
 
 
@@ -66,99 +76,129 @@ def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Wor
     array of int32 or int64
         In ascending order.
     """
-    xp, count = gpu.xp, graph.num_vertices
-    is_list = graph._arcs is not None
-    first, second = graph._arcs if is_list else graph._csr
-    arcs = len(second)
-    index = INDEX_TYPES[count > INT32_MAX]
-    number = INDEX_TYPES[arcs > INT32_MAX]
-    keys = _keys_of(xp, weights, arcs)
-    words = -(-arcs // ARCS_OF_WORD)
-    chunk = max(1, -(-words // MOST_CHUNKS))
-    symmetric = bool(graph._symmetric) and not is_list
-    edge_bytes = keys.dtype.itemsize + 2 * index.itemsize
-    edge_bytes += -edge_bytes % max(keys.dtype.itemsize, index.itemsize)
-    parent, ends, giant, *pairs, chosen, of_chunk, limit, imbalance, disorder, counters, total = (
-        workspace.take(
+    task = _Task(gpu, graph, weights, workspace)
+    task.start()
+    if task.is_symmetric:
+        task.unite_by_rows(weights)
+    edges = task.arcs // 2 if task.is_symmetric else task.arcs
+    if edges > ALL_LIGHT * task.count and task.arcs > SAMPLES:
+        task.guess_limit(edges)
+        task.settle(KEYS_TO_LIMIT)
+        task.settle(KEYS_ABOVE_LIMIT)
+    else:
+        task.settle(ALL_KEYS)
+    return task.chosen_arcs()
+
+
+class _Task:
+    """The steps of ``boruvka.cuh`` for one graph, and their memory."""
+
+    def __init__(
+        self, gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace
+    ) -> None:
+        self.gpu, self.count = gpu, graph.num_vertices
+        is_list = graph._arcs is not None
+        self.ends = first, second = graph._arcs if is_list else graph._csr
+        self.arcs = arcs = len(second)
+        self.is_symmetric = bool(graph._symmetric) and not is_list
+        self.keys = keys = _keys_of(gpu.xp, weights, arcs)
+        dtype = keys.kind.dtype
+        self.index, self.number = (INDEX_TYPES[n > INT32_MAX] for n in (self.count, arcs))
+        self.words = -(-arcs // ARCS_OF_WORD)
+        edge_bytes = dtype.itemsize + 2 * self.index.itemsize
+        edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
+        self.parent, self.giant, self.chosen, self.of_chunk, *arrays = workspace.take(
             gpu,
-            (count, index),
-            (count if symmetric else 0, index),
-            (1, index),
-            *2 * ((count, keys.dtype),),
-            *2 * ((arcs * edge_bytes, BYTE),),
-            (words, BITS),
+            (self.count, self.index),
+            (1, self.index),
+            (self.words, BITS),
             (MOST_CHUNKS, COUNT),
-            (1, keys.dtype),
+            (1, COUNT),
+            (1, dtype),
             *2 * ((1, KEY_TYPES[1]),),
             (COUNTERS_BYTES, BYTE),
-            (1, COUNT),
+            *2 * ((self.count, dtype),),
+            *2 * ((arcs * edge_bytes, BYTE),),
+            (self.count if self.is_symmetric else 0, self.index),
         )
-    )
-    least, lists = pairs[:2], pairs[2:]
-    names = _names(is_list, first.dtype, second.dtype, index, keys.name, keys.dtype, number)
-    start, guess, list_edges, settle, flatten, count_chosen, list_chosen = gpu.load(FILE, names)
-    by_vertex = gpu.blocks(max(count, words), THREADS), THREADS
-    by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
-    together = min(by_vertex[0], _blocks(gpu)), THREADS
-    launch(start, by_vertex, count, words, parent, least[0], chosen, counters, total)
-    imbalance.fill(0 if symmetric else 1)
-    if symmetric:
-        names = _names_of_rows(first.dtype, second.dtype, index, keys.name, keys.dtype)
-        descents, choose_first, unite_first, guess_giant, list_outside = gpu.load(FILE, names)
-        disorder.fill(0)
-        launch(descents, by_vertex, count, arcs, first, second, disorder)
+        self.total, self.limit, self.imbalance, self.disorder, self.counters, *arrays = arrays
+        self.least, self.lists, self.first_ends = arrays[:2], arrays[2:4], arrays[4]
+        self.by_vertex = gpu.blocks(max(self.count, self.words), THREADS), THREADS
+        self.by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
+        names = _names(is_list, first.dtype, second.dtype, self.index, keys.kind, self.number)
+        self.kernels = gpu.load(FILE, names)
+        names = _names_of_rows(first.dtype, second.dtype, self.index, keys.kind)
+        self.kernels_of_rows = gpu.load(FILE, names) if self.is_symmetric else ()
+
+    def start(self) -> None:
+        """Let each vertex be a tree."""
+        start = self.kernels[0]
+        results = self.parent, self.least[0], self.chosen, self.counters, self.total
+        launch(start, self.by_vertex, self.count, self.words, *results)
+        self.imbalance.fill(0 if self.is_symmetric else 1)
+        self.disorder.fill(0)
+
+    def unite_by_rows(self, weights: WeightBits | None) -> None:
+        """Unite vertices with the ends of their least edges, if rows are known to show these."""
+        descents, choose_first, unite_first, *_ = self.kernels_of_rows
+        launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, self.disorder)
         if weights is not None:
-            _weigh_both_ways(gpu, by_span, count, arcs, first, second, weights, imbalance)
-        rows = count, first, second, *keys.arguments
-        launch(choose_first, by_vertex, *rows, imbalance, disorder, ends)
-        launch(unite_first, by_vertex, *rows, ends, parent, chosen)
-        launch(flatten, by_vertex, count, parent, total)
-    edges = arcs // 2 if symmetric else arcs
-    has_phases = edges > ALL_LIGHT * count and arcs > SAMPLES
-    if has_phases:
-        trees = total if symmetric else xp.full(1, count, COUNT)
-        launch(guess, (1, SAMPLES), arcs, edges, trees, *keys.arguments, limit)
-    for key_range in (KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT) if has_phases else (ALL_KEYS,):
+            self._weigh_both_ways(weights)
+        rows = self.count, *self.ends, *self.keys.arguments
+        launch(choose_first, self.by_vertex, *rows, self.imbalance, self.disorder, self.first_ends)
+        launch(unite_first, self.by_vertex, *rows, self.first_ends, self.parent, self.chosen)
+        self._flatten()
+
+    def guess_limit(self, edges: int) -> None:
+        """Choose the keys of a few edges a tree."""
+        guess = self.kernels[1]
+        if not self.is_symmetric:
+            self.total.fill(self.count)
+        trees = self.total
+        launch(guess, (1, SAMPLES), self.arcs, edges, trees, *self.keys.arguments, self.limit)
+
+    def settle(self, key_range: int) -> None:
+        """Go round by round through the edges of these keys."""
+        _, _, list_edges, settle, *_ = self.kernels
+        graph = self.count, self.arcs, *self.ends, *self.keys.arguments
+        known = self.imbalance, self.disorder
+        results = self.parent, self.least[0], self.lists[0], self.counters
         if key_range == KEYS_ABOVE_LIMIT:
-            launch(flatten, by_vertex, count, parent, total)
-        graph_and_keys = count, arcs, first, second, *keys.arguments
-        known, results = (imbalance, disorder), (parent, least[0], lists[0], counters)
-        launch(list_edges, by_span, *graph_and_keys, key_range, limit, *known, *results)
-        if key_range == KEYS_ABOVE_LIMIT and symmetric:
-            launch(guess_giant, (1, GUESSERS), count, parent, giant)
-            launch(list_outside, by_span, *graph_and_keys, limit, *known, giant, *results)
-        forest = parent, chosen, counters
-        launch(gpu.together(settle), together, count, *keys.arguments, *lists, *least, *forest)
-    total.fill(0)
-    chunks = max(1, -(-words // chunk)), THREADS
-    launch(count_chosen, chunks, words, chunk, chosen, of_chunk, total)
-    chosen_arcs = xp.empty(first_entry(total), number)
-    launch(list_chosen, chunks, words, chunk, chosen, of_chunk, chosen_arcs)
-    return chosen_arcs
+            self._flatten()
+        launch(list_edges, self.by_span, *graph, key_range, self.limit, *known, *results)
+        if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
+            *_, guess_giant, list_outside = self.kernels_of_rows
+            launch(guess_giant, (1, GUESSERS), self.count, self.parent, self.giant)
+            launch(list_outside, self.by_span, *graph, self.limit, *known, self.giant, *results)
+        together = self.gpu.blocks_together(THREADS, BLOCKS_TOGETHER)
+        grid = min(self.by_vertex[0], together), THREADS
+        memory = *self.lists, *self.least, self.parent, self.chosen, self.counters
+        launch(self.gpu.together(settle), grid, self.count, *self.keys.arguments, *memory)
 
+    def chosen_arcs(self) -> Any:
+        """Return the numbers of the arcs whose bits are set, once they are known."""
+        *_, count_chosen, list_chosen = self.kernels
+        chunk = max(1, -(-self.words // MOST_CHUNKS))
+        grid = max(1, -(-self.words // chunk)), THREADS
+        bits = self.words, chunk, self.chosen, self.of_chunk
+        self.total.fill(0)
+        launch(count_chosen, grid, *bits, self.total)
+        arcs = self.gpu.xp.empty(first_entry(self.total), self.number)
+        launch(list_chosen, grid, *bits, arcs)
+        return arcs
 
-def _blocks(gpu: Gpu) -> int:
-    """Return how many blocks run at the same time."""
-    of_multiprocessor = gpu.resident_threads // gpu.multiprocessors // THREADS
-    return gpu.multiprocessors * max(1, min(BLOCKS_TOGETHER, of_multiprocessor))
+    def _flatten(self) -> None:
+        """Point all vertices to their roots, whose number is added to the total."""
+        launch(self.kernels[4], self.by_vertex, self.count, self.parent, self.total)
 
-
-def _weigh_both_ways(
-    gpu: Gpu,
-    grid: tuple[int, int],
-    count: int,
-    arcs: int,
-    indptr: Any,
-    indices: Any,
-    weights: WeightBits,
-    imbalance: Any,
-) -> None:
-    """Add to `imbalance` what is 0 if arcs weigh the same both ways, but by a rare chance."""
-    dtype = weights.bits.dtype
-    (weigh,) = gpu.load(FILE, _names_of_weights(dtype, indptr.dtype, indices.dtype))
-    masks = (dtype.type(mask) for mask in weights.order)
-    key = np.uint64(secrets.randbits(64))
-    launch(weigh, grid, count, arcs, indptr, indices, weights.bits, *masks, key, imbalance)
+    def _weigh_both_ways(self, weights: WeightBits) -> None:
+        """Add to the imbalance what is 0 if arcs weigh the same both ways, but by a rare chance."""
+        dtype = weights.bits.dtype
+        (weigh,) = self.gpu.load(FILE, _names_of_weights(dtype, *(end.dtype for end in self.ends)))
+        masks = (dtype.type(mask) for mask in weights.order)
+        key = np.uint64(secrets.randbits(64))
+        arcs = self.count, self.arcs, *self.ends, weights.bits
+        launch(weigh, self.by_span, *arcs, *masks, key, self.imbalance)
 
 
 def _keys_of(xp: Any, weights: WeightBits | None, arcs: int) -> _Keys:
@@ -166,14 +206,14 @@ def _keys_of(xp: Any, weights: WeightBits | None, arcs: int) -> _Keys:
     number = KEY_TYPES[arcs > INT32_MAX]
     masks: tuple[Any, ...] = tuple(np.uint64(0) for _ in range(3))
     if weights is None:
-        return _Keys("ArcNumbers", number, (None, None, *masks))
+        return _Keys(_KeyKind("ArcNumbers", number), (None, None, *masks))
     if weights.bits.dtype == KEY_TYPES[0] and arcs <= INT32_MAX:
         masks = tuple(map(np.uint64, weights.order))
-        return _Keys("PackedWeights", KEY_TYPES[1], (weights.bits, None, *masks))
+        return _Keys(_KeyKind("PackedWeights", KEY_TYPES[1]), (weights.bits, None, *masks))
     order = _order_of(xp, weights)
     rank = xp.empty(arcs, number)
     rank[order] = xp.arange(arcs, dtype=number)
-    return _Keys("RankedArcs", number, (rank, order.astype(number), *masks))
+    return _Keys(_KeyKind("RankedArcs", number), (rank, order.astype(number), *masks))
 
 
 def _order_of(xp: Any, weights: WeightBits) -> Any:
@@ -192,15 +232,14 @@ def _names(
     first: np.dtype[Any],
     second: np.dtype[Any],
     index: np.dtype[Any],
-    keys: str,
-    key: np.dtype[Any],
+    keys: _KeyKind,
     number: np.dtype[Any],
 ) -> tuple[str, ...]:
-    kind = _kind(keys, key)
+    kind = keys.ctype()
     ends = f"{ctype(first)}, {ctype(second)}"
     arcs = f"conncomp::ForestList<{ctype(first)}>" if is_list else f"conncomp::ForestRows<{ends}>"
     return (
-        f"start_forest<{ctype(index)}, {ctype(key)}>",
+        f"start_forest<{ctype(index)}, {ctype(keys.dtype)}>",
         f"guess_limit<{kind}>",
         f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}, {ends}>",
         f"settle_edges<{kind}, {ctype(index)}>",
@@ -210,25 +249,20 @@ def _names(
     )
 
 
-def _kind(keys: str, key: np.dtype[Any]) -> str:
-    return f"conncomp::{keys}" + ("" if keys == "PackedWeights" else f"<{ctype(key)}>")
-
-
 @cache
 def _names_of_rows(
     pointer: np.dtype[Any],
     vertex: np.dtype[Any],
     index: np.dtype[Any],
-    keys: str,
-    key: np.dtype[Any],
+    keys: _KeyKind,
 ) -> tuple[str, ...]:
     types = f"{ctype(pointer)}, {ctype(vertex)}"
     return (
         f"count_descents<{types}>",
-        f"choose_first<{_kind(keys, key)}, {types}, {ctype(index)}>",
-        f"unite_first<{_kind(keys, key)}, {types}, {ctype(index)}>",
+        f"choose_first<{keys.ctype()}, {types}, {ctype(index)}>",
+        f"unite_first<{keys.ctype()}, {types}, {ctype(index)}>",
         f"guess_giant_of_forest<{ctype(index)}>",
-        f"list_edges_outside<{_kind(keys, key)}, {types}, {ctype(index)}>",
+        f"list_edges_outside<{keys.ctype()}, {types}, {ctype(index)}>",
     )
 
 
@@ -241,13 +275,13 @@ def _names_of_weights(
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `forest_arcs` can load."""
-    kinds = [(name, key) for name in ("ArcNumbers", "RankedArcs") for key in KEY_TYPES]
-    kinds.append(("PackedWeights", KEY_TYPES[1]))
+    kinds = [_KeyKind(name, key) for name in ("ArcNumbers", "RankedArcs") for key in KEY_TYPES]
+    kinds.append(_KeyKind("PackedWeights", KEY_TYPES[1]))
     for types in product(INDEX_TYPES, INDEX_TYPES, INDEX_TYPES, kinds, INDEX_TYPES):
-        first, second, index, (keys, key), number = types
-        yield FILE, _names(False, first, second, index, keys, key, number)
-        yield FILE, _names_of_rows(first, second, index, keys, key)
+        first, second, index, keys, number = types
+        yield FILE, _names(False, first, second, index, keys, number)
+        yield FILE, _names_of_rows(first, second, index, keys)
         if first == second:
-            yield FILE, _names(True, first, second, index, keys, key, number)
+            yield FILE, _names(True, first, second, index, keys, number)
     for bits, pointer, vertex in product(KEY_TYPES, INDEX_TYPES, INDEX_TYPES):
         yield FILE, _names_of_weights(bits, pointer, vertex)

@@ -51,7 +51,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     choose, strong = gpu.load(
         FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
     )
-    most_blocks = _blocks(gpu)
+    most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
     *lists, row_ends, bits, searches, signatures, sums, state, components = workspace.take(
         gpu,
         *((arcs, vertex) for _ in range(4)),
@@ -79,12 +79,6 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     memory = *lists, row_ends, bits, searches, signatures, sums, state
     launch(gpu.together(strong), grid, *sizes, sources, targets, *memory, roots, components)
     return components
-
-
-def _blocks(gpu: Gpu) -> int:
-    """Return how many blocks run at the same time."""
-    of_multiprocessor = gpu.resident_threads // gpu.multiprocessors // THREADS
-    return gpu.multiprocessors * max(1, min(MOST_BLOCKS_TOGETHER, of_multiprocessor))
 
 
 def _least_hub(vertices: int, arcs: int) -> int:
