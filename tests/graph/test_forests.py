@@ -345,6 +345,22 @@ def test_rows_from_both_ends(rows):
 
 
 @host
+def test_hubs():
+    """Rows that are too long to be looked through first, by weight."""
+    n = 5000
+    hub, leaf = np.zeros(n - 1, int), np.arange(1, n)
+    chain = leaf[1:-1], leaf[2:]
+    graph = from_arcs(np.append(hub, chain[0]), np.append(leaf, chain[1]), n, "both ends")
+    order = np.lexsort([graph.indices, ends_of(graph)[0]])
+    csr = graph._csr[0], graph._csr[1][order]
+    graph = Graph._of_checked(n, csr=csr, symmetric=True)
+    check_forest(graph, find_on_host(graph))
+    lightest_last = -np.maximum(*ends_of(graph)).astype(np.float32)
+    for weights in (lightest_last, draw_weights("both ways", graph.num_arcs, graph=graph)):
+        check_forest(graph, find_on_host(graph, weights), weights)
+
+
+@host
 def test_symmetric_but_for_multiplicities():
     indptr, indices = np.array([0, 5, 6]), np.array([1, 1, 1, 1, 1, 0], np.int32)
     graph = Graph._of_checked(2, csr=(indptr, indices), symmetric=True)

@@ -41,6 +41,7 @@ constexpr int kForestThreads = 256;
 constexpr int kLimitSamples = 1024;
 constexpr int kArcsOfWord = 32;
 constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
+constexpr int kHubOfForest = 4096;  // up to here
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
@@ -215,12 +216,13 @@ struct LeastEdge {
   Key key = kNoKey<Key>;
   Vertex end = -1;
 
-  __device__ void include(Key other_key, Vertex other_end) {
-    if (other_key < key) key = other_key, end = other_end;
+  __device__ void include(Key candidate_key, Vertex candidate_end) {
+    if (candidate_key < key) key = candidate_key, end = candidate_end;
   }
 };
 
-// Lets ends[v] be the other end of the least edge of v, or v where it has none, or nothing is known of rows.
+// Lets ends[v] be the other end of the least edge of v; or v where it has none, its row is too long for a
+// warp to look for it, or nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
@@ -233,7 +235,9 @@ __global__ void __launch_bounds__(kForestThreads)
   for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
     const int64_t v = row + lane();
     const bool exists = is_known && v < vertices;
-    const int64_t begin = exists ? int64_t(indptr[v]) : 0, end = exists ? int64_t(indptr[v + 1]) : 0;
+    const int64_t begin = exists ? int64_t(indptr[v]) : 0;
+    int64_t end = exists ? int64_t(indptr[v + 1]) : 0;
+    if (!Keys::kInOrder && end - begin > kHubOfForest) end = begin;
     LeastEdge<Vertex, Key> least;
     const auto look_at = [&](int64_t arc, int64_t source) {
       const Vertex target = indices[arc];
@@ -248,14 +252,14 @@ __global__ void __launch_bounds__(kForestThreads)
       for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongForestRow); open; open &= open - 1) {
         const int worker = __ffs(int(open)) - 1;
         const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
-        const LeastEdge<Vertex, Key> own = least;
+        const LeastEdge<Vertex, Key> least_of_lane = least;
         least = {};
         for (int64_t arc = __shfl_sync(kAllLanes, begin, worker) + lane(); arc < row_end; arc += kWarp)
           look_at(arc, row + worker);
         for (int step = kWarp / 2; step > 0; step /= 2)
           least.include(__shfl_xor_sync(kAllLanes, least.key, step),
                         __shfl_xor_sync(kAllLanes, least.end, step));
-        if (lane() != worker) least = own;
+        if (lane() != worker) least = least_of_lane;
       }
     if (v < vertices) ends[v] = least.end < 0 ? Index(v) : Index(least.end);
   }
@@ -299,15 +303,18 @@ __device__ inline void append(bool wanted, const Edge& edge, Edge* list, int64_t
   if (wanted) list[room + before] = edge;
 }
 
-// The same for those of a warp's.
+// The same for the edges of a warp's threads, as far as there is room: if rows change meanwhile, an arc may
+// come twice.
 template <class Edge>
-__device__ inline void append_by_warp(bool wanted, const Edge& edge, Edge* list, int64_t* count) {
+__device__ inline void append_by_warp(bool wanted, const Edge& edge, Edge* list, int64_t room_of_list,
+                                      int64_t* count) {
   const uint32_t all = __ballot_sync(kAllLanes, wanted);
   if (all == 0) return;
   int64_t room = 0;
   if (lane() == 0) room = Shared::fetch_add(count, int64_t(__popc(all)));
   room = __shfl_sync(kAllLanes, room, 0);
-  if (wanted) list[room + __popc(all & ~(kAllLanes << lane()))] = edge;
+  const int64_t place = room + __popc(all & ~(kAllLanes << lane()));
+  if (wanted && place < room_of_list) list[place] = edge;
 }
 
 template <class Key>
@@ -421,7 +428,7 @@ __global__ void __launch_bounds__(kForestThreads)
         exists = edge.a != edge.b;
       }
       if (exists) lower_both(least, edge);
-      append_by_warp(exists, edge, list, &counters->edges[0].count);
+      append_by_warp(exists, edge, list, arcs, &counters->edges[0].count);
     });
 }
 
@@ -442,7 +449,7 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
 // keys are cleared. All blocks run at the same time.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
-    settle_edges(int64_t vertices, const void* weights, const void* order, uint64_t minus_zero,
+    settle_edges(int64_t vertices, int64_t arcs, const void* weights, const void* order, uint64_t minus_zero,
                  uint64_t negative, uint64_t sign, ForestEdge<Index, typename Keys::Key>* first_list,
                  ForestEdge<Index, typename Keys::Key>* second_list, typename Keys::Key* first_least,
                  typename Keys::Key* second_least, Index* parent, uint32_t* chosen,
@@ -454,6 +461,7 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
   Key *least = first_least, *other_least = second_least;
   int now = 0;
   for (int64_t count; (count = Current::load(&counters->edges[now].count)) > 0; now = 1 - now) {
+    if (count > arcs) count = arcs;  // for which there was room
     choose_edges(keys, list, count, least, parent, chosen);
     for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) other_least[v] = kNoKey<Key>;
     meeting.wait();

@@ -173,7 +173,8 @@ class _Task:
         together = self.gpu.blocks_together(THREADS, BLOCKS_TOGETHER)
         grid = min(self.by_vertex[0], together), THREADS
         memory = *self.lists, *self.least, self.parent, self.chosen, self.counters
-        launch(self.gpu.together(settle), grid, self.count, *self.keys.arguments, *memory)
+        counts = self.count, self.arcs
+        launch(self.gpu.together(settle), grid, *counts, *self.keys.arguments, *memory)
 
     def chosen_arcs(self) -> Any:
         """Return the numbers of the arcs whose bits are set, once they are known."""
