@@ -37,6 +37,7 @@ DIGRAPHS = {
     "torus": lambda: generate.mesh_sweep((8, 5, 4)),
     "klein bottle": lambda: generate.mesh_sweep((6, 6, 4), "klein-bottle"),
     "beam": lambda: generate.mesh_sweep((6, 4, 3), "twisted-beam", elements="tetrahedra"),
+    "source hub": lambda: Graph.from_edges([0] * 4999 + [7, 8], [*range(1, 5000), 8, 7]),
     "loops": lambda: Graph.from_edges([0, 1, 1, 2, 2, 5], [0, 1, 1, 2, 2, 5], 7),
     "multiple": lambda: Graph.from_edges([0, 1, 0, 1, 2, 2], [1, 0, 1, 0, 1, 1], 3),
     "alone": lambda: Graph.from_edges([], [], 100),

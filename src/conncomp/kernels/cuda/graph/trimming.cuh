@@ -24,6 +24,8 @@ constexpr int kReleasedAtOnce = 4;       // by arcs that a thread has under way
 constexpr int kPatience = 4;             // levels before thin ones end it
 constexpr int64_t kThinLevel = 256;      // vertices
 constexpr int64_t kLongTrimmedRow = 32;  // from here on a row is the work of a warp
+constexpr int64_t kHubOfTrimming =
+    4096;  // from here on it would hold up all; what it leads to is not released
 
 // What a block has queued for its next step.
 template <class Vertex>
@@ -119,7 +121,9 @@ class Trimming {
   }
   // By all threads of a warp, each with a trimmed vertex or -1.
   __device__ void release_from(Vertex v) {
-    const int64_t begin = v < 0 ? 0 : rows_.begin(v), end = v < 0 ? 0 : rows_.end(v);
+    const int64_t begin = v < 0 ? 0 : rows_.begin(v);
+    int64_t end = v < 0 ? 0 : rows_.end(v);
+    if (end - begin >= kHubOfTrimming) end = begin;
     if (end - begin < kLongTrimmedRow) release(v, begin, end, 1);
     for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongTrimmedRow); open; open &= open - 1) {
       const int worker = __ffs(int(open)) - 1;
