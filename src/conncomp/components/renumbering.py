@@ -20,6 +20,7 @@ from conncomp.components._labels import (
     where_labels_lie,
 )
 from conncomp.components.selection import assign_rows
+from conncomp.kernels.cuda.components.distinct import distinct_labels, translate_labels
 from conncomp.kernels.cuda.components.tables import count_labels, replace_labels
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -189,7 +190,7 @@ def _distinct(flat: Any) -> Any:
         else:
             sizes = count_labels(current_gpu(), _signed(flat), -1, rows)
         return xp.flatnonzero(sizes).astype(flat.dtype)
-    return native.distinct_labels(flat) if xp is np else xp.unique(flat)
+    return native.distinct_labels(flat) if xp is np else distinct_labels(current_gpu(), flat)
 
 
 def _translate(flat: Any, distinct: Any, numbers: Any) -> Any:
@@ -205,7 +206,7 @@ def _translate(flat: Any, distinct: Any, numbers: Any) -> Any:
             return contiguous(translated, numbers.dtype)
         return replace_labels(current_gpu(), labels, -1, table).astype(numbers.dtype, copy=False)
     if xp is not np:
-        return numbers[xp.searchsorted(distinct, flat)]
+        return translate_labels(current_gpu(), flat, distinct, numbers)
     out = np.empty(len(flat), numbers.dtype)
     native.translate_labels(flat, distinct, numbers, out)
     return out

@@ -4,14 +4,14 @@
 // cpu/components/contacts.h, whose keys and steps these are.
 // How: a thread looks at an element and, by each backward step, at a neighbour. A block counts the first keys
 // that it meets in slots of shared memory, so that where labels are few, few additions meet in one place;
-// what has no slot there, and in the end each slot, goes to a hash table in global memory with open
-// addressing. Where that has no room within reach, `full` is set, and the driver calls again with a larger
-// one.
+// what has no slot there, and in the end each slot, goes to a hash table in global memory (key_table.cuh).
+// Where that has no room within reach, `full` is set, and the driver calls again with a larger one.
 // A label without a row, which none had when they were checked, is taken for background (rows.cuh).
 // Cost: the labels read once for each step, mostly from the caches. Memory: 16 bytes a slot of the table.
 #pragma once
 
 #include "core/atomics.h"
+#include "cuda/components/key_table.cuh"
 #include "cuda/components/rows.cuh"
 #include "cuda/core/launch.cuh"
 
@@ -19,29 +19,19 @@ namespace conncomp {
 
 constexpr int kContactThreads = 256;
 constexpr int kContactSlotBits = 10, kContactSlots = 1 << kContactSlotBits;
-constexpr int kMostProbes = 128;  // slots of the table in which a key is looked for
 constexpr int64_t kNoKey = -1;
 
-__device__ inline int64_t hash_of_key(int64_t key, int bits) {
-  return int64_t(uint64_t(key) * 0x9e3779b97f4a7c15u >> (64 - bits));
-}
-
-struct KeyTable {
-  int bits;  // of the number of slots
-  int64_t *keys, *counts, *full;
+// How often each key occurs.
+struct KeyCounts {
+  KeyTable<int64_t> table;
+  int64_t *counts, *full;
 
   __device__ void add(int64_t key, int64_t count) const {
-    const int64_t last = (int64_t(1) << bits) - 1;
-    int64_t slot = hash_of_key(key, bits);
-    for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {
-      int64_t seen = Shared::load(keys + slot);
-      if (seen == kNoKey) seen = Shared::compare_exchange(keys + slot, kNoKey, key);
-      if (seen == kNoKey || seen == key) {
-        Shared::fetch_add(counts + slot, count);
-        return;
-      }
-    }
-    Shared::store(full, int64_t(1));
+    const int64_t slot = table.take(key);
+    if (slot < 0)
+      Shared::store(full, int64_t(1));
+    else
+      Shared::fetch_add(counts + slot, count);
   }
 };
 
@@ -64,7 +54,7 @@ __global__ void __launch_bounds__(kContactThreads)
     shares[slot] = 0;
   }
   __syncthreads();
-  const KeyTable table{int(bits), keys, counts, full};
+  const KeyCounts table{{int(bits), kNoKey, keys}, counts, full};
   const PackedStep* const steps = reinterpret_cast<const PackedStep*>(words);
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Label label = Shared::load(labels + i);

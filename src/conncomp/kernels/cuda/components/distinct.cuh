@@ -1,0 +1,77 @@
+// Which labels there are, whatever numbers they have, and a number for each, on the GPU.
+//
+// What: collect_labels puts each label of an array into a hash table, once. list_numbers puts labels and
+// their numbers into one, and translate_labels looks up the number of each label of an array.
+// How: a warp reads 32 labels and looks at stretches of equal ones. A block remembers in shared memory some
+// labels that are in the table already, so that those that are met everywhere are no traffic. The first
+// label of the array stands for an empty slot, as any number can be a label; it needs no slot.
+// Cost: the labels read once, and a look at the table, which the caches hold where labels are few, for each
+// stretch. If a label has no room within reach, `full` is set and the driver sorts the labels.
+#pragma once
+
+#include "cuda/components/key_table.cuh"
+#include "cuda/core/warp.cuh"
+
+namespace conncomp {
+
+constexpr int kDistinctThreads = 256;
+constexpr int kMemoryBits = 10, kMemory = 1 << kMemoryBits;  // labels that a block remembers
+
+// `keys` has the first label in each slot.
+template <class Label>
+__global__ void __launch_bounds__(kDistinctThreads)
+    collect_labels(int64_t count, const Label* __restrict__ labels, int64_t bits, Label* keys,
+                   int64_t* full) {
+  __shared__ Label remembered[kMemory];
+  const Label first_label = Shared::load(labels);
+  for (int place = threadIdx.x; place < kMemory; place += kDistinctThreads) remembered[place] = first_label;
+  __syncthreads();
+  const KeyTable<Label> table{int(bits), first_label, keys};
+  bool is_full = false;
+  for (int64_t begin = grid_thread() - lane(); begin < count; begin += grid_threads()) {
+    const int64_t i = begin + lane();
+    const Label label = i < count ? Shared::load(labels + i) : first_label;
+    if (stretch_of(label).first && label != first_label) {
+      Label* const memory = remembered + hash_of_key(label, kMemoryBits);
+      if (InBlock::load(memory) != label) {
+        is_full = table.take(label) < 0;
+        InBlock::store(memory, label);
+      }
+    }
+    // A warp that has met a full table looks no further: to find out takes kMostProbes steps.
+    if (__any_sync(kAllLanes, is_full)) break;
+  }
+  if (is_full) Shared::store(full, int64_t(1));
+}
+
+// Puts distinct labels and their numbers into the table, but the first.
+template <class Label, class Number>
+__global__ void __launch_bounds__(kDistinctThreads)
+    list_numbers(int64_t count, const Label* __restrict__ labels, const Number* __restrict__ numbers,
+                 int64_t bits, Label* keys, Number* __restrict__ values, int64_t* full) {
+  const KeyTable<Label> table{int(bits), labels[0], keys};
+  for (int64_t i = 1 + grid_thread(); i < count; i += grid_threads()) {
+    const int64_t slot = table.take(labels[i]);
+    if (slot < 0)
+      Shared::store(full, int64_t(1));
+    else
+      values[slot] = numbers[i];
+  }
+}
+
+// `keys` and `values` are those of list_numbers, and `first_label` and `first_number` what has no slot there.
+// A label that was none of these has the first number, too.
+template <class Label, class Number>
+__global__ void __launch_bounds__(kDistinctThreads)
+    translate_labels(int64_t count, const Label* __restrict__ labels, const Label* __restrict__ first_label,
+                     const Number* __restrict__ first_number, int64_t bits, Label* __restrict__ keys,
+                     const Number* __restrict__ values, Number* __restrict__ out) {
+  const KeyTable<Label> table{int(bits), *first_label, keys};
+  const Number absent = *first_number;
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const int64_t slot = table.find(Shared::load(labels + i));
+    out[i] = slot < 0 ? absent : values[slot];
+  }
+}
+
+}  // namespace conncomp

@@ -1,0 +1,56 @@
+// A hash table of keys in global memory, with open addressing.
+//
+// A key hashes to a slot and takes the first one from there on that is empty, at most kMostProbes further:
+//
+//   slots     0    1    2    3    4    5   ...       `empty` is a key that nobody looks for
+//   keys      .    7    .   12    3    .             3 and 12 both hash to slot 3, and 12 came first
+//
+// A slot keeps its key, so any number of threads add keys at once; no two slots have the same key.
+#pragma once
+
+#include "core/atomics.h"
+
+namespace conncomp {
+
+constexpr int kMostProbes = 128;
+
+// The upper bits of a product, on which all bits of the key have an effect.
+__device__ inline int64_t hash_of_key(int64_t key, int bits) {
+  return int64_t(uint64_t(key) * 0x9e3779b97f4a7c15u >> (64 - bits));
+}
+
+template <class Key>
+struct KeyTable {
+  int bits;  // of the number of slots
+  Key empty;
+  Key* keys;
+
+  // The slot of a key, which it takes if it has none; -1 if there is no empty one within reach.
+  __device__ int64_t take(Key key) const {
+    return probe(key, [this, key](Key* at) {
+      const Key seen = Shared::load(at);
+      return seen == empty ? Shared::compare_exchange(at, empty, key) : seen;
+    });
+  }
+
+  // The slot of a key, if nobody adds any meanwhile; -1 if it has none.
+  __device__ int64_t find(Key key) const {
+    if (key == empty) return -1;
+    const int64_t slot = probe(key, [](const Key* at) { return *at; });
+    return slot >= 0 && keys[slot] == key ? slot : -1;
+  }
+
+ private:
+  template <class Look>
+  __device__ int64_t probe(Key key, Look&& look) const {
+    const int64_t last = (int64_t(1) << bits) - 1;
+    int64_t slot = hash_of_key(int64_t(key), bits);
+    for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {
+      const Key seen = look(keys + slot);
+      if (seen == empty || seen == key) return slot;
+    }
+    return -1;
+  }
+};
+
+}  // namespace conncomp
