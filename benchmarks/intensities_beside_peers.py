@@ -22,8 +22,8 @@ from conncomp import generate
 
 SHAPES = {"512²": (512, 512), "2048²": (2048, 2048), "256³": (256, 256, 256)}
 REGIONS = ("intensity_mean", "intensity_min", "intensity_max", "centroid_weighted")
-# Peers that make objects of Python of each component are timed up to so many.
-MOST_OBJECTS = 3000
+# Peers that are called, or make objects of Python, once for each component are timed up to so many.
+MOST_COMPONENTS = 3000
 COLUMNS = ("sums", "means", "minima", "maxima", "weighted_centroids", "faces")
 
 
@@ -87,7 +87,7 @@ def ours(labels, image, **options):
 
 
 def peers_on(device):
-    """Return the peers of each task: what they are called, and whether they make objects."""
+    """Return the peers of each task by name, and whether they are for few components only."""
     if device == "cpu":
         from skimage.measure import regionprops_table
 
@@ -104,8 +104,8 @@ def peers_on(device):
             regions = ("cucim", regionprops_table)
     of_image = {
         "sum by bincount": (partial(sum_of_numpy, xp), False),
-        "sum by ndimage": (partial(sum_of_scipy, module), False),
-        "ndimage": (partial(of_scipy, module), False),
+        "sum by ndimage": (partial(sum_of_scipy, module), device == "cuda"),
+        "ndimage": (partial(of_scipy, module), device == "cuda"),
     }
     if regions:
         of_image[regions[0]] = partial(of_regions, regions[1]), device == "cpu"
@@ -154,8 +154,8 @@ def main():
                     continue
                 usable = {
                     peer: of_peer
-                    for peer, (of_peer, of_objects) in peers.items()
-                    if not of_objects or count <= MOST_OBJECTS
+                    for peer, (of_peer, few_only) in peers.items()
+                    if not few_only or count <= MOST_COMPONENTS
                 }
                 measured = function(*given)
                 for peer, of_peer in usable.items():

@@ -258,6 +258,15 @@ def on_host(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) else move_from_gpu(array)
 
 
+# An operation on so few entries takes less time in main memory than to be launched on a GPU.
+FEW = 1 << 15
+
+
+def few_on_host(array: Any) -> Any:
+    """Return an array of NumPy or CuPy in main memory if it has few rows, or else itself."""
+    return on_host(array) if len(array) <= FEW else array
+
+
 def host_copy(array: Any) -> Any:
     """Return a copy of an array of NumPy or CuPy in main memory."""
     return array.copy() if isinstance(array, np.ndarray) else move_from_gpu(array)

@@ -1,5 +1,7 @@
 """Consecutive numbers, against `numpy.unique`."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,6 +81,16 @@ def test_large_arrays(restore_threads, scale):
             expected, expected_old = numbers_by_unique(labels, 0)
             np.testing.assert_array_equal(numbers, expected)
             np.testing.assert_array_equal(old, expected_old)
+
+
+def test_labels_of_one_slot():
+    """They would collide in a hash table with the usual factor, as those of a file might."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    labels = (np.arange(1, 100_001, dtype=np.uint64) * np.uint64(inverse)).view(np.int64)
+    begin = perf_counter()
+    numbers = conncomp.relabel_consecutive(labels, background=None)
+    assert perf_counter() - begin < 5  # not 20, or more
+    np.testing.assert_array_equal(numbers, np.unique(labels, return_inverse=True)[1])
 
 
 def test_against_scikit_image():

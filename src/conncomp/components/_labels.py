@@ -242,7 +242,7 @@ def _number_apart(items: Items, given: Labels) -> Items:
 
 def items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:
     """Return the item of each row, as indices along the batch axes, and the label in the item."""
-    batch = items.xp.empty((len(rows), len(items.batch)), np.int64)
+    batch = library_at(rows).empty((len(rows), len(items.batch)), np.int64)
     if not items.batch:
         return batch, rows
     number = rows // max(items.rows, 1)

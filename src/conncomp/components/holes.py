@@ -135,6 +135,7 @@ def _fill_labels(
     )
     steps = contact_steps(_complement(objects), items.shape, of_one_kind=True)
     pairs, _ = count_contacts(labels_and_holes, empty, rows, items.count, steps)
+    pairs = xp.asarray(pairs)
     surrounding = pairs[(pairs[:, 0] < num_labels) & (pairs[:, 1] >= num_labels)]
     owners = xp.full(rows, empty, dtype)
     owners[:num_labels] = xp.arange(num_labels) % max(items.rows, 1)

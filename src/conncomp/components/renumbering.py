@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool
-from conncomp._arrays import contiguous, extremes
+from conncomp._arrays import contiguous, extremes, few_on_host
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
@@ -144,16 +144,25 @@ def _renumber(flat: Any, items: int, empty: int | None, first: int) -> tuple[Any
     dtype = INDEX_TYPES[size > INT32_MAX]
     if size == 0:
         return xp.zeros(0, dtype), xp.zeros((items, first), flat.dtype)
-    distinct = labels = _distinct(flat)
-    item = xp.zeros(len(distinct), np.int64)
+    distinct = _distinct(flat)
+    labels = few_on_host(distinct)
+    item = library_at(labels).zeros(len(labels), np.int64)
     if items > 1:
         # Places among the labels of all items are few enough to be numbered item by item.
         places = _translate(flat, distinct, xp.arange(len(distinct)))
         places = places.reshape(items, -1) + len(distinct) * xp.arange(items)[:, None]
-        flat, count = places.reshape(-1), len(distinct)
+        of_all, count, flat = distinct, len(distinct), places.reshape(-1)
         distinct = _distinct(flat)
         item = distinct // count
-        labels = labels[distinct - item * count]
+        labels = few_on_host(of_all[distinct - item * count])
+        item = few_on_host(item)
+    numbers, old = _number(labels, item, items, empty, first)
+    return _translate(flat, distinct, xp.asarray(numbers.astype(dtype))), xp.asarray(old)
+
+
+def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -> tuple[Any, Any]:
+    """Return numbers of the distinct labels of items, and the labels of each item's numbers."""
+    xp = library_at(labels)
     # A negative number is no unsigned one, which would have to hold it to be compared.
     present = empty == 0 or (empty == -1 and labels.dtype.kind == "i")
     is_label = labels != empty if present else xp.ones(len(labels), bool)
@@ -162,7 +171,7 @@ def _renumber(flat: Any, items: int, empty: int | None, first: int) -> tuple[Any
     length = max(int(numbers.max()) + 1, first)
     old = xp.zeros(items * length, labels.dtype)
     assign_rows(old, item[is_label] * length + numbers[is_label], labels[is_label])
-    return _translate(flat, distinct, numbers.astype(dtype)), old.reshape(items, length)
+    return numbers, old.reshape(items, length)
 
 
 def _fits_table(flat: Any) -> int:
@@ -182,20 +191,27 @@ def _signed(flat: Any) -> Any:
 
 def _distinct(flat: Any) -> Any:
     """Return the labels that there are, ascending."""
-    xp, rows = library_at(flat), _fits_table(flat)
-    if rows:
+    xp = library_at(flat)
+    if xp is not np and (distinct := distinct_labels(current_gpu(), flat)) is not None:
+        return distinct
+    if rows := _fits_table(flat):
         if xp is np:
             sizes = np.empty(rows, np.int64)
             native.count_labels(_signed(flat), -1, sizes)
         else:
             sizes = count_labels(current_gpu(), _signed(flat), -1, rows)
         return xp.flatnonzero(sizes).astype(flat.dtype)
-    return native.distinct_labels(flat) if xp is np else distinct_labels(current_gpu(), flat)
+    return native.distinct_labels(flat) if xp is np else xp.unique(flat)
 
 
 def _translate(flat: Any, distinct: Any, numbers: Any) -> Any:
     """Return the number of each label by its place among `distinct`."""
-    xp, last = library_at(flat), int(distinct[-1])
+    xp = library_at(flat)
+    if xp is not np:
+        translated = translate_labels(current_gpu(), flat, distinct, numbers)
+        if translated is not None:
+            return translated
+    last = int(distinct[-1])
     if int(distinct[0]) >= 0 and last < len(flat):
         labels = _signed(flat)
         table = xp.zeros(last + 1, labels.dtype)
@@ -206,7 +222,7 @@ def _translate(flat: Any, distinct: Any, numbers: Any) -> Any:
             return contiguous(translated, numbers.dtype)
         return replace_labels(current_gpu(), labels, -1, table).astype(numbers.dtype, copy=False)
     if xp is not np:
-        return translate_labels(current_gpu(), flat, distinct, numbers)
+        return numbers[xp.searchsorted(distinct, flat)]
     out = np.empty(len(flat), numbers.dtype)
     native.translate_labels(flat, distinct, numbers, out)
     return out

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conncomp._arrays import few_on_host
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
@@ -186,13 +187,14 @@ def _contacts(
     pairs, kinds = count_contacts(
         items.labels, items.background, items.all_rows, items.count, steps
     )
-    xp = items.xp
+    xp = library_at(pairs)
     areas = xp.zeros(len(pairs))
     for kind, axis in enumerate(steps.axes):
         areas = areas + kinds[:, kind] * prod(lengths[:axis] + lengths[axis + 1 :])
     batch, first = items_of_rows(items, pairs[:, 0])
     before = pairs[:, 0] - first  # rows of the items before
-    return pairs - before[:, None], kinds.sum(axis=1), areas, batch
+    columns = pairs - before[:, None], kinds.sum(axis=1), areas, batch
+    return tuple(items.xp.asarray(column) for column in columns)
 
 
 @where_labels_lie
@@ -209,8 +211,9 @@ def _arcs(
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, 0)
     steps = contact_steps(neighbourhood, items.shape, of_one_kind=True)
     pairs, _ = count_contacts(items.labels, items.background, items.rows, items.count, steps)
-    arcs = items.xp.concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
-    return arcs[:, 0].copy(), arcs[:, 1].copy(), items.xp.full(1, items.rows)
+    arcs = library_at(pairs).concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
+    src, dst = (items.xp.asarray(arcs[:, end].copy()) for end in (0, 1))
+    return src, dst, items.xp.full(1, items.rows)
 
 
 def check_touching(
@@ -281,6 +284,8 @@ def count_contacts(
 ) -> tuple[Any, Any]:
     """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
 
+    Few pairs are in main memory, those of labels on a GPU, too.
+
     Parameters
     ----------
     labels : contiguous array of int32 or int64
@@ -313,9 +318,28 @@ def count_contacts(
         return xp.empty((0, 2), np.int64), xp.empty((0, steps.kinds), np.int64)
     problem = shape, steps.periodic, steps.packed, steps.kinds
     if xp is not np:
-        return on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
+        keys, times = on_gpu.find_contacts(current_gpu(), labels, background, rows, *problem)
+        return pairs_of_keys(few_on_host(keys), few_on_host(times), rows, steps.kinds)
     contacts_of_kinds = native.find_contacts(labels.reshape(-1), *problem, background, rows)
     pairs = np.empty((contacts_of_kinds.pairs, 2), np.int64)
     counts = np.empty((contacts_of_kinds.pairs, steps.kinds), np.int64)
     contacts_of_kinds.write(pairs.reshape(-1), counts.reshape(-1))
     return pairs, counts
+
+
+def pairs_of_keys(keys: Any, counts: Any, rows: int, kinds: int) -> tuple[Any, Any]:
+    """Return pairs, ascending, and the counts of each pair side by side, from `find_contacts`."""
+    xp = library_at(keys)
+    order = xp.argsort(keys)
+    keys, counts = keys[order], counts[order]
+    pair = keys // kinds
+    begins = xp.ones(len(keys), bool)
+    begins[1:] = pair[1:] != pair[:-1]
+    place = xp.cumsum(begins, dtype=np.int64) - 1
+    distinct = pair[xp.flatnonzero(begins)]
+    pairs = xp.stack([distinct // rows, distinct % rows], axis=-1)
+    by_kind = xp.zeros(len(distinct) * kinds, np.int64)
+    if len(keys):
+        # CuPy's assignment counts in 32 bits.
+        by_kind.put(place * kinds + keys - pair * kinds, counts, mode="wrap")
+    return pairs, by_kind.reshape(len(distinct), kinds)

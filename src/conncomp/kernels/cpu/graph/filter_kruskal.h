@@ -21,6 +21,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/mix.h"
 #include "core/union_find.h"
 #include "core/weight_order.h"
 #include "cpu/core/buffer.h"
@@ -29,7 +30,6 @@
 #include "cpu/core/radix_sort.h"
 #include "cpu/graph/edges.h"
 #include "cpu/graph/spanning_forest.h"
-#include "cpu/io/mirrored.h"
 
 namespace conncomp {
 

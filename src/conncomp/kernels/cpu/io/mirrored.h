@@ -7,19 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/mix.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
 
 namespace conncomp {
-
-// The finaliser of SplitMix64: every bit of the result depends on every bit of x.
-constexpr uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 template <class Pointer, class Vertex>
 bool is_mirrored(const Rows<Pointer, Vertex> rows, uint64_t key) {

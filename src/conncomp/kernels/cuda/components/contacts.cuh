@@ -2,10 +2,11 @@
 //
 // What: a table of keys, each for a pair of labels and a kind of contact, and how often it occurs; as in
 // cpu/components/contacts.h, whose keys and steps these are.
-// How: a thread looks at an element and, by each backward step, at a neighbour. A block counts the first keys
-// that it meets in slots of shared memory, so that where labels are few, few additions meet in one place;
-// what has no slot there, and in the end each slot, goes to a hash table in global memory (key_table.cuh).
-// Where that has no room within reach, `full` is set, and the driver calls again with a larger one.
+// How: a thread looks at an element and, by each backward step, at a neighbour; the first thread of a stretch
+// of equal keys counts them all. A block counts the first keys that it meets in a span of elements in slots
+// of shared memory; what has no slot there, and after the span each slot, goes to a hash table in global
+// memory (key_table.cuh). So a pair of components is counted there about once for each span that it is met
+// in. Where the table has no room within reach, `full` is set, and the driver calls again with a larger one.
 // A label without a row, which none had when they were checked, is taken for background (rows.cuh).
 // Cost: the labels read once for each step, mostly from the caches. Memory: 16 bytes a slot of the table.
 #pragma once
@@ -13,12 +14,13 @@
 #include "core/atomics.h"
 #include "cuda/components/key_table.cuh"
 #include "cuda/components/rows.cuh"
-#include "cuda/core/launch.cuh"
+#include "cuda/core/warp.cuh"
 
 namespace conncomp {
 
 constexpr int kContactThreads = 256;
 constexpr int kContactSlotBits = 10, kContactSlots = 1 << kContactSlotBits;
+constexpr int64_t kContactSpan = 2048;
 constexpr int64_t kNoKey = -1;
 
 // How often each key occurs.
@@ -40,59 +42,93 @@ struct PackedStep {
   int64_t offset, down, up, kind;
 };
 
-// `shape` has the lengths of `axes` axes, the first one that of items; `words` four of each step.
-template <class Label>
+// The keys that a block meets.
+struct BlockCounts {
+  int64_t owners[kContactSlots];
+  unsigned int counts[kContactSlots];  // of a span, which has fewer than 2³² contacts
+
+  __device__ void clear() {
+    for (int slot = threadIdx.x; slot < kContactSlots; slot += kContactThreads) {
+      owners[slot] = kNoKey;
+      counts[slot] = 0;
+    }
+  }
+  __device__ void add(int64_t key, unsigned int count, const KeyCounts& table) {
+    const int64_t slot = hash_of_key(key, kContactSlotBits);
+    int64_t owner = InBlock::load(owners + slot);
+    if (owner == kNoKey) owner = InBlock::compare_exchange(owners + slot, kNoKey, key);
+    if (owner == kNoKey || owner == key)
+      InBlock::fetch_add(counts + slot, count);
+    else
+      table.add(key, count);
+  }
+  __device__ void add_to(const KeyCounts& table) const {
+    for (int slot = threadIdx.x; slot < kContactSlots; slot += kContactThreads)
+      if (owners[slot] != kNoKey) table.add(owners[slot], counts[slot]);
+  }
+};
+
+// Where an element is: at which ends of which axes, as bits.
+struct AtEnds {
+  int64_t begin = 0, end = 0;
+
+  // `shape` has the lengths of `axes` axes.
+  template <class Place>
+  __device__ AtEnds(Place i, int64_t axes, const int64_t* shape) {
+    for (int64_t k = axes - 1; k >= 0; --k) {
+      const Place length = Place(shape[k]), above = i / length, coordinate = i - above * length;
+      begin |= int64_t(coordinate == 0) << k;
+      end |= int64_t(coordinate == length - 1) << k;
+      i = above;
+    }
+  }
+};
+
+// `shape` has the lengths of `axes` axes, the first one that of items; `words` four of each step. A Place
+// holds `count`.
+template <class Label, class Place>
 __global__ void __launch_bounds__(kContactThreads)
     count_contacts(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
                    int64_t axes, const int64_t* __restrict__ shape, int64_t periodic, int64_t num_steps,
                    const int64_t* __restrict__ words, int64_t kinds, int64_t bits, int64_t* keys,
                    int64_t* counts, int64_t* full) {
-  __shared__ int64_t owners[kContactSlots];
-  __shared__ unsigned int shares[kContactSlots];  // of a block, which has fewer than 2³² contacts
-  for (int slot = threadIdx.x; slot < kContactSlots; slot += kContactThreads) {
-    owners[slot] = kNoKey;
-    shares[slot] = 0;
-  }
-  __syncthreads();
+  __shared__ BlockCounts of_block;
   const KeyCounts table{{int(bits), kNoKey, keys}, counts, full};
   const PackedStep* const steps = reinterpret_cast<const PackedStep*>(words);
-  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const Label label = Shared::load(labels + i);
-    if (!has_row(label, background, rows)) continue;
-    int64_t at_begin = 0, at_end = 0;
-    for (int64_t k = axes - 1, above = i; k >= 0; --k) {
-      const int64_t next = above / shape[k], coordinate = above - next * shape[k];
-      at_begin |= int64_t(coordinate == 0) << k;
-      at_end |= int64_t(coordinate == shape[k] - 1) << k;
-      above = next;
-    }
-    for (int64_t s = 0; s < num_steps; ++s) {
-      const PackedStep step = steps[s];
-      const int64_t over_begin = at_begin & step.down, over_end = at_end & step.up;
-      if ((over_begin | over_end) & ~periodic) continue;
-      int64_t neighbour = i + step.offset, turn = 1;
-      if (over_begin | over_end)
-        for (int64_t k = axes - 1; k >= 0; --k) {
-          turn *= shape[k];
-          if (over_begin >> k & 1) neighbour += turn;
-          if (over_end >> k & 1) neighbour -= turn;
+  for (int64_t span = blockIdx.x * kContactSpan; span < count; span += gridDim.x * kContactSpan) {
+    of_block.clear();
+    __syncthreads();
+    for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kContactThreads) {
+      const Label label = i < count ? Shared::load(labels + i) : background;
+      const bool exists = i < count && has_row(label, background, rows);
+      if (!__any_sync(kAllLanes, exists)) continue;
+      const AtEnds at(Place(exists ? i : 0), axes, shape);
+      for (int64_t s = 0; s < num_steps; ++s) {
+        const PackedStep step = steps[s];
+        const int64_t over_begin = at.begin & step.down, over_end = at.end & step.up;
+        int64_t key = kNoKey;
+        if (exists && !((over_begin | over_end) & ~periodic)) {
+          int64_t neighbour = i + step.offset, turn = 1;
+          if (over_begin | over_end)
+            for (int64_t k = axes - 1; k >= 0; --k) {
+              turn *= shape[k];
+              if (over_begin >> k & 1) neighbour += turn;
+              if (over_end >> k & 1) neighbour -= turn;
+            }
+          const Label beside = Shared::load(labels + neighbour);
+          if (beside != label && has_row(beside, background, rows)) {
+            const int64_t first = label < beside ? label : beside, second = label < beside ? beside : label;
+            key = (first * rows + second) * kinds + step.kind;
+          }
         }
-      const Label beside = Shared::load(labels + neighbour);
-      if (beside == label || !has_row(beside, background, rows)) continue;
-      const int64_t first = label < beside ? label : beside, second = label < beside ? beside : label;
-      const int64_t key = (first * rows + second) * kinds + step.kind;
-      const int64_t slot = hash_of_key(key, kContactSlotBits);
-      int64_t owner = InBlock::load(owners + slot);
-      if (owner == kNoKey) owner = InBlock::compare_exchange(owners + slot, kNoKey, key);
-      if (owner == kNoKey || owner == key)
-        InBlock::fetch_add(shares + slot, 1u);
-      else
-        table.add(key, 1);
+        const auto [is_first, length] = stretch_of(key);
+        if (is_first && key != kNoKey) of_block.add(key, unsigned(length), table);
+      }
     }
+    __syncthreads();
+    of_block.add_to(table);
+    __syncthreads();
   }
-  __syncthreads();
-  for (int slot = threadIdx.x; slot < kContactSlots; slot += kContactThreads)
-    if (owners[slot] != kNoKey) table.add(owners[slot], shares[slot]);
 }
 
 }  // namespace conncomp

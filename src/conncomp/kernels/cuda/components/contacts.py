@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/components/contacts.cuh"
-THREADS = 256
+THREADS, SPAN = 256, 2048
 # The first table has a slot for so many elements; each one after it is so much larger.
 ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 16, 2, 12
 
@@ -27,7 +29,7 @@ def find_contacts(
     kinds: int,
     bits: int | None = None,
 ) -> tuple[Any, Any]:
-    """Return pairs of labels that touch, ascending, and how often, for each kind of contact.
+    """Return a key for each pair of labels that touch and each kind of contact, and how often.
 
     It waits for the GPU.
 
@@ -51,15 +53,17 @@ def find_contacts(
 
     Returns
     -------
-    pairs : array of int64, shape (n, 2)
-    counts : array of int64, shape (n, kinds)
+    keys : array of int64, shape (n,)
+        ``(first * rows + second) * kinds + kind``, in any order.
+    counts : array of int64, shape (n,)
     """
     xp = gpu.xp
     if bits is None:
         bits = max(FEWEST_BITS, (labels.size // ELEMENTS_PER_SLOT).bit_length())
-    (count,) = gpu.load(FILE, _names(labels.dtype))
+    (count,) = gpu.load(FILE, _names(labels.dtype, INDEX_TYPES[labels.size > INT32_MAX]))
     lengths, packed = xp.asarray(np.array(shape, COUNT)), xp.asarray(steps)
-    grid, empty = (gpu.blocks(labels.size, THREADS), THREADS), labels.dtype.type(background)
+    grid = gpu.blocks(-(-labels.size // SPAN) * THREADS, THREADS), THREADS
+    empty = labels.dtype.type(background)
     problem = labels.size, labels, empty, rows, len(shape), lengths, periodic, len(steps), packed
     while True:
         keys, counts = xp.full(1 << bits, -1, COUNT), xp.zeros(1 << bits, COUNT)
@@ -69,32 +73,15 @@ def find_contacts(
             break
         bits += GROWTH_BITS
     present = xp.flatnonzero(keys >= 0)
-    keys, counts = keys[present], counts[present]
-    order = xp.argsort(keys)
-    return _by_pair(xp, keys[order], counts[order], rows, kinds)
-
-
-def _by_pair(xp: Any, keys: Any, counts: Any, rows: int, kinds: int) -> tuple[Any, Any]:
-    """Return the pairs of sorted keys, and the counts of each pair side by side."""
-    pair = keys // kinds
-    begins = xp.ones(len(keys), bool)
-    begins[1:] = pair[1:] != pair[:-1]
-    place = xp.cumsum(begins, dtype=COUNT) - 1
-    distinct = pair[xp.flatnonzero(begins)]
-    pairs = xp.stack([distinct // rows, distinct % rows], axis=-1)
-    by_kind = xp.zeros(len(distinct) * kinds, COUNT)
-    if len(keys):
-        # CuPy's assignment counts in 32 bits.
-        by_kind.put(place * kinds + keys - pair * kinds, counts, mode="wrap")
-    return pairs, by_kind.reshape(len(distinct), kinds)
+    return keys[present], counts[present]
 
 
 @cache
-def _names(label: np.dtype[Any]) -> tuple[str, ...]:
-    return (f"count_contacts<{ctype(label)}>",)
+def _names(label: np.dtype[Any], place: np.dtype[Any]) -> tuple[str, ...]:
+    return (f"count_contacts<{ctype(label)}, {ctype(place)}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `find_contacts` can load."""
-    for label in INDEX_TYPES:
-        yield FILE, _names(label)
+    for label, place in product(INDEX_TYPES, repeat=2):
+        yield FILE, _names(label, place)

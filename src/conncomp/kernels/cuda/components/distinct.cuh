@@ -6,7 +6,7 @@
 // labels that are in the table already, so that those that are met everywhere are no traffic. The first
 // label of the array stands for an empty slot, as any number can be a label; it needs no slot.
 // Cost: the labels read once, and a look at the table, which the caches hold where labels are few, for each
-// stretch. If a label has no room within reach, `full` is set and the driver sorts the labels.
+// stretch. If a label has no room within reach, `full` is set, and the table says nothing.
 #pragma once
 
 #include "cuda/components/key_table.cuh"

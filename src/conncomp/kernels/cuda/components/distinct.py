@@ -13,13 +13,12 @@ from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first
 
 FILE = "cuda/components/distinct.cuh"
 THREADS = 256
-# A table has a slot for so many elements of an array, so that it is small beside that; and at least
-# so many slots for a label.
-ELEMENTS_PER_SLOT, SLOTS_PER_LABEL, FEWEST_BITS = 16, 2, 12
+# Labels are few if each occurs so often on average. A table has two slots for each of as many.
+ELEMENTS_PER_LABEL, FEWEST_BITS = 8, 12
 
 
 def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
-    """Return the labels that there are, ascending; where they are many, by sorting all.
+    """Return the labels that there are, ascending, or None if they are too many for a hash table.
 
     It waits for the GPU.
 
@@ -32,22 +31,21 @@ def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
     """
     xp, signed = gpu.xp, _signed(labels)
     if bits is None:
-        bits = _bits_for(labels.size // ELEMENTS_PER_SLOT)
+        bits = _bits_for(labels.size // ELEMENTS_PER_LABEL)
     (collect,) = gpu.load(FILE, _names(signed.dtype))
     keys, full = _table(xp, signed, bits), xp.zeros(1, COUNT)
-    launch(
-        collect, (gpu.blocks(labels.size, THREADS), THREADS), labels.size, signed, bits, keys, full
-    )
+    grid = gpu.blocks(labels.size, THREADS), THREADS
+    launch(collect, grid, labels.size, signed, bits, keys, full)
     if first_entry(full):
-        return xp.unique(labels)
-    keys = xp.concatenate([labels[:1], keys[keys != signed[:1]].view(labels.dtype)])
-    return xp.sort(keys)
+        return None
+    keys = keys[xp.flatnonzero(keys != signed[:1])]
+    return xp.sort(xp.concatenate([labels[:1], keys.view(labels.dtype)]))
 
 
 def translate_labels(
     gpu: Gpu, labels: Any, distinct: Any, numbers: Any, bits: int | None = None
 ) -> Any:
-    """Return the number of each label.
+    """Return the number of each label, or None if they are too many for a hash table.
 
     It waits for the GPU.
 
@@ -56,26 +54,24 @@ def translate_labels(
     gpu, labels, bits
         As for `distinct_labels`.
     distinct : array of the dtype of `labels`
-        As `distinct_labels` returns it.
+        The labels that there are, in any order.
     numbers : array of int32 or int64
         Of each of these.
     """
-    xp = gpu.xp
+    if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
+        return None
+    xp, signed, known = gpu.xp, _signed(labels), _signed(distinct)
     if bits is None:
-        bits = _bits_for(SLOTS_PER_LABEL * len(distinct))
-    if len(distinct) * ELEMENTS_PER_SLOT <= labels.size:
-        signed, known = _signed(labels), _signed(distinct)
-        list_numbers, translate = gpu.load(FILE, _names_of_numbers(signed.dtype, numbers.dtype))
-        keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
-        values = xp.empty(len(keys), numbers.dtype)
-        out = xp.empty(labels.shape, numbers.dtype)
-        grid = gpu.blocks(len(known), THREADS), THREADS
-        launch(list_numbers, grid, len(known), known, numbers, bits, keys, values, full)
-        grid = gpu.blocks(labels.size, THREADS), THREADS
-        launch(translate, grid, labels.size, signed, known, numbers, bits, keys, values, out)
-        if not first_entry(full):
-            return out
-    return numbers[xp.searchsorted(distinct, labels)]
+        bits = _bits_for(len(distinct))
+    list_numbers, translate = gpu.load(FILE, _names_of_numbers(signed.dtype, numbers.dtype))
+    keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
+    values = xp.empty(len(keys), numbers.dtype)
+    out = xp.empty(labels.shape, numbers.dtype)
+    grid = gpu.blocks(len(known), THREADS), THREADS
+    launch(list_numbers, grid, len(known), known, numbers, bits, keys, values, full)
+    grid = gpu.blocks(labels.size, THREADS), THREADS
+    launch(translate, grid, labels.size, signed, known, numbers, bits, keys, values, out)
+    return None if first_entry(full) else out
 
 
 def _signed(labels: Any) -> Any:
@@ -83,8 +79,8 @@ def _signed(labels: Any) -> Any:
     return labels.view(labels.dtype.str.replace("u", "i"))
 
 
-def _bits_for(slots: int) -> int:
-    return max(FEWEST_BITS, slots.bit_length())
+def _bits_for(labels: int) -> int:
+    return max(FEWEST_BITS, (2 * labels).bit_length())
 
 
 def _table(xp: Any, labels: Any, bits: int) -> Any:
@@ -109,5 +105,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
     for label in INDEX_TYPES:
         yield FILE, _names(label)
-    for label, number in product(INDEX_TYPES, repeat=2):
-        yield FILE, _names_of_numbers(label, number)
+    for types in product(INDEX_TYPES, repeat=2):
+        yield FILE, _names_of_numbers(*types)

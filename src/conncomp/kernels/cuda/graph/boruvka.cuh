@@ -26,6 +26,7 @@
 // is the start under the smallest neighbour.
 #pragma once
 
+#include "core/mix.h"
 #include "core/union_find.h"
 #include "core/vertices.h"
 #include "core/weight_order.h"

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/atomics.h"
+#include "core/mix.h"
 #include "cuda/graph/spans.cuh"
 
 namespace conncomp {
@@ -21,13 +22,6 @@ struct GraphCheck {
   int64_t wrong;  // 1 if indptr is
   uint64_t imbalance;
 };
-
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection.
-CONNCOMP_ANYWHERE inline uint64_t mix(uint64_t x) {
-  x = (x ^ x >> 30) * uint64_t(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * uint64_t(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
 
 template <class Pointer>
 __global__ void __launch_bounds__(kCheckThreads)
