@@ -75,6 +75,20 @@ def test_tables_of_formats():
         assert f"``{kind}``" in PAGES["docs/graphs.rst"]
 
 
+INCLUDE = re.compile(r"^\.\. include:: (\S+)\n((?:   .*\n)+)", re.MULTILINE)
+BOUND = re.compile(r"^   :(?:start-after|end-before): (.*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if INCLUDE.search(PAGES[page])])
+def test_included_parts(page):
+    """Where a part of a file is included, its first and its last words are there, in this order."""
+    for name, options in INCLUDE.findall(PAGES[page]):
+        text = ((ROOT / page).parent / name).read_text()
+        for bound in BOUND.findall(options):
+            assert bound in text, f"{name} has no {bound!r}"
+            text = text.partition(bound)[2]
+
+
 COMMANDS = {
     page: [block for block in blocks(page, "sh") if INSTALLS not in block and "pytest" not in block]
     for page in PAGES
