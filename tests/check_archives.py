@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LICENCES = {"LICENSE", "licenses/README.txt", "licenses/nanobind.txt", "licenses/robin-map.txt"}
 MOST_BYTES = 8 << 20
 NOT_IN_SDIST = (".ci/", ".github/", "benchmarks/", "recipe/")
-NOT_IN_WHEEL = (".cpp", "_dictionaries.h", "_without_gil.h")
+NOT_IN_WHEEL = "src/conncomp/bindings/"
 
 
 def tracked(*folders):
@@ -52,7 +52,7 @@ def check_wheel(path):
         text = archive.read(metadata).decode()
     info = metadata.rpartition("/")[0]
     wanted = {
-        name.removeprefix("src/") for name in tracked("src") if not name.endswith(NOT_IN_WHEEL)
+        name.removeprefix("src/") for name in tracked("src") if not name.startswith(NOT_IN_WHEEL)
     }
     wanted |= {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     wanted |= {f"{info}/licenses/{name}" for name in LICENCES}

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "_without_gil.h"
+#include "bindings/without_gil.h"
 #include "core/union_find.h"
 #include "cpu/core/numbering.h"
 

@@ -1,0 +1,63 @@
+// What the files of this folder share: nanobind, arrays as arguments and as results, and what each file adds
+// to the module. Arguments arrive checked by Python.
+//
+// All of nanobind's converters are included here, so that a type is converted alike in every file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "bindings/without_gil.h"
+
+namespace nb = nanobind;
+
+namespace conncomp {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Hands over memory, a Buffer or a vector, as an array that owns it, of which `count` entries are filled.
+template <class Memory>
+nb::object give_away(Memory filled, int64_t count) {
+  using T = std::remove_pointer_t<decltype(filled.data())>;
+  auto memory = std::make_unique<Memory>(std::move(filled));
+  T* const data = memory->data();
+  const nb::capsule owner(memory.get(), [](void* p) noexcept { delete static_cast<Memory*>(p); });
+  memory.release();
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
+}
+
+// Each adds the functions and classes of the file of its name; module.cpp calls it.
+void define_arrays(nb::module_& m);
+void define_grid(nb::module_& m);
+void define_grid_papers(nb::module_& m);
+void define_windings(nb::module_& m);
+void define_graph(nb::module_& m);
+void define_graph_papers(nb::module_& m);
+void define_strong(nb::module_& m);
+void define_forests(nb::module_& m);
+void define_growing(nb::module_& m);
+void define_graph_inputs(nb::module_& m);
+void define_dictionaries(nb::module_& m);
+void define_components(nb::module_& m);
+void define_intensities(nb::module_& m);
+void define_contacts(nb::module_& m);
+void define_models(nb::module_& m);
+void define_generate(nb::module_& m);
+
+}  // namespace conncomp

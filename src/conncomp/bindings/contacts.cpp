@@ -1,0 +1,37 @@
+// Contacts of labels.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "cpu/components/contacts.h"
+
+namespace conncomp {
+
+namespace {
+
+// `steps` has a row for each, as ContactStep; the others are as in ContactGrid.
+template <class Label>
+std::unique_ptr<LabelContacts> contacts(Vector<const Label> labels, const std::vector<int64_t>& shape,
+                                        uint64_t periodic, Table<int64_t> steps, int64_t kinds,
+                                        Label background, int64_t rows) {
+  ContactGrid grid{shape, periodic, {}, kinds};
+  for (size_t i = 0; i < steps.shape(0); ++i)
+    grid.steps.push_back({steps(i, 0), uint64_t(steps(i, 1)), uint64_t(steps(i, 2)), steps(i, 3)});
+  return without_gil(
+      [&] { return std::make_unique<LabelContacts>(find_contacts(labels.data(), background, rows, grid)); });
+}
+
+}  // namespace
+
+void define_contacts(nb::module_& m) {
+  nb::class_<LabelContacts>(m, "LabelContacts")
+      .def_prop_ro("pairs", &LabelContacts::pairs)
+      .def("write", [](const LabelContacts& contacts, Vector<int64_t> labels, Vector<int64_t> counts) {
+        without_gil([&] { contacts.write(labels.data(), counts.data()); });
+      });
+  m.def("find_contacts", &contacts<int32_t>);
+  m.def("find_contacts", &contacts<int64_t>);
+}
+
+}  // namespace conncomp

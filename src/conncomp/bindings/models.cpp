@@ -1,0 +1,186 @@
+// Lattices and fields of models, and how they change.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "bindings/bindings.h"
+#include "cpu/models/cahn_hilliard.h"
+#include "cpu/models/kawasaki.h"
+#include "cpu/models/percolation.h"
+#include "cpu/models/potts.h"
+
+using namespace nb::literals;
+
+namespace conncomp {
+
+namespace {
+
+// Arrays have the shapes that models/_cpu.py gives them, flattened.
+using Words = Vector<Bits64>;
+using ConstWords = Vector<const Bits64>;
+using Record = std::optional<Vector<int64_t>>;
+using Edges = std::array<int64_t, kLatticeAxes>;
+
+int64_t* data_or_null(const Record& record) { return record ? record->data() : nullptr; }
+
+// Without a tile all clusters get new states, without `flip` those with seeds flip for certain.
+void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
+                  ConstWords probabilities, const std::optional<Edges>& tile, std::optional<uint64_t> flip,
+                  const Record& record, bool clusters, bool wrapping) {
+  std::optional<SeedRule> rule;
+  if (tile) {
+    rule = SeedRule{{}, !flip, flip.value_or(0)};
+    std::copy(tile->begin(), tile->end(), rule->tiles.length);
+  }
+  PottsMemory memory = engine.take_memory();
+  without_gil([&] {
+    engine.update(memory, words.data(), new_words.data(), step, probabilities.data(), rule,
+                  data_or_null(record), {clusters, wrapping});
+  });
+  engine.give_back(std::move(memory));
+}
+
+void define_potts(nb::module_& m) {
+  nb::class_<PottsEngine>(m, "PottsEngine")
+      .def("__init__",
+           [](PottsEngine* self, const Edges& length, int periodic, int states, int planes, uint64_t seed,
+              uint64_t first_replica, int64_t replicas, int axes, bool serial) {
+             Lattice lattice{{}, periodic, states, planes};
+             std::copy(length.begin(), length.end(), lattice.length);
+             new (self) PottsEngine({lattice, seed, first_replica, replicas}, axes, serial);
+           })
+      .def("start",
+           [](const PottsEngine& engine, Words words) { without_gil([&] { engine.start(words.data()); }); })
+      .def("bonds",
+           [](const PottsEngine& engine, ConstWords words, uint32_t step, ConstWords probabilities,
+              Words out) {
+             without_gil([&] { engine.bonds(words.data(), step, probabilities.data(), out.data()); });
+           })
+      .def("count",
+           [](const PottsEngine& engine, ConstWords words, Vector<int64_t> record) {
+             without_gil([&] { engine.count(words.data(), record.data()); });
+           })
+      .def(
+          "metropolis",
+          [](const PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
+             ConstWords acceptance, int most_lost, const Record& record) {
+            without_gil([&] {
+              engine.metropolis(words.data(), new_words.data(), step, acceptance.data(), most_lost,
+                                data_or_null(record));
+            });
+          },
+          "words"_a, "new_words"_a, "step"_a, "acceptance"_a, "most_lost"_a, "record"_a.none())
+      .def("update", &update_potts, "words"_a, "new_words"_a, "step"_a, "probabilities"_a, "tile"_a.none(),
+           "flip"_a.none(), "record"_a.none(), "clusters"_a, "wrapping"_a);
+}
+
+// Arrays have the shapes that models/percolation.py gives them, flattened.
+void define_percolation(nb::module_& m) {
+  nb::class_<PercolationLattice>(m, "PercolationLattice")
+      .def("__init__",
+           [](PercolationLattice* self, const Edges& length, int periodic, int axes, bool of_bonds,
+              bool triangular) {
+             Lattice lattice{{}, periodic, 2, 1};
+             std::copy(length.begin(), length.end(), lattice.length);
+             new (self) PercolationLattice{lattice, axes, of_bonds, triangular};
+           })
+      .def("draw",
+           [](const PercolationLattice& lattice, uint64_t seed, uint64_t first_replica, int64_t replicas,
+              uint32_t step, uint64_t probability, bool certain, Words out) {
+             without_gil([&] {
+               draw_configurations(lattice, seed, first_replica, replicas, step, probability, certain,
+                                   out.data());
+             });
+           })
+      .def(
+          "measure",
+          [](const PercolationLattice& lattice, int64_t replicas, ConstWords words, Vector<int64_t> records) {
+            without_gil([&] { measure_configurations(lattice, replicas, words.data(), records.data()); });
+          })
+      .def("sweep", [](const PercolationLattice& lattice, uint64_t seed, int64_t first_run, int64_t runs,
+                       int64_t batches, int64_t begin, int64_t end, Vector<double> series,
+                       Vector<int64_t> wraps) {
+        without_gil([&] {
+          run_sweep(lattice, {seed, first_run, runs, batches}, {series.data(), begin, end}, wraps.data());
+        });
+      });
+}
+
+FieldReplicas field_replicas(const std::array<int64_t, kFieldAxes>& lengths, uint64_t seed, uint64_t first,
+                             int64_t count) {
+  return {{lengths[0], lengths[1], lengths[2]}, seed, first, count};
+}
+
+// Fields have the shapes that models/_cahn_hilliard_cpu.py gives them, flattened; `lengths` are layers, rows
+// and columns.
+template <class T>
+void define_fields(nb::module_& m) {
+  using Lengths = std::array<int64_t, kFieldAxes>;
+  m.def("start_fields", [](const Lengths& lengths, uint64_t seed, uint64_t first, int64_t count, double mean,
+                           double scale, Vector<T> field) {
+    const FieldReplicas replicas = field_replicas(lengths, seed, first, count);
+    without_gil([&] { start_fields(replicas, T(mean), T(scale), field.data()); });
+  });
+  m.def("advance_fields",
+        [](const Lengths& lengths, uint64_t seed, uint64_t first, int64_t count, int axes,
+           const std::array<double, 4>& by, uint32_t step, Vector<const T> field, Vector<T> next) {
+          const FieldReplicas replicas = field_replicas(lengths, seed, first, count);
+          const FieldCoefficients<T> coefficients{T(by[0]), T(by[1]), T(by[2]), T(by[3])};
+          without_gil([&] {
+            axes == 2 ? advance_fields<2>(replicas, coefficients, step, field.data(), next.data())
+                      : advance_fields<3>(replicas, coefficients, step, field.data(), next.data());
+          });
+        });
+  m.def("measure_fields", [](const Lengths& lengths, int64_t count, int axes, const std::array<double, 6>& by,
+                             Vector<const T> field, Vector<int64_t> record) {
+    const FieldReplicas replicas = field_replicas(lengths, 0, 0, count);
+    const FieldGauge gauge{by[0], by[1], by[2], by[3], by[4], by[5]};
+    const int64_t length = int64_t(record.size()) / count;
+    without_gil([&] {
+      axes == 2 ? measure_fields<2>(replicas, gauge, field.data(), record.data(), length)
+                : measure_fields<3>(replicas, gauge, field.data(), record.data(), length);
+    });
+  });
+}
+
+// The lattice is the bytes of its struct.
+ExchangeLattice exchange_lattice(nb::bytes bytes) {
+  ExchangeLattice lattice;
+  if (bytes.size() != sizeof lattice) throw nb::value_error("these are not the bytes of a lattice");
+  std::memcpy(&lattice, bytes.data(), sizeof lattice);
+  return lattice;
+}
+
+void define_kawasaki(nb::module_& m) {
+  nb::class_<KawasakiEngine>(m, "KawasakiEngine")
+      .def("__init__",
+           [](KawasakiEngine* self, nb::bytes lattice, uint64_t seed, uint64_t first_replica,
+              int64_t replicas) {
+             new (self) KawasakiEngine(exchange_lattice(lattice), seed, first_replica, replicas);
+           })
+      .def("start", [](const KawasakiEngine& engine, Vector<const int64_t> up,
+                       Words words) { without_gil([&] { engine.start(up.data(), words.data()); }); })
+      .def("sweep",
+           [](const KawasakiEngine& engine, ConstWords words, Words new_words, uint32_t step,
+              Vector<const uint8_t> acceptance) {
+             without_gil([&] { engine.sweep(words.data(), new_words.data(), step, acceptance.data()); });
+           })
+      .def("count_unsatisfied", [](const KawasakiEngine& engine, ConstWords words, Vector<int64_t> counts) {
+        without_gil([&] { engine.count_unsatisfied(words.data(), counts.data()); });
+      });
+}
+
+}  // namespace
+
+void define_models(nb::module_& m) {
+  define_potts(m);
+  define_percolation(m);
+  define_fields<float>(m);
+  define_fields<double>(m);
+  define_kawasaki(m);
+}
+
+}  // namespace conncomp
