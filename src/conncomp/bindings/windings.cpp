@@ -29,7 +29,8 @@ void windings_of_array(uintptr_t data, const std::string& rule, const std::strin
       {key.data(), int64_t(key.size())},
       {link.data(), reinterpret_cast<Hook*>(hook.data())},
       {lattice_of.data(), reinterpret_cast<WindingLattice*>(lattices.data()), count.data()},
-      smallest.data()};
+      smallest.data(),
+      nullptr};
   with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
     using Value = typename std::decay_t<decltype(links)>::Value;
     without_gil([&] {

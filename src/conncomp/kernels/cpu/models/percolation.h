@@ -135,7 +135,7 @@ class Percolation {
   // Measures the configuration that words hold.
   void measure(const Bits64* words, int64_t* record) {
     const Lattice& lattice = lattice_.lattice;
-    Element element;
+    Element element{};
     clusters_.clear(kOfBonds);
     std::fill_n(record, int(kPercolationFields), 0);
     for (int plane = 0; plane < lattice_.planes(); ++plane) {

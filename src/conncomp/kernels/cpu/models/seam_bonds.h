@@ -62,6 +62,7 @@ class SeamBonds {
     const SeamWindings windings{{key.data(), int64_t(key.size())},
                                 {link.data(), hook.data()},
                                 {of_root.data(), lattice.data(), &count},
+                                nullptr,
                                 nullptr};
     for_each_bond(replicas, memory,
                   [&](SeamBond<Index>& bond, int64_t number, int64_t replica, Index* parent) {
