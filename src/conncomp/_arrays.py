@@ -294,7 +294,7 @@ def extremes(values: Any) -> tuple[int, int]:
 LARGE_BYTES = 1 << 20
 
 
-def _new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Return an array that is not initialised."""
     num_bytes = prod(shape) * np.dtype(dtype).itemsize
     if xp is not np or num_bytes < LARGE_BYTES:
@@ -368,7 +368,7 @@ class Output:
         if placed is not None and not private and placed.dtype == filled:
             self.labels = placed
         else:
-            self.labels = _new_array(xp, shape, filled)
+            self.labels = new_array(xp, shape, filled)
         self._native = native
         self._copy = placed
 

@@ -430,15 +430,25 @@ void test_distinct(std::vector<Index> numbers) {
   const int64_t count = int64_t(numbers.size());
   const Index scale = draw(0, 1) ? 1 : -1001;
   for (Index& number : numbers) number *= scale;
-  auto [distinct, differing] = distinct_labels(numbers.data(), count);
   std::vector<Index> expected = numbers;
   std::sort(expected.begin(), expected.end());
   expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
-  check(std::equal(expected.begin(), expected.end(), distinct.data(), distinct.data() + differing), "labels");
+  const int64_t differing = int64_t(expected.size());
   std::vector<int32_t> places(differing), translated(count);
   std::iota(places.begin(), places.end(), 0);
-  translate_labels(numbers.data(), count, distinct.data(), places.data(), differing, translated.data());
+  const NumberedLabels<Index> numbered(numbers.data(), count, translated.data());
+  const Buffer<Index> distinct = numbered.distinct();
+  check(std::equal(expected.begin(), expected.end(), distinct.data(), distinct.data() + numbered.count()),
+        "labels");
+  numbered.translate(places.data(), translated.data());
   for (int64_t i = 0; i < count; ++i) check(expected[translated[i]] == numbers[i], "a label's number");
+  std::vector<uint8_t> marks(count);
+  const bool fit = count == 0 || (expected.front() >= 0 && expected.back() < count);
+  const Index largest = count ? expected.back() : 0;
+  check(mark_labels(numbers.data(), count, marks.data()) == (fit && count ? int64_t(largest) : -1), "marks");
+  if (!fit) return;
+  for (int64_t label = 0; label < count; ++label)
+    check(marks[label] == std::binary_search(expected.begin(), expected.end(), Index(label)), "a mark");
 }
 
 // Labels that no image needs to have: rows of several words, of few labels or one, that are far apart.
@@ -947,8 +957,11 @@ void test_changing_labels() {
   replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());
   if (count > 0) {
     find_contacts(labels.data(), draw(-1, 0), rows, ContactGrid{{1, count}, 2, {{-1, 2, 0, 0}}, 1});
-    const int32_t one = 7;
-    translate_labels(labels.data(), count, &one, table.data(), 1, replaced.data());
+    std::vector<uint8_t> marks(count);
+    mark_labels(labels.data(), count, marks.data());
+    const NumberedLabels<int32_t> numbered(labels.data(), count, replaced.data());
+    const std::vector<int32_t> wanted(numbered.count());
+    numbered.translate(wanted.data(), replaced.data());
   }
 }
 

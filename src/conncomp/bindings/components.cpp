@@ -69,8 +69,8 @@ void faces(Vector<const Label> labels, const std::vector<int64_t>& shape, Label 
   });
 }
 
-template <class Label>
-void replace(Vector<const Label> labels, Label background, Vector<const Label> table, Vector<Label> out) {
+template <class Label, class Entry>
+void replace(Vector<const Label> labels, Entry background, Vector<const Entry> table, Vector<Entry> out) {
   without_gil([&] {
     replace_labels(labels.data(), int64_t(labels.size()), background, table.data(), int64_t(table.size()),
                    out.data());
@@ -89,28 +89,40 @@ int64_t colour(Vector<const Component> components, const std::vector<int64_t>& s
   });
 }
 
+// There is a mark for each label.
 template <class Label>
-nb::object distinct(Vector<const Label> labels) {
-  auto [differing, count] =
-      without_gil([&] { return distinct_labels(labels.data(), int64_t(labels.size())); });
-  return give_away(std::move(differing), count);
+int64_t mark(Vector<const Label> labels, Vector<uint8_t> marks) {
+  return without_gil([&] { return mark_labels(labels.data(), int64_t(labels.size()), marks.data()); });
 }
 
-// There is a number for each of `differing`, and one of them at least.
+// There is a number for each label.
 template <class Label, class Number>
-void translate(Vector<const Label> labels, Vector<const Label> differing, Vector<const Number> numbers,
-               Vector<Number> out) {
-  without_gil([&] {
-    translate_labels(labels.data(), int64_t(labels.size()), differing.data(), numbers.data(),
-                     int64_t(differing.size()), out.data());
+std::unique_ptr<NumberedLabels<Label>> number(Vector<const Label> labels, Vector<Number> numbers) {
+  return without_gil([&] {
+    return std::make_unique<NumberedLabels<Label>>(labels.data(), int64_t(labels.size()), numbers.data());
   });
 }
 
+// `wanted` has an entry for each of the labels that differ; `numbers` are those that number_labels filled.
+template <class Label, class Number>
+void translate(const NumberedLabels<Label>& numbered, Vector<const Number> wanted, Vector<Number> numbers) {
+  without_gil([&] { numbered.translate(wanted.data(), numbers.data()); });
+}
+
 template <class Label>
-void define_translation(nb::module_& m) {
-  m.def("distinct_labels", &distinct<Label>);
-  m.def("translate_labels", &translate<Label, int32_t>);
-  m.def("translate_labels", &translate<Label, int64_t>);
+void define_numbers(nb::module_& m, const char* name) {
+  using Numbered = NumberedLabels<Label>;
+  nb::class_<Numbered>(m, name)
+      .def("distinct",
+           [](const Numbered& numbered) {
+             Buffer<Label> labels = without_gil([&] { return numbered.distinct(); });
+             return give_away(std::move(labels), numbered.count());
+           })
+      .def("translate", &translate<Label, int32_t>)
+      .def("translate", &translate<Label, int64_t>);
+  m.def("number_labels", &number<Label, int32_t>);
+  m.def("number_labels", &number<Label, int64_t>);
+  m.def("mark_labels", &mark<Label>);
 }
 
 template <class Label>
@@ -122,7 +134,8 @@ void define_label_tools(nb::module_& m) {
   m.def("members", &members<Label, int64_t>);
   m.def("measure_labels", &measure<Label>);
   m.def("count_faces", &faces<Label>);
-  m.def("replace_labels", &replace<Label>);
+  m.def("replace_labels", &replace<Label, int32_t>);
+  m.def("replace_labels", &replace<Label, int64_t>);
   m.def("choose_colours", &colour<Label>);
 }
 
@@ -134,10 +147,10 @@ void define_components(nb::module_& m) {
       .def("write", &write_measures);
   define_label_tools<int32_t>(m);
   define_label_tools<int64_t>(m);
-  define_translation<int32_t>(m);
-  define_translation<uint32_t>(m);
-  define_translation<int64_t>(m);
-  define_translation<uint64_t>(m);
+  define_numbers<int32_t>(m, "NumberedInt32");
+  define_numbers<uint32_t>(m, "NumberedUInt32");
+  define_numbers<int64_t>(m, "NumberedInt64");
+  define_numbers<uint64_t>(m, "NumberedUInt64");
   m.def("sort_by_size", [](Vector<const int64_t> sizes, int64_t items, Vector<int64_t> order) {
     without_gil([&] { sort_by_size(sizes.data(), int64_t(sizes.size()), items, order.data()); });
   });

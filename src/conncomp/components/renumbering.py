@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Any, Literal, overload
 
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import INT32_MAX, as_batch_axes, as_bool
-from conncomp._arrays import contiguous, extremes, few_on_host
+from conncomp._arrays import contiguous, extremes, few_on_host, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
@@ -144,20 +146,21 @@ def _renumber(flat: Any, items: int, empty: int | None, first: int) -> tuple[Any
     dtype = INDEX_TYPES[size > INT32_MAX]
     if size == 0:
         return xp.zeros(0, dtype), xp.zeros((items, first), flat.dtype)
-    distinct = _distinct(flat)
+    distinct, translate = _distinct(flat, dtype)
     labels = few_on_host(distinct)
     item = library_at(labels).zeros(len(labels), np.int64)
     if items > 1:
         # Places among the labels of all items are few enough to be numbered item by item.
-        places = _translate(flat, distinct, xp.arange(len(distinct)))
-        places = places.reshape(items, -1) + len(distinct) * xp.arange(items)[:, None]
-        of_all, count, flat = distinct, len(distinct), places.reshape(-1)
-        distinct = _distinct(flat)
+        count = len(distinct)
+        places = translate(xp.arange(count, dtype=dtype)).reshape(items, -1).astype(np.int64)
+        places += count * xp.arange(items)[:, None]
+        of_all = distinct
+        distinct, translate = _distinct(places.reshape(-1), dtype)
         item = distinct // count
         labels = few_on_host(of_all[distinct - item * count])
         item = few_on_host(item)
     numbers, old = _number(labels, item, items, empty, first)
-    return _translate(flat, distinct, xp.asarray(numbers.astype(dtype))), xp.asarray(old)
+    return translate(xp.asarray(numbers.astype(dtype))), xp.asarray(old)
 
 
 def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -> tuple[Any, Any]:
@@ -174,6 +177,43 @@ def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -
     return numbers, old.reshape(items, length)
 
 
+# Gives each element of an array the number at the place of its label among those that differ.
+Translation = Callable[[Any], Any]
+
+
+def _distinct(flat: Any, dtype: Any) -> tuple[Any, Translation]:
+    """Return the labels that there are, ascending, and what gives them numbers of a dtype, once."""
+    if not isinstance(flat, np.ndarray):
+        distinct = _distinct_on_gpu(flat)
+        return distinct, partial(_translate_on_gpu, flat, distinct)
+    marks = np.zeros(len(flat), np.uint8)
+    last = native.mark_labels(flat, marks)
+    if last >= 0:
+        distinct = np.flatnonzero(marks[: last + 1].view(bool))
+        return distinct.astype(flat.dtype), partial(_translate_by_table, flat, distinct)
+    translated = new_array(np, flat.shape, dtype)
+    numbered = native.number_labels(flat, translated)
+
+    def translate(numbers: Any) -> Any:
+        numbered.translate(numbers, translated)
+        return translated
+
+    return numbered.distinct(), translate
+
+
+def _translate_by_table(flat: Any, distinct: Any, numbers: Any) -> Any:
+    table = np.zeros(distinct[-1] + 1, numbers.dtype)
+    table[distinct] = numbers
+    translated = new_array(np, flat.shape, numbers.dtype)
+    native.replace_labels(_signed(flat), 0, table, translated)
+    return translated
+
+
+def _signed(flat: Any) -> Any:
+    """Return labels that fit a table as signed integers, which kernels for tables take."""
+    return flat.view(flat.dtype.str.replace("u", "i"))
+
+
 def _fits_table(flat: Any) -> int:
     """Return how many rows a table of labels has, or 0 if a label is negative or far too large."""
     # A few of them tell quickly of most that are too large.
@@ -184,45 +224,25 @@ def _fits_table(flat: Any) -> int:
     return high + 1
 
 
-def _signed(flat: Any) -> Any:
-    """Return labels that fit a table as signed integers, which kernels for tables take."""
-    return flat.view(flat.dtype.str.replace("u", "i"))
-
-
-def _distinct(flat: Any) -> Any:
-    """Return the labels that there are, ascending."""
+def _distinct_on_gpu(flat: Any) -> Any:
     xp = library_at(flat)
-    if xp is not np and (distinct := distinct_labels(current_gpu(), flat)) is not None:
+    distinct = distinct_labels(current_gpu(), flat)
+    if distinct is not None:
         return distinct
     if rows := _fits_table(flat):
-        if xp is np:
-            sizes = np.empty(rows, np.int64)
-            native.count_labels(_signed(flat), -1, sizes)
-        else:
-            sizes = count_labels(current_gpu(), _signed(flat), -1, rows)
+        sizes = count_labels(current_gpu(), _signed(flat), -1, rows)
         return xp.flatnonzero(sizes).astype(flat.dtype)
-    return native.distinct_labels(flat) if xp is np else xp.unique(flat)
+    return xp.unique(flat)
 
 
-def _translate(flat: Any, distinct: Any, numbers: Any) -> Any:
-    """Return the number of each label by its place among `distinct`."""
-    xp = library_at(flat)
-    if xp is not np:
-        translated = translate_labels(current_gpu(), flat, distinct, numbers)
-        if translated is not None:
-            return translated
-    last = int(distinct[-1])
+def _translate_on_gpu(flat: Any, distinct: Any, numbers: Any) -> Any:
+    translated = translate_labels(current_gpu(), flat, distinct, numbers)
+    if translated is not None:
+        return translated
+    xp, last = library_at(flat), int(distinct[-1])
     if int(distinct[0]) >= 0 and last < len(flat):
         labels = _signed(flat)
         table = xp.zeros(last + 1, labels.dtype)
         assign_rows(table, distinct.astype(np.int64), numbers.astype(labels.dtype))
-        if xp is np:
-            translated = np.empty_like(labels)
-            native.replace_labels(labels, -1, table, translated)
-            return contiguous(translated, numbers.dtype)
         return replace_labels(current_gpu(), labels, -1, table).astype(numbers.dtype, copy=False)
-    if xp is not np:
-        return numbers[xp.searchsorted(distinct, flat)]
-    out = np.empty(len(flat), numbers.dtype)
-    native.translate_labels(flat, distinct, numbers, out)
-    return out
+    return numbers[xp.searchsorted(distinct, flat)]

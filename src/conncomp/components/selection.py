@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_integer, shown
-from conncomp._arrays import _new_array, contiguous
+from conncomp._arrays import contiguous, new_array
 from conncomp._core import native
 from conncomp.components._labels import (
     Background,
@@ -239,6 +239,6 @@ def replace_rows(items: Items, table: Labels) -> Labels:
         placed = replace_labels(current_gpu(), labels, empty, table)
         replaced: Labels = placed.astype(items.dtype, copy=False)
         return replaced
-    out = _new_array(np, labels.shape, labels.dtype)
+    out = new_array(np, labels.shape, labels.dtype)
     native.replace_labels(labels.reshape(-1), empty, table, out.reshape(-1))
     return contiguous(out, items.dtype)

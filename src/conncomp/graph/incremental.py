@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, shown
 from conncomp._arrays import (
     Output,
-    _new_array,
     as_cupy,
     caller_stream,
     check_kind,
@@ -22,6 +21,7 @@ from conncomp._arrays import (
     library_of,
     move_from_gpu,
     move_to_gpu,
+    new_array,
     on_gpu,
 )
 from conncomp._core import native
@@ -358,7 +358,7 @@ class _InMemory:
     device: Literal["cpu"] = "cpu"
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
-        self.parent = _new_array(np, (vertices,), index)
+        self.parent = new_array(np, (vertices,), index)
         native.start_growing(self.parent)
         self._components = np.full(1, vertices, COUNT)
 

@@ -249,9 +249,11 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
   if (lines > 0) {
     const LineWords<Label> words(labels, background, grid.length(), lines);
     parallel_for(threads, [&](int64_t t) {
-      ContactCounter<Label> counter(labels, background, rows, grid, words, tables[t]);
+      KeyCounts counts;  // not in the vector, where tables would share cache lines
+      ContactCounter<Label> counter(labels, background, rows, grid, words, counts);
       for (int64_t line = lines * t / threads; line < lines * (t + 1) / threads; ++line)
         counter.count_line(line);
+      tables[t] = std::move(counts);
     });
   }
   return LabelContacts(tables, rows, grid.kinds);

@@ -1,25 +1,65 @@
-// Which labels there are, and other numbers for them, whatever their size.
+// Which labels there are, and a number for each, whatever their size.
 //
-// How: each thread enters the labels that it meets into a hash table (key_counts.h); those of all are sorted.
-// To translate, a table has the place of each label among these. Labels that follow each other and are equal
-// are looked up once.
-// Cost: the labels read once by each. Memory: 32 to 64 bytes a label that differs, once for each thread.
-// Labels are the caller's, who may change them meanwhile (contract 5): one that was not there before gets the
-// number of some other one.
+// What: the labels that differ, ascending, and for each element the number that the caller gives its label.
+// How, where all labels are below their count: those that there are get a mark in a table of bytes, which
+// threads share. Elsewhere each thread enters the labels of its part of the array into a hash table
+// (key_counts.h), and leaves each element the number that its label got there, in the order of arrival. The
+// labels of all parts are sorted; then a table for each part turns its numbers into those that are wanted, so
+// that each label is looked up once:
+//
+//     part of a thread         7 7 0 7 9     and of another      9 9 7
+//     numbers of arrival       0 0 1 0 2                         0 0 1
+//     distinct labels          0 7 9
+//     places of the numbers    1 0 2                             2 1
+//     places of the elements   1 1 0 1 2                         2 2 1
+//
+// Labels that follow each other and are equal are looked up once.
+// Cost: the labels read once, the numbers written twice. Memory: 32 to 64 bytes a label that differs, once
+// for each thread.
+// Labels are the caller's, who may change them meanwhile (contract 5): each is loaded once.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/atomics.h"
+#include "cpu/components/stretches.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/key_counts.h"
+#include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/core/radix_sort.h"
 
 namespace conncomp {
+
+// Sets the marks, of which there is one for each number below `count`, of the labels that there are. Returns
+// the largest label, or -1 if one is no such number.
+template <class Label>
+int64_t mark_labels(const Label* labels, int64_t count, uint8_t* marks) {
+  const int64_t pieces = (count + kGrain - 1) / kGrain;
+  std::vector<uint64_t> largest(pieces);
+  std::atomic<bool> fit{true};
+  parallel_for(pieces, [&](int64_t piece) {
+    if (!fit.load(std::memory_order_relaxed)) return;
+    uint64_t high = 0;
+    const auto mark = [&high, count, marks](uint64_t label) {
+      high = std::max(high, label);
+      // A mark that is there is only read, as who writes takes the cache line from all others.
+      if (label < uint64_t(count) && Shared::load(marks + label) == 0)
+        Shared::store(marks + label, uint8_t(1));
+    };
+    for_each_run(labels, piece * kGrain, std::min(count, (piece + 1) * kGrain),
+                 [&](int64_t begin, int64_t) { mark(uint64_t(Shared::load(labels + begin))); });
+    largest[piece] = high;
+    if (high >= uint64_t(count)) fit.store(false, std::memory_order_relaxed);
+  });
+  const uint64_t high = pieces ? *std::max_element(largest.begin(), largest.end()) : 0;
+  return high < uint64_t(count) ? int64_t(high) : -1;
+}
 
 // A key for each label, in their order.
 template <class Label>
@@ -32,48 +72,78 @@ Label label_of_key(uint64_t key) {
   return Label(key ^ key_of_label(Label(0)));
 }
 
-// The labels that differ, ascending, and how many they are.
+// The labels of an array, and which of them each element has.
 template <class Label>
-std::pair<Buffer<Label>, int64_t> distinct_labels(const Label* labels, int64_t count) {
-  const int64_t threads = std::clamp<int64_t>(count / kGrain, 1, num_threads());
-  std::vector<KeyCounts> tables(threads);
-  parallel_for(threads, [&](int64_t t) {
-    const int64_t begin = count * t / threads, end = count * (t + 1) / threads;
-    if (begin == end) return;
-    Label label = Shared::load(labels + begin);
-    tables[t].add(key_of_label(label), 1);
-    for_each_in(begin, end, [&](int64_t i) {
-      const Label next = Shared::load(labels + i);
-      if (next == label) return;
-      label = next;
-      tables[t].add(key_of_label(label), 1);
+class NumberedLabels {
+ public:
+  // `numbers`, of which there are as many as labels, are for `translate`.
+  template <class Number>
+  NumberedLabels(const Label* labels, int64_t count, Number* numbers)
+      : elements_(count), parts_(std::clamp<int64_t>(count / kGrain, 1, num_threads())) {
+    std::vector<KeyCounts> tables(parts_);
+    parallel_for(parts_, [&](int64_t part) {
+      KeyCounts table;  // not in the vector, where tables would share cache lines
+      const int64_t end = begin(part + 1);
+      for_each_run(labels, begin(part), end, [&](int64_t first, int64_t stop) {
+        const int64_t number = table.number(key_of_label(Shared::load(labels + first)));
+        fill_run(numbers + first, stop - first, end - first, Number(number));
+      });
+      tables[part] = std::move(table);
     });
-  });
-  const auto [sorted, keys] = sorted_counts(tables);
-  Buffer<Label> distinct(keys);
-  for (int64_t i = 0; i < keys; ++i) distinct[i] = label_of_key<Label>(sorted[i].key);
-  return {std::move(distinct), keys};
-}
+    sort(tables);
+  }
 
-// Replaces each label by the number of its place among `distinct`, of which there is one at least.
-template <class Label, class Number>
-void translate_labels(const Label* labels, int64_t count, const Label* distinct, const Number* numbers,
-                      int64_t num_distinct, Number* out) {
-  KeyCounts places(num_distinct);
-  for_each_in(0, num_distinct, [&](int64_t k) { places.add(key_of_label(distinct[k]), k + 1); });
-  const Parts parts(count, kGrain);
-  parallel_for(parts.parts, [&](int64_t part) {
-    Label label = distinct[0];
-    Number number = numbers[0];
-    for_each_in(parts.begin(part), parts.end(part), [&](int64_t i) {
-      const Label next = Shared::load(labels + i);
-      if (next != label) {
-        label = next;
-        number = numbers[std::max<int64_t>(places.count_of(key_of_label(label)), 1) - 1];
-      }
-      out[i] = number;
+  // The number of labels that differ.
+  int64_t count() const { return count_; }
+
+  Buffer<Label> distinct() const {
+    Buffer<Label> labels(count_);
+    for_each_in(0, count_, [&](int64_t place) { labels[place] = label_of_key<Label>(keys_[place]); });
+    return labels;
+  }
+
+  // Gives each element the one of `wanted` at the place of its label among those that differ.
+  template <class Number>
+  void translate(const Number* wanted, Number* numbers) const {
+    Buffer<Number> tables(begins_.back());
+    for_each_index(begins_.back(), [&](int64_t i) { tables[i] = wanted[places_[i]]; });
+    parallel_for(parts_, [&](int64_t part) {
+      const Number* const table = tables.data() + begins_[part];
+      for_each_in(begin(part), begin(part + 1), [=](int64_t i) { numbers[i] = table[numbers[i]]; });
     });
-  });
-}
+  }
+
+ private:
+  // A label of a part's table, and its number there, counted from the first number of all parts.
+  struct Entry {
+    uint64_t key;
+    int64_t number;
+  };
+
+  int64_t begin(int64_t part) const { return elements_ * part / parts_; }
+
+  void sort(const std::vector<KeyCounts>& tables) {
+    begins_.assign(1, 0);
+    for (const KeyCounts& table : tables) begins_.push_back(begins_.back() + table.size());
+    const int64_t entries = begins_.back();
+    Buffer<Entry> sorted(entries);
+    Entry* next = sorted.data();
+    for (int64_t part = 0; part < parts_; ++part)
+      tables[part].for_each(
+          [&](const KeyCount& numbered) { *next++ = {numbered.key, begins_[part] + numbered.count - 1}; });
+    radix_sort(sorted, entries);
+    keys_ = Buffer<uint64_t>(entries);
+    places_ = Buffer<int64_t>(entries);
+    for_each_in(0, entries, [&](int64_t i) {
+      if (i == 0 || sorted[i].key != sorted[i - 1].key) keys_[count_++] = sorted[i].key;
+      places_[sorted[i].number] = count_ - 1;
+    });
+  }
+
+  int64_t elements_, parts_, count_ = 0;
+  std::vector<int64_t> begins_;  // of the numbers of each part
+  Buffer<uint64_t> keys_;        // of the labels that differ
+  Buffer<int64_t> places_;       // of each number, among these
+};
 
 }  // namespace conncomp

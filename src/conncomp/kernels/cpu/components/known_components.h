@@ -115,12 +115,13 @@ RowTable<Entry> make_table(const LabelledItems<Label>& items, const RowsOfLabels
   constexpr int64_t kTableBytesPerElement = 16;
   const int64_t most = std::clamp<int64_t>(items.count / kGrain + 1, 1, num_threads());
   std::vector<RowTable<Entry>> tables(most);
-  tables[0] = RowTable<Entry>(rows.count(), width);
   share_out(items.lines(), rows.count() * width * int64_t(sizeof(Entry)), items.count * kTableBytesPerElement,
             std::min(most, std::max<int64_t>(items.lines(), 1)), [&](int64_t t, int64_t begin, int64_t end) {
-              if (t > 0) tables[t] = RowTable<Entry>(rows.count(), width);
+              // Not in the vector, where tables would share cache lines.
+              RowTable<Entry> table(rows.count(), width);
               auto state = begin_state();
-              for_each_part(items, rows, begin, end, [&](const auto& part) { add(state, tables[t], part); });
+              for_each_part(items, rows, begin, end, [&](const auto& part) { add(state, table, part); });
+              tables[t] = std::move(table);
             });
   for (int64_t t = 1; t < most; ++t) tables[0].join(tables[t], join);
   return std::move(tables[0]);

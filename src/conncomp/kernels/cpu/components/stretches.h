@@ -143,6 +143,37 @@ inline void for_each_word(int64_t begin, int64_t end, Visit visit) {
   }
 }
 
+// Calls body(begin, end) for runs of equal labels of a word, whatever they are. Who changes labels meanwhile
+// changes where runs are.
+template <class Label, class Body>
+inline void for_each_run_of_word(const Label* labels, int64_t first, int count, Body&& body) {
+  const Label* const word = labels + first;
+  uint64_t begins = mask_where(count - 1, [=](int p) { return word[p + 1] != word[p]; }) << 1 | 1;
+  while (begins) {
+    const int begin = std::countr_zero(begins);
+    begins &= begins - 1;
+    body(first + begin, first + (begins ? std::countr_zero(begins) : count));
+  }
+}
+
+// The same for [begin, end), in pieces of up to 64.
+template <class Label, class Body>
+void for_each_run(const Label* labels, int64_t begin, int64_t end, Body&& body) {
+  for_each_word(begin, end,
+                [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
+}
+
+// Gives `count` entries a value. Most runs are short: where there is room, the first ones are written
+// without a branch, and what is too much is written over by later runs.
+template <class Entry>
+inline void fill_run(Entry* entries, int64_t count, int64_t room, Entry value) {
+  constexpr int64_t kFew = 8;
+  int64_t k = 0;
+  if (room >= kFew)
+    for (; k < kFew; ++k) entries[k] = value;
+  for (; k < count; ++k) entries[k] = value;
+}
+
 // Calls body(label, begin, end) for stretches of equal labels among [begin, end), in pieces of up to 64, but
 // those of the background and of labels that have no row.
 template <class Label, class Body>

@@ -96,13 +96,13 @@ void list_members(const Label* labels, int64_t count, int64_t length, Label back
 
 // Replaces every label by its row of `table`, where that of the background, if it has one, is the background.
 // Without branches, which noise would let go wrong.
-template <class Label>
-void replace_labels(const Label* labels, int64_t count, Label background, const Label* table, int64_t rows,
-                    Label* out) {
+template <class Label, class Entry>
+void replace_labels(const Label* labels, int64_t count, Entry background, const Entry* table, int64_t rows,
+                    Entry* out) {
   if (rows == 0) return for_each_index(count, [=](int64_t i) { out[i] = background; });
   for_each_index(count, [=](int64_t i) {
     const uint64_t row = uint64_t(Shared::load(labels + i));
-    const Label entry = table[std::min<uint64_t>(row, rows - 1)];
+    const Entry entry = table[std::min<uint64_t>(row, rows - 1)];
     out[i] = row < uint64_t(rows) ? entry : background;
   });
 }

@@ -27,29 +27,26 @@ struct KeyCount {
 
 class KeyCounts {
  public:
-  explicit KeyCounts(int64_t keys = 0)
-      : bits_(std::max(kFewestBits, int(std::bit_width(uint64_t(2 * keys))))),
-        slots_(Buffer<KeyCount>::zeros(slots())) {}
-
   // The number of keys.
   int64_t size() const { return size_; }
 
   // Adds a count of 1 or more.
   void add(uint64_t key, int64_t count) {
     KeyCount* slot = slot_of(key);
-    if (slot->count == 0) {
-      if (2 * size_ >= slots()) {
-        grow();
-        slot = slot_of(key);
-      }
-      slot->key = key;
-      ++size_;
-    }
+    if (slot->count == 0) slot = enter(key, slot);
     slot->count += count;
   }
 
-  // 0 for a key that was not added.
-  int64_t count_of(uint64_t key) const { return const_cast<KeyCounts*>(this)->slot_of(key)->count; }
+  // The number of a key, from 0 on in the order in which they came, in a table that counts nothing: what
+  // for_each gives as its count is one more.
+  int64_t number(uint64_t key) {
+    KeyCount* slot = slot_of(key);
+    if (slot->count == 0) {
+      slot = enter(key, slot);
+      slot->count = size_;
+    }
+    return slot->count - 1;
+  }
 
   // Calls body(key and count) for each key, in any order.
   template <class Body>
@@ -79,6 +76,17 @@ class KeyCounts {
     return &slots_[i];
   }
 
+  // Makes a slot that no key has that of a new one; returns the slot, as the table may have grown.
+  KeyCount* enter(uint64_t key, KeyCount* slot) {
+    if (2 * size_ >= slots()) {
+      grow();
+      slot = slot_of(key);
+    }
+    slot->key = key;
+    ++size_;
+    return slot;
+  }
+
   void grow() {
     const KeyCounts old = std::move(*this);
     bits_ = old.bits_ + 1;
@@ -87,9 +95,9 @@ class KeyCounts {
   }
 
   uint64_t factor_ = odd_factor();
-  int bits_;
+  int bits_ = kFewestBits;
   int64_t size_ = 0;
-  Buffer<KeyCount> slots_;
+  Buffer<KeyCount> slots_ = Buffer<KeyCount>::zeros(slots());
 };
 
 // The keys of all tables, ascending, and the sums of their counts; returns how many keys there are, too.

@@ -85,11 +85,11 @@ ChosenArcs<Arc> spanning_forest(const Arcs& arcs, Ends ends) {
     parallel_for((parts.parts + 2 * step - 1) / (2 * step), [&](int64_t pair) {
       const int64_t earlier = 2 * step * pair, later = earlier + step;
       if (later >= parts.parts) return;
-      PartForest<Index, Arc>& forest = forests[earlier];
-      const ChosenArcs<Arc>& added = forests[later].chosen();
-      arcs.for_each_edge_of(added.arcs.data(), added.count,
+      PartForest<Index, Arc> forest = std::move(forests[earlier]);
+      PartForest<Index, Arc> added = std::move(forests[later]);
+      arcs.for_each_edge_of(added.chosen().arcs.data(), added.chosen().count,
                             [&forest](int64_t arc, auto u, auto v) { forest.add(arc, u, v); });
-      forests[later] = {};
+      forests[earlier] = std::move(forest);
     });
   return std::move(forests[0].chosen());
 }
