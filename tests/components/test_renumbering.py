@@ -73,12 +73,12 @@ def test_items(labels, background, batch_axes):
 def test_large_arrays(restore_threads, scale):
     """Few labels and many, in several threads, in a table or hashed."""
     rng = np.random.default_rng(3)
-    for labels in (rng.integers(0, 50, (200, 350)), np.repeat(rng.permutation(14_000), 5)):
+    for labels in (rng.integers(0, 50, (600, 700)), np.repeat(rng.permutation(80_000), 5)):
         labels = labels * scale
+        expected, expected_old = numbers_by_unique(labels, 0)
         for threads in (1, 2, 5):
             conncomp.set_num_threads(threads)
             numbers, old = conncomp.relabel_consecutive(labels, background=0, return_labels=True)
-            expected, expected_old = numbers_by_unique(labels, 0)
             np.testing.assert_array_equal(numbers, expected)
             np.testing.assert_array_equal(old, expected_old)
 

@@ -6,10 +6,10 @@
 // How: lines along the last axis are taken 64 elements at a time. Words say which elements are no background,
 // and which differ from the one before; for each two lines that touch, a word says where they differ, and so,
 // with the others, where contacts can be, straight or aslant. A pair and a kind make a key of 64 bits, which
-// each thread counts in a table of its own (key_counts.h), contacts of the same two labels that follow each
-// other together; the tables are put together in the order of keys.
+// each thread counts in tables of its own, a small one for what comes again soon before a large one
+// (key_counts.h); the tables are put together in the order of keys.
 // Cost: the labels read once for each line that touches a line, mostly from the caches, and a look-up for
-// each run of contacts. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for
+// each contact. Memory: two bits an element, or two words for each shorter line; 32 to 64 bytes for
 // each pair and kind, once for each thread.
 // Labels are the caller's, who may change them after they were checked (contract 5): those of a contact are
 // loaded once, and checked again.
@@ -117,6 +117,9 @@ class ContactCounter {
     }
   }
 
+  // After the last line.
+  void finish() { counts_.send_all(); }
+
  private:
   static constexpr int64_t kNoStep = -1;
 
@@ -166,22 +169,13 @@ class ContactCounter {
   // Counts those of some places that are contacts: of different labels, neither of them background.
   void count_contacts(const Label* at, const Label* neighbours, uint64_t places, int64_t kind) {
     if (kind == kNoStep) return;
-    uint64_t run_key = 0;
-    int64_t run = 0;
     for_each_bit(places, [&](int p) {
       const Label label = Shared::load(at + p), neighbour = Shared::load(neighbours + p);
       if (label == neighbour || !has_row(label) || !has_row(neighbour)) return;
       const uint64_t pair =
           uint64_t(std::min(label, neighbour)) * uint64_t(rows_) + uint64_t(std::max(label, neighbour));
-      const uint64_t key = pair * uint64_t(grid_.kinds) + uint64_t(kind);
-      if (key != run_key && run > 0) {
-        counts_.add(run_key, run);
-        run = 0;
-      }
-      run_key = key;
-      ++run;
+      counts_.add(pair * uint64_t(grid_.kinds) + uint64_t(kind));
     });
-    if (run > 0) counts_.add(run_key, run);
   }
 
   bool has_row(Label label) const { return label != background_ && uint64_t(label) < uint64_t(rows_); }
@@ -191,7 +185,7 @@ class ContactCounter {
   const int64_t rows_;
   const ContactGrid& grid_;
   const LineWords<Label>& words_;
-  KeyCounts& counts_;
+  RecentCounts counts_;
   std::vector<int64_t> turn_;     // for each axis, how far a step over its end leads too far
   std::vector<LineSteps> steps_;  // those of one line together
 };
@@ -253,6 +247,7 @@ LabelContacts find_contacts(const Label* labels, Label background, int64_t rows,
       ContactCounter<Label> counter(labels, background, rows, grid, words, counts);
       for (int64_t line = lines * t / threads; line < lines * (t + 1) / threads; ++line)
         counter.count_line(line);
+      counter.finish();
       tables[t] = std::move(counts);
     });
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <random>
@@ -24,6 +25,15 @@ struct KeyCount {
   uint64_t key;
   int64_t count;  // 0 in a slot that no key has
 };
+
+// What keys are multiplied by, for their slots to be the highest bits.
+inline uint64_t odd_factor() {
+  static const uint64_t drawn = [] {
+    std::random_device device;
+    return uint64_t(device()) << 32 | device() | 1;
+  }();
+  return drawn;
+}
 
 class KeyCounts {
  public:
@@ -59,14 +69,6 @@ class KeyCounts {
  private:
   static constexpr int kFewestBits = 10;
 
-  static uint64_t odd_factor() {
-    static const uint64_t drawn = [] {
-      std::random_device device;
-      return uint64_t(device()) << 32 | device() | 1;
-    }();
-    return drawn;
-  }
-
   int64_t slots() const { return int64_t(1) << bits_; }
 
   KeyCount* slot_of(uint64_t key) {
@@ -98,6 +100,41 @@ class KeyCounts {
   int bits_ = kFewestBits;
   int64_t size_ = 0;
   Buffer<KeyCount> slots_ = Buffer<KeyCount>::zeros(slots());
+};
+
+// Counts on their way into a table. Keys that come again soon are counted in slots that fit into the
+// first-level cache; one that wants the slot of another sends that one's count on.
+class RecentCounts {
+ public:
+  explicit RecentCounts(KeyCounts& counts) : counts_(counts) {}
+
+  void add(uint64_t key) {
+    KeyCount& slot = slots_[key * factor_ >> (64 - kBits)];
+    if (slot.key != key) {
+      send_on(slot);
+      slot = {key, 0};
+    }
+    ++slot.count;
+  }
+
+  // After the last key.
+  void send_all() {
+    for (KeyCount& slot : slots_) {
+      send_on(slot);
+      slot = {};
+    }
+  }
+
+ private:
+  static constexpr int kBits = 11;
+
+  void send_on(const KeyCount& slot) {
+    if (slot.count > 0) counts_.add(slot.key, slot.count);
+  }
+
+  const uint64_t factor_ = odd_factor();
+  KeyCounts& counts_;
+  std::array<KeyCount, 1 << kBits> slots_{};
 };
 
 // The keys of all tables, ascending, and the sums of their counts; returns how many keys there are, too.
