@@ -103,7 +103,7 @@ def test_on_a_gpu(dtype, values):
 
     rng = np.random.default_rng(values)
     names = rng.integers(0, np.iinfo(dtype).max, values, dtype=dtype)
-    labels = names[np.sort(rng.integers(0, values, 2_000_000) // 3)]
+    labels = names[np.sort(rng.integers(0, values, 2_000_000) // 5)]
     placed = cupy.asarray(labels)
     expected, places = np.unique(labels, return_inverse=True)
     distinct = driver.distinct_labels(current_gpu(), placed)

@@ -114,15 +114,17 @@ def relabel_consecutive(
     if hidden is not None:
         flat = _without_hidden(flat, hidden.reshape(-1))
     first = int(lowest == empty == 0)
-    numbers, old = _renumber(flat, prod(batch), None if background is None else empty, first)
+    unnumbered = None if background is None else empty
+    numbers, old = _renumber(flat, prod(batch), unnumbered, first, wanted)
     if hidden is not None:
         numbers[hidden.reshape(-1)] = empty
-        if hidden.all():
-            old = old[:, :first]
     result: Labels = numbers.reshape(given.shape)
     if not wanted:
         return result
-    return result, old.astype(given.dtype).reshape(*batch, old.shape[1])
+    if hidden is not None and hidden.all():
+        old = old[:, :first]
+    xp = library_at(flat)
+    return result, xp.asarray(old.astype(given.dtype)).reshape(*batch, old.shape[1])
 
 
 def _in_words(given: Any) -> Any:
@@ -140,15 +142,16 @@ def _without_hidden(flat: Labels, hidden: NDArray[np.bool_]) -> Labels:
     return shown
 
 
-def _renumber(flat: Any, items: int, empty: int | None, first: int) -> tuple[Any, Any]:
-    """Return the number of each element, from `first` on, and the old labels, item by item."""
+def _renumber(
+    flat: Any, items: int, empty: int | None, first: int, wanted: bool
+) -> tuple[Any, Any]:
+    """Return the number of each element, from `first` on, item by item, and the old labels."""
     xp, size = library_at(flat), len(flat)
     dtype = INDEX_TYPES[size > INT32_MAX]
     if size == 0:
         return xp.zeros(0, dtype), xp.zeros((items, first), flat.dtype)
     distinct, translate = _distinct(flat, dtype)
-    labels = few_on_host(distinct)
-    item = library_at(labels).zeros(len(labels), np.int64)
+    labels, item = few_on_host(distinct), 0
     if items > 1:
         # Places among the labels of all items are few enough to be numbered item by item.
         count = len(distinct)
@@ -159,22 +162,31 @@ def _renumber(flat: Any, items: int, empty: int | None, first: int) -> tuple[Any
         item = distinct // count
         labels = few_on_host(of_all[distinct - item * count])
         item = few_on_host(item)
-    numbers, old = _number(labels, item, items, empty, first)
-    return translate(xp.asarray(numbers.astype(dtype))), xp.asarray(old)
+    numbers = _number(labels, item, items, empty, first)
+    old = _old_labels(labels, item, items, numbers, first) if wanted else None
+    return translate(xp.asarray(numbers.astype(dtype))), old
 
 
-def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -> tuple[Any, Any]:
-    """Return numbers of the distinct labels of items, and the labels of each item's numbers."""
+def _number(labels: Any, item: Any, items: int, empty: int | None, first: int) -> Any:
+    """Return numbers of the distinct labels of items, which ascend."""
     xp = library_at(labels)
     # A negative number is no unsigned one, which would have to hold it to be compared.
     present = empty == 0 or (empty == -1 and labels.dtype.kind == "i")
     is_label = labels != empty if present else xp.ones(len(labels), bool)
-    before = xp.searchsorted(item[is_label], xp.arange(items))
-    numbers = xp.where(is_label, xp.cumsum(is_label) - 1 - before[item] + first, empty or 0)
-    length = max(int(numbers.max()) + 1, first)
+    ranks = xp.cumsum(is_label) - is_label
+    if items > 1:
+        ranks -= ranks[xp.searchsorted(item, xp.arange(items))][item]
+    return xp.where(is_label, ranks + first, empty or 0)
+
+
+def _old_labels(labels: Any, item: Any, items: int, numbers: Any, first: int) -> Any:
+    """Return the label of each number of each item, and 0 for numbers that none has."""
+    xp = library_at(labels)
+    # Ahead of each item is room for the background, which may be -1.
+    length = 1 + max(int(numbers.max()) + 1, first)
     old = xp.zeros(items * length, labels.dtype)
-    assign_rows(old, item[is_label] * length + numbers[is_label], labels[is_label])
-    return numbers, old.reshape(items, length)
+    assign_rows(old, item * length + 1 + numbers, labels)
+    return old.reshape(items, length)[:, 1:]
 
 
 # Gives each element of an array the number at the place of its label among those that differ.
