@@ -79,7 +79,7 @@ class Intensities {
     const auto add = [](UnsignedSum& sum, UnsignedSum addend) { sum += addend; };
     const auto widen = [](Key& key, Key addend) { key = std::max(key, addend); };
     extremes_ = make_table<Key>(
-        items, rows, 2, no_state, [this](int, auto& table, const auto& part) { add_keys(table, part); },
+        items, rows, 2, no_state, [this](int, auto& table, const auto& part) { this->add_keys(table, part); },
         widen);
     if constexpr (kIsReal<Value>) {
       exponents_ = Buffer<int>(rows.count());
@@ -89,7 +89,7 @@ class Intensities {
     }
     sums_ = make_table<UnsignedSum>(
         items, rows, 1 + axes_, no_state,
-        [this](int, auto& table, const auto& part) { add_values(table, part); }, add);
+        [this](int, auto& table, const auto& part) { this->add_values(table, part); }, add);
   }
 
   // Returns whether all sums fit what they are given as.

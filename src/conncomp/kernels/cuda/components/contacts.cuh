@@ -97,7 +97,8 @@ __global__ void __launch_bounds__(kContactThreads)
   const PackedStep* const steps = reinterpret_cast<const PackedStep*>(words);
   for (int64_t span = blockIdx.x * kContactSpan; span < count; span += gridDim.x * kContactSpan) {
     of_block.clear();
-    __syncthreads();
+    // Nothing is counted for a table without room.
+    if (__syncthreads_or(Shared::load(full) != 0)) return;
     for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kContactThreads) {
       const Label label = i < count ? Shared::load(labels + i) : background;
       const bool exists = i < count && has_row(label, background, rows);

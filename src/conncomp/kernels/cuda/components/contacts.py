@@ -15,7 +15,7 @@ from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first
 FILE = "cuda/components/contacts.cuh"
 THREADS, SPAN = 256, 2048
 # The first table has a slot for so many elements; each one after it is so much larger.
-ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 16, 2, 12
+ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 4, 2, 12
 
 
 def find_contacts(
