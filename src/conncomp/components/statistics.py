@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
-from conncomp._arrays import as_cupy, on_gpu, on_host, placed
+from conncomp._arrays import as_cupy, new_array, on_gpu, on_host, placed
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp.components._intensities import Image, check_image
@@ -340,10 +340,13 @@ def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:
         items.labels.reshape(-1), items.shape, items.background, items.all_rows, moments
     )
     count = measured.components
-    rows, sizes = np.empty(count, np.int64), np.empty(count, np.int64)
-    boxes, centroids = np.empty((count, ndim, 2), np.int64), np.empty((count, ndim))
-    covariances = np.empty((count if moments else 0, ndim, ndim))
-    columns = rows, sizes, boxes, centroids, covariances
+    columns = (
+        new_array(np, (count,), np.int64),
+        new_array(np, (count,), np.int64),
+        new_array(np, (count, ndim, 2), np.int64),
+        new_array(np, (count, ndim), np.float64),
+        new_array(np, (count if moments else 0, ndim, ndim), np.float64),
+    )
     measured.write(*(column.reshape(-1) for column in columns))
     return columns
 
@@ -364,11 +367,11 @@ def _measure_image(items: Items, known: tuple[Any, ...], image: Image | None) ->
     count = 0 if image is None else len(known[0])
     sums_type, value_type = (np.float64,) * 2 if image is None else (image.sums, image.values.dtype)
     columns = [
-        xp.empty(count, sums_type),
-        xp.empty(count),
-        xp.empty(count, value_type),
-        xp.empty(count, value_type),
-        xp.empty((count, ndim)),
+        new_array(xp, (count,), sums_type),
+        new_array(xp, (count,), np.float64),
+        new_array(xp, (count,), value_type),
+        new_array(xp, (count,), value_type),
+        new_array(xp, (count, ndim), np.float64),
     ]
     if image is None:
         return columns
