@@ -11,6 +11,8 @@ import sys
 import threading
 from collections import OrderedDict
 from fractions import Fraction
+from itertools import pairwise
+from time import perf_counter
 
 import networkx as nx
 import numpy as np
@@ -189,6 +191,20 @@ def test_errors_of_nodes():
         for call in (by_conncomp, by_networkx):
             with pytest.raises(error):
                 call("node_connected_component", graph, node)
+
+
+def test_nodes_of_one_slot():
+    """Numbers of a file that would collide in a hash table with the usual factor."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    places = (inverse * k % 2**64 for k in range(1, 800_000))
+    nodes = [node for node in places if node < 2**61 - 1]  # such numbers are their own hashes
+    graph = nx.Graph()
+    graph.add_nodes_from(nodes)
+    # Edges have objects of their own, which are looked up by hash.
+    graph.add_edges_from((u + 0, v + 0) for u, v in pairwise(nodes))
+    begin = perf_counter()
+    assert Graph.from_networkx(graph).num_vertices == len(nodes)
+    assert perf_counter() - begin < 5  # not 20, or more
 
 
 def test_nodes_that_are_equal_objects():

@@ -31,6 +31,7 @@
 
 #include "bindings/without_gil.h"
 #include "core/union_find.h"
+#include "cpu/core/key_hash.h"
 #include "cpu/core/numbering.h"
 
 namespace conncomp {
@@ -65,7 +66,7 @@ template <class Entry>
 class HashTable {
  public:
   explicit HashTable(size_t entries)
-      : slots_(std::bit_ceil(2 * entries + 2)), shift_(64 - std::countr_zero(slots_.size())) {}
+      : slots_(std::bit_ceil(2 * entries + 2)), bits_(std::countr_zero(slots_.size())) {}
 
   void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[start(hash)]); }
 
@@ -86,10 +87,11 @@ class HashTable {
   }
 
  private:
-  size_t start(uint64_t hash) const { return hash * 0x9E3779B97F4A7C15u >> shift_; }
+  size_t start(uint64_t hash) const { return size_t(hash_.slot(hash, bits_)); }
 
+  KeyHash hash_;
   std::vector<Entry> slots_;
-  int shift_;
+  int bits_;
 };
 
 // Numbers of nodes by equal objects: by the address if it is the same object, else by its hash.

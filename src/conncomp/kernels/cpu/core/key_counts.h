@@ -2,21 +2,19 @@
 //
 // How: a hash table with open addressing, which doubles before it is more than half full. Each thread fills
 // one of its own; sorted_counts puts several together, in the order of keys, so that the result depends
-// neither on threads nor on the table. Keys are hashed by a factor that is drawn when the program starts
-// (multiply-shift of Dietzfelbinger et al. 1997), so no file can have keys that all want the same slot: with
-// a factor that everybody knows, 160,000 such labels took 51 s to be numbered. Cost: some nanoseconds a count
-// while the table fits into the caches. Memory: 32 to 64 bytes a key.
+// neither on threads nor on the table. Cost: some nanoseconds a count while the table fits into the caches.
+// Memory: 32 to 64 bytes a key.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "cpu/core/buffer.h"
+#include "cpu/core/key_hash.h"
 #include "cpu/core/radix_sort.h"
 
 namespace conncomp {
@@ -25,15 +23,6 @@ struct KeyCount {
   uint64_t key;
   int64_t count;  // 0 in a slot that no key has
 };
-
-// What keys are multiplied by, for their slots to be the highest bits.
-inline uint64_t odd_factor() {
-  static const uint64_t drawn = [] {
-    std::random_device device;
-    return uint64_t(device()) << 32 | device() | 1;
-  }();
-  return drawn;
-}
 
 class KeyCounts {
  public:
@@ -73,7 +62,7 @@ class KeyCounts {
 
   KeyCount* slot_of(uint64_t key) {
     const int64_t last = slots() - 1;
-    int64_t i = int64_t(key * factor_ >> (64 - bits_));
+    int64_t i = hash_.slot(key, bits_);
     while (slots_[i].count != 0 && slots_[i].key != key) i = (i + 1) & last;
     return &slots_[i];
   }
@@ -96,7 +85,7 @@ class KeyCounts {
     old.for_each([this](const KeyCount& entry) { *slot_of(entry.key) = entry; });
   }
 
-  uint64_t factor_ = odd_factor();
+  KeyHash hash_;
   int bits_ = kFewestBits;
   int64_t size_ = 0;
   Buffer<KeyCount> slots_ = Buffer<KeyCount>::zeros(slots());
@@ -109,7 +98,7 @@ class RecentCounts {
   explicit RecentCounts(KeyCounts& counts) : counts_(counts) {}
 
   void add(uint64_t key) {
-    KeyCount& slot = slots_[key * factor_ >> (64 - kBits)];
+    KeyCount& slot = slots_[hash_.slot(key, kBits)];
     if (slot.key != key) {
       send_on(slot);
       slot = {key, 0};
@@ -132,7 +121,7 @@ class RecentCounts {
     if (slot.count > 0) counts_.add(slot.key, slot.count);
   }
 
-  const uint64_t factor_ = odd_factor();
+  const KeyHash hash_;
   KeyCounts& counts_;
   std::array<KeyCount, 1 << kBits> slots_{};
 };
