@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conncomp.kernels.cuda.components import distinct as driver
+from conncomp.kernels.cuda.components.key_table import FACTOR
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -62,9 +63,9 @@ def test_many_labels(dtype, values):
     check(names[rng.integers(0, values, 50_000)], bits=13)
 
 
-def colliding(count, bits):
+def colliding(count, bits, factor=FACTOR):
     """Return labels of which all have the same slot."""
-    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    inverse = pow(factor, -1, 2**64)
     products = np.uint64(5 << (64 - bits)) + np.arange(count, dtype=np.uint64)
     return (products * np.uint64(inverse)).view(np.int64)
 
@@ -74,6 +75,12 @@ def colliding(count, bits):
 def test_labels_with_one_slot(count, fits):
     """The first label needs none, and 128 find one."""
     check(np.tile(colliding(count, 12), 40), bits=12, fits=fits)
+
+
+@host
+def test_labels_with_one_slot_of_the_usual_factor():
+    """A file may have them, but does not know the factor of this process."""
+    check(np.tile(colliding(500, 12, factor=0x9E3779B97F4A7C15), 40), bits=12)
 
 
 @host

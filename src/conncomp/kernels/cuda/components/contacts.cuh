@@ -54,7 +54,7 @@ struct BlockCounts {
     }
   }
   __device__ void add(int64_t key, unsigned int count, const KeyCounts& table) {
-    const int64_t slot = hash_of_key(key, kContactSlotBits);
+    const int64_t slot = table.table.hash.slot(key, kContactSlotBits);
     int64_t owner = InBlock::load(owners + slot);
     if (owner == kNoKey) owner = InBlock::compare_exchange(owners + slot, kNoKey, key);
     if (owner == kNoKey || owner == key)
@@ -90,10 +90,10 @@ template <class Label, class Place>
 __global__ void __launch_bounds__(kContactThreads)
     count_contacts(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
                    int64_t axes, const int64_t* __restrict__ shape, int64_t periodic, int64_t num_steps,
-                   const int64_t* __restrict__ words, int64_t kinds, int64_t bits, int64_t* keys,
-                   int64_t* counts, int64_t* full) {
+                   const int64_t* __restrict__ words, int64_t kinds, int64_t factor, int64_t bits,
+                   int64_t* keys, int64_t* counts, int64_t* full) {
   __shared__ BlockCounts of_block;
-  const KeyCounts table{{int(bits), kNoKey, keys}, counts, full};
+  const KeyCounts table{{{factor}, int(bits), kNoKey, keys}, counts, full};
   const PackedStep* const steps = reinterpret_cast<const PackedStep*>(words);
   for (int64_t span = blockIdx.x * kContactSpan; span < count; span += gridDim.x * kContactSpan) {
     of_block.clear();

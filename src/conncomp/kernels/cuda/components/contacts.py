@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
+from conncomp.kernels.cuda.components.key_table import FACTOR
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/components/contacts.cuh"
@@ -68,7 +69,7 @@ def find_contacts(
     while True:
         keys, counts = xp.full(1 << bits, -1, COUNT), xp.zeros(1 << bits, COUNT)
         full = xp.zeros(1, COUNT)
-        launch(count, grid, *problem, kinds, bits, keys, counts, full)
+        launch(count, grid, *problem, kinds, FACTOR, bits, keys, counts, full)
         if not first_entry(full):
             break
         bits += GROWTH_BITS

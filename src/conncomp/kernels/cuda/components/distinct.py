@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.cuda.components.key_table import FACTOR
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/components/distinct.cuh"
@@ -35,7 +36,7 @@ def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
     (collect,) = gpu.load(FILE, _names(signed.dtype))
     keys, full = _table(xp, signed, bits), xp.zeros(1, COUNT)
     grid = gpu.blocks(labels.size, THREADS), THREADS
-    launch(collect, grid, labels.size, signed, bits, keys, full)
+    launch(collect, grid, labels.size, signed, FACTOR, bits, keys, full)
     if first_entry(full):
         return None
     keys = keys[xp.flatnonzero(keys != signed[:1])]
@@ -65,12 +66,12 @@ def translate_labels(
         bits = _bits_for(len(distinct))
     list_numbers, translate = gpu.load(FILE, _names_of_numbers(signed.dtype, numbers.dtype))
     keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
-    values = xp.empty(len(keys), numbers.dtype)
+    values, slots = xp.empty(len(keys), numbers.dtype), (FACTOR, bits)
     out = xp.empty(labels.shape, numbers.dtype)
     grid = gpu.blocks(len(known), THREADS), THREADS
-    launch(list_numbers, grid, len(known), known, numbers, bits, keys, values, full)
+    launch(list_numbers, grid, len(known), known, numbers, *slots, keys, values, full)
     grid = gpu.blocks(labels.size, THREADS), THREADS
-    launch(translate, grid, labels.size, signed, known, numbers, bits, keys, values, out)
+    launch(translate, grid, labels.size, signed, known, numbers, *slots, keys, values, out)
     return None if first_entry(full) else out
 
 
