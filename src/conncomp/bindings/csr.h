@@ -43,4 +43,13 @@ void for_each_type_of_rows(Body&& body) {
   body(int64_t(), int64_t());
 }
 
+// Calls body(pointer, vertex, index) where labels of the vertices are of a type of their own, too.
+template <class Body>
+void for_each_type_of_labelled_rows(Body&& body) {
+  for_each_type_of_rows([&](auto pointer, auto vertex) {
+    body(pointer, vertex, int32_t());
+    body(pointer, vertex, int64_t());
+  });
+}
+
 }  // namespace conncomp

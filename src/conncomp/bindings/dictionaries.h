@@ -31,7 +31,7 @@
 
 #include "bindings/without_gil.h"
 #include "core/union_find.h"
-#include "cpu/core/key_hash.h"
+#include "cpu/core/drawn_hash.h"
 #include "cpu/core/numbering.h"
 
 namespace conncomp {
@@ -89,7 +89,7 @@ class HashTable {
  private:
   size_t start(uint64_t hash) const { return size_t(hash_.slot(hash, bits_)); }
 
-  KeyHash hash_;
+  KeyHash hash_ = drawn_hash();
   std::vector<Entry> slots_;
   int bits_;
 };

@@ -27,9 +27,8 @@ int64_t components_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, b
 }  // namespace
 
 void define_graph(nb::module_& m) {
-  for_each_type_of_rows([&]<class Pointer, class Vertex>(Pointer, Vertex) {
-    m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int32_t>);
-    m.def("components_of_csr", &components_of_csr<Pointer, Vertex, int64_t>);
+  for_each_type_of_labelled_rows([&]<class Pointer, class Vertex, class Index>(Pointer, Vertex, Index) {
+    m.def("components_of_csr", &components_of_csr<Pointer, Vertex, Index>);
   });
   m.def("components_of_arcs", &components_of_arcs<int32_t, int32_t>);
   m.def("components_of_arcs", &components_of_arcs<int32_t, int64_t>);

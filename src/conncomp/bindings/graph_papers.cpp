@@ -45,19 +45,13 @@ int64_t recolouring_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> in
   });
 }
 
-template <class Pointer, class Vertex, class Index>
-void define_rows(nb::module_& m) {
-  m.def("ecl_of_csr", &ecl_of_csr<Pointer, Vertex, Index>);
-  m.def("bfs_of_csr", &bfs_of_csr<Pointer, Vertex, Index>);
-  m.def("recolouring_of_csr", &recolouring_of_csr<Pointer, Vertex, Index>);
-}
-
 }  // namespace
 
 void define_graph_papers(nb::module_& m) {
-  for_each_type_of_rows([&]<class Pointer, class Vertex>(Pointer, Vertex) {
-    define_rows<Pointer, Vertex, int32_t>(m);
-    define_rows<Pointer, Vertex, int64_t>(m);
+  for_each_type_of_labelled_rows([&]<class Pointer, class Vertex, class Index>(Pointer, Vertex, Index) {
+    m.def("ecl_of_csr", &ecl_of_csr<Pointer, Vertex, Index>);
+    m.def("bfs_of_csr", &bfs_of_csr<Pointer, Vertex, Index>);
+    m.def("recolouring_of_csr", &recolouring_of_csr<Pointer, Vertex, Index>);
   });
   m.def("ecl_of_arcs", &ecl_of_arcs<int32_t, int32_t>);
   m.def("ecl_of_arcs", &ecl_of_arcs<int32_t, int64_t>);

@@ -37,19 +37,13 @@ nb::tuple condensation_of_csr(Vector<const Pointer> indptr, Vector<const Vertex>
                         give_away(std::move(graph.indices), arcs));
 }
 
-template <class Pointer, class Vertex, class Index>
-void define_rows(nb::module_& m) {
-  m.def("tarjan_of_csr", &tarjan_of_csr<Pointer, Vertex, Index>);
-  m.def("topological_of_csr", &topological_of_csr<Pointer, Vertex, Index>);
-  m.def("condensation_of_csr", &condensation_of_csr<Pointer, Vertex, Index>);
-}
-
 }  // namespace
 
 void define_strong(nb::module_& m) {
-  for_each_type_of_rows([&]<class Pointer, class Vertex>(Pointer, Vertex) {
-    define_rows<Pointer, Vertex, int32_t>(m);
-    define_rows<Pointer, Vertex, int64_t>(m);
+  for_each_type_of_labelled_rows([&]<class Pointer, class Vertex, class Index>(Pointer, Vertex, Index) {
+    m.def("tarjan_of_csr", &tarjan_of_csr<Pointer, Vertex, Index>);
+    m.def("topological_of_csr", &topological_of_csr<Pointer, Vertex, Index>);
+    m.def("condensation_of_csr", &condensation_of_csr<Pointer, Vertex, Index>);
   });
 }
 

@@ -22,7 +22,7 @@ from conncomp.components._labels import (
     where_labels_lie,
 )
 from conncomp.components.selection import assign_rows
-from conncomp.kernels.cuda.components.distinct import distinct_labels, translate_labels
+from conncomp.kernels.cuda.components.distinct import as_signed, distinct_labels, translate_labels
 from conncomp.kernels.cuda.components.tables import count_labels, replace_labels
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -217,13 +217,8 @@ def _translate_by_table(flat: Any, distinct: Any, numbers: Any) -> Any:
     table = np.zeros(distinct[-1] + 1, numbers.dtype)
     table[distinct] = numbers
     translated = new_array(np, flat.shape, numbers.dtype)
-    native.replace_labels(_signed(flat), 0, table, translated)
+    native.replace_labels(as_signed(flat), 0, table, translated)
     return translated
-
-
-def _signed(flat: Any) -> Any:
-    """Return labels that fit a table as signed integers, which kernels for tables take."""
-    return flat.view(flat.dtype.str.replace("u", "i"))
 
 
 def _fits_table(flat: Any) -> int:
@@ -242,7 +237,7 @@ def _distinct_on_gpu(flat: Any) -> Any:
     if distinct is not None:
         return distinct
     if rows := _fits_table(flat):
-        sizes = count_labels(current_gpu(), _signed(flat), -1, rows)
+        sizes = count_labels(current_gpu(), as_signed(flat), -1, rows)
         return xp.flatnonzero(sizes).astype(flat.dtype)
     return xp.unique(flat)
 
@@ -253,7 +248,7 @@ def _translate_on_gpu(flat: Any, distinct: Any, numbers: Any) -> Any:
         return translated
     xp, last = library_at(flat), int(distinct[-1])
     if int(distinct[0]) >= 0 and last < len(flat):
-        labels = _signed(flat)
+        labels = as_signed(flat)
         table = xp.zeros(last + 1, labels.dtype)
         assign_rows(table, distinct.astype(np.int64), numbers.astype(labels.dtype))
         return replace_labels(current_gpu(), labels, -1, table).astype(numbers.dtype, copy=False)

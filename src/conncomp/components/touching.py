@@ -23,6 +23,7 @@ from conncomp.components._labels import (
     library_at,
     where_labels_lie,
 )
+from conncomp.components.selection import assign_rows
 from conncomp.graph.graph import Graph
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.kernels.cuda.components import contacts as on_gpu
@@ -339,7 +340,5 @@ def pairs_of_keys(keys: Any, counts: Any, rows: int, kinds: int) -> tuple[Any, A
     distinct = pair[xp.flatnonzero(begins)]
     pairs = xp.stack([distinct // rows, distinct % rows], axis=-1)
     by_kind = xp.zeros(len(distinct) * kinds, np.int64)
-    if len(keys):
-        # CuPy's assignment counts in 32 bits.
-        by_kind.put(place * kinds + keys - pair * kinds, counts, mode="wrap")
+    assign_rows(by_kind, place * kinds + keys - pair * kinds, counts)
     return pairs, by_kind.reshape(len(distinct), kinds)

@@ -85,8 +85,8 @@ class NumberedLabels {
       KeyCounts table;  // not in the vector, where tables would share cache lines
       const int64_t end = begin(part + 1);
       for_each_run(labels, begin(part), end, [&](int64_t first, int64_t stop) {
-        const int64_t number = table.number(key_of_label(Shared::load(labels + first)));
-        fill_run(numbers + first, stop - first, end - first, Number(number));
+        const Number number = Number(table.number(key_of_label(Shared::load(labels + first))));
+        write_run(numbers + first, stop - first, end - first, [=](int64_t) { return number; });
       });
       tables[part] = std::move(table);
     });

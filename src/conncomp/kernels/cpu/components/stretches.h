@@ -163,15 +163,15 @@ void for_each_run(const Label* labels, int64_t begin, int64_t end, Body&& body) 
                 [&](int64_t first, int count) { for_each_run_of_word(labels, first, count, body); });
 }
 
-// Gives `count` entries a value. Most runs are short: where there is room, the first ones are written
+// Writes entry(k) to `count` places. Most runs are short: where there is room, the first ones are written
 // without a branch, and what is too much is written over by later runs.
-template <class Entry>
-inline void fill_run(Entry* entries, int64_t count, int64_t room, Entry value) {
+template <class Entry, class EntryAt>
+inline void write_run(Entry* places, int64_t count, int64_t room, EntryAt&& entry) {
   constexpr int64_t kFew = 8;
   int64_t k = 0;
   if (room >= kFew)
-    for (; k < kFew; ++k) entries[k] = value;
-  for (; k < count; ++k) entries[k] = value;
+    for (; k < kFew; ++k) places[k] = entry(k);
+  for (; k < count; ++k) places[k] = entry(k);
 }
 
 // Calls body(label, begin, end) for stretches of equal labels among [begin, end), in pieces of up to 64, but

@@ -75,7 +75,6 @@ void count_labels(const Label* labels, int64_t count, Label background, int64_t 
 template <class Label, class Index>
 void list_members(const Label* labels, int64_t count, int64_t length, Label background, int64_t rows,
                   const int64_t* begin, Index* indices) {
-  constexpr int64_t kFew = 8;
   Buffer<int64_t> next(rows);
   for_each_index(rows, [=, next = next.data()](int64_t row) { next[row] = begin[row]; });
   for (int64_t item = 0; item < count; item += length)
@@ -86,11 +85,7 @@ void list_members(const Label* labels, int64_t count, int64_t length, Label back
                        Index* const place = indices + next[label];
                        const int64_t members = std::min(to - from, room);
                        next[label] += members;
-                       // Most are few: those of later stretches are written over what is too much.
-                       int64_t k = 0;
-                       if (room >= kFew)
-                         for (; k < kFew; ++k) place[k] = Index(from + k);
-                       for (; k < members; ++k) place[k] = Index(from + k);
+                       write_run(place, members, room, [=](int64_t k) { return Index(from + k); });
                      });
 }
 

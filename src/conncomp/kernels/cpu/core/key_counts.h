@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cpu/core/buffer.h"
-#include "cpu/core/key_hash.h"
+#include "cpu/core/drawn_hash.h"
 #include "cpu/core/radix_sort.h"
 
 namespace conncomp {
@@ -85,7 +85,7 @@ class KeyCounts {
     old.for_each([this](const KeyCount& entry) { *slot_of(entry.key) = entry; });
   }
 
-  KeyHash hash_;
+  KeyHash hash_ = drawn_hash();
   int bits_ = kFewestBits;
   int64_t size_ = 0;
   Buffer<KeyCount> slots_ = Buffer<KeyCount>::zeros(slots());
@@ -121,7 +121,7 @@ class RecentCounts {
     if (slot.count > 0) counts_.add(slot.key, slot.count);
   }
 
-  const KeyHash hash_;
+  const KeyHash hash_ = drawn_hash();
   KeyCounts& counts_;
   std::array<KeyCount, 1 << kBits> slots_{};
 };

@@ -54,7 +54,7 @@ struct BlockCounts {
     }
   }
   __device__ void add(int64_t key, unsigned int count, const KeyCounts& table) {
-    const int64_t slot = table.table.hash.slot(key, kContactSlotBits);
+    const int64_t slot = table.table.hash.slot(uint64_t(key), kContactSlotBits);
     int64_t owner = InBlock::load(owners + slot);
     if (owner == kNoKey) owner = InBlock::compare_exchange(owners + slot, kNoKey, key);
     if (owner == kNoKey || owner == key)
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kContactThreads)
                    const int64_t* __restrict__ words, int64_t kinds, int64_t factor, int64_t bits,
                    int64_t* keys, int64_t* counts, int64_t* full) {
   __shared__ BlockCounts of_block;
-  const KeyCounts table{{{factor}, int(bits), kNoKey, keys}, counts, full};
+  const KeyCounts table{{{uint64_t(factor)}, int(bits), kNoKey, keys}, counts, full};
   const PackedStep* const steps = reinterpret_cast<const PackedStep*>(words);
   for (int64_t span = blockIdx.x * kContactSpan; span < count; span += gridDim.x * kContactSpan) {
     of_block.clear();

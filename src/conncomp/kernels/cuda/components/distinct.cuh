@@ -26,13 +26,13 @@ __global__ void __launch_bounds__(kDistinctThreads)
   const Label first_label = Shared::load(labels);
   for (int place = threadIdx.x; place < kMemory; place += kDistinctThreads) remembered[place] = first_label;
   __syncthreads();
-  const KeyTable<Label> table{{factor}, int(bits), first_label, keys};
+  const KeyTable<Label> table{{uint64_t(factor)}, int(bits), first_label, keys};
   bool is_full = false;
   for (int64_t begin = grid_thread() - lane(); begin < count; begin += grid_threads()) {
     const int64_t i = begin + lane();
     const Label label = i < count ? Shared::load(labels + i) : first_label;
     if (stretch_of(label).first && label != first_label) {
-      Label* const memory = remembered + table.hash.slot(label, kMemoryBits);
+      Label* const memory = remembered + table.hash.slot(uint64_t(label), kMemoryBits);
       if (InBlock::load(memory) != label) {
         is_full = table.take(label) < 0;
         InBlock::store(memory, label);
@@ -49,7 +49,7 @@ template <class Label, class Number>
 __global__ void __launch_bounds__(kDistinctThreads)
     list_numbers(int64_t count, const Label* __restrict__ labels, const Number* __restrict__ numbers,
                  int64_t factor, int64_t bits, Label* keys, Number* __restrict__ values, int64_t* full) {
-  const KeyTable<Label> table{{factor}, int(bits), labels[0], keys};
+  const KeyTable<Label> table{{uint64_t(factor)}, int(bits), labels[0], keys};
   for (int64_t i = 1 + grid_thread(); i < count; i += grid_threads()) {
     const int64_t slot = table.take(labels[i]);
     if (slot < 0)
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kDistinctThreads)
     translate_labels(int64_t count, const Label* __restrict__ labels, const Label* __restrict__ first_label,
                      const Number* __restrict__ first_number, int64_t factor, int64_t bits,
                      Label* __restrict__ keys, const Number* __restrict__ values, Number* __restrict__ out) {
-  const KeyTable<Label> table{{factor}, int(bits), *first_label, keys};
+  const KeyTable<Label> table{{uint64_t(factor)}, int(bits), *first_label, keys};
   const Number absent = *first_number;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const int64_t slot = table.find(Shared::load(labels + i));

@@ -30,7 +30,7 @@ def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
     bits : int, optional
         Of the number of slots of the table.
     """
-    xp, signed = gpu.xp, _signed(labels)
+    xp, signed = gpu.xp, as_signed(labels)
     if bits is None:
         bits = _bits_for(labels.size // ELEMENTS_PER_LABEL)
     (collect,) = gpu.load(FILE, _names(signed.dtype))
@@ -61,7 +61,7 @@ def translate_labels(
     """
     if len(distinct) > max(1, labels.size // ELEMENTS_PER_LABEL):
         return None
-    xp, signed, known = gpu.xp, _signed(labels), _signed(distinct)
+    xp, signed, known = gpu.xp, as_signed(labels), as_signed(distinct)
     if bits is None:
         bits = _bits_for(len(distinct))
     list_numbers, translate = gpu.load(FILE, _names_of_numbers(signed.dtype, numbers.dtype))
@@ -75,7 +75,7 @@ def translate_labels(
     return None if first_entry(full) else out
 
 
-def _signed(labels: Any) -> Any:
+def as_signed(labels: Any) -> Any:
     """Return the same bits as signed integers, which kernels take."""
     return labels.view(labels.dtype.str.replace("u", "i"))
 

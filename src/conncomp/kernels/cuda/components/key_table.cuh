@@ -6,24 +6,14 @@
 //   keys      .    7    .   12    3    .             3 and 12 both hash to slot 3, and 12 came first
 //
 // A slot keeps its key, so any number of threads add keys at once; no two slots have the same key.
-// The driver draws the factor of the hash (key_table.py), so that no file can have keys that all want the
-// same slot, for which no table would be large enough.
 #pragma once
 
 #include "core/atomics.h"
+#include "core/key_hash.h"
 
 namespace conncomp {
 
 constexpr int kMostProbes = 128;
-
-// The upper bits of a product with an odd factor, on which all bits of the key have an effect.
-struct KeyHash {
-  int64_t factor;
-
-  __device__ int64_t slot(int64_t key, int bits) const {
-    return int64_t(uint64_t(key) * uint64_t(factor) >> (64 - bits));
-  }
-};
 
 template <class Key>
 struct KeyTable {
@@ -51,7 +41,7 @@ struct KeyTable {
   template <class Look>
   __device__ int64_t probe(Key key, Look&& look) const {
     const int64_t last = (int64_t(1) << bits) - 1;
-    int64_t slot = hash.slot(int64_t(key), bits);
+    int64_t slot = hash.slot(uint64_t(key), bits);
     for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {
       const Key seen = look(keys + slot);
       if (seen == empty || seen == key) return slot;

@@ -1,0 +1,21 @@
+// Where keys go in hash tables: to the highest bits of their product with an odd factor (multiply-shift of
+// Dietzfelbinger et al. 1997). All bits of a key have an effect on these. The factor is drawn when the
+// program starts, by cpu/core/drawn_hash.h or cuda/components/key_table.py, so that no file can have keys
+// that all want the same slot: with one that everybody knows, 160,000 labels took 51 s, and for some pairs of
+// labels no table of a GPU would have been large enough.
+#pragma once
+
+#include "core/platform.h"
+
+namespace conncomp {
+
+struct KeyHash {
+  uint64_t factor;
+
+  // One of 2^bits slots, where bits are 1 to 63.
+  CONNCOMP_ANYWHERE int64_t slot(uint64_t key, int bits) const {
+    return int64_t(key * factor >> (64 - bits));
+  }
+};
+
+}  // namespace conncomp
