@@ -38,8 +38,9 @@ def compile_natively(name, instructions, flags, program):
 
 
 def compile_program(compiler, name, program):
-    source, options = FOLDER / f"{name}.cpp", ["-std=c++20", "-ffp-contract=off"]
+    sources = [FOLDER / f"{name}.cpp", *sorted((KERNELS / "cpu" / "core").glob("*.cpp"))]
+    options = ["-std=c++20", "-ffp-contract=off"]
     subprocess.run(
-        [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, source, "-o", program],
+        [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, *sources, "-o", program],
         check=True,
     )

@@ -1003,7 +1003,8 @@ void test_interrupts() {
   int polls = 0;
   bool interrupted = false;
   {
-    const WatchedCall call([&] { return ++polls == 2; });
+    const auto poll = [&] { return ++polls == 2; };
+    const WatchedCall call(poll);
     try {
       for (const auto start = steady_clock::now(); steady_clock::now() - start < std::chrono::seconds(60);)
         label();

@@ -7,21 +7,12 @@
 // may take the pages back at any time (MADV_FREE), and does so when memory is short.
 #pragma once
 
-#include <array>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
-#include <utility>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include <type_traits>
 
 namespace conncomp {
-
-constexpr size_t kHugePage = size_t(1) << 21;
 
 // Blocks of memory that nobody uses. Those as large as a huge page are aligned as such.
 class SpareMemory {
@@ -34,62 +25,17 @@ class SpareMemory {
 #endif
 
   // A block of at least so many bytes, or nullptr; `bytes` becomes its size.
-  static void* take(size_t& bytes) {
-    void* memory = nullptr;
-    with_blocks([&](Blocks& blocks) {
-      for (Block& block : blocks)
-        if (block.bytes >= bytes && block.bytes / 2 <= bytes) {
-          memory = std::exchange(block.memory, nullptr);
-          bytes = std::exchange(block.bytes, 0);
-          return;
-        }
-    });
-    return memory;
-  }
-
+  static void* take(size_t& bytes);
   // Whether a block is kept. The oldest ones make room for it.
-  static bool give(void* memory, size_t bytes) {
-    if (bytes > kKept) return false;
-#if defined(__linux__) && defined(MADV_FREE)
-    if (bytes >= kHugePage) madvise(memory, bytes, MADV_FREE);
-#endif
-    bool kept = false;
-    with_blocks([&](Blocks& blocks) {
-      Block next{memory, bytes};
-      size_t sum = 0;
-      for (Block& block : blocks) {  // each moves on by one
-        std::swap(block, next);
-        sum += block.bytes;
-        if (sum > kKept) {
-          sum -= block.bytes;
-          std::free(block.memory);
-          block = {};
-        }
-      }
-      std::free(next.memory);
-      kept = true;
-    });
-    return kept;
-  }
-
- private:
-  struct Block {
-    void* memory;
-    size_t bytes;
-  };
-  using Blocks = std::array<Block, 16>;  // from the newest to the oldest
-
-  // Unless another thread is at it, or was when this process was forked off.
-  template <class Body>
-  static void with_blocks(Body&& body) {
-    if (busy_.exchange(true, std::memory_order_acquire)) return;
-    body(blocks_);
-    busy_.store(false, std::memory_order_release);
-  }
-
-  static inline constinit Blocks blocks_{};
-  static inline constinit std::atomic<bool> busy_{false};
+  static bool give(void* memory, size_t bytes);
 };
+
+// Memory for an array of so many bytes, or std::bad_alloc; `bytes` becomes its size.
+void* allocate(size_t& bytes);
+// The same, of zeros. Pages of a large array come from the system when they are first touched.
+void* allocate_zeros(size_t bytes);
+// Takes memory back: of a size from `allocate`, or of 0 bytes if it is of zeros.
+void release(void* memory, size_t bytes);
 
 template <class T>
 class Buffer {
@@ -99,30 +45,14 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(int64_t count) {
     size_t bytes = size_t(count) * sizeof(T);
-    const size_t alignment = bytes < kHugePage ? 64 : kHugePage;
-    bytes = (bytes + alignment) / alignment * alignment;
-    void* memory = bytes < SpareMemory::kSmallest ? nullptr : SpareMemory::take(bytes);
-    if (!memory) {
-      memory = std::aligned_alloc(alignment, bytes);
-      if (!memory) throw std::bad_alloc();
-#ifdef __linux__
-      if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    }
-    data_ = {static_cast<T*>(memory), Free{bytes}};
+    T* const memory = static_cast<T*>(allocate(bytes));
+    data_ = {memory, Free{bytes}};
   }
 
-  // An array of zeros. Pages of a large one come from the system when they are first touched.
+  // An array of zeros.
   static Buffer zeros(int64_t count) {
-    const size_t bytes = size_t(count) * sizeof(T);
     Buffer buffer;
-    buffer.data_.reset(static_cast<T*>(std::calloc(bytes + 1, 1)));
-    if (!buffer.data()) throw std::bad_alloc();
-#ifdef __linux__
-    const uintptr_t first = uintptr_t(buffer.data()), begin = (first + kHugePage - 1) / kHugePage * kHugePage;
-    if (begin + kHugePage <= first + bytes)
-      madvise(reinterpret_cast<void*>(begin), (first + bytes - begin) / kHugePage * kHugePage, MADV_HUGEPAGE);
-#endif
+    buffer.data_.reset(static_cast<T*>(allocate_zeros(size_t(count) * sizeof(T))));
     return buffer;
   }
 
@@ -134,9 +64,7 @@ class Buffer {
  private:
   struct Free {
     size_t bytes = 0;
-    void operator()(T* memory) const {
-      if (bytes < SpareMemory::kSmallest || !SpareMemory::give(memory, bytes)) std::free(memory);
-    }
+    void operator()(T* memory) const { release(memory, bytes); }
   };
   std::unique_ptr<T, Free> data_;
 };

@@ -8,10 +8,10 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
-#include <functional>
+
+#include "cpu/core/function_ref.h"
 
 namespace conncomp {
 
@@ -39,14 +39,12 @@ constexpr int64_t kBudget = 1 << 18;
 // A call that can be given up, while it exists; made by the thread that is to poll.
 class WatchedCall {
  public:
-  static constexpr std::chrono::milliseconds kPause{50};
+  static constexpr int64_t kPause = 50;  // milliseconds
 
-  // `poll` says whether to give up. It is asked at no more than one checkpoint at a time, and never again
-  // after it has said so.
-  explicit WatchedCall(std::function<bool()> poll)
-      : poll_(std::move(poll)), next_poll_(Clock::now() + kPause), outer_(watch) {
-    watch = {this, true, kBudget};
-  }
+  // `poll`, which is to live as long, says whether to give up. It is asked at no more than one checkpoint at
+  // a time, and never again after it has said so.
+  template <class Poll>
+  explicit WatchedCall(Poll& poll) : WatchedCall(FunctionRef<bool()>(poll)) {}
   ~WatchedCall() { watch = outer_; }
   WatchedCall(const WatchedCall&) = delete;
   WatchedCall& operator=(const WatchedCall&) = delete;
@@ -54,17 +52,13 @@ class WatchedCall {
   bool given_up() const { return given_up_.load(std::memory_order_relaxed); }
 
   // By the thread that made the call: polls, if it is time to.
-  void poll() {
-    if (given_up() || Clock::now() < next_poll_) return;
-    if (poll_()) given_up_.store(true, std::memory_order_relaxed);
-    next_poll_ = Clock::now() + kPause;
-  }
+  void poll();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  explicit WatchedCall(FunctionRef<bool()> poll);
 
-  const std::function<bool()> poll_;
-  Clock::time_point next_poll_;
+  const FunctionRef<bool()> poll_;
+  int64_t next_poll_;  // in milliseconds of a clock
   std::atomic<bool> given_up_{false};
   const Watch outer_;  // calls nest: a poll may run code of the user, which may call again
 };
@@ -83,12 +77,7 @@ class Assistance {
   const Watch outer_;
 };
 
-[[gnu::noinline, gnu::cold]] inline void look_up_from_work() {
-  watch.budget = kBudget;
-  if (!watch.call) return;
-  if (watch.caller) watch.call->poll();
-  if (watch.call->given_up()) throw Interrupted();
-}
+[[gnu::cold]] void look_up_from_work();
 
 // Says that so much work comes next; throws Interrupted if the call is to be given up.
 inline void checkpoint(int64_t work) {

@@ -18,9 +18,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
+
+#include "cpu/core/function_ref.h"
 
 #ifdef _LIBCPP_VERSION
 // libc++ has this, and does not declare it.
@@ -44,7 +45,7 @@ class ThreadPool {
 
   // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
   // returned at the end. While this one waits for them it calls idle() now and then.
-  void run(int helpers, const std::function<void()>& work, const std::function<void()>& idle) {
+  void run(int helpers, FunctionRef<void()> work, FunctionRef<void()> idle) {
     if (busy_.test_and_set()) return work();
     {
       const std::lock_guard lock(mutex_);
@@ -130,7 +131,7 @@ class ThreadPool {
   std::atomic<uint64_t> generation_{0};
   std::atomic<int> working_{0};  // helpers at work
   int size_ = 0, places_ = 0;    // helpers there are, and still wanted
-  const std::function<void()>* work_ = nullptr;
+  const FunctionRef<void()>* work_ = nullptr;
 };
 
 }  // namespace conncomp

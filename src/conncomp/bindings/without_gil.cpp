@@ -1,0 +1,58 @@
+#include "bindings/without_gil.h"
+
+#include <cxxabi.h>
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <exception>
+
+#include "cpu/core/interrupt.h"
+
+namespace conncomp {
+
+bool WithoutGil::signalled() {
+  take_back();
+  const bool raised = PyErr_CheckSignals() != 0;
+  state_ = PyEval_SaveThread();
+  return raised;
+}
+
+// A thread that asks for the lock while the interpreter exits is ended by Python, before 3.14, in a way that
+// aborts the process where C++ is on the stack. Such a thread sleeps instead until the process is gone.
+void WithoutGil::take_back() {
+  try {
+    PyEval_RestoreThread(state_);
+  }
+#ifdef __GLIBCXX__
+  catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+#endif
+  catch (...) {
+    std::terminate();  // C throws nothing
+  }
+}
+
+void run_without_gil(FunctionRef<void()> body, double seconds) {
+  using Seconds = std::chrono::duration<double>;
+  const auto start = std::chrono::steady_clock::now();
+  bool given_up = false, late = false;
+  {
+    WithoutGil lock;
+    const auto poll = [&] {
+      late = Seconds(std::chrono::steady_clock::now() - start).count() > seconds;
+      return late || lock.signalled();
+    };
+    WatchedCall call(poll);
+    try {
+      body();
+    } catch (const Interrupted&) {
+    }
+    given_up = call.given_up();
+  }
+  if (given_up && late) PyErr_SetString(PyExc_TimeoutError, "the time limit is over");
+  if (given_up) throw nanobind::python_error();
+}
+
+}  // namespace conncomp

@@ -1,0 +1,104 @@
+#include "cpu/core/buffer.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace conncomp {
+
+namespace {
+
+constexpr size_t kHugePage = size_t(1) << 21;
+
+struct Block {
+  void* memory;
+  size_t bytes;
+};
+using Blocks = std::array<Block, 16>;  // from the newest to the oldest
+
+constinit Blocks spare_blocks{};
+constinit std::atomic<bool> busy{false};
+
+// Unless another thread is at it, or was when this process was forked off.
+template <class Body>
+void with_blocks(Body&& body) {
+  if (busy.exchange(true, std::memory_order_acquire)) return;
+  body(spare_blocks);
+  busy.store(false, std::memory_order_release);
+}
+
+}  // namespace
+
+void* SpareMemory::take(size_t& bytes) {
+  void* memory = nullptr;
+  with_blocks([&](Blocks& blocks) {
+    for (Block& block : blocks)
+      if (block.bytes >= bytes && block.bytes / 2 <= bytes) {
+        memory = std::exchange(block.memory, nullptr);
+        bytes = std::exchange(block.bytes, 0);
+        return;
+      }
+  });
+  return memory;
+}
+
+bool SpareMemory::give(void* memory, size_t bytes) {
+  if (bytes > kKept) return false;
+#if defined(__linux__) && defined(MADV_FREE)
+  if (bytes >= kHugePage) madvise(memory, bytes, MADV_FREE);
+#endif
+  bool kept = false;
+  with_blocks([&](Blocks& blocks) {
+    Block next{memory, bytes};
+    size_t sum = 0;
+    for (Block& block : blocks) {  // each moves on by one
+      std::swap(block, next);
+      sum += block.bytes;
+      if (sum > kKept) {
+        sum -= block.bytes;
+        std::free(block.memory);
+        block = {};
+      }
+    }
+    std::free(next.memory);
+    kept = true;
+  });
+  return kept;
+}
+
+void* allocate(size_t& bytes) {
+  const size_t alignment = bytes < kHugePage ? 64 : kHugePage;
+  bytes = (bytes + alignment) / alignment * alignment;
+  void* memory = bytes < SpareMemory::kSmallest ? nullptr : SpareMemory::take(bytes);
+  if (!memory) {
+    memory = std::aligned_alloc(alignment, bytes);
+    if (!memory) throw std::bad_alloc();
+#ifdef __linux__
+    if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+  }
+  return memory;
+}
+
+void* allocate_zeros(size_t bytes) {
+  void* const memory = std::calloc(bytes + 1, 1);
+  if (!memory) throw std::bad_alloc();
+#ifdef __linux__
+  const uintptr_t first = uintptr_t(memory), begin = (first + kHugePage - 1) / kHugePage * kHugePage;
+  if (begin + kHugePage <= first + bytes)
+    madvise(reinterpret_cast<void*>(begin), (first + bytes - begin) / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
+
+void release(void* memory, size_t bytes) {
+  if (bytes < SpareMemory::kSmallest || !SpareMemory::give(memory, bytes)) std::free(memory);
+}
+
+}  // namespace conncomp

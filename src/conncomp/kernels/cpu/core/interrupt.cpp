@@ -1,0 +1,34 @@
+#include "cpu/core/interrupt.h"
+
+#include <chrono>
+
+namespace conncomp {
+
+namespace {
+
+int64_t milliseconds_now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+WatchedCall::WatchedCall(FunctionRef<bool()> poll)
+    : poll_(poll), next_poll_(milliseconds_now() + kPause), outer_(watch) {
+  watch = {this, true, kBudget};
+}
+
+void WatchedCall::poll() {
+  if (given_up() || milliseconds_now() < next_poll_) return;
+  if (poll_()) given_up_.store(true, std::memory_order_relaxed);
+  next_poll_ = milliseconds_now() + kPause;
+}
+
+void look_up_from_work() {
+  watch.budget = kBudget;
+  if (!watch.call) return;
+  if (watch.caller) watch.call->poll();
+  if (watch.call->given_up()) throw Interrupted();
+}
+
+}  // namespace conncomp

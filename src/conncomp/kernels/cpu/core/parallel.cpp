@@ -1,0 +1,48 @@
+#include "cpu/core/parallel.h"
+
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+#include "cpu/core/thread_pool.h"
+
+namespace conncomp {
+
+namespace {
+
+int default_threads() {
+  const char* wanted = std::getenv("OMP_NUM_THREADS");
+  const int threads = wanted ? std::atoi(wanted) : 0;
+  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+std::atomic<int> wanted_threads{default_threads()};
+
+void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
+  const int threads = int(std::min<int64_t>(num_threads(), count));
+  if (threads <= 1) {
+    for (int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure;
+  WatchedCall* const call = watch.call;
+  const auto work = [&] {
+    const Assistance assistance(call);
+    try {
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) body(i);
+    } catch (...) {
+      next = count;
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  };
+  ThreadPool::get().run(threads - 1, work, [call] {
+    if (call && watch.caller) call->poll();
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace conncomp
