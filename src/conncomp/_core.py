@@ -1,24 +1,29 @@
-"""Loads the C++ core: the build for the best instruction set that this machine has.
+"""Loads the C++ core: what is the same everywhere, and the registers of the best instruction set.
 
-The environment variable ``CONNCOMP_CPU`` asks for one of them by its name in ``BUILDS``.
+The environment variable ``CONNCOMP_CPU`` asks for one of these by its name in ``BUILDS``.
 """
 
 import os
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
-# The module for each instruction set, the best first; "generic" is any processor.
+from conncomp import _native
+
+# The module for each instruction set, the best first: "native" is that of the machine where the
+# package was built, "generic" is what every processor of the architecture has.
 BUILDS = {
-    "x86-64-avx512": "conncomp._native_x86_64_avx512",
-    "x86-64-v3": "conncomp._native_x86_64_v3",
-    "generic": "conncomp._native",
+    "native": "conncomp._registers_native",
+    "x86-64-avx512": "conncomp._registers_x86_64_avx512",
+    "x86-64-v3": "conncomp._registers_x86_64_v3",
+    "generic": "conncomp._registers_generic",
 }
 
 
 def is_built(name: str) -> bool:
-    """Say whether the compiler knew an instruction set; if not, its module was left out."""
+    """Say whether this installation has the module for an instruction set."""
     return find_spec(BUILDS[name]) is not None
 
 
@@ -28,10 +33,10 @@ def obstacle(
     """Return why a build cannot be loaded; None if it can."""
     if name not in BUILDS:
         return "there is no build of that name"
+    if not is_built(name):
+        return "this installation was built without it"
     if not supports(name):
         return "this processor does not have these instructions"
-    if not is_built(name):
-        return "the compiler of this installation did not know these instructions"
     return None
 
 
@@ -40,6 +45,11 @@ def choose_build(
 ) -> str:
     """Return the name of the build that is wanted, or of the best one that can be loaded."""
     available = [name for name in BUILDS if obstacle(name, supports, is_built) is None]
+    if not available:
+        raise ImportError(
+            "conncomp was built for another processor than this one; build it on this machine, "
+            "or with CONNCOMP_PORTABLE=1 for all of this architecture"
+        )
     if not wanted:
         return available[0]
     if flaw := obstacle(wanted, supports, is_built):
@@ -48,7 +58,8 @@ def choose_build(
     return wanted
 
 
-instruction_set = choose_build(
-    os.environ.get("CONNCOMP_CPU"), import_module(BUILDS["generic"]).supports, is_built
-)
-native: Any = import_module(BUILDS[instruction_set])
+instruction_set = choose_build(os.environ.get("CONNCOMP_CPU"), _native.supports, is_built)
+_registers = import_module(BUILDS[instruction_set])
+
+# The functions and classes of both modules.
+native: Any = SimpleNamespace(**{**vars(_native), **vars(_registers)})

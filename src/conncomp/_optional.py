@@ -10,6 +10,8 @@ PURPOSES = {
     "models": "this part of conncomp.models",
     "cli": "a display of progress",
     "tables": "this table",
+    "networkx": "this file format",
+    "plots": "this plot",
 }
 
 

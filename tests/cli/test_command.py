@@ -440,7 +440,7 @@ def test_without_the_extra(library):
 def test_without_matplotlib(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     line = check_failure(run("graph", "arcs.txt", "--histogram", "out.png"))
-    assert line == "conncomp: this command needs matplotlib; pip install 'conncomp[cli]'"
+    assert line == "conncomp: this plot needs matplotlib: pip install 'conncomp[plots]'"
     assert run("graph", "arcs.txt").exit_code == 0
 
 

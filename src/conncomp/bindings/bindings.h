@@ -42,7 +42,14 @@ nb::object give_away(Memory filled, int64_t count) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size_t(count)}, owner));
 }
 
-// Each adds the functions and classes of the file of its name; module.cpp calls it.
+// nanobind's arrays take Python's lock by a call that knows the main interpreter only, and would wait for
+// ever in another one.
+inline void check_interpreter() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
+}
+
+// Each adds the functions and classes of the file of its name; module.cpp calls it, or registers.cpp.
 void define_arrays(nb::module_& m);
 void define_grid(nb::module_& m);
 void define_grid_papers(nb::module_& m);

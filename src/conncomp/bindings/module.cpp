@@ -1,18 +1,34 @@
-// The module that Python imports: threads, the compiler, instruction sets, and what the other files add.
+// The module that is the same for every processor: threads, the compiler, instruction sets, and what the
+// other files add but for those of registers.cpp.
+#include <cstdint>
 #include <string>
 
 #include "bindings/bindings.h"
+#include "bindings/instructions.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
 
 namespace {
 
+#if defined(__x86_64__) && defined(__GNUC__)
+// What the processor has, and the system saves registers of, of instructions.h.
+uint32_t present_instructions() {
+  uint32_t set = 0, bit = 1;
+#define CONNCOMP_ADD(macro, name)               \
+  if (__builtin_cpu_supports(name)) set |= bit; \
+  bit <<= 1;
+  CONNCOMP_INSTRUCTIONS(CONNCOMP_ADD)
+  return set;
+}
+#endif
+
 // Whether the processor has what the build of that name in _core.py needs, and the system saves its
 // registers.
 bool supports(const std::string& instruction_set) {
   if (instruction_set == "generic") return true;
 #if defined(__x86_64__) && defined(__GNUC__)
+  if (instruction_set == "native") return (instructions_of_native & ~present_instructions()) == 0;
   const bool v3 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
   if (instruction_set == "x86-64-v3") return v3;
@@ -32,12 +48,8 @@ bool supports(const std::string& instruction_set) {
 
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
-  // nanobind's arrays take Python's lock by a call that knows the main interpreter only, and would wait for
-  // ever in another one.
-  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
-    throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
+  check_interpreter();
   define_arrays(m);
-  define_grid(m);
   define_grid_papers(m);
   define_windings(m);
   define_graph(m);
@@ -47,10 +59,6 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_growing(m);
   define_graph_inputs(m);
   define_dictionaries(m);
-  define_components(m);
-  define_intensities(m);
-  define_contacts(m);
-  define_models(m);
   define_generate(m);
   m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);

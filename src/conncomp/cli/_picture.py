@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._optional import optional
 from conncomp.io import atomic_path
 from conncomp.io.files import printable
 from conncomp.io.images import check_format
@@ -70,13 +70,8 @@ def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
 
 
 def need_matplotlib() -> None:
-    """Raise if there is no matplotlib."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ModuleNotFoundError:
-        raise click.ClickException(
-            "this command needs matplotlib; pip install 'conncomp[cli]'"
-        ) from None
+    """Raise ImportError if there is no matplotlib."""
+    optional("matplotlib.figure", "plots")
 
 
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:

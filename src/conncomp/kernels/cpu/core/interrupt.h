@@ -15,7 +15,8 @@
 
 namespace conncomp {
 
-struct Interrupted : std::exception {
+// Thrown in one library and caught in another, for which its type is to be one.
+struct [[gnu::visibility("default")]] Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
@@ -31,7 +32,7 @@ struct Watch {
 #ifdef __ELF__
 [[gnu::tls_model("initial-exec")]]
 #endif
-inline constinit thread_local Watch watch{nullptr, false, 0};
+extern constinit thread_local Watch watch;
 
 // Of work, in elements or steps of about as much: some milliseconds.
 constexpr int64_t kBudget = 1 << 18;

@@ -1,0 +1,12 @@
+// The module for an instruction set: what works on words of 64 elements by the registers of a processor.
+#include "bindings/bindings.h"
+
+NB_MODULE(CONNCOMP_MODULE, m) {
+  using namespace conncomp;
+  check_interpreter();
+  define_grid(m);
+  define_components(m);
+  define_intensities(m);
+  define_contacts(m);
+  define_models(m);
+}
