@@ -17,6 +17,9 @@ LICENCES = {"LICENSE", "licenses/README.txt", "licenses/nanobind.txt", "licenses
 MOST_BYTES = 8 << 20
 NOT_IN_SDIST = (".ci/", ".github/", "benchmarks/", "recipe/")
 NOT_IN_WHEEL = "src/conncomp/bindings/"
+COMPILED = ("conncomp/_native.", "conncomp/_registers_", "conncomp/libconncomp.")
+LIBRARIES = (".so", ".dylib")
+NEEDED = ("conncomp/_native", "conncomp/_registers_generic", "conncomp/libconncomp")
 
 
 def tracked(*folders):
@@ -56,10 +59,12 @@ def check_wheel(path):
     }
     wanted |= {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     wanted |= {f"{info}/licenses/{name}" for name in LICENCES}
-    native = {name for name in names if name.startswith("conncomp/_native") and ".so" in name}
-    flaws = differences(names - native, wanted)
-    if not any(name.startswith("conncomp/_native.") for name in native):
-        flaws.append("missing: conncomp/_native")
+    compiled = {name for name in names if name.startswith(COMPILED) and name.endswith(LIBRARIES)}
+    flaws = differences(names - compiled, wanted)
+    parts = {name.partition(".")[0] for name in compiled}
+    flaws += [f"missing: {name}" for name in NEEDED if name not in parts]
+    if "-1native-" in Path(path).name:
+        flaws.append("it is built for one machine; build it with CONNCOMP_PORTABLE=1")
     if "License-Expression: BSD-3-Clause AND MIT" not in text:
         flaws.append("METADATA names no licence")
     return flaws

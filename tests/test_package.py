@@ -66,9 +66,26 @@ def test_import_takes_nothing_optional():
     assert not set(OPTIONAL) & set(loaded)
 
 
+def test_rooms_are_imported_when_a_name_is_asked_for():
+    script = "import sys, conncomp; print('numpy' in sys.modules, 'conncomp.grid' in sys.modules)"
+    assert run(script) == "False False"
+    script = "import sys, conncomp; conncomp.label; print('conncomp.models' in sys.modules)"
+    assert run(script) == "False"
+    script = "import conncomp; print(conncomp.models.Potts, conncomp.generate.blobs)"
+    assert "Potts" in run(script)
+
+
 def test_all_names_exist():
     for name in conncomp.__all__:
         assert hasattr(conncomp, name)
+        assert name in dir(conncomp)
+    assert run("from conncomp import *; print(label.__module__)") == "conncomp.grid.labelling"
+
+
+@pytest.mark.parametrize("room", ["components", "graph", "grid", "io"])
+def test_names_are_those_of_the_rooms(room):
+    hidden = {"atomic_path"}
+    assert set(conncomp._ROOMS[room]) == set(getattr(conncomp, room).__all__) - hidden
 
 
 def test_version():
@@ -158,6 +175,7 @@ EVERY = {"generic", V3, AVX512}
         (None, {"generic", V3}, EVERY, V3),
         (None, EVERY, {"generic", V3}, V3),
         (None, {"generic"}, EVERY, "generic"),
+        (None, {"generic", "native"}, {"native"}, "native"),
         (V3, EVERY, EVERY, V3),
         ("generic", EVERY, EVERY, "generic"),
     ],
@@ -176,12 +194,17 @@ def test_build_that_is_chosen(wanted, supported, built, chosen):
             f"no build of that name; unset it or use {AVX512} or {V3} or generic",
         ),
         (AVX512, {"generic", V3}, EVERY, f"processor does not .* use {V3} or generic"),
-        (AVX512, EVERY, {"generic"}, "compiler of this installation did not .* use generic"),
+        (AVX512, EVERY, {"generic"}, "this installation was built without it; unset it or use generic"),
     ],
 )
 def test_builds_that_cannot_be_loaded(wanted, supported, built, message):
     with pytest.raises(ValueError, match=f"CONNCOMP_CPU='{wanted}': .*{message}$"):
         choose_build(wanted, supported.__contains__, built.__contains__)
+
+
+def test_a_processor_for_which_nothing_was_built():
+    with pytest.raises(ImportError, match=r"built for another processor .* CONNCOMP_PORTABLE=1"):
+        choose_build(None, {"generic", V3}.__contains__, {"native"}.__contains__)
 
 
 def test_a_build_is_asked_for_by_the_environment():

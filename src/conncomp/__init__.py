@@ -1,100 +1,84 @@
 """Connected components of arrays and graphs."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from conncomp._config import get_num_threads, set_num_threads, show_config
-from conncomp.components import (
-    Component,
-    ComponentStatistics,
-    Contacts,
-    colour_components,
-    component_members,
-    component_sizes,
-    component_spans,
-    component_statistics,
-    contacts,
-    each,
-    fill_holes,
-    largest_components,
-    region_adjacency,
-    relabel_consecutive,
-    remove_small_components,
-    size_histogram,
-    sort_by_size,
-)
-from conncomp.gpu import Workspace, kernel_times
-from conncomp.graph import (
-    Condensation,
-    Graph,
-    IncrementalComponents,
-    PathLengths,
-    condensation,
-    connected_components,
-    minimum_spanning_forest,
-    path_lengths,
-    spanning_forest,
-)
-from conncomp.grid import (
-    ComponentWrapping,
-    cluster_wrapping,
-    component_wrapping,
-    label,
-    label_bonds,
-    percolates,
-)
-from conncomp.io import read_image, write_image, write_view
+# The rooms, each with the public names that it has. A room is imported when one of its names is
+# first asked for: all of them together take as long as NumPy.
+_ROOMS = {
+    "_config": ("get_num_threads", "set_num_threads", "show_config"),
+    "components": (
+        "Component",
+        "ComponentStatistics",
+        "Contacts",
+        "colour_components",
+        "component_members",
+        "component_sizes",
+        "component_spans",
+        "component_statistics",
+        "contacts",
+        "each",
+        "fill_holes",
+        "largest_components",
+        "region_adjacency",
+        "relabel_consecutive",
+        "remove_small_components",
+        "size_histogram",
+        "sort_by_size",
+    ),
+    "gpu": ("Workspace", "kernel_times"),
+    "graph": (
+        "Condensation",
+        "Graph",
+        "IncrementalComponents",
+        "PathLengths",
+        "condensation",
+        "connected_components",
+        "minimum_spanning_forest",
+        "path_lengths",
+        "spanning_forest",
+    ),
+    "grid": (
+        "ComponentWrapping",
+        "cluster_wrapping",
+        "component_wrapping",
+        "label",
+        "label_bonds",
+        "percolates",
+    ),
+    "io": ("read_image", "write_image", "write_view"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+# These have names of their own.
+_OPEN_ROOMS = ("components", "generate", "graph", "grid", "io", "models")
 
-__all__ = [
-    "Component",
-    "ComponentStatistics",
-    "ComponentWrapping",
-    "Condensation",
-    "Contacts",
-    "Graph",
-    "IncrementalComponents",
-    "PathLengths",
-    "Workspace",
-    "cluster_wrapping",
-    "colour_components",
-    "component_members",
-    "component_sizes",
-    "component_spans",
-    "component_statistics",
-    "component_wrapping",
-    "condensation",
-    "connected_components",
-    "contacts",
-    "each",
-    "fill_holes",
-    "get_num_threads",
-    "kernel_times",
-    "label",
-    "label_bonds",
-    "largest_components",
-    "minimum_spanning_forest",
-    "path_lengths",
-    "percolates",
-    "read_image",
-    "region_adjacency",
-    "relabel_consecutive",
-    "remove_small_components",
-    "set_num_threads",
-    "show_config",
-    "size_histogram",
-    "sort_by_size",
-    "spanning_forest",
-    "write_image",
-    "write_view",
-]
+__all__ = sorted(_ROOM_OF)
 
 if TYPE_CHECKING:
+    from conncomp._config import *
+    from conncomp.components import *
+    from conncomp.gpu import *
+    from conncomp.graph import *
+    from conncomp.grid import *
+    from conncomp.io import *
+
     __version__: str
 else:
 
-    def __getattr__(name: str) -> str:
-        """Find the version when it is asked for: the metadata take as long as all other imports."""
-        if name != "__version__":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib.metadata import version
+    def __getattr__(name: str) -> Any:
+        if name in _ROOM_OF:
+            value = getattr(import_module(f"conncomp.{_ROOM_OF[name]}"), name)
+        elif name in _OPEN_ROOMS:
+            value = import_module(f"conncomp.{name}")
+        elif name == "__version__":
+            # The metadata take as long as all other imports.
+            from importlib.metadata import version
 
-        return version("conncomp")
+            value = version("conncomp")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_OPEN_ROOMS})

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
-from conncomp import _native
+_native: Any = import_module("conncomp._native")
 
 # The module for each instruction set, the best first: "native" is that of the machine where the
 # package was built, "generic" is what every processor of the architecture has.
