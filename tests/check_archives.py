@@ -17,9 +17,8 @@ LICENCES = {"LICENSE", "licenses/README.txt", "licenses/nanobind.txt", "licenses
 MOST_BYTES = 8 << 20
 NOT_IN_SDIST = (".ci/", ".github/", "benchmarks/", "recipe/")
 NOT_IN_WHEEL = "src/conncomp/bindings/"
-COMPILED = ("conncomp/_native.", "conncomp/_registers_", "conncomp/libconncomp.")
-LIBRARIES = (".so", ".dylib")
-NEEDED = ("conncomp/_native", "conncomp/_registers_generic", "conncomp/libconncomp")
+COMPILED = ("conncomp/_native.", "conncomp/_registers_")
+NEEDED = ("conncomp/_native", "conncomp/_registers_generic")
 
 
 def tracked(*folders):
@@ -59,7 +58,7 @@ def check_wheel(path):
     }
     wanted |= {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     wanted |= {f"{info}/licenses/{name}" for name in LICENCES}
-    compiled = {name for name in names if name.startswith(COMPILED) and name.endswith(LIBRARIES)}
+    compiled = {name for name in names if name.startswith(COMPILED) and name.endswith(".so")}
     flaws = differences(names - compiled, wanted)
     parts = {name.partition(".")[0] for name in compiled}
     flaws += [f"missing: {name}" for name in NEEDED if name not in parts]

@@ -60,6 +60,7 @@ def choose_build(
 
 instruction_set = choose_build(os.environ.get("CONNCOMP_CPU"), _native.supports, is_built)
 _registers = import_module(BUILDS[instruction_set])
+_registers.join(_native.process())
 
 # The functions and classes of both modules.
 native: Any = SimpleNamespace(**{**vars(_native), **vars(_registers)})

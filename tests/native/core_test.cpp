@@ -1048,7 +1048,7 @@ void test_random() {
 int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
   for (int round = 0; round < rounds; ++round) {
-    wanted_threads = draw(1, 5);
+    process().wanted_threads = draw(1, 5);
     test_grid<uint8_t, int32_t>();
     test_grid<uint64_t, int64_t>();
     test_grid<Half, int32_t>();

@@ -100,7 +100,7 @@ void test_updates() {
   const int most_lost = 2 * kLatticeAxes;
   std::vector<Bits64> acceptance(replicas.count * (most_lost + 1), Bits64(1) << 62);
   engine.metropolis(spins.data(), new_spins.data(), 5, acceptance.data(), most_lost, nullptr);
-  wanted_threads = 1;
+  process().wanted_threads = 1;
   engine.metropolis(spins.data(), serial_spins.data(), 5, acceptance.data(), most_lost, nullptr);
   check(new_spins == serial_spins, "the spins of Metropolis");
 }
@@ -306,9 +306,9 @@ void test_exchanges() {
   for (uint8_t& digit : acceptance) digit = uint8_t(draw(0, 127));
   const int threads = num_threads();
   engine.sweep(words.data(), parallel.data(), 7, acceptance.data());
-  wanted_threads = 1;
+  process().wanted_threads = 1;
   engine.sweep(words.data(), serial.data(), 7, acceptance.data());
-  wanted_threads = threads;
+  process().wanted_threads = threads;
   check(serial == parallel, "a sweep by several threads");
   for (int64_t replica = 0; replica < replicas; ++replica) {
     int64_t count = 0;
@@ -326,7 +326,7 @@ void test_exchanges() {
 int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
   for (int round = 0; round < rounds; ++round) {
-    wanted_threads = int(draw(1, 5));
+    process().wanted_threads = int(draw(1, 5));
     test_updates();
     test_draws();
     test_tally();

@@ -200,7 +200,7 @@ std::vector<T> draw_array(const Array& array, int values) {
 
 int main(int, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
-  wanted_threads = 1;
+  process().wanted_threads = 1;
   for (int round = 0; round < rounds; ++round) {
     test_pack();
     test_masks<uint8_t>(Distance<uint8_t>{uint8_t(draw(0, 255)), uint8_t(draw(0, 1) << 7)});

@@ -114,7 +114,7 @@ int main(int, char** arguments) {
     test(ArcReader("#%", "", 0, INT64_MAX, 0), text);
     test(ArcReader("c", "a", 1, vertices, 3), text);
     test(NeighbourReader(vertices, draw(0, 2), draw(0, 1), 1), text);
-    wanted_threads = draw(1, 5);
+    process().wanted_threads = draw(1, 5);
     test_compact<int32_t>();
     test_compact<int64_t>();
   }

@@ -49,6 +49,9 @@ inline void check_interpreter() {
     throw nb::import_error("conncomp works in the main interpreter only, not in subinterpreters");
 }
 
+// What a capsule with the Process of a module is called.
+constexpr const char* kProcessName = "conncomp.Process";
+
 // Each adds the functions and classes of the file of its name; module.cpp calls it, or registers.cpp.
 void define_arrays(nb::module_& m);
 void define_grid(nb::module_& m);

@@ -60,8 +60,9 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_graph_inputs(m);
   define_dictionaries(m);
   define_generate(m);
-  m.def("set_num_threads", [](int threads) { wanted_threads = threads; });
+  m.def("set_num_threads", [](int threads) { process().wanted_threads = threads; });
   m.def("get_num_threads", &num_threads);
+  m.def("process", [] { return nb::capsule(&process(), kProcessName); });
   m.def("compiler", [] { return __VERSION__; });
   m.def("supports", &supports);
 }

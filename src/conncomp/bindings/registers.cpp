@@ -1,5 +1,6 @@
 // The module for an instruction set: what works on words of 64 elements by the registers of a processor.
 #include "bindings/bindings.h"
+#include "cpu/core/process.h"
 
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
@@ -9,4 +10,5 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_intensities(m);
   define_contacts(m);
   define_models(m);
+  m.def("join", [](nb::capsule other) { join_process(*static_cast<Process*>(other.data(kProcessName))); });
 }

@@ -1,5 +1,7 @@
 #include "cpu/core/buffer.h"
 
+#include "cpu/core/process.h"
+
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -16,21 +18,15 @@ namespace {
 
 constexpr size_t kHugePage = size_t(1) << 21;
 
-struct Block {
-  void* memory;
-  size_t bytes;
-};
-using Blocks = std::array<Block, 16>;  // from the newest to the oldest
-
-constinit Blocks spare_blocks{};
-constinit std::atomic<bool> busy{false};
+using Blocks = decltype(Process::spare_blocks);
 
 // Unless another thread is at it, or was when this process was forked off.
 template <class Body>
 void with_blocks(Body&& body) {
-  if (busy.exchange(true, std::memory_order_acquire)) return;
-  body(spare_blocks);
-  busy.store(false, std::memory_order_release);
+  Process& shared = process();
+  if (shared.spare_busy.exchange(true, std::memory_order_acquire)) return;
+  body(shared.spare_blocks);
+  shared.spare_busy.store(false, std::memory_order_release);
 }
 
 }  // namespace
@@ -38,7 +34,7 @@ void with_blocks(Body&& body) {
 void* SpareMemory::take(size_t& bytes) {
   void* memory = nullptr;
   with_blocks([&](Blocks& blocks) {
-    for (Block& block : blocks)
+    for (SpareBlock& block : blocks)
       if (block.bytes >= bytes && block.bytes / 2 <= bytes) {
         memory = std::exchange(block.memory, nullptr);
         bytes = std::exchange(block.bytes, 0);
@@ -55,9 +51,9 @@ bool SpareMemory::give(void* memory, size_t bytes) {
 #endif
   bool kept = false;
   with_blocks([&](Blocks& blocks) {
-    Block next{memory, bytes};
+    SpareBlock next{memory, bytes};
     size_t sum = 0;
-    for (Block& block : blocks) {  // each moves on by one
+    for (SpareBlock& block : blocks) {  // each moves on by one
       std::swap(block, next);
       sum += block.bytes;
       if (sum > kKept) {

@@ -13,8 +13,6 @@ int64_t milliseconds_now() {
 
 }  // namespace
 
-constinit thread_local Watch watch{nullptr, false, 0};
-
 WatchedCall::WatchedCall(FunctionRef<bool()> poll)
     : poll_(poll), next_poll_(milliseconds_now() + kPause), outer_(watch) {
   watch = {this, true, kBudget};

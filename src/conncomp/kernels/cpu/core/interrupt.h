@@ -15,8 +15,7 @@
 
 namespace conncomp {
 
-// Thrown in one library and caught in another, for which its type is to be one.
-struct [[gnu::visibility("default")]] Interrupted : std::exception {
+struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
@@ -32,7 +31,7 @@ struct Watch {
 #ifdef __ELF__
 [[gnu::tls_model("initial-exec")]]
 #endif
-extern constinit thread_local Watch watch;
+inline constinit thread_local Watch watch{nullptr, false, 0};
 
 // Of work, in elements or steps of about as much: some milliseconds.
 constexpr int64_t kBudget = 1 << 18;

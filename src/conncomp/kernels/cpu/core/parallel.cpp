@@ -1,24 +1,11 @@
 #include "cpu/core/parallel.h"
 
-#include <cstdlib>
+#include <atomic>
 #include <exception>
-#include <thread>
 
 #include "cpu/core/thread_pool.h"
 
 namespace conncomp {
-
-namespace {
-
-int default_threads() {
-  const char* wanted = std::getenv("OMP_NUM_THREADS");
-  const int threads = wanted ? std::atoi(wanted) : 0;
-  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
-}
-
-}  // namespace
-
-std::atomic<int> wanted_threads{default_threads()};
 
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
   const int threads = int(std::min<int64_t>(num_threads(), count));

@@ -7,13 +7,11 @@
 
 #include "cpu/core/function_ref.h"
 #include "cpu/core/interrupt.h"
+#include "cpu/core/process.h"
 
 namespace conncomp {
 
-// OMP_NUM_THREADS at first, by which users of numerical software set it, or else the processors there are.
-extern std::atomic<int> wanted_threads;
-
-inline int num_threads() { return wanted_threads.load(std::memory_order_relaxed); }
+inline int num_threads() { return process().wanted_threads.load(std::memory_order_relaxed); }
 
 // What is worth a thread's while, in elements; tests set it so low that small inputs come in many parts.
 #ifdef CONNCOMP_GRAIN

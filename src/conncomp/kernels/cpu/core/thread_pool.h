@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "cpu/core/function_ref.h"
+#include "cpu/core/process.h"
 
 #ifdef _LIBCPP_VERSION
 // libc++ has this, and does not declare it.
@@ -38,9 +39,8 @@ class ThreadPool {
   // The one pool of this process; a forked child, which has lost its threads, gets a new one. Its threads
   // wait until the process ends, so it is never destroyed.
   static ThreadPool& get() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { pool() = new ThreadPool; });
-    (void)registered;
-    return *pool();
+    ThreadPool* pool = process().pool.load(std::memory_order_acquire);
+    return pool ? *pool : first();
   }
 
   // Runs work(), which throws nothing, on this thread and on up to `helpers` others at once, which have all
@@ -73,9 +73,15 @@ class ThreadPool {
   }
 
  private:
-  static ThreadPool*& pool() {
-    static ThreadPool* pool = new ThreadPool;
-    return pool;
+  static ThreadPool& first() {
+    static std::mutex making;
+    const std::lock_guard lock(making);
+    std::atomic<ThreadPool*>& pool = process().pool;
+    if (!pool) {
+      pthread_atfork(nullptr, nullptr, [] { process().pool = new ThreadPool; });
+      pool = new ThreadPool;
+    }
+    return *pool;
   }
 
   // What a helper may throw and catch is kept in memory that each thread gets when it first does so. If there
