@@ -208,7 +208,7 @@ def test_a_processor_for_which_nothing_was_built():
 
 
 def test_a_build_is_asked_for_by_the_environment():
-    script = "import conncomp"
+    script = "import conncomp.grid"
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
