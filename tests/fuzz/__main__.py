@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path
 
 from .mutate import mutate
+from .target import random_case
 from .targets import TARGETS
 from .worker import MIB, Worker, find_target
 
@@ -93,13 +94,20 @@ def _fuzz(name, options, shares, findings):
 
 
 def _cases(name, seed):
-    """Yield the corpus, the seeds, and then mutants of both; the same for the same `seed`."""
+    """Yield the corpus, the seeds, and then mutants of both; the same for the same `seed`.
+
+    Every other case is drawn anew, if such are cases of the target.
+    """
+    target = find_target(name)
     pool = [read_case(path) for path in sorted((CORPUS / name).glob("*.txt"))]
-    pool += find_target(name).seeds()
+    pool += target.seeds()
     yield from pool
     source = random.Random(zlib.crc32(f"{seed} {name}".encode()))
-    for _ in itertools.count():
-        yield mutate(source, source.choice(pool), pool)
+    for number in itertools.count():
+        if target.drawn and number % 2:
+            yield random_case(source)
+        else:
+            yield mutate(source, source.choice(pool), pool)
 
 
 def _signature(verdict):

@@ -74,7 +74,9 @@ class Worker:
 
     def _start(self):
         self._log = tempfile.NamedTemporaryFile(prefix="conncomp-fuzz-")  # noqa: SIM115
-        context = multiprocessing.get_context("spawn")
+        # A server that has imported all that targets need, and forks.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([f"{__package__}.targets"])
         self._pipe, other = context.Pipe()
         arguments = other, self._target, self._seconds, self._memory, self._log.name
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
@@ -108,8 +110,8 @@ def _serve(pipe, name, seconds, memory, log):
         os.dup2(nothing.fileno(), 2)
     faulthandler.enable(errors, all_threads=False)
     target = find_target(name)
-    forbidden = []
-    sys.addaudithook(lambda event, _: event in FORBIDDEN and forbidden.append(event))
+    forbidden, watched = [], FORBIDDEN - ({"pickle.find_class"} if target.unpickles else set())
+    sys.addaudithook(lambda event, _: event in watched and forbidden.append(event))
     _judge(target, target.seeds()[0])  # imports what it needs
     forbidden.clear()
     addresses = _status("VmSize") + ADDRESSES
@@ -153,9 +155,14 @@ def _judge(target, data):
 
 
 def _one_line(error, kind):
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].name}"
+    if kind == "wrong":  # which of a target's comparisons
+        helpers = re.compile(r"/testing/|/target\.py$")
+        frame = [frame for frame in frames if not helpers.search(frame.filename)][-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
     text = " ".join(str(error).split())[:200]
-    return f"{kind}: {type(error).__name__}: {text} at {Path(frame.filename).name}:{frame.name}"
+    return f"{kind}: {type(error).__name__}: {text} at {place}"
 
 
 def _status(field):
