@@ -305,12 +305,12 @@ def contacts(data):
     counts = [count for _, count, _, _ in rows]
     assert_same((touching.pairs, touching.counts, touching.batch), (pairs, counts, batch))
     _assert_near(touching.areas, [area for _, _, area, _ in rows])
-    if not axes:
-        options.pop("batch_axes", None)
-        graph = conncomp.region_adjacency(given, **neighbours, **options)
-        assert graph.num_vertices == rows_of(given)
-        src, dst = graph.arrays[:2]
-        assert_same((src, dst), np.concatenate([pairs, pairs[:, ::-1]]).T)
+    graph = conncomp.region_adjacency(given, **neighbours, **options)
+    vertices = rows_of(given)
+    number = {index: vertices * k for k, index in enumerate(items_of(given, axes))}
+    assert graph.num_vertices == vertices * len(number)
+    pairs += np.array([number[index] for *_, index in rows], np.int64).reshape(-1, 1)
+    assert_same(graph.arrays[:2], np.concatenate([pairs, pairs[:, ::-1]]).T)
 
 
 def holes(data):

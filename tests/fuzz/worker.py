@@ -11,10 +11,15 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from pathlib import Path
 
 # What a bad input may raise.
 REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
+
+# What takes long to import, which is not the time of the case that happens to be the first.
+IMPORTED_LATE = ["conncomp.cli._command", "emcee.autocorr", "matplotlib.figure", "PIL.Image"]
+IMPORTED_LATE += ["tifffile"]
 
 # What no input may make Python do.
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn"}
@@ -76,7 +81,7 @@ class Worker:
         self._log = tempfile.NamedTemporaryFile(prefix="conncomp-fuzz-")  # noqa: SIM115
         # A server that has imported all that targets need, and forks.
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([f"{__package__}.targets"])
+        context.set_forkserver_preload([f"{__package__}.targets", *IMPORTED_LATE])
         self._pipe, other = context.Pipe()
         arguments = other, self._target, self._seconds, self._memory, self._log.name
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
@@ -142,7 +147,9 @@ def _serve(pipe, name, seconds, memory, log):
 def _judge(target, data):
     """Run a case; return what is wrong with what happened, if anything is."""
     try:
-        target.run(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            target.run(data)
     except REFUSALS as error:
         # Words of NumPy or C++, or none: an allocation failed. Ours say what was too much.
         failed = isinstance(error, MemoryError) and re.match(FAILED_ALLOCATION, str(error))

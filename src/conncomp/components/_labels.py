@@ -228,6 +228,8 @@ def check_mask(mask: Any, background: Background) -> None:
 def _number_apart(items: Items, given: Labels) -> Items:
     """Give each item numbers of its own, in a copy of the labels where they are still `given`."""
     labels, background, rows = items.labels, items.background, items.rows
+    if labels.size == 0:  # which shares no memory with anything, however it was made
+        return items
     dtype = INDEX_TYPES[items.all_rows > INT32_MAX]
     private = labels.dtype == dtype and not items.xp.may_share_memory(labels, given)
     combined = labels if private else items.xp.empty(labels.shape, dtype)
