@@ -4,12 +4,9 @@ import copy
 import pickle
 from functools import partial
 
-import igraph
 import networkx as nx
 import numpy as np
-import rustworkx
 import scipy.sparse
-import sparse
 from scipy.sparse import csgraph
 
 import conncomp
@@ -77,6 +74,8 @@ def _as_dense(choices, n, src, dst, weights):
 
 
 def _as_pydata(choices, n, src, dst, weights):
+    import sparse
+
     if n == 0:
         return _as_arcs(choices, n, src, dst, weights)
     matrix = scipy.sparse.coo_array((np.ones(len(src)), (src, dst)), shape=(n, n)).tocsr()
@@ -95,11 +94,15 @@ def _as_networkx(choices, n, src, dst, weights):
 
 
 def _as_igraph(choices, n, src, dst, weights):
+    import igraph
+
     edges = list(zip(src.tolist(), dst.tolist(), strict=True))
     return igraph.Graph(n, edges, directed=True), (src, dst), None
 
 
 def _as_rustworkx(choices, n, src, dst, weights):
+    import rustworkx
+
     graph = rustworkx.PyDiGraph()
     graph.add_nodes_from(list(range(n + 2)))
     graph.remove_nodes_from([0, n + 1])
@@ -277,6 +280,9 @@ def _check_wrong_vertices(choices, n, src, dst):
 
 def _check_undirected(choices, n, src, dst):
     """An undirected edge of another library is two arcs, a loop is one."""
+    import igraph
+    import rustworkx
+
     edges = list(zip(src.tolist(), dst.tolist(), strict=True))
     kind = choices.below(4)
     if kind == 0:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PLANTED = """
 import os, signal, subprocess, sys, time
 import numpy as np
-from tests.fuzz.targets import Target
+from tests.fuzz.target import Target
 
 def when_x(harm):
     return Target(lambda data: harm() if b"x" in data else None, lambda: [b"ab", b"x"], True)
@@ -50,7 +50,8 @@ FOUND = {
 
 def start(folder, *options):
     command = [sys.executable, "-m", "tests.fuzz", "--findings", str(folder / "findings"), *options]
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command,

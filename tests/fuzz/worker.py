@@ -18,8 +18,8 @@ from pathlib import Path
 REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
 
 # What takes long to import, which is not the time of the case that happens to be the first.
-IMPORTED_LATE = ["conncomp.cli._command", "emcee.autocorr", "matplotlib.figure", "PIL.Image"]
-IMPORTED_LATE += ["tifffile"]
+IMPORTED_LATE = ["conncomp.cli._command", "emcee.autocorr", "igraph", "matplotlib.figure"]
+IMPORTED_LATE += ["PIL.Image", "rustworkx", "sparse", "tifffile"]
 
 # What no input may make Python do.
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn"}
@@ -81,7 +81,9 @@ class Worker:
         self._log = tempfile.NamedTemporaryFile(prefix="conncomp-fuzz-")  # noqa: SIM115
         # A server that has imported all that targets need, and forks.
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([f"{__package__}.targets", *IMPORTED_LATE])
+        module = self._target.rpartition(":")[0]
+        needed = [module] if module else [f"{__package__}.targets", *IMPORTED_LATE]
+        context.set_forkserver_preload(needed)
         self._pipe, other = context.Pipe()
         arguments = other, self._target, self._seconds, self._memory, self._log.name
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
