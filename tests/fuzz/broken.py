@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import itertools
 import random
+import re
 from functools import wraps
 
 import networkx as nx
@@ -16,9 +17,11 @@ import numpy as np
 
 import conncomp
 from conncomp import models
+from conncomp import networkx as backend
 
 from .target import random_case
 from .targets import TARGETS
+from .worker import judge
 
 MOST_CASES = 150
 
@@ -90,7 +93,12 @@ def of_property(owner, name, change):
 def of_call(owner, name, other):
     """Return a breakage: `other` is called with the function ahead of its arguments."""
     function = getattr(owner, name)
-    return owner, name, lambda *arguments, **options: other(function, *arguments, **options)
+
+    @wraps(function)
+    def broken(*arguments, **options):
+        return other(function, *arguments, **options)
+
+    return owner, name, broken
 
 
 def _stands_still(step, model, n=1):
@@ -108,6 +116,14 @@ def _forgets(restore, model, state):
     restore(model, state._replace(arrays=tuple(array * 0 for array in state.arrays)))
 
 
+def _stumbles(function, *arguments, **options):
+    raise KeyError("a word that says nothing")
+
+
+def _one_less(generated):
+    yield from list(generated)[1:]
+
+
 def _without_last(add, components, src, dst, **options):
     add(components, src[:-1], dst[:-1], **options)
 
@@ -119,7 +135,12 @@ POTTS_RECORD |= {"fourths": 7, "windings": 12, "rank": 13, "counts": 14}
 PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
 PERCOLATION_RECORD |= {"rank": 6, "classes": 7}
 
+GENERATED = re.compile("^(?!number_).*(_components|_edges)$")
+
 BREAKAGES = {
+    "read-image": [of(conncomp, "read_image", lambda image: image.astype(object))],
+    "read-graph": [of(conncomp, "connected_components", _part(1))],
+    "arguments": [of_call(conncomp, "label", _stumbles)],
     "label": [of(conncomp, "label", _part(0)), of(conncomp, "label", _part(1))],
     "label-bonds": [of(conncomp, "label_bonds", _part(k)) for k in (0, 1)],
     "wrapping": [
@@ -183,6 +204,15 @@ BREAKAGES = {
         of_call(conncomp.IncrementalComponents, "add_edges", _without_last),
         *(of(conncomp.IncrementalComponents, k, _part()) for k in ("connected", "roots", "labels")),
         of_property(conncomp.IncrementalComponents, "count", _part()),
+    ],
+    "networkx": [
+        *(of(backend, name, _one_less) for name in backend.__all__ if GENERATED.search(name)),
+        *(
+            of(backend, name, _part())
+            for name in backend.__all__
+            if name.startswith(("is_", "number_", "node_"))
+            or name.endswith(("_tree", "condensation"))
+        ),
     ],
     "potts": [
         *(of(models.Potts, "swendsen_wang", _column(k)) for k in POTTS_RECORD.values()),
@@ -277,9 +307,7 @@ def notices(target, breakage):
     cases = itertools.chain(target.seeds(), iter(lambda: random_case(source), None))
     with installed(*breakage):
         for number, data in enumerate(itertools.islice(cases, MOST_CASES)):
-            try:
-                target.run(data)
-            except Exception:  # whatever a wrong result leads to
+            if judge(target, data) is not None:
                 return number
     return None
 

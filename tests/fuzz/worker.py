@@ -50,6 +50,7 @@ class Worker:
         self._process = None
 
     def __enter__(self):
+        self._start()
         return self
 
     def __exit__(self, *_):
@@ -119,7 +120,7 @@ def _serve(pipe, name, seconds, memory, log):
     target = find_target(name)
     forbidden, watched = [], FORBIDDEN - ({"pickle.find_class"} if target.unpickles else set())
     sys.addaudithook(lambda event, _: event in watched and forbidden.append(event))
-    _judge(target, target.seeds()[0])  # imports what it needs
+    judge(target, target.seeds()[0])  # imports what it needs
     forbidden.clear()
     addresses = _status("VmSize") + ADDRESSES
     resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
@@ -134,7 +135,7 @@ def _serve(pipe, name, seconds, memory, log):
         signal.setitimer(signal.ITIMER_REAL, seconds + 0.5)
         Path("/proc/self/clear_refs").write_text("5")
         before = _status("VmHWM")
-        verdict = _judge(target, data)
+        verdict = judge(target, data)
         growth = _status("VmHWM") - before
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
@@ -146,7 +147,7 @@ def _serve(pipe, name, seconds, memory, log):
         pipe.send(verdict)
 
 
-def _judge(target, data):
+def judge(target, data):
     """Run a case; return what is wrong with what happened, if anything is."""
     try:
         with warnings.catch_warnings():
