@@ -381,7 +381,7 @@ class Output:
             if self._copy is not self.labels:
                 self._fill(self._copy)
             return self._out
-        largest = extremes(self.labels)[1] if self.labels.size else 0
+        largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
         smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
         wanted = smallest if self._wanted is None else self._wanted
         if largest > np.iinfo(wanted).max:

@@ -80,8 +80,6 @@ def _as_pydata(choices, n, src, dst, weights):
         return _as_arcs(choices, n, src, dst, weights)
     matrix = scipy.sparse.coo_array((np.ones(len(src)), (src, dst)), shape=(n, n)).tocsr()
     given = sparse.COO.from_scipy_sparse(matrix)
-    if choices.flag():
-        given = sparse.GCXS(given, compressed_axes=(0,))
     return given, matrix.nonzero(), None
 
 
