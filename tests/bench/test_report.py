@@ -147,7 +147,7 @@ def test_of_what_was_measured(run):
 
 @pytest.mark.parametrize("kind", SUITES)
 def test_of_every_kind(run, kind):
-    """What `conncomp bench KIND` writes, `report` and `compare` read, and say of which kind it is."""
+    """What `conncomp bench KIND` writes, `report` and `compare` read."""
     suite = next(iter(SUITES[kind]))
     measured = (kind, "--suite", suite, "--size", "tiny", "--algorithm", "auto", "-o", "a.json")
     result = run(*measured)

@@ -314,10 +314,11 @@ def _decode(data: bytes) -> Result:
             raise ValueError("is not a result file of conncomp bench")
         if head.version != VERSION:
             raise ValueError(f"is of another version of the format than {VERSION}")
-        return msgspec.json.decode(data, type=Result)
+        result: Result = msgspec.json.decode(data, type=Result)
     except msgspec.ValidationError as error:
         raise ValueError(f"is not a valid result: {error}"[:LONGEST_REASON]) from None
     except msgspec.DecodeError as error:
         raise ValueError(f"is damaged, or not JSON: {error}") from None
     except RecursionError:
         raise ValueError("is nested too deeply for a result") from None
+    return result
