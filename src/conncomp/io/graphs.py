@@ -22,7 +22,7 @@ from scipy import sparse
 from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
 from conncomp._optional import optional
-from conncomp.graph.graph import Graph
+from conncomp.graph.graph import Graph, excess
 from conncomp.io.files import (
     EXPANSION,
     FREE_EXPANSION,
@@ -45,13 +45,6 @@ CHUNK = 1 << 18
 
 # Words of text that are read, and names of vertices, are shorter.
 LONGEST_WORD: int = native.longest_word
-
-# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
-# a mistake: ids that are no vertex numbers, or a damaged header.
-VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
-
-# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
-BYTES_PER_VERTEX = 32
 
 # A line before the header is read in Python; more of them are no file of ours.
 LINES_BEFORE_HEADER = 1 << 16
@@ -137,14 +130,10 @@ def _read_as(format: str, source: Source) -> tuple[Graph, Names | None]:
 
 def _check_vertices(source: Source, graph: Graph, remedy: str) -> None:
     """Raise if vertices that only a number tells of would need much memory and time."""
-    vertices, arcs = graph.num_vertices, graph.num_arcs
     rows_were_read = graph._csr is not None
-    if not rows_were_read and vertices > FREE_VERTICES + VERTICES_PER_ARC * arcs:
-        raise source.error(
-            f"{vertices} vertices, but only {arcs} arcs: to label them takes about "
-            f"{BYTES_PER_VERTEX * vertices / 1e9:,.1f} GB of memory; {remedy} keeps only the "
-            "vertices that have arcs"
-        )
+    problem = None if rows_were_read else excess(graph.num_vertices, graph.num_arcs)
+    if problem is not None:
+        raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
 
 
 def _find_format(source: Source) -> str:
@@ -550,7 +539,7 @@ def count_without_arcs(graph: Graph) -> int:
 def _compact(graph: Graph) -> tuple[Graph, NDArray[np.int64]]:
     """Renumber the vertices that have arcs; return their old numbers too."""
     src, dst = graph._arcs or (_sources(graph), graph.indices)
-    if graph.num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * len(src):
+    if excess(graph.num_vertices, len(src)) is None:
         # nanobind's int64 is C's long long, which NumPy prints unlike its own.
         ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
     else:
