@@ -275,6 +275,57 @@ def test_a_file_of_ecl_is_not_taken_for_text(tmp_path):
     assert repr(Graph.read(path)) == f"Graph(num_vertices={vertices}, num_arcs=1)"
 
 
+def words(*numbers):
+    return struct.pack(f"<{len(numbers)}i", *numbers)
+
+
+BINARIES = {
+    "tiff": b"II*\0" + struct.pack("<I", 8) + bytes(range(256)) * 4,
+    "parquet": b"PAR1\x15\x04\x15\x10\x15\x14L\x15\x02\x15\0\x12\0\0" + bytes(40) + b"PAR1",
+    "png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\1\0\x08\0\0\0\0",
+    "hdf5": b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0",
+    "a program": b"\x7fELF\2\1\1\0" + bytes(8) + b"\3\0>\0\1\0\0\0",
+    "zeros": bytes(5000),
+    "a zero": b"\0",
+    "one count": words(0),
+    "no rows": words(0, 0),
+    "negative counts": words(-1, 0, 0),
+    "rows that begin late": words(1, 1, 1, 1, 0),
+    "rows that fall": words(3, 3, 0, 2, 1, 3, 0, 1, 2),
+    "rows beyond the arcs": words(3, 2, 0, 1, 3, 3, 0, 1),
+    "rows that end early": words(3, 2, 0, 1, 1, 1, 0, 1),
+    "no vertex": words(2, 1, 0, 1, 1, 2),
+    "a negative vertex": words(2, 1, 0, 1, 1, -1),
+    "a byte less": write_ecl(3, [(0, 1)])[0][:-1],
+    "a byte more": write_ecl(3, [(0, 1)])[0] + b"\0",
+    "weights of some arcs": write_ecl(3, [(0, 1), (0, 2)], [1])[0],
+}
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+@pytest.mark.parametrize("case", BINARIES)
+def test_binaries_of_no_format(tmp_path, case, packing):
+    path = put(tmp_path, "a.dat", BINARIES[case], packing)
+    with pytest.raises(ValueError, match=r"binary.* none of .*edge-list, .*ecl, npz.* format="):
+        Graph.read(path)
+    with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
+        Graph.read(path, format="ecl")
+    assert "none of" not in str(caught.value)
+
+
+def test_the_length_of_a_file_of_ecl(tmp_path):
+    """Of one that is no pipe and not packed it is known, and agrees to the byte."""
+    content, edges = write_weighted_ecl(5000, [(v, v + 1) for v in range(4999)])
+    for end in (-4 * len(edges), len(content)):
+        path = put(tmp_path, "a", content[:end])
+        assert repr(Graph.read(path)) == "Graph(num_vertices=5000, num_arcs=4999)"
+        for wrong in (content[: end - 1], content[:end] + b"\0"):
+            with pytest.raises(ValueError, match="binary"):
+                Graph.read(put(tmp_path, "a", wrong))
+            with pytest.raises(ValueError, match="cut short|more follow|weights would be"):
+                Graph.read(put(tmp_path, "a", wrong, ".gz"))
+
+
 @pytest.mark.parametrize("write", TEXT_WRITERS, ids=lambda w: w.__name__)
 def test_byte_order_mark_of_utf_8(tmp_path, write):
     content, arcs = write(5, [(0, 4), (1, 1)])

@@ -478,7 +478,9 @@ class Graph:
             What NetworkX reads of it, up to 64 MiB and without a DOCTYPE. Nodes are vertices in
             their order, with their ids as names; an undirected edge makes two arcs.
         ecl
-            The binary format of ECL-CC: little-endian int32.
+            The binary format of ECL-CC: little-endian int32. A binary file of another name is one if
+            its length agrees with its counts, to the byte where that is known, and its rows begin
+            as rows do; otherwise it is refused.
         npz
             A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
             or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.

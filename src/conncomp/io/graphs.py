@@ -152,10 +152,36 @@ def _find_format(source: Source) -> str:
             "is an array of NumPy; scipy.sparse.save_npz writes matrices that can be read"
         )
     if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
-        return "ecl"
+        if _is_ecl(source):
+            return "ecl"
+        raise source.error(
+            f"is binary, and of none of the formats {', '.join(FORMATS)}; where it is one of them, "
+            "say so by format="
+        )
     if re.match(rb"\s*<\?xml|\s*<graphml", head):
         return "graphml"
     return "dimacs" if re.match(rb"[cp]\s", head) else "edge-list"
+
+
+def _is_ecl(source: Source) -> bool:
+    """Whether the first bytes, and the length if it is known, are those of a file of ECL."""
+    head = source.peek(HEAD)
+    numbers = np.frombuffer(head, "<i4", len(head) // 4).astype(np.int64)
+    if len(numbers) < 3 or numbers[:2].min() < 0:
+        return False
+    vertices, arcs = numbers[:2].tolist()
+    begins, targets = numbers[2 : vertices + 3], numbers[vertices + 3 : vertices + 3 + arcs]
+    without_weights = 4 * (vertices + 3 + arcs)
+    length = len(head) if len(head) < HEAD else source.length
+    return bool(
+        length in (None, without_weights, without_weights + 4 * arcs)
+        and len(head) <= without_weights + 4 * arcs
+        and begins[0] == 0
+        and (begins[1:] >= begins[:-1]).all()
+        and begins[-1] <= arcs
+        and (len(begins) <= vertices or begins[-1] == arcs)
+        and ((targets >= 0) & (targets < vertices)).all()
+    )
 
 
 def _read_edge_list(source: Source) -> Graph:
