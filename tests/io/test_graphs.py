@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 import tracemalloc
+import typing
 import zlib
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 
 from conncomp import Graph, connected_components
 from conncomp._core import native
+from conncomp.graph import graph as graph_module
 from conncomp.graph.graph import FREE_VERTICES, VERTICES_PER_ARC
 from conncomp.io import files
 from conncomp.io import graphs as graph_files
@@ -322,7 +324,7 @@ def test_the_length_of_a_file_of_ecl(tmp_path):
         for wrong in (content[: end - 1], content[:end] + b"\0"):
             with pytest.raises(ValueError, match="binary"):
                 Graph.read(put(tmp_path, "a", wrong))
-            with pytest.raises(ValueError, match="cut short|more follow|weights would be"):
+            with pytest.raises(ValueError, match=r"cut short|more follow|weights would be"):
                 Graph.read(put(tmp_path, "a", wrong, ".gz"))
 
 
@@ -347,6 +349,30 @@ def test_rows_that_are_there_are_not_too_many(tmp_path, monkeypatch):
     monkeypatch.setattr("conncomp.graph.graph.FREE_VERTICES", 0)
     assert Graph.read(put(tmp_path, "a.graph", "1000 0\n" + "\n" * 1000)).num_vertices == 1000
     assert Graph.read(put(tmp_path, "a.egr", write_ecl(1000, [])[0])).num_vertices == 1000
+
+
+MATRIX = "%%MatrixMarket matrix coordinate real general\n"
+
+IDS = {
+    "numbers": ("a.txt", "7 9\n", np.int64, [7, 9]),
+    "a matrix": ("a.mtx", MATRIX + "3 3 1\n1 3 1\n", np.int64, [0, 2]),
+    "names": ("a.csv", "from,to\nanna,7\n", np.str_, ["anna", "7"]),
+    "numbers in CSV": ("a.csv", "from,to\n9,7\n", np.int64, [7, 9]),
+    "GraphML": ("a.graphml", networkx.path_graph(2), np.str_, ["0", "1"]),
+}
+
+
+@pytest.mark.parametrize("case", IDS)
+def test_ids_are_what_is_annotated(tmp_path, case):
+    name, content, kind, expected = IDS[case]
+    content = content if isinstance(content, str) else "\n".join(networkx.generate_graphml(content))
+    ids = Graph.read(put(tmp_path, name, content), compact_ids=True)[1]
+    assert ids.tolist() == expected
+    assert ids.dtype.type is kind
+    annotated = typing.get_overloads(Graph.read)[1].__annotations__["return"]
+    _, arrays = typing.get_args(eval(annotated, vars(graph_module)))
+    kinds = [typing.get_args(typing.get_args(array)[1])[0] for array in typing.get_args(arrays)]
+    assert set(kinds) == {np.int64, np.str_}
 
 
 def test_ids_up_to_the_largest_int64(tmp_path):
@@ -478,8 +504,6 @@ def test_can_be_interrupted(tmp_path, monkeypatch, case):
         Graph.read(put(tmp_path, *INTERRUPTED[case]), progress=press_ctrl_c)
     assert len(seen) == 1
 
-
-MATRIX = "%%MatrixMarket matrix coordinate real general\n"
 
 BAD = {
     "a letter": ("a.txt", "0 1\n# note\n2 x3\n", ":3: expected a vertex number .* found 'x3'"),

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from conncomp.io.files import Progress, StrPath
 
 Indices = NDArray[Any]
+Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
@@ -404,7 +405,7 @@ class Graph:
         compact_ids: Literal[True],
         format: str | None = None,
         progress: Progress | None = None,
-    ) -> tuple[Graph, NDArray[np.int64]]: ...
+    ) -> tuple[Graph, Ids]: ...
 
     @classmethod
     def read(
@@ -414,7 +415,7 @@ class Graph:
         compact_ids: bool = False,
         format: str | None = None,
         progress: Progress | None = None,
-    ) -> Graph | tuple[Graph, NDArray[np.int64]]:
+    ) -> Graph | tuple[Graph, Ids]:
         r"""Read a graph from a file, which gzip, bzip2 or xz may have packed.
 
         Parameters
@@ -436,9 +437,10 @@ class Graph:
         Returns
         -------
         graph : Graph
-        ids : ndarray of int64 or of str
+        ids : ndarray of int64, or of str where the file gives names
             The number that each vertex has without `compact_ids`, or the name that it has in the
-            file; only with it.
+            file; only with it. GraphML gives names, also those that are numbers; a CSV file does
+            unless all are whole numbers; the other formats have numbers.
 
         Raises
         ------
@@ -478,9 +480,9 @@ class Graph:
             What NetworkX reads of it, up to 64 MiB and without a DOCTYPE. Nodes are vertices in
             their order, with their ids as names; an undirected edge makes two arcs.
         ecl
-            The binary format of ECL-CC: little-endian int32. A binary file of another name is one if
-            its length agrees with its counts, to the byte where that is known, and its rows begin
-            as rows do; otherwise it is refused.
+            The binary format of ECL-CC: little-endian int32. A binary file of another name is one
+            if its length agrees with its counts, to the byte where that is known, and its rows
+            begin as rows do; otherwise it is refused.
         npz
             A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
             or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.

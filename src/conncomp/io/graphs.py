@@ -22,7 +22,7 @@ from scipy import sparse
 from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
 from conncomp._optional import optional
-from conncomp.graph.graph import Graph, excess
+from conncomp.graph.graph import Graph, Ids, excess
 from conncomp.io.files import (
     EXPANSION,
     FREE_EXPANSION,
@@ -36,7 +36,7 @@ from conncomp.io.files import (
 from conncomp.io.images import read_image
 
 Indices = NDArray[Any]
-Names = NDArray[Any]
+Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
 
@@ -85,7 +85,7 @@ def read_graph(
     compact_ids: bool,
     format: str | None,
     progress: Progress | None,
-) -> Graph | tuple[Graph, Names]:
+) -> Graph | tuple[Graph, Ids]:
     """Read a graph; see `Graph.read`."""
     graph, names = load_graph(path, compact_ids, format, progress, remedy="compact_ids=True")
     if not compact_ids:
@@ -101,7 +101,7 @@ def load_graph(
     progress: Progress | None,
     *,
     remedy: str,
-) -> tuple[Graph, Names | None]:
+) -> tuple[Graph, Ids | None]:
     """Read a graph and what its vertices are called; None if they are 0, 1, ...
 
     `remedy` is how the user asks for `compact_ids`.
@@ -117,7 +117,7 @@ def load_graph(
     return graph, names
 
 
-def _read_as(format: str, source: Source) -> tuple[Graph, Names | None]:
+def _read_as(format: str, source: Source) -> tuple[Graph, Ids | None]:
     if format in TEXT:
         head = source.peek(HEAD)
         if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
@@ -376,7 +376,7 @@ def _read_graphml(source: Source) -> tuple[Graph, Names]:
     return Graph.from_networkx(graph), _array_of_names(source, names)
 
 
-def _read_csv(source: Source) -> tuple[Graph, Names | None]:
+def _read_csv(source: Source) -> tuple[Graph, Ids | None]:
     header = (source.read_line() or b"").decode("utf-8", "surrogateescape")
     if len(header) == LONGEST_LINE:
         raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
@@ -451,7 +451,7 @@ def _array_of_names(source: Source, names: list[str]) -> Names:
     return np.array(names, np.str_)
 
 
-FORMATS: dict[str, Callable[[Source], Graph | tuple[Graph, Names | None]]] = {
+FORMATS: dict[str, Callable[[Source], Graph | tuple[Graph, Ids | None]]] = {
     "edge-list": _read_edge_list,
     "csv": _read_csv,
     "matrix-market": _read_matrix_market,
