@@ -39,6 +39,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 ROWS_PER_ELEMENT = 16
 ROWS_ALWAYS = 1 << 24
 
+# Of products of lengths: floating point then has room for them times numbers of elements.
+TINY, HUGE = 1e-280, 1e280
+
 
 def where_labels_lie(function: _Function) -> _Function:
     """Let a function of labels on the CPU or of CuPy's work for every library on a GPU.
@@ -129,6 +132,12 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
         )
     if not all(0 < length < inf for length in lengths):
         raise ValueError(f"spacing={shown(spacing)} must be positive and finite")
+    small, large = min(lengths, default=1.0), max(lengths, default=1.0)
+    if not all(TINY < product < HUGE for product in (small * small, large * large, prod(lengths))):
+        raise ValueError(
+            f"spacing={shown(spacing)}: volumes and moments have no room in floating point; use "
+            "another unit"
+        )
     return tuple(lengths)
 
 

@@ -51,9 +51,17 @@ if TYPE_CHECKING:
     from conncomp.io.files import Progress, StrPath
 
 Indices = NDArray[Any]
+Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
+
+# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
+# a mistake: ids that are no vertex numbers, or a damaged header.
+VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
+
+# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
+BYTES_PER_VERTEX = 32
 
 
 class Graph:
@@ -149,11 +157,13 @@ class Graph:
         ends = [_as_indices(src, "src"), _as_indices(dst, "dst")]
         _check_lengths(("src", "dst"), ends)
         first, second = _of_one_type(ends)
-        arcs = first, second
+        arcs, told = (first, second), num_vertices is not None
         if num_vertices is None:
             num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
         made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
         made._check_arcs()
+        if not told:
+            _refuse_excess(arcs, num_vertices)
         self.__dict__.update(made.__dict__)
 
     def _keep_rows(
@@ -203,12 +213,15 @@ class Graph:
             Vertex numbers. An ``edge_index`` of PyTorch Geometric, wherever it lies, is
             ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
-            By default one more than the largest vertex that occurs.
+            By default one more than the largest vertex that occurs, unless that is more than 64
+            for each arc and 4,194,304 besides. Ids that are no numbers from 0 become such by
+            ``numpy.unique(ids, return_inverse=True)``.
 
         Raises
         ------
         ValueError
-            If the arrays differ in length, or a vertex is negative or not below `num_vertices`.
+            If the arrays differ in length, a vertex is negative or not below `num_vertices`, or so
+            many vertices have no arc that they must be meant by `num_vertices`.
         TypeError
             If they are not of integers.
 
@@ -392,7 +405,7 @@ class Graph:
         compact_ids: Literal[True],
         format: str | None = None,
         progress: Progress | None = None,
-    ) -> tuple[Graph, NDArray[np.int64]]: ...
+    ) -> tuple[Graph, Ids]: ...
 
     @classmethod
     def read(
@@ -402,7 +415,7 @@ class Graph:
         compact_ids: bool = False,
         format: str | None = None,
         progress: Progress | None = None,
-    ) -> Graph | tuple[Graph, NDArray[np.int64]]:
+    ) -> Graph | tuple[Graph, Ids]:
         r"""Read a graph from a file, which gzip, bzip2 or xz may have packed.
 
         Parameters
@@ -424,9 +437,10 @@ class Graph:
         Returns
         -------
         graph : Graph
-        ids : ndarray of int64 or of str
+        ids : ndarray of int64, or of str where the file gives names
             The number that each vertex has without `compact_ids`, or the name that it has in the
-            file; only with it.
+            file; only with it. GraphML gives names, also those that are numbers; a CSV file does
+            unless all are whole numbers; the other formats have numbers.
 
         Raises
         ------
@@ -466,7 +480,9 @@ class Graph:
             What NetworkX reads of it, up to 64 MiB and without a DOCTYPE. Nodes are vertices in
             their order, with their ids as names; an undirected edge makes two arcs.
         ecl
-            The binary format of ECL-CC: little-endian int32.
+            The binary format of ECL-CC: little-endian int32. A binary file of another name is one
+            if its length agrees with its counts, to the byte where that is known, and its rows
+            begin as rows do; otherwise it is refused.
         npz
             A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
             or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.
@@ -715,6 +731,33 @@ def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
             raise ValueError(_no_vertex(name, place, worst, num_vertices))
+
+
+def excess(num_vertices: int, num_arcs: int) -> str | None:
+    """Say what vertices that only a number tells of take, if that is much for so many arcs."""
+    if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
+        return None
+    return (
+        f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about "
+        f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
+    )
+
+
+def _refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
+    """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
+    problem = excess(num_vertices, len(arcs[0]))
+    if problem is None:
+        return
+    far = num_vertices - 1
+    name, ends = next(
+        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
+    )
+    meant = f", or give num_vertices={num_vertices} if so many are meant"
+    raise ValueError(
+        f"{name}[{int((ends == far).argmax())}] is {far}, which makes {problem}; vertices are "
+        "numbered from 0: give them new numbers by numpy.unique(..., return_inverse=True)"
+        f"{meant if num_vertices <= MOST_VERTICES else ''}"
+    )
 
 
 def _no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:

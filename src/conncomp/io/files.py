@@ -360,6 +360,12 @@ class Source:
             f"{self.path}: {reason}" if line is None else f"{self.path}:{line}: {reason}"
         )
 
+    @property
+    def length(self) -> int | None:
+        """How many bytes it has, if that is known before they are read: no pipe, and not packed."""
+        regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+        return self._total if regular and not self._packing else None
+
     def _read(self, target: Any) -> int:
         """Unpack the next bytes into `target`; return how many, 0 at the end."""
         try:
@@ -432,8 +438,7 @@ class Source:
     @contextmanager
     def regular_file(self, suffix: str) -> Iterator[str]:
         """Give the name, with this suffix, of a file of the same bytes to be read in any order."""
-        regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
-        if regular and not self._packing and self.suffix == suffix:
+        if self.length is not None and self.suffix == suffix:
             yield self.path
             return
         with tempfile.NamedTemporaryFile(suffix=suffix) as copy:

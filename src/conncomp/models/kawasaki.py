@@ -515,17 +515,19 @@ class Kawasaki:
 
     def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
         """Return how many spins of each replica are up."""
-        fractions = one_each("fraction", fraction, self.replicas)
-        if not ((fractions > 0) & (fractions < 1)).all():
-            raise ValueError(f"fraction={shown(fraction)} must be above 0 and below 1")
-        sites = self.lattice.sites
-        up = np.array([floor(share * sites + 0.5) for share in fractions.tolist()], np.int64)
-        if up.min() == 0 or up.max() == sites:
-            raise ValueError(
-                f"fraction={shown(fraction)} of {sites} sites is none or all of them; choose one "
-                f"from {1 / sites:g} to {1 - 1 / sites:g}"
-            )
-        return up
+        fractions, sites = one_each("fraction", fraction, self.replicas), self.lattice.sites
+        up = []
+        for share in fractions.tolist():
+            wrong = fraction if np.isscalar(fraction) else share
+            if not 0 < share < 1:
+                raise ValueError(f"fraction={shown(wrong)} must be above 0 and below 1")
+            up.append(floor(share * sites + 0.5))
+            if not 0 < up[-1] < sites:
+                raise ValueError(
+                    f"fraction={shown(wrong)} of {sites} sites is none or all of them; choose one "
+                    f"from {1 / sites:g} to {1 - 1 / sites:g}"
+                )
+        return np.array(up, np.int64)
 
 
 def _engine(model: Kawasaki) -> Any:

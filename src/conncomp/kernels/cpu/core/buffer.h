@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -22,6 +23,18 @@
 namespace conncomp {
 
 constexpr size_t kHugePage = size_t(1) << 21;
+
+// Says how much memory there was none of.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(size_t bytes) {
+    std::snprintf(text_.data(), text_.size(), "Unable to allocate %.1f GB", 1e-9 * double(bytes));
+  }
+  const char* what() const noexcept override { return text_.data(); }
+
+ private:
+  std::array<char, 48> text_;
+};
 
 // Blocks of memory that nobody uses. Those as large as a huge page are aligned as such.
 class SpareMemory {
@@ -104,7 +117,7 @@ class Buffer {
     void* memory = bytes < SpareMemory::kSmallest ? nullptr : SpareMemory::take(bytes);
     if (!memory) {
       memory = std::aligned_alloc(alignment, bytes);
-      if (!memory) throw std::bad_alloc();
+      if (!memory) throw OutOfMemory(bytes);
 #ifdef __linux__
       if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
@@ -117,7 +130,7 @@ class Buffer {
     const size_t bytes = size_t(count) * sizeof(T);
     Buffer buffer;
     buffer.data_.reset(static_cast<T*>(std::calloc(bytes + 1, 1)));
-    if (!buffer.data()) throw std::bad_alloc();
+    if (!buffer.data()) throw OutOfMemory(bytes);
 #ifdef __linux__
     const uintptr_t first = uintptr_t(buffer.data()), begin = (first + kHugePage - 1) / kHugePage * kHugePage;
     if (begin + kHugePage <= first + bytes)
