@@ -148,6 +148,8 @@ def test_title_is_the_name_of_the_file(tmp_path):
     ("arguments", "options", "error", "words"),
     [
         ((3,), {}, ValueError, "scalar"),
+        ((VOLUME,), {"title": 3}, TypeError, "title=3 must be a string"),
+        ((VOLUME,), {"title": b"name"}, TypeError, "title=b'name' must be a string"),
         ((VOLUME * 0.5,), {}, TypeError, "labels is of dtype float64"),
         ((VOLUME - 5,), {}, ValueError, "labels holds -"),
         ((VOLUME, VOLUME[0]), {}, ValueError, "image has shape"),

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arguments import as_integer, as_sequence, check_choice, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
     check_kind,
+    check_memory,
     contiguous,
     converted,
     extremes,
@@ -70,8 +71,9 @@ class Graph:
     Made of arcs or rows here, or by `read` or one of the ``from_...`` methods. Arrays in main
     memory are kept without a copy where they are of int32 or int64; what changes in them later may
     lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
-    ``__cuda_array_interface__``, are copied there. The other form is made when it is asked for. An
-    undirected edge is two arcs; multiple arcs and loops are kept.
+    ``__cuda_array_interface__``, are copied there. Labels are of the library of these arrays. The
+    other form is made when it is asked for. An undirected edge is two arcs; multiple arcs and loops
+    are kept.
 
     Parameters
     ----------
@@ -141,7 +143,8 @@ class Graph:
     ) -> Graph:
         """Make a graph of what is known to be right, or is checked at once.
 
-        `library` is that of the arrays the user gave; those on a GPU are kept as CuPy's.
+        `library` is that of the arrays the user gave, and of labels; arrays are kept as NumPy's or,
+        on a GPU, as CuPy's.
         """
         graph = cls.__new__(cls)
         graph._num_vertices = num_vertices
@@ -554,7 +557,7 @@ class Graph:
     @property
     def device(self) -> Literal["cpu", "cuda"]:
         """Where the arrays lie."""
-        return "cpu" if self._library == "numpy" else "cuda"
+        return "cpu" if isinstance(self._kept()[0], np.ndarray) else "cuda"
 
     @property
     def arrays(self) -> tuple[Indices, ...]:
@@ -667,19 +670,19 @@ class Graph:
 def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     """Return the two arrays of an argument."""
     try:
-        first, second = pair
+        first, second = as_sequence(name, pair)
     except (TypeError, ValueError):
         raise TypeError(f"{name}={shown(pair)} must be a tuple of two arrays") from None
     return first, second
 
 
 def _library_of(**arrays: Any) -> str:
-    """Return the library of the arrays if they lie on a GPU, or "numpy" if none does."""
+    """Return the library of the first of some arrays, which must all lie on a GPU or none."""
     places = {name: on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
-    return library_of(next(iter(arrays.values()))) if any(places.values()) else "numpy"
+    return library_of(next(iter(arrays.values())))
 
 
 def _as_indices(values: ArrayLike, name: str) -> Indices:
@@ -694,6 +697,8 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
     check_kind(array, "iu", values, name, "of integers")
+    if array.dtype == np.uint64 and isinstance(array, np.ndarray):
+        check_memory(f"a copy of {name}, of {len(array)} entries,", array.nbytes)
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
     dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)

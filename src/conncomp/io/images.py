@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import as_numpy
+from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.io._pictures import read_picture
 from conncomp.io._tiff import read_tiff
@@ -197,6 +197,7 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
     check_format(path, array.shape)
     suffix = PurePath(path).suffix.lower()
     if suffix == ".png":
+        check_memory(f"image, of shape {array.shape},", array.nbytes)
         array = _as_png(array, path)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         if suffix == ".npy":

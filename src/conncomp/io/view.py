@@ -78,7 +78,8 @@ def write_view(
     Raises
     ------
     TypeError
-        If `labels` is not of integers, `image` not of real numbers, or `part` not of slices.
+        If `labels` is not of integers, `image` not of real numbers, `part` not of slices, or
+        `title` no string.
     ValueError
         If `labels` is of a kind that `component_statistics` refuses, `image` does not fit it,
         `part` leaves nothing to show or more than three axes, or the page would be larger than
@@ -102,6 +103,8 @@ def write_view(
     """
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title={shown(title)} must be a string, the title of the page")
     values = check_value_range(value_range)
     items = check_items(labels, background, 0)
     check_dimensions(len(items.shape))
