@@ -197,7 +197,7 @@ def test_autocorrelation_times_are_above_zero():
 
 
 def test_autocorrelation_time_can_be_interrupted():
-    series = np.random.default_rng(1).standard_normal(1_500_000)
+    series = np.random.default_rng(1).standard_normal(6_000_000)
 
     def ring(signum, frame):
         raise KeyboardInterrupt
@@ -208,7 +208,7 @@ def test_autocorrelation_time_can_be_interrupted():
 
     before = signal.signal(signal.SIGALRM, ring)
     try:
-        for delay in (0.02, 0.05, 0.08):
+        for delay in (0.1, 0.2, 0.3, 0.4):
             due = perf_counter() + delay
             signal.setitimer(signal.ITIMER_REAL, delay)
             with pytest.raises(KeyboardInterrupt):
@@ -243,7 +243,7 @@ SERIES = Potts((4, 4), replicas=2, seed=1).swendsen_wang(20)
         (
             lambda: jackknife(mean_of, np.ones(100), bin_length=13),
             ValueError,
-            r"bin_length=13 must be from 1 to 12: of longer bins there are fewer than 8 in 100 rows of 1",
+            "bin_length=13 must be from 1 to 12: of longer bins there are fewer than 8 in 100 rows",
         ),
         (
             lambda: jackknife(mean_of, np.ones((100, 2)), bin_length=50),

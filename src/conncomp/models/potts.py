@@ -708,4 +708,6 @@ def _check_p_flip(p_flip: Any) -> float:
     value = as_number("p_flip", p_flip)
     if not 0 < value < 1:
         raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
+    if _as_fixed_point(value) == 0:
+        raise ValueError(f"p_flip={shown(p_flip)} must be 2**-64 or more; no cluster would flip")
     return value
