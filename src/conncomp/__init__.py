@@ -88,13 +88,27 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from conncomp import generate as generate
+    from conncomp import models as models
+
     __version__: str
 else:
 
-    def __getattr__(name: str) -> str:
-        """Find the version when it is asked for: the metadata take as long as all other imports."""
+    def __getattr__(name: str) -> object:
+        """Find the version, and modules that few need, when they are asked for.
+
+        The metadata take as long as all other imports.
+        """
+        if name in ("generate", "models"):
+            from importlib import import_module
+
+            return import_module(f"conncomp.{name}")
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib.metadata import version
 
         return version("conncomp")
+
+    def __dir__() -> list[str]:
+        """Tell of these names, too."""
+        return sorted({*globals(), "__version__", "generate", "models"})
