@@ -685,8 +685,7 @@ def series(data):
     choices = Choices(data)
     (values,) = _series(choices)
     chains = values.reshape(len(values), -1)
-    time = reference.autocorrelation_time(chains)
-    np.testing.assert_allclose(models.autocorrelation_time(values), time, rtol=1e-6, atol=1e-9)
+    assert reference.is_autocorrelation_time(models.autocorrelation_time(values), chains)
     first, second = _series(choices, 2)
     both = np.stack([first, second]).reshape(2, len(first), -1)
     functions = [lambda x, y: x - y, lambda x, y: x * y, lambda x, y: y - x**2]
@@ -699,7 +698,7 @@ def series(data):
         found = models.jackknife(function, first, second, bin_length=length)
         _assert_estimate(found, expected)
     found = models.jackknife(function, first, second)
-    times = [reference.autocorrelation_time(each)[0] for each in both]
+    times = [models.autocorrelation_time(each).value for each in both]
     _assert_estimate(found, reference.jackknife(function, both, _bins(times, rows, replicas)))
     _check_summary(choices)
 
@@ -740,14 +739,13 @@ def _check_summary(choices):
 
         energy, squares = column("energy") / sites, column("squared_magnetisation")
         fourths, size = column("fourth_magnetisation"), column("magnetisation")
-        times = [reference.autocorrelation_time(x) for x in (energy, squares)]
-        bins = _bins([time for time, _ in times], rows, energy.shape[1])
         assert summary.measurements == energy.size
-        for found, expected in zip(
-            (summary.energy_time, summary.magnetisation_time), times, strict=True
-        ):
-            np.testing.assert_allclose(found, every * np.array(expected), rtol=1e-6, atol=1e-9)
-        enough = [time if not time <= 0.5 else 0.5 for time, _ in times]
+        found = summary.energy_time, summary.magnetisation_time
+        for time, values in zip(found, (energy, squares), strict=True):
+            assert reference.is_autocorrelation_time(time, values, every)
+        times = [time.value / every for time in found]
+        bins = _bins(times, rows, energy.shape[1])
+        enough = [time if time > 0.5 else 0.5 for time in times]
         assert summary.enough == (not any(100 * time > rows for time in enough))
         if measures["clusters"]:
             squares = column("improved_squared_magnetisation")

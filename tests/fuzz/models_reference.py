@@ -7,6 +7,8 @@ import numpy as np
 
 from ..reference import label_by_flood_fill, roots_of_labels, wrapping_axes
 
+ROUNDING = 1e-9
+
 # The steps from a site to neighbours, of two opposite ones the first, of lattices of exchanges.
 EXCHANGE_STEPS = {
     "square": [(1, 0), (0, 1)],
@@ -120,7 +122,7 @@ def autocorrelation_time(chains, window=6):
     """Return the integrated autocorrelation time of chains, shape (rows, chains), and its error.
 
     The functions of chains that vary are averaged, and summed up to the first row that is no less
-    than `window` times the sum so far.
+    than `window` times the sum so far. NaN unless the sum is above 0.
     """
     chains = chains[:, np.ptp(chains, axis=0) > 0]
     if chains.size == 0:
@@ -134,8 +136,18 @@ def autocorrelation_time(chains, window=6):
     times = np.cumsum(correlations) - 0.5
     wide = np.flatnonzero(np.arange(rows) >= window * times)
     time = float(times[wide[0]] if len(wide) else times[-1])
-    reach = max(window * time, time)
-    return time, abs(time) * math.sqrt(4 * (reach + 0.5 - time) / chains.size)
+    if not time > ROUNDING:
+        return math.nan, math.nan
+    return time, time * math.sqrt(4 * (window * time + 0.5 - time) / chains.size)
+
+
+def is_autocorrelation_time(found, chains, factor=1):
+    """Tell whether an estimate, over `factor`, is that time, however ties at the window end."""
+    for slack in (0, -ROUNDING, ROUNDING):
+        expected = factor * np.array(autocorrelation_time(chains, 6 + slack))
+        if np.allclose(found, expected, rtol=1e-6, atol=0, equal_nan=True):
+            return True
+    return math.isfinite(found[0]) and 0 < found[0] <= factor * ROUNDING
 
 
 def jackknife(function, series, bins):
