@@ -139,7 +139,7 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
     varying = chains[:, np.ptp(chains, axis=0) > 0]
     if varying.size == 0:
         return Estimate(nan, nan)
-    integrated_time = optional("emcee.autocorr", "models").integrated_time
+    integrated_time = optional("emcee.autocorr").integrated_time
     # Its time is twice ours, so half of the window makes the same.
     twice = integrated_time(varying[:, :, np.newaxis], c=WINDOW / 2, tol=0, quiet=True)
     time = float(twice[0]) / 2

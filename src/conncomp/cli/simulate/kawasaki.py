@@ -94,7 +94,7 @@ def kawasaki(
     ):
         if None not in chosen:
             raise click.UsageError(f"--{name} and --{name}s exclude each other.")
-    optional("emcee.autocorr", "models")  # not only when all is done
+    optional("emcee.autocorr")  # not only when all is done
     if temperature is None or temperature == "critical":
         temperature = coupling * Kawasaki.critical_temperature(lattice)
     along = _points("--temperatures", temperature, temperatures)

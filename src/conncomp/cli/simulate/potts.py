@@ -106,7 +106,7 @@ def potts(
     settings.check()
     if beta is not None and temperatures is not None:
         raise click.UsageError("--beta and --temperatures exclude each other.")
-    optional("emcee.autocorr", "models")  # not only when all is done
+    optional("emcee.autocorr")  # not only when all is done
     betas, lattices = _betas(beta, temperatures, settings.replicas)
 
     def build() -> Potts:
