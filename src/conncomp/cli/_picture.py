@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._optional import optional
 from conncomp.io import atomic_path
 from conncomp.io.files import printable
 from conncomp.io.images import check_format
@@ -67,16 +67,6 @@ def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
     renumbered = renumbered.reshape(plane.shape) + (0 not in numbers)
     conncomp.write_image(path, conncomp.colour_components(renumbered))
     return {"path": path, "slice": middle, "step": step}
-
-
-def need_matplotlib() -> None:
-    """Raise if there is no matplotlib."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ModuleNotFoundError:
-        raise click.ClickException(
-            "this command needs matplotlib; pip install 'conncomp[cli]'"
-        ) from None
 
 
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
@@ -143,9 +133,7 @@ def plot_series(
 
 
 def _figure(width: float, height: float) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+    return optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
 
 
 def _save(path: Path, figure: Any) -> None:

@@ -172,7 +172,7 @@ class ComponentStatistics:
         0      1     2         0.0
         1      2     1         1.0
         """
-        return optional("pandas", "tables").DataFrame(self._columns_in_memory())
+        return optional("pandas").DataFrame(self._columns_in_memory())
 
     def to_arrow(self) -> Any:
         """Return `columns` as a Table of pyarrow, which others take without a copy.
@@ -188,7 +188,7 @@ class ComponentStatistics:
         >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_arrow()["size"].to_pylist()
         [2, 1]
         """
-        return optional("pyarrow", "tables").table(self._columns_in_memory())
+        return optional("pyarrow").table(self._columns_in_memory())
 
     def _columns_in_memory(self) -> dict[str, NDArray[Any]]:
         return {
