@@ -60,7 +60,9 @@ def library_of(array: object) -> str:
     if isinstance(array, np.ndarray):
         return "numpy"
     names = [_library_of_class(base) for base in type(array).__mro__]
-    return next((name for name in names if _exchange_of(name) is not None), names[0])
+    # Sparse arrays, for example, inherit operators from NumPy.
+    foreign = (name for name in names if name != "numpy" and _exchange_of(name) is not None)
+    return next(foreign, names[0])
 
 
 def _library_of_class(kind: type) -> str:

@@ -234,6 +234,8 @@ def test_other_libraries(cupy, monkeypatch):
         streams.pop()
 
     def in_library(arrays, library):
+        if library == "numpy":
+            return arrays
         assert streams == [("foreign", 0)]
         return tuple(map(Foreign, arrays)) if isinstance(arrays, tuple) else Foreign(arrays)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, prod
 from typing import Any, NamedTuple
 
@@ -271,6 +272,7 @@ class ContactSteps(NamedTuple):
         return len(self.times)
 
 
+@lru_cache(maxsize=256)
 def contact_steps(
     neighbourhood: Neighbourhood, shape: tuple[int, ...], of_one_kind: bool = False
 ) -> ContactSteps:
