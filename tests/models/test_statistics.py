@@ -2,7 +2,7 @@
 
 import math
 import signal
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -197,6 +197,7 @@ def test_autocorrelation_times_are_above_zero():
 
 
 def test_autocorrelation_time_can_be_interrupted():
+    """Within 0.2 s of processor time, which others on the machine do not change."""
     series = np.random.default_rng(1).standard_normal(6_000_000)
 
     def ring(signum, frame):
@@ -206,17 +207,17 @@ def test_autocorrelation_time_can_be_interrupted():
         while True:
             autocorrelation_time(series)
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGPROF, ring)
     try:
         for delay in (0.1, 0.2, 0.3, 0.4):
-            due = perf_counter() + delay
-            signal.setitimer(signal.ITIMER_REAL, delay)
+            due = process_time() + delay
+            signal.setitimer(signal.ITIMER_PROF, delay)
             with pytest.raises(KeyboardInterrupt):
                 for_ever()
-            assert perf_counter() - due < 0.2
+            assert process_time() - due < 0.2
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def mean_of(mean):

@@ -139,13 +139,15 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
     0.5
     """
     chains = _as_chains("series", series)
-    varying = chains[:, np.ptp(chains, axis=0) != 0]
-    if varying.size == 0 or not np.isfinite(varying).all():
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.ptp(chains, axis=0)
+    varying = [chain for chain, each in zip(chains.T, spread, strict=True) if each != 0]
+    if not varying or not np.isfinite(spread).all():
         return Estimate(nan, nan)
-    time = _integrated_time(varying)
+    time, number = _integrated_time(varying), len(varying) * len(chains)
     if not time > 0:
         return Estimate(nan, nan)
-    return Estimate(time, time * sqrt(4 * (WINDOW * time + 0.5 - time) / varying.size))
+    return Estimate(time, time * sqrt(4 * (WINDOW * time + 0.5 - time) / number))
 
 
 def jackknife(
@@ -333,9 +335,9 @@ def _as_chains(name: str, series: ArrayLike) -> NDArray[np.float64]:
     return values.reshape(len(values), -1)
 
 
-def _integrated_time(chains: NDArray[np.float64]) -> float:
+def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
     """Return 1/2 + rho(1) + ... up to a window of WINDOW times that."""
-    rows, lags = len(chains), LEAST_LAGS
+    rows, lags = len(chains[0]), LEAST_LAGS
     while True:
         lags = min(lags, rows)
         times = np.cumsum(_autocorrelations(chains, lags)) - 0.5
@@ -345,25 +347,24 @@ def _integrated_time(chains: NDArray[np.float64]) -> float:
         lags *= 8
 
 
-def _autocorrelations(chains: NDArray[np.float64], lags: int) -> NDArray[np.float64]:
+def _autocorrelations(chains: list[NDArray[np.float64]], lags: int) -> NDArray[np.float64]:
     """Return rho(0), rho(1), ... of so many lags, averaged over chains.
 
     A piece is correlated with itself and what follows it by Fourier transforms that are short
     enough for Ctrl-C to be seen between two of them.
     """
-    rows = len(chains)
+    rows = len(chains[0])
     length = 1 << (min(rows, max(PIECE, 3 * lags)) + lags - 2).bit_length()
     piece = length - lags + 1  # so that nothing correlates around the end
     total = np.zeros(lags)
-    for chain in chains.T:
-        centred = chain - chain.mean()
-        sums = np.zeros(lags)
+    for chain in chains:
+        mean, sums = chain.mean(), np.zeros(lags)
         for begin in range(0, rows, piece):
-            first = np.fft.rfft(centred[begin : begin + piece], length)
-            following = np.fft.rfft(centred[begin : begin + length], length)
-            sums += np.fft.irfft(first.conj() * following, length)[:lags]
+            centred = chain[begin : begin + length] - mean
+            first, both = (np.fft.rfft(part, length) for part in (centred[:piece], centred))
+            sums += np.fft.irfft(first.conj() * both, length)[:lags]
         total += sums / sums[0]
-    total /= chains.shape[1]
+    total /= len(chains)
     return total
 
 
