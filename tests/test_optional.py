@@ -50,10 +50,6 @@ TAKERS = {
         POTTS + "m.simulate(model, 4, output='a.h5')",
         POTTS + "m.simulate(model, 4).write('a.h5')",
     ],
-    "emcee": [
-        "import conncomp.models as m; m.autocorrelation_time([1., 2.] * 50)",
-        COMMAND.format("simulate potts --shape 8x8 --sweeps 4"),
-    ],
     "pandas": [TABLE + "table.to_pandas()"],
     "pyarrow": [TABLE + "table.to_arrow()"],
     "rich": [POTTS + "m.simulate(model, 4, progress=True)", COMMAND.format("label image.npy")],
