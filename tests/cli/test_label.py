@@ -303,7 +303,7 @@ def test_table(run):
     assert any(line.endswith("elements/s with 1 thread") for line in lines)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32, np.float64, np.longdouble])
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64, np.longdouble])
 def test_thresholds_are_compared_exactly(dtype):
     numbers = [-(2**60), -1, 0, 1, 2**24, 2**53, 2**60, 2**60 + 256, 2**63 - 1]
     info = np.iinfo(dtype) if np.issubdtype(dtype, np.integer) else None

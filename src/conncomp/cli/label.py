@@ -349,6 +349,8 @@ def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, 
 
 def _above(image: Image, threshold: Any) -> NDArray[np.bool_]:
     """Return where `image` is larger than a number, which is compared exactly."""
+    if image.dtype.kind == "b":
+        image = image.view(np.uint8)  # which NumPy compares with integers of any size
     if image.dtype.kind != "f":
         return np.asarray(image > math.floor(threshold))
     if isinstance(threshold, np.floating):  # of the image itself
