@@ -215,3 +215,10 @@ def test_a_gpu_is_refused_with_a_remedy(write):
 
     with pytest.raises(TypeError, match=r"labels lies in GPU memory.*copy it to a NumPy array"):
         write(There())
+
+
+@pytest.mark.parametrize("title", [3, ["a"], b"a", np.arange(3)])
+def test_titles_that_are_no_text(tmp_path, title):
+    with pytest.raises(TypeError, match=r"title=.* must be a str"):
+        conncomp.write_view(tmp_path / "page.html", VOLUME, title=title)
+    assert list(tmp_path.iterdir()) == []

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import shown
+
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
 
@@ -44,6 +46,19 @@ EXPANSION, FREE_EXPANSION = 1032, 1 << 26
 
 # What unpacking may need; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
+
+
+def as_path(path: Any) -> str:
+    """Return the name of a file; a TypeError or ValueError names the argument."""
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise TypeError(f"path={shown(path)} must be a str, or path-like")
+    if "\0" in name:
+        raise ValueError(f"path={shown(path)} has a null character, and no file has it in its name")
+    return name
 
 
 @contextmanager
@@ -83,7 +98,7 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     ...     path.read_text()
     '42'
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     with _blaming(path):
         mode = _mode(target)
         if mode is not None:
@@ -301,7 +316,7 @@ class Source:
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = as_path(path)
         self.line = 0
         name = PurePath(self.path)
         self._named = name.suffix if name.suffix in PACKINGS else ""

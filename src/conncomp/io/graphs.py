@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from conncomp._arguments import INT32_MAX, check_choice
+from conncomp._arguments import INT32_MAX, as_bool, check_choice, shown
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp.graph.graph import Graph, Ids, excess
@@ -87,8 +87,11 @@ def read_graph(
     progress: Progress | None,
 ) -> Graph | tuple[Graph, Ids]:
     """Read a graph; see `Graph.read`."""
-    graph, names = load_graph(path, compact_ids, format, progress, remedy="compact_ids=True")
-    if not compact_ids:
+    compact = as_bool("compact_ids", compact_ids)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
+    graph, names = load_graph(path, compact, format, progress, remedy="compact_ids=True")
+    if not compact:
         return graph
     assert names is not None
     return graph, names
