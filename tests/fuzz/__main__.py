@@ -147,9 +147,9 @@ def _repeat(options):
 
 def _fuzz(name, options, shares, findings, counts):
     """Run one target, and add to findings and counts."""
-    begin = shown = time.monotonic()
     seconds = float("inf") if options.cases is not None else options.seconds / shares
     with _worker(name, options) as worker:
+        begin = shown = time.monotonic()
         for number, data in enumerate(_cases(name, options.seed)):
             now = time.monotonic()
             counts["cases"], counts["seconds"] = number, round(now - begin, 1)
