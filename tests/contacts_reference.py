@@ -9,9 +9,7 @@ def contacts_by_loops(labels, background, connectivity=None, periodic=False):
     """Return {pair: [contacts, faces along each axis]}, looking at each element and each step."""
     ndim, shape = labels.ndim, labels.shape
     closed = np.broadcast_to(periodic, ndim)
-    # A step along an axis of length 1 leads nowhere.
-    moves = [(-1, 0, 1) if length > 1 else (0,) for length in shape]
-    steps = [step for step in product(*moves) if step < (0,) * ndim]
+    steps = [step for step in product((-1, 0, 1), repeat=ndim) if step < (0,) * ndim]
     steps = [step for step in steps if sum(map(abs, step)) <= (connectivity or ndim)]
     counted = {}
     for at in np.ndindex(shape):

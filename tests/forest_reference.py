@@ -12,13 +12,18 @@ def ends_of(graph):
 
 
 def forest_by_kruskal(graph, weights=None):
+    """Return the arcs of the minimum spanning forest of a `conncomp.Graph`, by `kruskal`."""
+    return kruskal(graph.num_vertices, *ends_of(graph), weights)
+
+
+def kruskal(num_vertices, src, dst, weights=None):
     """Return the arcs of the minimum spanning forest; of equal weights the lower number first."""
-    src, dst = (ends.tolist() for ends in ends_of(graph))
+    src, dst = np.asarray(src).tolist(), np.asarray(dst).tolist()
     order = range(len(src))
     if weights is not None:
         values = np.asarray(weights).tolist()
         order = sorted(order, key=lambda arc: (values[arc], arc))
-    tree = list(range(graph.num_vertices))  # that a vertex is in, by any name
+    tree = list(range(num_vertices))  # that a vertex is in, by any name
     members = [[v] for v in tree]
     chosen = []
     for arc in order:

@@ -19,6 +19,8 @@ class HostCuPyGpu(HostGpu):
     def _compile(self, file, names):
         def unwrapping(function):
             def launch(grid, block, arguments, **options):
+                # What a launch asks for, as the executor checks it.
+                function.max_dynamic_shared_size_bytes = launch.max_dynamic_shared_size_bytes
                 values = [a.host if isinstance(a, Array) else a for a in arguments]
                 function(grid, block, tuple(values), **options)
 

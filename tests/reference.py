@@ -257,3 +257,9 @@ def roots_of_labels(labels, background=None):
     _, smallest, number = np.unique(labels, return_index=True, return_inverse=True)
     roots = smallest[number.reshape(labels.shape)]
     return roots if background is None else np.where(labels == background, -1, roots)
+
+
+def condensed(labels, arcs):
+    """Return the distinct arcs between components of these labels, without loops, in order."""
+    ends = {(int(labels[v]), int(labels[w])) for v, w in arcs}
+    return sorted((v, w) for v, w in ends if v != w)

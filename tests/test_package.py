@@ -96,6 +96,16 @@ def test_version():
     assert run(script) == "False"
 
 
+@pytest.mark.parametrize(("module", "name"), [("models", "Potts"), ("generate", "maze")])
+def test_modules_are_imported_when_they_are_asked_for(module, name):
+    script = f"""
+import sys, conncomp
+before = "conncomp.{module}" in sys.modules
+print(before, "{module}" in dir(conncomp), conncomp.{module}.{name}.__name__)
+"""
+    assert run(script) == f"False True {name}"
+
+
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_omp_num_threads(threads):
     script = "import conncomp; print(conncomp.get_num_threads())"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from functools import wraps
 from operator import index
 from typing import Any, TypeVar, cast
@@ -74,6 +74,19 @@ def as_batch_axes(value: Any, ndim: int, name: str) -> int:
             "item must have one"
         )
     return axes
+
+
+def as_sequence(name: str, value: Any) -> Any:
+    """Return values that have an order, and a length; a TypeError names the argument."""
+    try:
+        if isinstance(value, (str, bytes, Mapping, Set)):
+            raise TypeError
+        return value if hasattr(value, "__len__") and len(value) >= 0 else list(value)
+    except TypeError:
+        raise TypeError(
+            f"{name}={shown(value)} must be a sequence, such as a tuple: what it has must have an "
+            "order"
+        ) from None
 
 
 def as_bool(name: str, value: Any) -> bool:

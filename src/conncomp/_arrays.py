@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from importlib import import_module
 from math import prod
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from conncomp._arguments import INT32_MAX, check_choice, shown
+from conncomp._arguments import INT32_MAX, NUMBERS, check_choice, shown
 from conncomp._core import native
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
@@ -51,9 +53,32 @@ _DLPACK_CUDA, _DLPACK_CUDA_MANAGED = 2, 13
 
 
 def library_of(array: object) -> str:
-    """Return the name of the library that an array is of, such as ``"cupy"`` or ``"torch"``."""
-    name = type(array).__module__.partition(".")[0]
+    """Return the name of the library that an array is of, such as ``"cupy"`` or ``"torch"``.
+
+    Of a class that inherits from one of a library which takes arrays of others, it is that library.
+    """
+    if isinstance(array, np.ndarray):
+        return "numpy"
+    names = [_library_of_class(base) for base in type(array).__mro__]
+    # Sparse arrays, for example, inherit operators from NumPy.
+    foreign = (name for name in names if name != "numpy" and _exchange_of(name) is not None)
+    return next(foreign, names[0])
+
+
+def _library_of_class(kind: type) -> str:
+    name = kind.__module__.partition(".")[0]
     return {"jaxlib": "jax"}.get(name, name)
+
+
+def _exchange_of(library: str) -> Any:
+    """Return the module that has the `from_dlpack` of a library; None if there is none.
+
+    Libraries are not imported for that: who gave us an array of one has imported it.
+    """
+    if library not in sys.modules:
+        return None
+    module = import_module("jax.dlpack") if library == "jax" else sys.modules[library]
+    return module if hasattr(module, "from_dlpack") else None
 
 
 def as_cupy(array: Any) -> Any:
@@ -71,22 +96,39 @@ def as_cupy(array: Any) -> Any:
     return cupy.asarray(array)
 
 
-def from_cupy(array: Any, library: str) -> Any:
-    """Return a CuPy array as one of `library`, without a copy; as it is if that is not known."""
-    if library == "torch":
-        import torch
+def in_library(array: Any, library: str) -> Any:
+    """Return an array of NumPy or CuPy, or a tuple of such, as those of `library`.
 
-        return torch.from_dlpack(array)
-    if library == "jax":
-        import jax
-
-        return jax.dlpack.from_dlpack(array)
-    if library == "numba":
+    Without a copy where that is possible; as they are if the library takes no arrays of others.
+    """
+    if library in ("numpy", "cupy"):
+        return array
+    if isinstance(array, tuple):
+        return tuple(in_library(part, library) for part in array)
+    if library == "numba" and not isinstance(array, np.ndarray):
         from numba import cuda
 
         as_cuda_array: Any = cuda.as_cuda_array
         return as_cuda_array(array)
-    return array
+    exchange = _exchange_of(library)
+    if exchange is None:
+        return array
+    if isinstance(array, np.ndarray) and hasattr(exchange, "from_numpy"):  # of all dtypes
+        return exchange.from_numpy(array)
+    return exchange.from_dlpack(array)
+
+
+def apply_in_library(function: Callable[..., Any], *arrays: Any) -> Any:
+    """Apply a function of arrays of NumPy or CuPy to results of ours, which are of any one library.
+
+    What it returns becomes that library's.
+    """
+    library = library_of(arrays[0])
+    if not on_gpu(arrays[0]):
+        return in_library(function(*(as_numpy(array, "a column") for array in arrays)), library)
+    placed = [as_cupy(array) for array in arrays]
+    with caller_stream(library, placed[0].device.id):
+        return in_library(function(*placed), library)
 
 
 class _ForeignStream:
@@ -151,8 +193,10 @@ def as_numpy(array: ArrayLike, name: str) -> NDArray[Any]:
 def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     """Return what `as_numpy` does, and which elements are masked, or None where none is."""
     if isinstance(array, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(array)
-        return np.asarray(array).view(), mask if mask.dtype == bool and mask.any() else None
+        mask = np.ma.getmask(array)
+        if mask is np.ma.nomask or mask.dtype != bool or not mask.any():
+            return np.asarray(array).view(), None
+        return np.asarray(array).view(), np.ma.getmaskarray(array)
     if isinstance(array, np.ndarray):
         return np.asarray(array).view(), None
     if on_gpu(array):
@@ -160,18 +204,82 @@ def as_numpy_and_mask(array: ArrayLike, name: str) -> tuple[NDArray[Any], NDArra
             f"{name} lies in GPU memory ({type(array).__module__}.{type(array).__qualname__}), "
             "where this function does not work; copy it to a NumPy array first"
         )
-    _refuse_what_is_no_array_yet(array, name)
-    # PyTorch does not export what it may have to differentiate.
-    held: Any = array.detach() if is_of(array, "torch") else array  # type: ignore[union-attr]
+    return _made(np.asarray, _as_numpy_takes_it(array, name), name, array), None
+
+
+def _made(make: Callable[[Any], Any], held: Any, name: str, given: object) -> NDArray[Any]:
+    """Return what `make` makes of what is held of an argument; an error names that."""
     try:
-        return np.asarray(held), None
+        array: NDArray[Any] = make(held)
     except MemoryError:
         raise
     except Exception as error:  # whatever a foreign class raises
         kind = ValueError if isinstance(error, ValueError) else TypeError
         raise kind(
-            f"NumPy cannot make an array of {name}, a {type(array).__name__}: {error}"
+            f"NumPy cannot make an array of {name}, a {type(given).__name__}: {error}"
         ) from error
+    return array
+
+
+# What `numpy.asarray` makes an array of without reading it element by element.
+_ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
+_MOST_NESTED = 64  # axes of an array of NumPy
+
+
+def _as_numpy_takes_it(given: Any, name: str, nested: int = 0) -> Any:
+    """Return what `numpy.asarray` makes the right array of.
+
+    Of a sequence that is none of Python's own it would read element after element: those of an
+    image of SimpleITK, say, in one row. Such ones are refused.
+    """
+    if isinstance(given, (list, tuple)):
+        if nested > _MOST_NESTED or NUMBERS.issuperset(map(type, given)):
+            return given
+        return [_as_numpy_takes_it(value, name, nested + 1) for value in given]
+    if type(given) in NUMBERS or type(given) is np.ndarray:
+        return given
+    if nested and (on_gpu(given) or isinstance(given, np.ndarray)):  # which may be masked
+        return as_numpy(given, f"an entry of {name}")
+    _refuse_what_is_no_array_yet(given, name)
+    # PyTorch does not export what it may have to differentiate.
+    if is_of(given, "torch"):
+        return given.detach()
+    if is_of(given, "SimpleITK") and hasattr(given, "GetPixelIDTypeAsString"):
+        return _pixels(given, name)
+    if any(hasattr(given, protocol) for protocol in _ARRAY_PROTOCOLS):
+        return given
+    if hasattr(given, "__dlpack__"):
+        return _made(np.from_dlpack, given, name, given)
+    if _is_sequence(given):
+        raise TypeError(
+            f"{name} is a {type(given).__name__} of {library_of(given)}, a sequence and no array; "
+            "make a NumPy array of it first, as its library does, or a list"
+        )
+    return given
+
+
+def _is_sequence(given: object) -> bool:
+    """Whether NumPy would read an object element by element, and it is none of Python's own."""
+    kind = type(given)
+    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
+        return False
+    if isinstance(given, (str, bytes, dict, range)):
+        return False
+    try:
+        memoryview(given)  # type: ignore[arg-type]
+    except TypeError:
+        return True
+    return False
+
+
+def _pixels(image: Any, name: str) -> NDArray[Any]:
+    """Return a copy of the pixels of an image of SimpleITK, which may free or change its own."""
+    if "label" in image.GetPixelIDTypeAsString():  # SimpleITK would end the process
+        raise TypeError(
+            f"{name} is a label map of SimpleITK; make an image of it first, by "
+            "SimpleITK.LabelMapToLabel"
+        )
+    return _made(sys.modules["SimpleITK"].GetArrayFromImage, image, name, image)
 
 
 def _refuse_what_is_no_array_yet(array: object, name: str) -> None:
@@ -218,6 +326,9 @@ def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
     In pieces along the first axis, between which Ctrl-C is heard.
     """
     if out is None:
+        check_memory(
+            f"a copy of an array of shape {array.shape}", array.size * np.dtype(dtype).itemsize
+        )
         out = np.empty(array.shape, dtype)
     if array.nbytes <= PIECE_HERE or array.ndim == 0:
         out[...] = array
@@ -290,6 +401,33 @@ def extremes(values: Any) -> tuple[int, int]:
     return int(values.min()), int(values.max())
 
 
+# Fewer bytes are asked for without a look at how many there are.
+MANY_BYTES = 1 << 30
+
+
+def check_memory(what: str, num_bytes: int) -> None:
+    """Raise MemoryError at once if so many bytes are more than the machine has.
+
+    An array that broadcasting has made costs nothing, until a copy of it or labels are asked for;
+    a pass over it before that would take hours.
+
+    Parameters
+    ----------
+    what : str
+        What needs them, for the error.
+    num_bytes : int
+    """
+    if num_bytes <= MANY_BYTES:
+        return
+    from conncomp._system import total_memory  # which takes long to import
+
+    if 0 < total_memory() < num_bytes:
+        raise MemoryError(
+            f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "
+            f"{total_memory() / 2**30:.0f} GiB of memory; work on parts of the array"
+        )
+
+
 # From so many bytes on, the memory of an array of labels is kept for the next one once it is freed.
 LARGE_BYTES = 1 << 20
 
@@ -299,6 +437,7 @@ def new_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     num_bytes = prod(shape) * np.dtype(dtype).itemsize
     if xp is not np or num_bytes < LARGE_BYTES:
         return xp.empty(shape, dtype)
+    check_memory(f"a new array of shape {shape}", num_bytes)
     return native.empty_bytes(num_bytes).view(dtype).reshape(shape)
 
 
@@ -381,7 +520,7 @@ class Output:
             if self._copy is not self.labels:
                 self._fill(self._copy)
             return self._out
-        largest = extremes(self.labels)[1] if self.labels.size else 0
+        largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
         smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
         wanted = smallest if self._wanted is None else self._wanted
         if largest > np.iinfo(wanted).max:
@@ -431,9 +570,7 @@ def _check_output(
 ) -> Any:
     """Return `out` as a plain array of `xp`."""
     if xp is np:
-        if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
-            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
-        out = np.asarray(out).view()
+        out = _as_shared(out)
         usable = out.flags.c_contiguous and out.flags.writeable and out.flags.aligned
     else:
         if not on_gpu(out):
@@ -452,6 +589,21 @@ def _check_output(
     if any(_may_share_memory(out, array, xp) for array in inputs):
         raise ValueError("out shares memory with the input, which is never changed; copy one")
     return out
+
+
+def _as_shared(out: Any) -> NDArray[Any]:
+    """Return a view of an array in main memory, of any library; what is written goes there."""
+    if isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray):
+        return np.asarray(out).view()
+    if hasattr(out, "__dlpack__") and not isinstance(out, np.ndarray):
+        # Of a copy, such as some libraries give away, the next one is another one.
+        first, second = as_numpy(out, "out"), as_numpy(out, "out")
+        if first.size == 0 or np.may_share_memory(first, second):
+            return first
+    raise TypeError(
+        f"out must be a NumPy array, not {type(out).__name__}, or one of another library that "
+        "shares its memory by DLPack"
+    )
 
 
 def _may_share_memory(out: Any, array: Any, xp: Any) -> bool:

@@ -19,7 +19,7 @@ PACKAGES = {
         "nvidia-cuda-nvrtc",
     ),
     "io": ("pillow", "tifffile"),
-    "models": ("emcee", "h5py"),
+    "models": ("h5py",),
     "cli": ("click", "rich", "matplotlib"),
     "peers": (
         "networkx",

@@ -1,25 +1,38 @@
-"""Packages of the extras."""
+"""Packages that are installed with an extra only, and what errors say where one is missing."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-PURPOSES = {
-    "io": "this file format",
-    "models": "this part of conncomp.models",
-    "cli": "a display of progress",
-    "tables": "this table",
-    "networkx": "this file format",
-    "plots": "this plot",
+# Of each module that may be missing: what its package is called, which extra has it, and what needs
+# it unless that is said.
+PACKAGES = {
+    "PIL": ("pillow", "io", "this file format"),
+    "click": ("click", "cli", "this command"),
+    "cupy": ("CuPy", "cuda13", "work on a GPU"),
+    "h5py": ("h5py", "models", "this part of conncomp.models"),
+    "jinja2": ("jinja2", "bench", "this command"),
+    "matplotlib": ("matplotlib", "plots", "this drawing"),
+    "msgspec": ("msgspec", "bench", "this command"),
+    "networkx": ("networkx", "networkx", "this file format"),
+    "pandas": ("pandas", "tables", "this table"),
+    "pyarrow": ("pyarrow", "tables", "this table"),
+    "rich": ("rich", "cli", "a display of progress"),
+    "skimage": ("scikit-image", "bench", "a check of labels"),
+    "tifffile": ("tifffile", "io", "this file format"),
 }
 
 
-def optional(name: str, extra: str = "io") -> Any:
-    """Import a module of an extra."""
+def hint(module: str, purpose: str = "") -> str:
+    """Say what needs a module that is missing, and how to install it."""
+    package, extra, usual = PACKAGES[module.partition(".")[0]]
+    return f"{purpose or usual} needs {package}: pip install 'conncomp[{extra}]'"
+
+
+def optional(module: str, purpose: str = "") -> Any:
+    """Import a module of a package that may be missing."""
     try:
-        return import_module(name)
+        return import_module(module)
     except ModuleNotFoundError as error:
-        package = {"PIL": "pillow"}.get(top := name.partition(".")[0], top)
-        purpose = PURPOSES[extra]
-        raise ImportError(f"{purpose} needs {package}: pip install 'conncomp[{extra}]'") from error
+        raise ImportError(hint(module, purpose)) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -70,6 +70,12 @@ class Workspace:
     def __exit__(self, *error: object) -> None:
         """Let the next thread launch."""
         self._turn.release()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be copied: two with one memory would give it to two calls at once."""
+        raise TypeError(
+            "a Workspace cannot be copied or pickled; make another one, conncomp.Workspace()"
+        )
 
     @property
     def nbytes(self) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -204,8 +205,8 @@ def test_an_algorithm_that_takes_too_long():
 
 
 def test_without_the_reference(run, monkeypatch):
-    monkeypatch.setattr("conncomp.cli.bench.find_spec", lambda name: None)
-    check_failure(run(*IMAGE), "needs scikit-image; pip install 'conncomp[bench]'")
+    monkeypatch.setitem(sys.modules, "skimage.measure", None)
+    check_failure(run(*IMAGE), "needs scikit-image: pip install 'conncomp[bench]'")
 
 
 @pytest.mark.parametrize(

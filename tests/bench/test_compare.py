@@ -98,7 +98,7 @@ def test_notes_and_means(make_result, make_row, make_run):
 
 
 def test_other_kind(make_result, make_row):
-    with pytest.raises(ValueError, match=r"elements.*arcs"):
+    with pytest.raises(ValueError, match=r"arrays.*graphs"):
         compare(make_result(make_row()), make_result(make_row(graph=True)))
 
 

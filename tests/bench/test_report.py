@@ -5,6 +5,7 @@ import pytest
 
 from conncomp.bench.report import find_curves, render
 from conncomp.bench.results import load, save
+from conncomp.bench.suites import SUITES
 from html_page import Page
 
 
@@ -142,3 +143,28 @@ def test_of_what_was_measured(run):
     assert "components-…" in page.text
     result = run("compare", "a.json", "a.json", "--json")
     assert {change["verdict"] for change in json.loads(result.stdout)["changes"]} == {"same"}
+
+
+@pytest.mark.parametrize("kind", SUITES)
+def test_of_every_kind(run, kind):
+    """What `conncomp bench KIND` writes, `report` and `compare` read."""
+    suite = next(iter(SUITES[kind]))
+    measured = (kind, "--suite", suite, "--size", "tiny", "--algorithm", "auto", "-o", "a.json")
+    result = run(*measured)
+    assert result.exit_code == 0, result.output
+    result = run("report", "a.json", "-o", "r.html")
+    assert (result.exit_code, result.output) == (0, "")
+    page = Page(Path("r.html").read_text())
+    title = {"grid": "Arrays", "graph": "Graphs", "strong": "Strong components"}[kind]
+    assert f"{title} on" in page.text
+    result = run("compare", "a.json", "a.json")
+    assert result.exit_code == 0, result.output
+
+
+def test_kinds_are_told_apart(run, make_result, make_row):
+    save("a.json", make_result(make_row(graph=True)))
+    strong = json.loads(Path("a.json").read_text()) | {"kind": "strong"}
+    Path("b.json").write_text(json.dumps(strong))
+    result = run("compare", "a.json", "b.json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "conncomp: one result is of graphs, the other of strong components\n"

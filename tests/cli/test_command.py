@@ -433,14 +433,14 @@ def test_progress_goes_to_a_terminal_only(tmp_path):
 def test_without_the_extra(library):
     code = f"import sys; sys.modules[{library!r}] = None; from conncomp.cli import main; main()"
     result = python("-c", code)
-    line = f"conncomp: this command needs {library}; pip install 'conncomp[cli]'\n"
+    line = f"conncomp: this command needs {library}: pip install 'conncomp[cli]'\n"
     assert (result.returncode, result.stdout, result.stderr) == (2, "", line)
 
 
 def test_without_matplotlib(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     line = check_failure(run("graph", "arcs.txt", "--histogram", "out.png"))
-    assert line == "conncomp: this plot needs matplotlib: pip install 'conncomp[plots]'"
+    assert line == "conncomp: this drawing needs matplotlib: pip install 'conncomp[plots]'"
     assert run("graph", "arcs.txt").exit_code == 0
 
 

@@ -78,6 +78,25 @@ def test_background(report, background):
     assert found["components"] == count
 
 
+@pytest.mark.parametrize("background", ["7", "-1", "0.5", "nan", "inf"])
+@pytest.mark.parametrize("threshold", ["1", "otsu"])
+def test_backgrounds_that_no_threshold_leaves(run, background, threshold):
+    """Otherwise all elements are foreground, without a word."""
+    found = run("label", "image.npy", "--threshold", threshold, "--background", background)
+    assert (found.exit_code, found.stdout) == (2, "")
+    words = f"--background {background}: with --threshold the image has the values 0 and 1 only"
+    assert words in found.stderr
+
+
+@pytest.mark.parametrize("background", ["0", "1", "1.0"])
+def test_background_of_a_threshold(report, background):
+    found = report("label", "image.npy", "--threshold", "1", "--background", background)
+    above = IMAGE > 1
+    count = conncomp.label(above, background=float(background), return_num=True)[1]
+    assert found["components"] == count
+    assert found["foreground"] == np.count_nonzero(above != float(background))
+
+
 def test_nan_can_be_background(report):
     conncomp.write_image("nan.npy", np.array([1.0, np.nan, 1.0]))
     found = report("label", "nan.npy", "--background", "nan")
@@ -144,6 +163,8 @@ def test_statistics_by_spacing(report):
         ("--stats s.csv --spacing 1,2", "--spacing has 2 lengths; the image has 3 axes"),
         ("--stats s.csv --spacing 1,2,x", "is not a positive, finite number for each"),
         ("--stats s.csv --spacing 1,inf,1", "is not a positive, finite number for each"),
+        ("--stats s.csv --spacing 1,1e300,1", "volumes and moments have no room"),
+        ("--stats s.csv --spacing 1,1e-320,1", "volumes and moments have no room"),
     ],
 )
 def test_spacings_that_have_no_meaning(run, arguments, words):
@@ -282,7 +303,7 @@ def test_table(run):
     assert any(line.endswith("elements/s with 1 thread") for line in lines)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32, np.float64, np.longdouble])
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, np.float64, np.longdouble])
 def test_thresholds_are_compared_exactly(dtype):
     numbers = [-(2**60), -1, 0, 1, 2**24, 2**53, 2**60, 2**60 + 256, 2**63 - 1]
     info = np.iinfo(dtype) if np.issubdtype(dtype, np.integer) else None

@@ -263,6 +263,7 @@ def test_existing_output_is_refused(run, option, name):
         ("--temperatures 1:2", "'1:2' is not A:B:N"),
         ("--temperatures 0:2:3", "--temperatures 0:2:3 must be two temperatures above 0"),
         ("--temperatures 1:inf:3", "must be two temperatures above 0"),
+        ("--temperatures 1e-320:2:3", "has 9.99989e-321, of which no number is the inverse"),
         ("--temperatures 1:2:0", "must be two temperatures above 0"),
         ("--temperatures 1:2:3 --beta 1", "--beta and --temperatures exclude each other"),
         ("--checkpoint-every 0 --checkpoint a", "--checkpoint-every 0.0 must be above 0"),
@@ -353,13 +354,11 @@ def test_progress_tells_how_many_updates_are_done(tmp_path):
     assert b"/4400" in shown
 
 
-@pytest.mark.parametrize("library", ["h5py", "emcee.autocorr"])
-def test_without_the_extra(run, monkeypatch, library):
-    monkeypatch.setitem(sys.modules, library, None)
+def test_without_the_extra(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "h5py", None)
     line = check_failure(run(*BASE.split(), "-o", "run.h5"))
-    package = library.partition(".")[0]
     assert line == (
-        f"conncomp: this part of conncomp.models needs {package}: pip install 'conncomp[models]'"
+        "conncomp: this part of conncomp.models needs h5py: pip install 'conncomp[models]'"
     )
     assert not snapshot()
 

@@ -1,5 +1,7 @@
 """Contacts of labels and their graph, against loops over pairs of elements."""
 
+from itertools import product
+
 import cc3d
 import numpy as np
 import pytest
@@ -74,6 +76,50 @@ def test_items(problem, batch_axes):
     assert row == len(touching.pairs)
 
 
+def lattices_of_few(most_dims):
+    """Give labels of all shapes of lengths 1 to 3, with every axis open or closed."""
+    rng = np.random.default_rng(0)
+    for ndim in range(1, most_dims + 1):
+        for shape in product((1, 2, 3), repeat=ndim):
+            labels = rng.integers(0, 4, shape)
+            for periodic in product((False, True), repeat=ndim):
+                for connectivity in range(1, ndim + 1):
+                    yield labels, {"connectivity": connectivity, "periodic": periodic}
+
+
+def test_axes_of_length_1_to_3():
+    """Each step is a contact, if it leads around an axis to where another one leads, too."""
+    for labels, options in lattices_of_few(3):
+        spacing = [0.5, 2, 3][: labels.ndim]
+        touching = conncomp.contacts(labels, background=0, spacing=spacing, **options)
+        check_contacts(touching, contacts_by_loops(labels, 0, **options), spacing)
+        graph = conncomp.region_adjacency(labels, background=0, **options)
+        assert graph.num_arcs == 2 * len(touching.pairs)
+
+
+def test_rule_of_repeated_arrays():
+    """An array that is repeated along periodic axes has so many times as many contacts."""
+    for labels, options in lattices_of_few(2):
+        touching = conncomp.contacts(labels, background=0, **options)
+        for times in product((1, 2, 3), repeat=labels.ndim):
+            times = np.where(options["periodic"], times, 1)
+            repeated = conncomp.contacts(np.tile(labels, times), background=0, **options)
+            np.testing.assert_array_equal(repeated.pairs, touching.pairs)
+            np.testing.assert_array_equal(repeated.counts, touching.counts * times.prod())
+            np.testing.assert_array_equal(repeated.areas, touching.areas * times.prod())
+
+
+def test_too_many_contacts():
+    """Steps along periodic axes of length 1 multiply."""
+    labels = np.arange(1, 5).reshape((1,) * 20 + (4,))
+    touching = conncomp.contacts(labels, background=0, periodic=True)
+    assert touching.counts.tolist() == [3**20] * 4
+    labels = labels.reshape((1,) * 45 + (4,))
+    with pytest.raises(ValueError, match="periodic closes so many axes of length 1"):
+        conncomp.contacts(labels, background=0, periodic=True)
+    assert conncomp.contacts(labels, background=0, periodic=True, connectivity=1).counts.sum() == 4
+
+
 def cells(shape, count):
     """Label the elements by the nearest of some points."""
     return conncomp.label(generate.voronoi(shape, count), background=-1)
@@ -117,10 +163,10 @@ def test_keys_of_any_size():
     touching = _core.native.find_contacts(
         labels, (1, *steps.shape), 0, steps.packed, steps.kinds, 0, rows
     )
-    pairs, counts = np.empty((touching.pairs, 2), np.int64), np.empty((touching.pairs, 2), np.int64)
+    pairs, counts = np.empty((touching.pairs, 2), np.int64), np.empty((touching.pairs, 1), np.int64)
     touching.write(pairs.reshape(-1), counts.reshape(-1))
     assert pairs.tolist() == [[5, 7], [7, rows - 1], [rows - 2, rows - 1]]
-    assert counts.tolist() == [[1, 0], [1, 0], [2, 0]]
+    assert counts.tolist() == [[1], [1], [2]]
 
 
 def test_masked_labels_touch_nothing():
@@ -143,6 +189,29 @@ def test_region_adjacency(problem):
     pairs = {tuple(pair) for pair in touching.pairs.tolist()}
     assert arcs == pairs | {(b, a) for a, b in pairs}
     assert graph.num_arcs == 2 * len(pairs)
+
+
+@settings(max_examples=60)
+@given(problems(), st.integers(1, 3))
+def test_region_adjacency_of_items(problem, batch_axes):
+    """Vertices are those of one item after another; rows of `contacts` are arcs."""
+    labels, background, options = problem
+    axes = min(batch_axes, labels.ndim - 1)
+    options = {
+        "periodic": options["periodic"][axes:],
+        "connectivity": min(options["connectivity"] or 9, labels.ndim - axes),
+    }
+    graph = conncomp.region_adjacency(labels, background=background, batch_axes=axes, **options)
+    touching = conncomp.contacts(labels, background=background, batch_axes=axes, **options)
+    shape = (*labels.shape[:axes], int(labels.max()) + 1 if labels.size else 0)
+    assert graph.num_vertices == np.prod(shape)
+    vertices = np.arange(graph.num_vertices).reshape(shape)
+    ends = vertices[(*touching.batch.T[:, None], touching.pairs.T)] if axes else touching.pairs.T
+    expected = conncomp.Graph.from_edges(
+        np.concatenate(ends), np.concatenate(ends[::-1]), graph.num_vertices
+    )
+    np.testing.assert_array_equal(graph.indptr, expected.indptr)
+    np.testing.assert_array_equal(graph.indices, expected.indices)
 
 
 def test_weights_of_arcs():
@@ -168,6 +237,8 @@ def test_weights_of_arcs():
         ([[1, 2]], {"connectivity": 3}, ValueError, "connectivity=3 must be from 1 to"),
         ([[1, 2]], {"periodic": [True]}, ValueError, "periodic=.* labels has 2 axes"),
         ([[1, 2]], {"periodic": 1.5}, TypeError, "periodic=1.5 must"),
+        ([[1, 2]], {"periodic": {0, 1}}, TypeError, "periodic={0, 1} must be a sequence"),
+        ([[1, 2]], {"batch_axes": 2}, ValueError, "batch_axes=2 must be from 0 to 1"),
     ],
 )
 def test_bad_input(function, labels, options, error, message):

@@ -244,3 +244,16 @@ def test_labels_are_left_as_they_are():
         for function in EVERY:
             function(labels, batch_axes=1)
             np.testing.assert_array_equal(labels, before)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
+def test_no_elements_that_cannot_be_written(shape, dtype):
+    labels = np.zeros(shape, dtype)
+    labels.flags.writeable = False
+    options = {"background": 0, "batch_axes": 1}
+    assert conncomp.component_sizes(labels, **options).shape == (shape[0], 0)
+    assert conncomp.largest_components(labels, 1, **options).shape == shape
+    assert conncomp.sort_by_size(labels, **options).shape == shape
+    assert len(conncomp.component_statistics(labels, **options).labels) == 0
+    assert len(conncomp.contacts(labels, **options).pairs) == 0

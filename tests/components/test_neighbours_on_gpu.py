@@ -5,6 +5,7 @@ the arrays themselves.
 """
 
 from dataclasses import astuple
+from itertools import product
 
 import numpy as np
 import pytest
@@ -103,6 +104,28 @@ def test_graph_and_walk(cupy, labels):
         )
         with pytest.raises(TypeError, match="image lies in main memory, but labels in GPU memory"):
             component.crop(labels)
+
+
+@host
+def test_contacts_along_axes_of_length_1_to_3(cupy):
+    for labels, options in lattices_of_few():
+        in_memory, on_device = (
+            astuple(conncomp.contacts(array, background=0, spacing=0.3, **options))
+            for array in (labels, cupy.asarray(labels))
+        )
+        for expected, column in zip(in_memory, on_device, strict=True):
+            np.testing.assert_array_equal(column.get(), expected, strict=True)
+
+
+def lattices_of_few():
+    """Give labels of two axes of lengths 1 to 3, open and closed, and of three closed ones."""
+    rng = np.random.default_rng(0)
+    for ndim in (2, 3):
+        for shape in product((1, 2, 3), repeat=ndim):
+            labels = rng.integers(0, 4, shape)
+            for periodic in product((False, True) if ndim == 2 else (True,), repeat=ndim):
+                yield labels, {"periodic": periodic, "connectivity": max(1, labels.size % 4 % ndim)}
+                yield labels, {"periodic": periodic}
 
 
 @host

@@ -69,6 +69,41 @@ def test_items(labels, background, batch_axes):
     assert old.shape[-1] == longest
 
 
+@st.composite
+def masked_batches(draw):
+    labels = draw(any_labels())
+    return np.ma.masked_array(labels, draw(hnp.arrays(bool, labels.shape)))
+
+
+@settings(max_examples=150)
+@given(masked_batches(), st.sampled_from([0, -1, None]), st.integers(0, 2))
+def test_masked_items(labels, background, batch_axes):
+    """What is masked has no number, wherever it lies: in an item of its own, or everywhere."""
+    axes = min(batch_axes, labels.ndim - 1)
+    numbers, old = conncomp.relabel_consecutive(
+        labels, background=background, batch_axes=axes, return_labels=True
+    )
+    hidden = -1 if background is None else background
+    longest = int(background == 0)
+    for item in np.ndindex(labels.shape[:axes]):
+        seen = ~np.ma.getmaskarray(labels)[item]
+        values = np.asarray(labels)[item]
+        expected = np.full(values.shape, hidden, np.int32)
+        expected[seen], expected_old = numbers_by_unique(values[seen], background)
+        np.testing.assert_array_equal(numbers[item], expected, strict=True)
+        np.testing.assert_array_equal(old[item][: len(expected_old)], expected_old)
+        assert not old[item][len(expected_old) :].any()
+        longest = max(longest, len(expected_old))
+    assert old.shape == (*labels.shape[:axes], longest)
+
+
+def test_what_is_masked_in_one_item_only():
+    labels = np.ma.masked_array([[[5, 0]], [[7, 9]]], [[[0, 0]], [[0, 1]]])
+    numbers, old = conncomp.relabel_consecutive(labels, batch_axes=1, return_labels=True)
+    assert numbers.tolist() == [[[1, 0]], [[1, 0]]]
+    assert old.tolist() == [[0, 5], [0, 7]]
+
+
 @pytest.mark.parametrize("scale", [1, 3, 10**9, -(10**15)])
 def test_large_arrays(restore_threads, scale):
     """Few labels and many, in several threads, in a table or hashed."""

@@ -1,20 +1,36 @@
-"""Runs every algorithm on a GPU, on small inputs that hurt: ``everything.py TOOL graphs|arrays``.
+"""Runs every kernel on small inputs that hurt: ``everything.py PART``; ``--help`` lists the parts.
 
-A script of its own, for the tool slows down all that its process does.
+A script of its own, for compute-sanitizer slows down all that its process does. What comes out is
+held against the CPU; what was launched is written down, so that a test can tell which kernels are
+left out. With ``--host`` the host executor takes the place of the GPU.
 """
 
+import argparse
+import os
 import sys
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import partial
 from itertools import product
+from time import perf_counter
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 
-from conncomp import Graph, connected_components, generate, label
+import conncomp
+from conncomp import Graph, IncrementalComponents, Workspace, generate, label, label_bonds
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 from conncomp.kernels.cuda import launcher
 from conncomp.kernels.cuda.grid import tiled_elements
+from conncomp.kernels.cuda.models import kawasaki
 from conncomp.kernels.cuda.papers.tiles import LOCAL, MERGE
+from conncomp.models import CahnHilliard, Kawasaki, Percolation, Potts, parallel_tempering
 from hard_graphs import HARD_GRAPHS, star
+from specialisations import names_by_file
+
+# ------------------------------------------------------------------------------------------ graphs
 
 GRAPHS = {name: HARD_GRAPHS[name] for name in ("none", "one", "loop", "multiple", "brooms")}
 GRAPHS |= {name: HARD_GRAPHS[name] for name in ("cliques", "middle degrees", "star, hub last")}
@@ -22,22 +38,11 @@ GRAPHS["hub of the whole grid"] = star(5000, 1)
 # Those of many sweeps or components, for the algorithms that do not mind.
 LONG_GRAPHS = {name: HARD_GRAPHS[name] for name in ("line shuffled", "grid", "critical")}
 FAST = ("auto", "ecl", "soman")
-ECL_VARIANTS = [
-    {"init": i, "jump": j, "finish": f} for i, j, f in ((1, 1, 1), (2, 2, 2), (3, 3, 3))
-]
-
-IMAGES = [
-    (generate.random_array((67, 33), 0.592746), 1),
-    (generate.random_array((65, 38), 0.9, values=2), 2),
-    (generate.rings((33, 70)), 2),
-    (generate.random_array((9, 17, 11), 0.4), 3),
-]
-BLOCKS = [{"block": (16, 16)}, {"block": (32, 32)}]
-ARRAY_VARIANTS = {
-    "label-equivalence": [{"block": (32, 32), "cells": 4}],
-    "neighbour-propagation": BLOCKS,
-    "local-propagation": [{"block": (32, 32), "cells": 4}],
-    "tiles": [{"local": local, "merge": merge} for local, merge in product(LOCAL, MERGE)],
+ECL = [{"init": i, "jump": j, "finish": f} for i, j, f in ((1, 1, 1), (2, 2, 2), (3, 3, 3))]
+GRAPH_VARIANTS = {
+    "ecl": ECL,
+    "soman": [{"jump": "end"}],
+    "vertex-propagation": [{"rows": "shared"}, {"rows": "sorted"}],
 }
 
 CONNECTIONS = {
@@ -46,10 +51,10 @@ CONNECTIONS = {
 }
 
 
-def label_graphs(cupy):
-    for connection, table in CONNECTIONS.items():
-        for algorithm in table["cuda"]:
-            label_graphs_by(cupy, algorithm, connection)
+def label_graphs(cupy, connection, chosen):
+    """Label graphs by the algorithms that are `chosen`, a function of the name."""
+    for algorithm in filter(chosen, CONNECTIONS[connection]["cuda"]):
+        label_graphs_by(cupy, algorithm, connection)
 
 
 def label_graphs_by(cupy, algorithm, connection):
@@ -57,49 +62,564 @@ def label_graphs_by(cupy, algorithm, connection):
         if name in LONG_GRAPHS and (connection == "strong" or algorithm not in FAST):
             continue
         task = {"connection": connection}
-        right = connected_components(Graph.from_edges(src, dst, n), numbering="roots", **task)[1]
-        arcs = cupy.asarray(src), cupy.asarray(dst)
-        both = cupy.concatenate(arcs), cupy.concatenate(arcs[::-1])
-        listed, doubled = Graph.from_edges(*arcs, n), Graph.from_edges(*both, n)
-        rows = [Graph.from_csr(graph.indptr, graph.indices) for graph in (listed, doubled)]
+        in_memory = Graph.from_edges(src, dst, n)
+        listed, *rows = graphs_of(cupy, src, dst, n)
         # What is listed from both ends has strong components of its own.
-        graphs = Graph.from_edges(*arcs, n), *rows[: 2 if connection == "weak" else 1]
+        graphs = listed, *rows[: 2 if connection == "weak" else 1]
         for graph in graphs:
-            variants = ECL_VARIANTS if (algorithm, name) == ("ecl", "brooms") else []
+            variants = GRAPH_VARIANTS.get(algorithm, []) if name == "brooms" else []
             for options in ({}, *variants):
-                for numbering in ("roots", "consecutive"):
-                    labels = connected_components(
-                        graph, algorithm=algorithm, numbering=numbering, **task, **options
-                    )[1].get()
-                    expected = (
-                        right if numbering == "roots" else np.unique(right, return_inverse=True)[1]
+                for numbering in NUMBERINGS:
+                    asked = {**task, "numbering": numbering}
+                    _, right = conncomp.connected_components(in_memory, **asked)
+                    _, labels = conncomp.connected_components(
+                        graph, algorithm=algorithm, **asked, **options
                     )
-                    assert np.array_equal(labels, expected), (algorithm, options, name)
+                    check(labels, right, algorithm, options, name)
 
 
-def label_arrays(cupy):
-    label_images(cupy, grid_algorithms.ALGORITHMS["cuda"])
-    # The default for large arrays, in tiles as large as theirs.
-    tiled_elements.MOST, launcher.current_gpu().multiprocessors = 0, 1
-    label_images(cupy, ["auto"])
+def graphs_of(cupy, src, dst, n):
+    """Return a graph on the GPU as a list of arcs, as rows, and as rows from both ends."""
+    arcs = cupy.asarray(src), cupy.asarray(dst)
+    both = cupy.concatenate(arcs), cupy.concatenate(arcs[::-1])
+    listed, doubled = Graph.from_edges(*arcs, n), Graph.from_edges(*both, n)
+    rows = [Graph.from_csr(graph.indptr, graph.indices) for graph in (listed, doubled)]
+    return Graph.from_edges(*arcs, n), *rows
 
 
-def label_images(cupy, algorithms):
-    for algorithm, (image, connectivity) in product(algorithms, IMAGES):
+def count_paths(cupy):
+    src, dst, n = HARD_GRAPHS["brooms"]
+    for graph in graphs_of(cupy, src, dst, n):
+        assert conncomp.path_lengths(graph).maximum >= 0
+
+
+def find_forests(cupy):
+    names = "none", "one", "loop", "multiple", "brooms", "cliques", "middle degrees", "critical"
+    draw = np.random.default_rng(0)
+    for name in names:
+        src, dst, n = HARD_GRAPHS[name]
+        listed, _, doubled = graphs_of(cupy, src, dst, n)
+        for graph in (listed, doubled):
+            in_memory = graph.to("cpu")
+            # Of arcs that are listed more than once a GPU wants to see as many both ways.
+            assert in_memory.is_symmetric() or not graph.is_symmetric(), name
+            check(conncomp.spanning_forest(graph), conncomp.spanning_forest(in_memory), name)
+            for weights in weights_of(in_memory, draw):
+                found = conncomp.minimum_spanning_forest(graph, cupy.asarray(weights))
+                right = conncomp.minimum_spanning_forest(in_memory, weights)
+                check(found, right, name, weights.dtype)
+
+
+def weights_of(graph, draw):
+    """Yield few weights, many, and those that are the same from both ends."""
+    count = graph.num_arcs
+    yield draw.integers(-2, 3, count).astype(np.int32)
+    yield draw.normal(size=count)
+    if graph._csr is not None:
+        src = np.repeat(np.arange(graph.num_vertices), np.diff(graph.indptr))
+        dst = np.asarray(graph.indices, np.int64)
+        yield ((src + dst) * 7919 % 31).astype(np.float32)
+
+
+def grow(cupy):
+    for name, dtype in product(("brooms", "line shuffled", "critical", "star"), ("i4", "i8")):
+        src, dst, n = (part.astype(dtype) if np.ndim(part) else part for part in HARD_GRAPHS[name])
+        graphs = [IncrementalComponents(n, device=device) for device in ("cuda", "cpu")]
+        for begin in range(0, len(src), 300):
+            batch = src[begin : begin + 300], dst[begin : begin + 300]
+            placed = tuple(map(cupy.asarray, batch))
+            for graph, ends in zip(graphs, (placed, batch), strict=True):
+                graph.add_edges(*ends)
+            answers = [
+                (graph.connected(ends[0], ends[1][::-1]), graph.roots(ends[0]))
+                for graph, ends in zip(graphs, (placed, batch), strict=True)
+            ]
+            for found, right in zip(*answers, strict=True):
+                check(found, right, name)
+        for numbering, labels in product(NUMBERINGS, (np.int32, np.int64)):
+            check(*(graph.labels(numbering=numbering, dtype=labels) for graph in graphs), name)
+        assert graphs[0].count == graphs[1].count
+
+
+# ------------------------------------------------------------------------------------------ arrays
+
+NUMBERINGS = "roots", "consecutive"
+IMAGES = [
+    (generate.random_array((67, 33), 0.592746), 1),
+    (generate.random_array((65, 38), 0.9, values=2), 2),
+    (generate.rings((33, 70)), 2),
+    (generate.random_array((9, 17, 11), 0.4), 3),
+]
+BLOCKS = [{"block": (16, 16)}, {"block": (32, 32)}]
+ARRAY_VARIANTS = {
+    "label-equivalence": [
+        {"block": (32, 32), "cells": 4},
+        {"first": "blocks"},
+        {"lower": "store"},
+    ],
+    "neighbour-propagation": BLOCKS,
+    "local-propagation": [{"block": (32, 32), "cells": 4}],
+    "tiles": [
+        *({"local": local, "merge": merge} for local, merge in product(LOCAL, MERGE)),
+        {"sites": 1},
+        {"sites": "column"},
+    ],
+}
+
+
+def label_images(cupy, algorithm):
+    for image, connectivity in IMAGES:
         variants = ARRAY_VARIANTS.get(algorithm, []) if image is IMAGES[0][0] else []
         for options in ({}, *variants):
-            for numbering, periodic in (("roots", False), ("consecutive", True)):
+            for numbering, periodic in zip(NUMBERINGS, (False, True), strict=True):
                 asked = {"connectivity": connectivity, "numbering": numbering, "periodic": periodic}
-                labels = label(cupy.asarray(image), algorithm=algorithm, **asked, **options).get()
-                assert np.array_equal(labels, label(image, **asked)), (algorithm, options, asked)
+                labels = label(cupy.asarray(image), algorithm=algorithm, **asked, **options)
+                check(labels, label(image, **asked), algorithm, options, asked)
+    # The kernels of "tiles" are for up to three axes.
+    batches = (3, 20, 31), (2, 7, 9, 11), (3, 400), (2, 3, 5, 6, 7)
+    for shape, numbering in product(batches[: 2 if algorithm == "tiles" else 4], NUMBERINGS):
+        batch = generate.random_array(shape, 0.5)
+        asked = {"batch_axes": 1, "return_num": True, "numbering": numbering}
+        found = label(cupy.asarray(batch), algorithm=algorithm, **asked)
+        for pair in zip(found, label(batch, **asked), strict=True):
+            check(*pair, algorithm, asked)
+
+
+def label_by_paper(cupy, algorithm):
+    label_images(cupy, algorithm)
+    shapes = (20, 31), (5, 7, 9), (3, 4, 3, 5)
+    label_by_links(cupy, shapes[: 2 if algorithm == "tiles" else 3], algorithm)
+
+
+def label_by_default(cupy):
+    label_images(cupy, "auto")
+    label_by_links(cupy)
+
+
+def label_by_bricks(cupy):
+    """Label by the default for large arrays, in tiles as large as theirs and in small ones."""
+    with patch.object(tiled_elements, "MOST", 0):
+        label_by_links(cupy)
+        with one_multiprocessor():
+            label_images(cupy, "auto")
+            label_by_links(cupy, ((64, 140), (32, 16, 64)))  # in tiles that the compiler knows
+
+
+SHAPES = (2000,), (40, 70), (9, 17, 21), (3, 5, 6, 7), (2, 300), (2, 20, 40), (2, 9, 12, 20)
+
+
+def label_by_links(cupy, shapes=SHAPES, algorithm="auto"):
+    """Label by values within a tolerance, by bonds, and with neighbourhoods of any steps."""
+    draw, by = np.random.default_rng(0), {"algorithm": algorithm}
+    for shape in shapes:
+        image = draw.integers(0, 9, shape).astype(np.int16)
+        bonds = draw.random((len(shape), *shape)) < 0.5
+        for batch_axes in (0, 1) if shape[0] == 2 else (0,):
+            diagonal = diagonal_steps(len(shape) - batch_axes)
+            for option, numbering in product(
+                (
+                    {"tolerance": 1, "periodic": True},
+                    {"tolerance": 2, "connectivity": 1},
+                    {"structure": diagonal},
+                    {"structure": diagonal, "tolerance": 1},
+                ),
+                NUMBERINGS,
+            ):
+                asked = {**option, "numbering": numbering, "batch_axes": batch_axes}
+                found = label(cupy.asarray(image), **by, **asked)
+                check(found, label(image, **asked), shape, by, asked)
+            for periodic, numbering in product((False, True), NUMBERINGS):
+                asked = {"periodic": periodic, "numbering": numbering, "batch_axes": batch_axes}
+                found = label_bonds(cupy.asarray(bonds[batch_axes:]), **by, **asked)
+                check(found, label_bonds(bonds[batch_axes:], **asked), shape, by, asked)
+
+
+def diagonal_steps(ndim):
+    """Return a structure of two steps, to corners that are opposite to each other."""
+    steps = np.zeros((3,) * ndim, bool)
+    steps[(0,) * ndim] = steps[(2,) * ndim] = True
+    return steps
+
+
+def find_windings(cupy):
+    draw = np.random.default_rng(0)
+    for shape, density in (((40, 33), 0.6), ((9, 12, 11), 0.4), ((4, 5, 6, 3), 0.3), ((50,), 0.9)):
+        image, bonds = draw.random(shape) < density, draw.random((len(shape), *shape)) < 0.5
+        for periodic in (True, (True,) + (False,) * (len(shape) - 1)):
+            for find, given in (
+                (conncomp.component_wrapping, image),
+                (conncomp.cluster_wrapping, bonds),
+            ):
+                found, right = (
+                    find(each, periodic=periodic) for each in (cupy.asarray(given), given)
+                )
+                check_columns(found, right)
+
+
+# ---------------------------------------------------------------------------------------- labels
+
+NOISE = generate.random_array((61, 43), 0.7, values=40).astype(np.int32)
+LABELS = [
+    NOISE,
+    NOISE.astype(np.int64) * 10**9,
+    np.arange(3000).reshape(60, 50),
+    np.full((70, 65), 1, np.int32),
+    generate.random_array((5, 9, 20), 0.8, values=30).astype(np.int64),
+    generate.random_array((2, 3, 2, 1, 3, 4, 5), 0.8, values=9).astype(np.int32),
+]
+MANY = LABELS[1]  # whose numbers are too large for tables
+
+
+def measure_labels(cupy):
+    for labels, axes in product([each for each in LABELS if each is not MANY], (0, 1)):
+        placed, options = cupy.asarray(labels), {"background": 0, "batch_axes": axes}
+        check_columns(*(conncomp.component_sizes(each, **options) for each in (placed, labels)))
+        for function in (
+            conncomp.component_members,
+            conncomp.size_histogram,
+            conncomp.component_spans,
+            conncomp.sort_by_size,
+            lambda *a, **k: conncomp.largest_components(*a, 3, **k),
+            lambda *a, **k: conncomp.remove_small_components(*a, 4, **k),
+        ):
+            check_columns(*(function(each, **options) for each in (placed, labels)))
+        for dtype in ("u1", "i2", "i4", "i8", "f4", "f8"):
+            image = np.random.default_rng(1).integers(0, 100, labels.shape).astype(dtype)
+            found, right = (
+                conncomp.component_statistics(*arrays, surfaces=True, **options)
+                for arrays in ((placed, cupy.asarray(image)), (labels, image))
+            )
+            check_columns(found, right)
+
+
+def find_neighbours(cupy):
+    for labels, axes in product([each for each in LABELS if each is not MANY], (0, 1)):
+        placed, options = cupy.asarray(labels), {"background": 0, "batch_axes": axes}
+        for function in (
+            conncomp.contacts,
+            partial(conncomp.contacts, connectivity=1, periodic=True),
+            conncomp.fill_holes,
+            partial(conncomp.fill_holes, connectivity=1, max_size=3),
+        ):
+            check_columns(*(function(each, **options) for each in (placed, labels)))
+        if axes == 0 and labels.ndim < 4:
+            graphs = [conncomp.region_adjacency(each, background=0) for each in (placed, labels)]
+            for name in ("indptr", "indices"):
+                check(*(getattr(graph, name) for graph in graphs))
+
+
+def renumber(cupy):
+    for labels, axes in product(LABELS, (0, 1)):
+        options = {"background": 0, "batch_axes": axes, "return_labels": True}
+        check_columns(
+            *(conncomp.relabel_consecutive(a, **options) for a in (cupy.asarray(labels), labels))
+        )
+    walks = (conncomp.each(each, background=0) for each in (cupy.asarray(NOISE), NOISE))
+    for found, right in zip(*walks, strict=True):
+        check(found.mask, right.mask)
+        check(found.crop(cupy.asarray(NOISE), 1), right.crop(NOISE, 1))
+
+
+# ---------------------------------------------------------------------------------------- models
+
+UPDATES = [
+    ("swendsen_wang", {}),
+    ("swendsen_wang", {"clusters": True, "wrapping": True}),
+    ("wolff", {"clusters": True}),
+    ("few_cluster", {"p_flip": 0.6, "wrapping": True}),
+    ("metropolis", {}),
+]
+# As bricks in tiles of several kinds, and lattices that do not fill them.
+LATTICES = [
+    {"shape": (20, 36), "beta": 0.9, "replicas": 2},
+    {"shape": (130, 70), "q": 3, "beta": 1.0},
+    {"shape": (33, 64), "q": 5, "beta": 1.2, "periodic": (True, False)},
+    {"shape": (9, 12, 16), "beta": 0.45, "replicas": 3},
+    {"shape": (300,), "q": 4, "beta": 2.0},
+    {"shape": (300,), "beta": 2.0, "periodic": False},
+    {"shape": (3000,), "beta": 2.0, "replicas": 2},
+    {"shape": (9, 16, 40), "beta": 0.45},
+    {"shape": (3, 4, 5, 6), "beta": 0.3, "replicas": 2},
+    {"shape": (7, 3), "q": 17, "beta": 1.6},
+]
+
+
+def pairs_of(model, /, **arguments):
+    """Return two models with the same parameters, on the GPU and on the CPU."""
+    return [model(**arguments, seed=5, device=device) for device in ("cuda", "cpu")]
+
+
+def update_spins(cupy, **options):
+    for arguments in LATTICES:
+        if options and not 1 < len(arguments["shape"]) < 4:
+            continue
+        models = pairs_of(Potts, **arguments)
+        if options:
+            models[0] = Potts(**arguments, seed=5, device="cuda", **options)
+        update_both(models)
+    if not options:
+        with one_multiprocessor():  # and so in tiles that the compiler knows
+            for shape in ((64, 140), (32, 16, 64)):
+                update_both(pairs_of(Potts, shape=shape, q=2, beta=0.6))
+
+
+def update_both(models):
+    check(*(model.bonds() for model in models))
+    check(*(model.labels() for model in models))
+    halves = [n // 2 if n % 2 == 0 else n for n in models[1].lattice.shape]
+    for name, options in UPDATES:
+        asked = {"tile": halves, **options} if name == "few_cluster" else options
+        records = [getattr(model, name)(2, **asked).records for model in models]
+        check(*records, models[1].lattice, name)
+        check(*(model.spins for model in models), models[1].lattice, name)
+
+
+def update_by_tiles(cupy):
+    for local, merge in product(LOCAL, MERGE):
+        update_spins(cupy, labelling="tiles", local=local, merge=merge, tile=8)
+
+
+def temper(cupy):
+    models = pairs_of(Potts, shape=(16, 24), beta=[0.7, 0.8, 0.9], replicas=3)
+    for update in ("metropolis", "wolff", "swendsen-wang"):
+        found, right = (parallel_tempering(model, 3, update=update) for model in models)
+        check(found.series.records, right.series.records, update)
+
+
+def percolate(cupy):
+    cases = [
+        {"shape": (20, 70)},
+        {"shape": (33, 65), "periodic": (True, False)},
+        {"shape": (64, 128), "periodic": False},
+        {"shape": (9, 14, 20)},
+        {"shape": (600,), "p": 0.9},
+        {"shape": (3, 2, 3, 2), "p": 0.4},
+    ]
+    kinds = product(("site", "bond"), (None, 2))
+    asked = [
+        {**case, "kind": kind, "replicas": replicas}
+        for case, (kind, replicas) in product(cases, kinds)
+    ]
+    asked.append({"shape": (20, 30), "lattice": "triangular"})
+    for arguments in asked:
+        measure_both(pairs_of(Percolation, **arguments), arguments)
+    with one_multiprocessor():
+        for shape, kind in product(((64, 140), (32, 16, 64)), ("site", "bond")):
+            measure_both(pairs_of(Percolation, shape=shape, kind=kind), shape)
+
+
+def measure_both(models, arguments):
+    for _ in range(2):
+        check(*(model.measure().records for model in models), arguments)
+        check(*(model.labels() for model in models), arguments)
+        drawn = [m.bonds() if m.kind == "bond" else m.occupied() for m in models]
+        check(*drawn, arguments)
+        for model in models:
+            model.step()
+
+
+def exchange(cupy):
+    """Exchange spins in blocks, each of which has a replica, and by blocks that share one."""
+    cases = [
+        {"lattice": "square", "shape": (32, 48), "replicas": 2},
+        {"lattice": "sc", "shape": (8, 12, 16), "replicas": 2},
+        {"lattice": "bcc", "shape": (8, 8, 16), "fraction": 0.3},
+    ]
+    for most_shared, arguments in product((kawasaki.MOST_SHARED, 0), cases):
+        with patch.object(kawasaki, "MOST_SHARED", most_shared):
+            exchange_in_both(arguments)
+    with patch.object(kawasaki, "MOST_SHARED", 0):  # several blocks
+        exchange_in_both({"lattice": "square", "shape": (256, 256)})
+
+
+def exchange_in_both(arguments):
+    models = pairs_of(Kawasaki, temperature=2.5, **arguments)
+    for _ in range(2):
+        for model in models:
+            model.step(3)
+        check(*(model.spins for model in models), arguments)
+        check(*(model.labels() for model in models), arguments)
+        observed = [model.measure().observables() for model in models]
+        for name, values in observed[0].items():
+            check(values, observed[1][name], arguments, name)
+
+
+def separate(cupy):
+    shapes = (12, 20), (5, 7), (2, 3), (37, 64), (6, 8, 12), (3, 2, 5), (9, 16, 40)
+    for shape, dtype, noise in product(shapes, ("float32", "float64"), (0.0, 0.03)):
+        described = {"shape": shape, "dtype": dtype, "noise": noise, "amplitude": 0.8}
+        replicas = 2 if noise else None
+        with patch.object(tiled_elements, "MOST", 0):
+            separate_both(pairs_of(CahnHilliard, **described, replicas=replicas), described)
+    with one_multiprocessor(), patch.object(tiled_elements, "MOST", 0):
+        for shape, dtype in product(((64, 140), (32, 16, 64)), ("float32", "float64")):
+            separate_both(pairs_of(CahnHilliard, shape=shape, dtype=dtype), (shape, dtype))
+
+
+def separate_both(models, described):
+    for _ in range(2):
+        for model in models:
+            model.step(2)
+        check(*(model.field for model in models), described)
+        for numbering in NUMBERINGS:
+            asked = {"threshold": 0.05, "numbering": numbering}
+            check(*(model.labels(**asked) for model in models), described)
+        observed = [model.measure(threshold=0.05).observables() for model in models]
+        for name, values in observed[0].items():
+            check(values, observed[1][name], described, name)
+
+
+# ----------------------------------------------------------------------------------------- parts
+
+
+def is_any_of(*names):
+    return lambda name: name in names
+
+
+def is_none_of(*names):
+    return lambda name: name not in names
+
+
+# Each takes some seconds on a GPU, and a minute or two under racecheck.
+PARTS = {
+    "graphs": partial(label_graphs, connection="weak", chosen=is_any_of("auto")),
+    "graphs-ecl": partial(label_graphs, connection="weak", chosen=is_any_of("ecl")),
+    "graphs-papers": partial(label_graphs, connection="weak", chosen=is_none_of("auto", "ecl")),
+    "paths": count_paths,
+    "strong": partial(label_graphs, connection="strong", chosen=is_any_of("auto")),
+    "strong-papers": partial(label_graphs, connection="strong", chosen=is_none_of("auto")),
+    "forests": find_forests,
+    "growing": grow,
+    "arrays": label_by_default,
+    "arrays-bricks": label_by_bricks,
+    **{
+        f"arrays-{algorithm}": partial(label_by_paper, algorithm=algorithm)
+        for algorithm in grid_algorithms.ALGORITHMS["cuda"]
+        if algorithm != "auto"
+    },
+    "wrapping": find_windings,
+    "labels": measure_labels,
+    "labels-neighbours": find_neighbours,
+    "labels-numbers": renumber,
+    "potts": update_spins,
+    "potts-tiles": update_by_tiles,
+    "tempering": temper,
+    "percolation": percolate,
+    "kawasaki": exchange,
+    "cahn-hilliard": separate,
+}
+
+# ------------------------------------------------------------------------------------- machinery
+
+
+def on_host(array):
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+def check(found, right, *about):
+    """Raise AssertionError unless an array on the GPU is one in memory."""
+    np.testing.assert_array_equal(on_host(found), on_host(right), err_msg=str(about))
+
+
+def check_columns(found, right):
+    """Compare arrays, or tuples or dataclasses of them."""
+    for pair in zip(columns_of(found), columns_of(right), strict=True):
+        check(*pair)
+
+
+def columns_of(result):
+    if isinstance(result, tuple):
+        return result
+    if hasattr(result, "__dataclass_fields__"):
+        return [getattr(result, field.name) for field in fields(result)]
+    return (result,)
+
+
+@contextmanager
+def one_multiprocessor():
+    """Let the GPU say that it has one, so that small inputs get tiles as large as large ones."""
+    gpu = launcher.current_gpu()
+    with patch.object(gpu, "multiprocessors", 1):
+        yield
+
+
+def replace(name, substitute):
+    """Put a function into the place of one of the launcher, in all modules that have it."""
+    original = getattr(launcher, name)
+    for module in [sys.modules[key] for key in sys.modules if key.split(".")[0] == "conncomp"]:
+        if getattr(module, name, None) is original:
+            setattr(module, name, substitute)
+
+
+def place_on_host():
+    """Let the host executor take the place of the GPU; return the stand-in for CuPy."""
+    from host_cupy import HostCuPyGpu
+    from stand_in import CuPy
+
+    cupy = CuPy()
+    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
+    gpu = HostCuPyGpu(cupy)
+    replace("import_cupy", lambda: cupy)
+    replace("current_gpu", lambda: gpu)
+    return cupy
+
+
+def take_apart(workspace, gpu, *parts):
+    """Do what `Workspace.take` does with an allocation for each part, so that ends are watched."""
+    key = gpu.current_stream(), parts
+    if key not in workspace._views:
+        arrays = tuple(gpu.xp.empty(max(count, 1), dtype)[:count] for count, dtype in parts)
+        workspace._views[key] = arrays
+    return workspace._views[key]
+
+
+def record_launches(file):
+    """Write down what is launched: a kernel file, and a kernel with its template arguments.
+
+    It is written at once, so that the lines are right whatever ends the process.
+    """
+    launched, load, launch = set(), launcher.Gpu.load, launcher.launch
+
+    def load_named(gpu, kernel_file, names):
+        kernels = load(gpu, kernel_file, names)
+        return tuple(
+            kernel._replace(name=f"{kernel_file} {name}")
+            for kernel, name in zip(kernels, names, strict=True)
+        )
+
+    def launch_recorded(kernel, *arguments, **options):
+        if kernel.name not in launched:
+            launched.add(kernel.name)
+            print(kernel.name, file=file, flush=True)
+        launch(kernel, *arguments, **options)
+
+    launcher.Gpu.load = load_named
+    replace("launch", launch_recorded)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--racecheck", action="store_true", help="compile kernels for racecheck")
+    parser.add_argument("--host", action="store_true", help="on the host executor, without a GPU")
+    parser.add_argument("--launched", default=os.devnull, help="a file that gets a line a kernel")
+    arguments = parser.parse_args()
+    names_by_file()  # imports all drivers, whose `launch` is replaced
+    Workspace.take = take_apart
+    if arguments.host:
+        cupy = place_on_host()
+    else:
+        cupy = launcher.import_cupy()
+        cupy.cuda.set_allocator(None)  # so that the ends of arrays are those of allocations
+    if arguments.racecheck:
+        options_of = launcher.compile_options
+        launcher.compile_options = lambda file: (*options_of(file), "-DCONNCOMP_RACECHECK")
+    with open(arguments.launched, "w") as file:
+        record_launches(file)
+        start = perf_counter()
+        PARTS[arguments.part](cupy)
+    print(f"everything ran, in {perf_counter() - start:.1f} s")
 
 
 if __name__ == "__main__":
-    tool, what = sys.argv[1:]
-    cupy = launcher.import_cupy()
-    cupy.cuda.set_allocator(None)  # so that the ends of arrays are those of allocations
-    if tool == "racecheck":
-        options_of = launcher.compile_options
-        launcher.compile_options = lambda file: (*options_of(file), "-DCONNCOMP_RACECHECK")
-    {"graphs": label_graphs, "arrays": label_arrays}[what](cupy)
-    print("everything ran")
+    main()

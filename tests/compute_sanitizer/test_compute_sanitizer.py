@@ -1,82 +1,150 @@
-"""NVIDIA's compute-sanitizer on every algorithm."""
+"""NVIDIA's compute-sanitizer on every kernel, and that it is every kernel."""
 
-import os
-import shutil
+import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-PLACES = os.pathsep.join((os.environ.get("PATH", ""), "/usr/local/cuda/bin"))
-SANITIZER = shutil.which("compute-sanitizer", path=PLACES)
-FOUND = 86
+from compute_sanitizer import sanitize
+from compute_sanitizer.everything import PARTS
+from compute_sanitizer.sanitize import EVERYTHING, Outcome, attempt, find_sanitizer, probe
+from host_cuda.host_gpu import AVAILABLE, run_sanitized, sanitizer_library
+from specialisations import template_of, templates
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(
-        SANITIZER is None,
-        reason="compute-sanitizer is neither on PATH nor in /usr/local/cuda/bin",
-    ),
-]
-
-KERNEL = """
-import cupy
-cupy.cuda.set_allocator(None)
-kernel = cupy.RawKernel(r'''
-extern "C" __global__ void f(int* x) {
-  __shared__ int shared[64];
-  shared[threadIdx.x] = int(threadIdx.x);
-  %s
-}''', "f")
-kernel((1,), (64,), (cupy.zeros(64, "i4"),))
-cupy.cuda.runtime.deviceSynchronize()
-"""
-BARRIER = "__syncthreads();"
-RIGHT = BARRIER + "x[threadIdx.x] = shared[63 - threadIdx.x];"
-# What works on entries of shared memory at once does so by atomic functions, as `InBlock` then.
-ATOMIC = BARRIER + "atomicMin(shared, -int(threadIdx.x)); x[threadIdx.x] = atomicOr(shared, 0);"
-WRONG = {
-    "memcheck": BARRIER + "x[threadIdx.x + 1] = shared[63 - threadIdx.x];",
-    "racecheck": "x[threadIdx.x] = shared[63 - threadIdx.x];",
-}
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 
 
-def sanitize(tool, *command, seconds=100):
-    """Run a Python script under a tool; return the exit code and what was written."""
-    path = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        [SANITIZER, f"--tool={tool}", f"--error-exitcode={FOUND}", sys.executable, *command],
-        env=os.environ | {"PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=seconds,
-    )
-    return done.returncode, done.stdout
+@pytest.fixture(scope="module")
+def works():
+    """Return a function that skips where a tool does not work, as under some virtual machines."""
+    reasons = {}
+
+    def check(tool):
+        if tool not in reasons:
+            reasons[tool] = probe(tool, 100)
+        if find_sanitizer() is None or "not supported" in (reasons[tool] or ""):
+            pytest.skip(reasons[tool])
+        assert reasons[tool] is None
+
+    return check
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _device():
-    """Skip where the tool does not work on this GPU, as under some virtual machines."""
-    output = sanitize("memcheck", "-c", KERNEL % RIGHT)[1]
-    if "not supported" in output:
-        pytest.skip(f"compute-sanitizer does not work on this GPU: {output[-500:]}")
-
-
-@pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
-def test_mistakes_are_found(tool):
+@pytest.mark.gpu
+@pytest.mark.parametrize("tool", sanitize.TOOLS)
+def test_mistakes_are_found(works, tool):
     """An access beyond an array, a missing barrier; but not what is right."""
-    for right in (RIGHT, ATOMIC):
-        code, output = sanitize(tool, "-c", KERNEL % right)
-        assert code == 0, output[-2000:]
-    code, output = sanitize(tool, "-c", KERNEL % WRONG[tool])
-    assert code == FOUND, output[-2000:]
+    works(tool)
 
 
-@pytest.mark.parametrize("what", ["graphs", "arrays"])
-@pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
-def test_everything(tool, what):
-    code, output = sanitize(tool, str(HERE / "everything.py"), tool, what, seconds=300)
+@pytest.mark.gpu
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("tool", sanitize.TOOLS)
+def test_everything(works, tool, part):
+    works(tool)
+    result = attempt(part, tool, 500)
+    assert result.outcome == "passed", result.output[-10_000:]
+
+
+@host
+@pytest.mark.long
+def test_every_kernel_is_run(tmp_path):
+    """On the host executor, whose answers are those of the CPU; a new driver needs a part."""
+    launched = set()
+    for part in PARTS:
+        command = [sys.executable, EVERYTHING, part, "--host", "--launched", tmp_path / part]
+        code, output = sanitize.run(command, 900)
+        assert code == 0, (part, output[-5000:])
+        launched |= {template_of(name) for name in (tmp_path / part).read_text().splitlines()}
+    assert launched == templates()
+
+
+# Models, whose kernels no other test runs so.
+SANITIZED = "kawasaki", "tempering"
+
+
+@host
+@pytest.mark.long
+@pytest.mark.parametrize("part", SANITIZED)
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer, part):
+    if sanitizer_library(sanitizer) is None:
+        pytest.skip(f"no runtime of the {sanitizer} sanitizer")
+    code, output = run_sanitized(sanitizer, EVERYTHING, part, "--host")
     assert (code, "everything ran" in output) == (0, True), output[-10_000:]
+
+
+# A stand-in for compute-sanitizer: it runs the command, and finds what is asked of it.
+STAND_IN = """#!{python}
+import os, subprocess, sys
+tool, command = sys.argv[1], sys.argv[3:]
+if "-c" in command:
+    wrong = "threadIdx.x + 1" in command[-1] or not command[-1].count("syncthreads")
+    sys.exit(86 if wrong else 0)
+if command[2] == "forests":
+    print("========= ERROR SUMMARY: 3 errors"); sys.exit(86)
+if command[2] == "growing":
+    import time; time.sleep(60)
+if command[2] == "paths":
+    os.kill(os.getpid(), 9)
+print("everything ran"); print("========= ERROR SUMMARY: 0 errors")
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    tool = tmp_path / "compute-sanitizer"
+    tool.write_text(STAND_IN.format(python=sys.executable))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+
+def test_whatever_becomes_of_parts_the_others_are_run(stand_in):
+    """No GPU is needed for that: plain runs fail of it, which keeps nothing from going on."""
+    parts = ["forests", "growing", "paths", "strong"]
+    outcomes, unusable = sanitize.sanitize(parts, ["memcheck"], 15, jobs=4)
+    assert not unusable
+    assert {o.outcome for o in outcomes if o.tool == "none"} <= {"failed", "passed", "timed out"}
+    found = {o.part: (o.outcome, o.errors) for o in outcomes if o.tool == "memcheck"}
+    assert found == {
+        "forests": ("errors", 3),
+        "growing": ("timed out", None),
+        "paths": ("failed", None),
+        "strong": ("passed", 0),
+    }
+
+
+def test_no_time_is_left(stand_in):
+    outcomes, _ = sanitize.sanitize(["strong"], [], 0.5, jobs=1)
+    assert [o.outcome for o in outcomes] == ["not run"]
+
+
+def test_what_is_missing_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(sanitize, "find_sanitizer", lambda: None)
+    monkeypatch.setattr(
+        sanitize, "attempt", lambda part, tool, left: Outcome(part, "none", "failed")
+    )
+    monkeypatch.setattr(sys, "argv", ["sanitize.py", str(tmp_path / "new"), "--parts", "paths"])
+    with pytest.raises(SystemExit, match="True"):
+        sanitize.main()
+    summary = json.loads((tmp_path / "new" / "summary.json").read_text())
+    assert "neither on PATH" in summary["tools that do not work here"]["memcheck"]
+    assert [part["outcome"] for part in summary["parts"]] == ["failed"]
+
+
+def test_kernels_that_are_left_out_are_listed():
+    of_part = Outcome("paths", "memcheck", "passed", 0, ["a.cuh f"])
+    late = Outcome("graphs", "memcheck", "timed out", None, ["a.cuh g"])
+    summary = sanitize.summary_of([of_part, late], {}, {"a.cuh f", "a.cuh g"})
+    assert summary["kernels in parts that passed"] == {"memcheck": 1}
+    assert summary["kernels left out"] == {"memcheck": ["a.cuh g"]}
+
+
+def test_the_script_is_one_command():
+    done = subprocess.run(
+        [sys.executable, EVERYTHING.with_name("sanitize.py"), "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "summary.json" in done.stdout

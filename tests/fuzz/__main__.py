@@ -3,16 +3,20 @@
 import argparse
 import ast
 import itertools
+import json
 import random
 import re
 import shlex
+import signal
+import subprocess
 import sys
+import tempfile
 import time
 import zlib
 from pathlib import Path
 
 from .mutate import mutate
-from .targets import TARGETS
+from .target import random_case
 from .worker import MIB, Worker, find_target
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -23,20 +27,89 @@ def main(arguments=None):
     options = _parse(arguments)
     if options.repeat is not None:
         return _repeat(options)
-    names = options.target or list(TARGETS)
-    findings = {}
-    cases = 0
+    begin = time.monotonic()
+    counted = _in_processes(options) if options.workers > 1 else _in_this_process(options)
+    findings = counted.pop("findings")
+    cases = sum(target["cases"] for target in counted["targets"].values())
+    if options.report is not None:
+        report = {"cases": cases, "wall_seconds": round(time.monotonic() - begin, 1)}
+        report |= counted | {"findings": findings}
+        options.report.write_text(json.dumps(report, indent=1) + "\n")
+    print(f"{cases} cases, {len(findings)} findings")
+    for found in findings:
+        command = [sys.executable, "-m", "tests.fuzz", "--target", found["target"]]
+        command += ["--repeat", found["path"]]
+        print(f"{found['target']}: {found['verdict']}\n  {shlex.join(command)}")
+    return 1 if findings else 0
+
+
+def _in_this_process(options):
+    """Fuzz each target in turn; return what a report says."""
+    names = options.target or _all_names()
+    findings, counts = {}, {name: {"cases": 0, "seconds": 0.0} for name in names}
     try:
         # Each target has its share of the time, or of the cases.
         for name in names:
-            cases += _fuzz(name, options, len(names), findings)
+            _fuzz(name, options, len(names), findings, counts[name])
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
-    print(f"{cases} cases, {len(findings)} findings")
-    for (name, signature), (verdict, path) in findings.items():
-        command = [sys.executable, "-m", "tests.fuzz", "--target", name, "--repeat", str(path)]
-        print(f"{name}: {verdict or signature}\n  {shlex.join(command)}")
-    return 1 if findings else 0
+    return {
+        "seeds": [options.seed],
+        "targets": counts,
+        "findings": [
+            {"target": name, "signature": signature, "verdict": verdict, "path": str(path)}
+            for (name, signature), (verdict, path) in findings.items()
+        ],
+    }
+
+
+def _all_names():
+    from .targets import TARGETS  # which takes seconds
+
+    return list(TARGETS)
+
+
+def _in_processes(options):
+    """Fuzz in processes that differ in their seeds; return the sum of what they report."""
+    seeds = range(options.seed, options.seed + options.workers)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
+        reports = [Path(folder, f"{seed}.json") for seed in seeds]
+        processes = [
+            subprocess.Popen(
+                _command_of(options, seed, report), stdout=subprocess.DEVNULL, stderr=sys.stderr
+            )
+            for seed, report in zip(seeds, reports, strict=True)
+        ]
+        try:
+            for process in processes:
+                process.wait()
+        except KeyboardInterrupt:  # then each ends with what it has found
+            for process in processes:
+                process.send_signal(signal.SIGINT)
+                process.wait()
+        if any(process.returncode not in (0, 1) for process in processes):
+            raise RuntimeError("a process ended without a report; see above")
+        parts = [json.loads(report.read_text()) for report in reports]
+    targets, findings = {}, {}
+    for part in parts:
+        for name, counts in part["targets"].items():
+            total = targets.setdefault(name, {"cases": 0, "seconds": 0.0})
+            for key, value in counts.items():
+                total[key] = round(total[key] + value, 1)
+        for found in part["findings"]:
+            findings.setdefault((found["target"], found["signature"]), found)
+    return {"seeds": list(seeds), "targets": targets, "findings": list(findings.values())}
+
+
+def _command_of(options, seed, report):
+    """Return the command line of one of several processes."""
+    command = [sys.executable, "-m", "tests.fuzz", "--seed", str(seed), "--report", str(report)]
+    for name in ("seconds", "cases", "findings", "case-seconds", "case-mib"):
+        value = getattr(options, name.replace("-", "_"))
+        command += [] if value is None else [f"--{name}", str(value)]
+    for name in options.target or ():
+        command += ["--target", name]
+    return command
 
 
 def _parse(arguments):
@@ -44,9 +117,15 @@ def _parse(arguments):
     parser.add_argument("--seconds", type=float, default=60, help="for all targets together")
     parser.add_argument("--cases", type=int, help="for each target, instead of --seconds")
     parser.add_argument(
-        "--target", action="append", help=f"{', '.join(TARGETS)}, or module:name; may be repeated"
+        "--target", action="append", help="one of targets.py, or module:name; may be repeated"
     )
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes at once, of the seeds from --seed on"
+    )
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write cases and findings as JSON"
+    )
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"))
     parser.add_argument("--repeat", type=Path, metavar="FILE", help="run one case again")
     parser.add_argument("--case-seconds", type=float, default=10, help="limit of time of a case")
@@ -66,14 +145,15 @@ def _repeat(options):
     return int(verdict is not None)
 
 
-def _fuzz(name, options, shares, findings):
-    """Run one target; return how many cases."""
-    begin = shown = time.monotonic()
+def _fuzz(name, options, shares, findings, counts):
+    """Run one target, and add to findings and counts."""
     seconds = float("inf") if options.cases is not None else options.seconds / shares
     with _worker(name, options) as worker:
+        begin = shown = time.monotonic()
         for number, data in enumerate(_cases(name, options.seed)):
             now = time.monotonic()
-            if now - shown > 1 and sys.stderr.isatty():
+            counts["cases"], counts["seconds"] = number, round(now - begin, 1)
+            if now - shown > 1 and sys.stderr.isatty() and options.workers == 1:
                 shown = now
                 print(f"\r{name}: {number} cases, {len(findings)} found ", end="", file=sys.stderr)
             if now - begin > seconds or number == options.cases:
@@ -89,17 +169,23 @@ def _fuzz(name, options, shares, findings):
             print(f"\r{name}: {verdict}: {path}", file=sys.stderr)
     rate = number / max(time.monotonic() - begin, 1e-9)
     print(f"\r{name}: {number} cases, {rate:.0f} a second", file=sys.stderr)
-    return number
 
 
 def _cases(name, seed):
-    """Yield the corpus, the seeds, and then mutants of both; the same for the same `seed`."""
+    """Yield the corpus, the seeds, and then mutants of both; the same for the same `seed`.
+
+    Every other case is drawn anew, if such are cases of the target.
+    """
+    target = find_target(name)
     pool = [read_case(path) for path in sorted((CORPUS / name).glob("*.txt"))]
-    pool += find_target(name).seeds()
+    pool += target.seeds()
     yield from pool
     source = random.Random(zlib.crc32(f"{seed} {name}".encode()))
-    for _ in itertools.count():
-        yield mutate(source, source.choice(pool), pool)
+    for number in itertools.count():
+        if target.drawn and number % 2:
+            yield random_case(source)
+        else:
+            yield mutate(source, source.choice(pool), pool)
 
 
 def _signature(verdict):

@@ -1,5 +1,6 @@
 """A short run of every fuzzer, always the same, and that the fuzzers find what is wrong."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,13 +8,15 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 # Targets `planted:NAME`, each wrong in its way where a case holds an "x".
 PLANTED = """
 import os, signal, subprocess, sys, time
 import numpy as np
-from tests.fuzz.targets import Target
+from tests.fuzz.target import Target
 
 def when_x(harm):
     return Target(lambda data: harm() if b"x" in data else None, lambda: [b"ab", b"x"], True)
@@ -47,7 +50,8 @@ FOUND = {
 
 def start(folder, *options):
     command = [sys.executable, "-m", "tests.fuzz", "--findings", str(folder / "findings"), *options]
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command,
@@ -73,10 +77,38 @@ def fuzz(folder, *options):
     return finish(start(folder, *options))
 
 
+@pytest.mark.long
 def test_every_target(tmp_path):
-    shown, status = fuzz(tmp_path, "--cases", "60", "--case-seconds", "60")
+    shown, status = fuzz(tmp_path, "--cases", "40", "--case-seconds", "60")
     assert status == 0, shown
     assert not (tmp_path / "findings").exists()
+
+
+@pytest.mark.long
+def test_targets_notice_what_is_broken():
+    """Each function that targets compare is replaced by one that is wrong in one place."""
+    command = [sys.executable, "-m", "tests.fuzz.broken"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_several_processes_write_one_report(tmp_path):
+    (tmp_path / "planted.py").write_text(PLANTED)
+    report = tmp_path / "report.json"
+    targets = "--target=planted:fine", "--target=planted:error"
+    parts = "--workers=2", "--seed=7", "--cases=2", f"--report={report}"
+    shown, status = fuzz(tmp_path, *targets, *parts)
+    assert status == 1
+    assert "8 cases, 1 findings" in shown
+    told = json.loads(report.read_text())
+    assert (told["cases"], told["seeds"]) == (8, [7, 8])
+    assert {name: counts["cases"] for name, counts in told["targets"].items()} == {
+        "planted:fine": 4,
+        "planted:error": 4,
+    }
+    (found,) = told["findings"]
+    assert "ZeroDivisionError" in found["verdict"]
+    assert Path(found["path"]).exists()
 
 
 def test_each_kind_of_fault_is_found(tmp_path):

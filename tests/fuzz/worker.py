@@ -11,10 +11,15 @@ import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from pathlib import Path
 
 # What a bad input may raise.
 REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
+
+# What takes long to import, which is not the time of the case that happens to be the first.
+IMPORTED_LATE = ["conncomp.cli._command", "igraph", "matplotlib.figure", "PIL.Image"]
+IMPORTED_LATE += ["rustworkx", "sparse", "tifffile"]
 
 # What no input may make Python do.
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn"}
@@ -45,6 +50,7 @@ class Worker:
         self._process = None
 
     def __enter__(self):
+        self._start()
         return self
 
     def __exit__(self, *_):
@@ -74,7 +80,11 @@ class Worker:
 
     def _start(self):
         self._log = tempfile.NamedTemporaryFile(prefix="conncomp-fuzz-")  # noqa: SIM115
-        context = multiprocessing.get_context("spawn")
+        # A server that has imported all that targets need, and forks.
+        context = multiprocessing.get_context("forkserver")
+        module = self._target.rpartition(":")[0]
+        needed = [module] if module else [f"{__package__}.targets", *IMPORTED_LATE]
+        context.set_forkserver_preload(needed)
         self._pipe, other = context.Pipe()
         arguments = other, self._target, self._seconds, self._memory, self._log.name
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
@@ -108,9 +118,9 @@ def _serve(pipe, name, seconds, memory, log):
         os.dup2(nothing.fileno(), 2)
     faulthandler.enable(errors, all_threads=False)
     target = find_target(name)
-    forbidden = []
-    sys.addaudithook(lambda event, _: event in FORBIDDEN and forbidden.append(event))
-    _judge(target, target.seeds()[0])  # imports what it needs
+    forbidden, watched = [], FORBIDDEN - ({"pickle.find_class"} if target.unpickles else set())
+    sys.addaudithook(lambda event, _: event in watched and forbidden.append(event))
+    judge(target, target.seeds()[0])  # imports what it needs
     forbidden.clear()
     addresses = _status("VmSize") + ADDRESSES
     resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
@@ -125,7 +135,7 @@ def _serve(pipe, name, seconds, memory, log):
         signal.setitimer(signal.ITIMER_REAL, seconds + 0.5)
         Path("/proc/self/clear_refs").write_text("5")
         before = _status("VmHWM")
-        verdict = _judge(target, data)
+        verdict = judge(target, data)
         growth = _status("VmHWM") - before
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
@@ -137,10 +147,12 @@ def _serve(pipe, name, seconds, memory, log):
         pipe.send(verdict)
 
 
-def _judge(target, data):
+def judge(target, data):
     """Run a case; return what is wrong with what happened, if anything is."""
     try:
-        target.run(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            target.run(data)
     except REFUSALS as error:
         # Words of NumPy or C++, or none: an allocation failed. Ours say what was too much.
         failed = isinstance(error, MemoryError) and re.match(FAILED_ALLOCATION, str(error))
@@ -153,9 +165,14 @@ def _judge(target, data):
 
 
 def _one_line(error, kind):
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].name}"
+    if kind == "wrong":  # which of a target's comparisons
+        helpers = re.compile(r"/testing/|/target\.py$")
+        frame = [frame for frame in frames if not helpers.search(frame.filename)][-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
     text = " ".join(str(error).split())[:200]
-    return f"{kind}: {type(error).__name__}: {text} at {Path(frame.filename).name}:{frame.name}"
+    return f"{kind}: {type(error).__name__}: {text} at {place}"
 
 
 def _status(field):

@@ -157,6 +157,13 @@ def test_meshes_that_others_fail_on():
         (lambda: generate.cycle(0), "num_vertices=0 must be at least 1"),
         (lambda: generate.chain_of_cycles(3, 0), "length=0 must be at least 1"),
         (lambda: generate.bow_tie(0), "num_vertices=0 must be at least 1"),
+        (lambda: generate.bow_tie(10**12, 10**9), r"num_vertices \* links_per_vertex=10{21}"),
+        (lambda: generate.chain_of_cycles(10**14, 10**14), r"num_cycles \* length=10{28} must be"),
+        (
+            lambda: generate.random_directed(10**14, 10**14),
+            r"num_vertices \* mean_degree=1e\+28 must",
+        ),
+        (lambda: generate.random_directed(9, 1e308), r"num_vertices \* mean_degree=inf must be"),
     ],
 )
 def test_arguments(make, message):

@@ -348,6 +348,14 @@ def test_overlapping_cliques(exponent):
         (lambda: generate.web_like(5, 0), "links_per_vertex=0"),
         (lambda: generate.web_like(5, 1, window=0), "window=0"),
         (lambda: generate.overlapping_cliques(5, exponent=-1), r"exponent=-1\.0"),
+        (lambda: generate.line(10**18), "num_vertices=10{18} must be at most"),
+        (lambda: generate.grid((10**9, 10**9)), r"shape=\(10{9}, 10{9}\) .* at most"),
+        (lambda: generate.uniform_random(9, 10**30), "num_edges=10{30} must be at most"),
+        (lambda: generate.random_neighbours(10**9, 10**9), r"num_vertices \* degree=10{18}"),
+        (lambda: generate.barabasi_albert(10**12, 10**9), r"num_vertices \* edges_per_vertex="),
+        (lambda: generate.watts_strogatz(10**12, 10**9, 0.5), r"num_vertices \* degree=10{21}"),
+        (lambda: generate.rmat(31, 10**9), r"num_vertices \* edges_per_vertex="),
+        (lambda: generate.web_like(10**12, 10**9), r"num_vertices \* links_per_vertex=10{21}"),
     ],
 )
 def test_bad_values(call, message):

@@ -193,6 +193,9 @@ def test_photograph():
         (lambda: generate.blobs((5, 5), density=float("nan")), "density=nan"),
         (lambda: generate.voronoi((5, 5), 26), "cells=26"),
         (lambda: generate.voronoi((5, 5), 0), "cells=0"),
+        (lambda: generate.spiral(10**14), "size=10{14} must be from 2 to 268435456"),
+        (lambda: generate.rings((10**20,)), r"shape\[0\]=10{20} must be at most"),
+        (lambda: generate.blobs((2**20,) * 3), r"shape=\(1048576, .* at most"),
     ],
 )
 def test_bad_values(call, message):

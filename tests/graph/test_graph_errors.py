@@ -8,6 +8,7 @@ import sparse as pydata
 from scipy import sparse
 
 from conncomp import Graph, connected_components
+from conncomp.graph.graph import FREE_VERTICES, VERTICES_PER_ARC
 
 GRAPH = Graph.from_edges([0, 1], [1, 2], 4)
 
@@ -70,6 +71,11 @@ def test_from_csr(indptr, indices, error, message):
         ([[0]], [1], None, ValueError, r"src has shape \(1, 1\)"),
         (0, 1, None, ValueError, r"src has shape \(\)"),
         (OnGPU(), [1], None, TypeError, "src lies in GPU memory"),
+        ([10**9], [0], None, ValueError, r"src\[0\] is 1000000000, .* 1000000001 .* 32\.0 GB"),
+        ([3, 0], [0, 10**15], None, ValueError, r"dst\[1\] is 10{15}, .*num_vertices=10{14}1 "),
+        ([10**18], [3], None, ValueError, r"src\[0\] is 10{18}, .* 10{17}1 vertices"),
+        ([10**18, -1], [3, 4], None, ValueError, r"src\[1\] is -1"),
+        ([2**63 - 1], [3], None, ValueError, r"src\[0\] is 9223372036854775807, .* numpy\.unique"),
     ],
 )
 def test_from_edges(src, dst, num_vertices, error, message):
@@ -249,6 +255,16 @@ def test_a_graph_stays_as_it_was_when_it_cannot_be_made_anew():
     with pytest.raises(ValueError, match=r"src\[0\] is 5"):
         graph.__init__(2, arcs=([5], [0]))
     assert connected_components(graph)[0] == 1
+
+
+def test_far_vertices():
+    """They are what the user means if num_vertices says so, or if there are arcs enough."""
+    assert Graph.from_edges([10**9], [0], 10**9 + 1).num_vertices == 10**9 + 1
+    assert Graph(10**9 + 1, arcs=([10**9], [0])).num_vertices == 10**9 + 1
+    assert Graph.from_edges([FREE_VERTICES + VERTICES_PER_ARC - 1], [0]).num_arcs == 1
+    with pytest.raises(ValueError, match="only 1 arcs"):
+        Graph.from_edges([FREE_VERTICES + VERTICES_PER_ARC], [0])
+    assert Graph.from_edges([FREE_VERTICES + VERTICES_PER_ARC] * 2, [0, 1]).num_arcs == 2
 
 
 @pytest.mark.parametrize("count", [-1, 2**57, 2**70])

@@ -297,6 +297,13 @@ def test_smallest_dtype(num, consecutive_dtype, roots_dtype):
     np.testing.assert_array_equal(roots, (image - 1).astype(roots_dtype), strict=True)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (0, 3)])
+def test_smallest_dtype_of_roots_of_background_alone(shape):
+    roots = label(np.zeros(shape), dtype="smallest", numbering="roots")
+    assert roots.dtype == np.int8
+    assert (roots == -1).all()
+
+
 # The images below have more than 65,536 elements, so that several threads have parts to join.
 
 

@@ -235,3 +235,31 @@ def test_respects_permissions(tmp_path):
     with pytest.raises(PermissionError, match="new"), atomic_path(tmp_path / "new.txt"):
         pass
     tmp_path.chmod(0o755)
+
+
+TAKERS = {
+    "Graph.read": conncomp.Graph.read,
+    "read_image": conncomp.read_image,
+    "write_image": lambda path: conncomp.write_image(path, [[1]]),
+    "write_view": lambda path: conncomp.write_view(path, [[1]]),
+    "atomic_path": lambda path: atomic_path(path).__enter__(),
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        (None, TypeError),
+        (10**6, TypeError),  # not the file that has this descriptor
+        (["a.npy"], TypeError),
+        (np.arange(3), TypeError),
+        (b"a.npy", TypeError),
+        ("a\0.npy", ValueError),
+    ],
+)
+def test_what_is_no_path(tmp_path, monkeypatch, taker, path, error):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match="path="):
+        TAKERS[taker](path)
+    assert os.listdir(tmp_path) == []

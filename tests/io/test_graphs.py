@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 import tracemalloc
+import typing
 import zlib
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from hypothesis import strategies as st
 
 from conncomp import Graph, connected_components
 from conncomp._core import native
+from conncomp.graph import graph as graph_module
+from conncomp.graph.graph import FREE_VERTICES, VERTICES_PER_ARC
 from conncomp.io import files
 from conncomp.io import graphs as graph_files
 
@@ -274,6 +277,57 @@ def test_a_file_of_ecl_is_not_taken_for_text(tmp_path):
     assert repr(Graph.read(path)) == f"Graph(num_vertices={vertices}, num_arcs=1)"
 
 
+def words(*numbers):
+    return struct.pack(f"<{len(numbers)}i", *numbers)
+
+
+BINARIES = {
+    "tiff": b"II*\0" + struct.pack("<I", 8) + bytes(range(256)) * 4,
+    "parquet": b"PAR1\x15\x04\x15\x10\x15\x14L\x15\x02\x15\0\x12\0\0" + bytes(40) + b"PAR1",
+    "png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0\0\0\1\0\x08\0\0\0\0",
+    "hdf5": b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0",
+    "a program": b"\x7fELF\2\1\1\0" + bytes(8) + b"\3\0>\0\1\0\0\0",
+    "zeros": bytes(5000),
+    "a zero": b"\0",
+    "one count": words(0),
+    "no rows": words(0, 0),
+    "negative counts": words(-1, 0, 0),
+    "rows that begin late": words(1, 1, 1, 1, 0),
+    "rows that fall": words(3, 3, 0, 2, 1, 3, 0, 1, 2),
+    "rows beyond the arcs": words(3, 2, 0, 1, 3, 3, 0, 1),
+    "rows that end early": words(3, 2, 0, 1, 1, 1, 0, 1),
+    "no vertex": words(2, 1, 0, 1, 1, 2),
+    "a negative vertex": words(2, 1, 0, 1, 1, -1),
+    "a byte less": write_ecl(3, [(0, 1)])[0][:-1],
+    "a byte more": write_ecl(3, [(0, 1)])[0] + b"\0",
+    "weights of some arcs": write_ecl(3, [(0, 1), (0, 2)], [1])[0],
+}
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+@pytest.mark.parametrize("case", BINARIES)
+def test_binaries_of_no_format(tmp_path, case, packing):
+    path = put(tmp_path, "a.dat", BINARIES[case], packing)
+    with pytest.raises(ValueError, match=r"binary.* none of .*edge-list, .*ecl, npz.* format="):
+        Graph.read(path)
+    with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
+        Graph.read(path, format="ecl")
+    assert "none of" not in str(caught.value)
+
+
+def test_the_length_of_a_file_of_ecl(tmp_path):
+    """Of one that is no pipe and not packed it is known, and agrees to the byte."""
+    content, edges = write_weighted_ecl(5000, [(v, v + 1) for v in range(4999)])
+    for end in (-4 * len(edges), len(content)):
+        path = put(tmp_path, "a", content[:end])
+        assert repr(Graph.read(path)) == "Graph(num_vertices=5000, num_arcs=4999)"
+        for wrong in (content[: end - 1], content[:end] + b"\0"):
+            with pytest.raises(ValueError, match="binary"):
+                Graph.read(put(tmp_path, "a", wrong))
+            with pytest.raises(ValueError, match=r"cut short|more follow|weights would be"):
+                Graph.read(put(tmp_path, "a", wrong, ".gz"))
+
+
 @pytest.mark.parametrize("write", TEXT_WRITERS, ids=lambda w: w.__name__)
 def test_byte_order_mark_of_utf_8(tmp_path, write):
     content, arcs = write(5, [(0, 4), (1, 1)])
@@ -287,14 +341,52 @@ def test_vertices_that_would_need_much_memory(tmp_path):
     with pytest.raises(ValueError, match=r": 67108864 vertices, but only 1 arcs: .* 2\.1 GB"):
         Graph.read(path)
     assert Graph.read(path, compact_ids=True)[0].num_vertices == 2
-    limit = graph_files.FREE_VERTICES + graph_files.VERTICES_PER_ARC
+    limit = FREE_VERTICES + VERTICES_PER_ARC
     assert Graph.read(put(tmp_path, "a.txt", f"0 {limit - 1}")).num_vertices == limit
 
 
 def test_rows_that_are_there_are_not_too_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(graph_files, "FREE_VERTICES", 0)
+    monkeypatch.setattr("conncomp.graph.graph.FREE_VERTICES", 0)
     assert Graph.read(put(tmp_path, "a.graph", "1000 0\n" + "\n" * 1000)).num_vertices == 1000
     assert Graph.read(put(tmp_path, "a.egr", write_ecl(1000, [])[0])).num_vertices == 1000
+
+
+MATRIX = "%%MatrixMarket matrix coordinate real general\n"
+
+IDS = {
+    "numbers": ("a.txt", "7 9\n", np.int64, [7, 9]),
+    "a matrix": ("a.mtx", MATRIX + "3 3 1\n1 3 1\n", np.int64, [0, 2]),
+    "names": ("a.csv", "from,to\nanna,7\n", np.str_, ["anna", "7"]),
+    "numbers in CSV": ("a.csv", "from,to\n9,7\n", np.int64, [7, 9]),
+    "GraphML": ("a.graphml", networkx.path_graph(2), np.str_, ["0", "1"]),
+}
+
+
+@pytest.mark.parametrize("case", IDS)
+def test_ids_are_what_is_annotated(tmp_path, case):
+    name, content, kind, expected = IDS[case]
+    content = content if isinstance(content, str) else "\n".join(networkx.generate_graphml(content))
+    ids = Graph.read(put(tmp_path, name, content), compact_ids=True)[1]
+    assert ids.tolist() == expected
+    assert ids.dtype.type is kind
+    annotated = typing.get_overloads(Graph.read)[1].__annotations__["return"]
+    _, arrays = typing.get_args(eval(annotated, vars(graph_module)))
+    kinds = [typing.get_args(typing.get_args(array)[1])[0] for array in typing.get_args(arrays)]
+    assert set(kinds) == {np.int64, np.str_}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compact_ids": np.arange(2)}, "compact_ids=an array of .* must be True or False"),
+        ({"progress": 3}, "progress=3 must be a function"),
+        ({"progress": []}, r"progress=\[\] must be a function"),
+    ],
+)
+def test_options_of_other_types(tmp_path, options, message):
+    path = put(tmp_path, "a.txt", "0 1\n")
+    with pytest.raises(TypeError, match=message):
+        Graph.read(path, **options)
 
 
 def test_ids_up_to_the_largest_int64(tmp_path):
@@ -310,7 +402,7 @@ def test_ids_up_to_the_largest_int64(tmp_path):
 
 @pytest.mark.parametrize("ids", [[0, 2**31 - 2], [0, 2**31 - 1], [0, 2**31]])
 def test_int32_where_it_fits(tmp_path, ids, monkeypatch):
-    monkeypatch.setattr(graph_files, "FREE_VERTICES", 1 << 40)
+    monkeypatch.setattr("conncomp.graph.graph.FREE_VERTICES", 1 << 40)
     graph = Graph.read(put(tmp_path, "a.txt", f"0 0\n{ids[0]} {ids[1]}\n"))
     assert graph.num_vertices == ids[1] + 1
     assert {a.dtype for a in graph.arrays} == {np.dtype(np.int32 if ids[1] < 2**31 else np.int64)}
@@ -426,8 +518,6 @@ def test_can_be_interrupted(tmp_path, monkeypatch, case):
         Graph.read(put(tmp_path, *INTERRUPTED[case]), progress=press_ctrl_c)
     assert len(seen) == 1
 
-
-MATRIX = "%%MatrixMarket matrix coordinate real general\n"
 
 BAD = {
     "a letter": ("a.txt", "0 1\n# note\n2 x3\n", ":3: expected a vertex number .* found 'x3'"),

@@ -148,6 +148,8 @@ def test_title_is_the_name_of_the_file(tmp_path):
     ("arguments", "options", "error", "words"),
     [
         ((3,), {}, ValueError, "scalar"),
+        ((VOLUME,), {"title": 3}, TypeError, "title=3 must be a string"),
+        ((VOLUME,), {"title": b"name"}, TypeError, "title=b'name' must be a string"),
         ((VOLUME * 0.5,), {}, TypeError, "labels is of dtype float64"),
         ((VOLUME - 5,), {}, ValueError, "labels holds -"),
         ((VOLUME, VOLUME[0]), {}, ValueError, "image has shape"),
@@ -213,3 +215,10 @@ def test_a_gpu_is_refused_with_a_remedy(write):
 
     with pytest.raises(TypeError, match=r"labels lies in GPU memory.*copy it to a NumPy array"):
         write(There())
+
+
+@pytest.mark.parametrize("title", [3, ["a"], b"a", np.arange(3)])
+def test_titles_that_are_no_text(tmp_path, title):
+    with pytest.raises(TypeError, match=r"title=.* must be a str"):
+        conncomp.write_view(tmp_path / "page.html", VOLUME, title=title)
+    assert list(tmp_path.iterdir()) == []

@@ -1,15 +1,14 @@
 """Every CUDA kernel that can be asked for compiles, for every kind of GPU, without a warning."""
 
 import importlib
-import pkgutil
 import re
 import sys
 from collections import defaultdict
 
 import pytest
 
-import conncomp.kernels
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
+from specialisations import names_by_file
 
 if sys.platform == "darwin":
     pytest.skip("there is no NVRTC for macOS", allow_module_level=True)
@@ -23,17 +22,6 @@ GPUS = {
     "100": ("-arch=sm_100", UNOPTIMISED),
     "90": ("-arch=sm_90",),  # as for users
 }
-
-
-def names_by_file():
-    """Every kernel file with all the names that its driver can load from it."""
-    found = defaultdict(dict)  # a dict keeps the order
-    for module in pkgutil.walk_packages(conncomp.kernels.__path__, "conncomp.kernels."):
-        driver = importlib.import_module(module.name)
-        if hasattr(driver, "specialisations"):
-            for file, names in driver.specialisations():
-                found[file] |= dict.fromkeys(names)
-    return {file: tuple(names) for file, names in found.items()}
 
 
 NAMES = names_by_file()

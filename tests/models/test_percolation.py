@@ -539,7 +539,7 @@ def test_state():
     other = Percolation((8, 8), seed=1)
     other.restore(state)
     np.testing.assert_array_equal(other.measure().records, records)
-    with pytest.raises(ValueError, match="2 arrays; percolation has none"):
+    with pytest.raises(ValueError, match="2 arrays; one of a Percolation model has none"):
         other.restore(state._replace(arrays=(1, 2)))
     with pytest.raises(ValueError, match="updates=-1 must be from 0"):
         other.restore(state._replace(updates=-1))

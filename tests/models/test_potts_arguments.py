@@ -170,6 +170,7 @@ def test_number_of_updates(call, number, error, message):
         ({"p_flip": 1.1}, ValueError, "p_flip=1.1 must be above 0 and below 1"),
         ({"p_flip": math.nan}, ValueError, "p_flip=nan must be above 0"),
         ({"p_flip": 10**400}, ValueError, "p_flip=1000.* must be above 0 and below 1"),
+        ({"p_flip": 1e-20}, ValueError, r"p_flip=1e-20 must be 2\*\*-64 or more"),
         ({"p_flip": "0.5"}, TypeError, "p_flip='0.5' must be a number"),
         ({"p_flip": None}, ValueError, "needs tile and p_flip"),
         ({"p_flip": [0.5, 0.5]}, TypeError, "p_flip=.* must be a number"),

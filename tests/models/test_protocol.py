@@ -84,9 +84,32 @@ def test_records_can_be_written(new_model):
 
 def test_random_numbers_are_those_of_the_contract():
     """If this fails, a run that goes on from an older checkpoint differs: raise `CONTRACT`."""
-    model = Potts((16, 16), 3, 0.9, seed=5)
-    model.step(3)
-    model.wolff(3)
-    model.metropolis(3)
-    model.few_cluster(3, tile=4, p_flip=0.4)
-    assert (CONTRACT, int(model.spins.ravel() @ np.arange(256))) == (1, 39485)
+    sums = []
+    for q in (2, 3):
+        model = Potts((16, 16), q, 0.9, seed=5)
+        model.step(3)
+        model.wolff(3)
+        model.metropolis(3)
+        model.few_cluster(3, tile=4, p_flip=0.4)
+        sums.append(int(model.spins.ravel() @ np.arange(256)))
+    assert (CONTRACT, sums) == (2, [23575, 39485])
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "words"),
+    [
+        (None, TypeError, r"state=None must be a State, which \.state\(\) returns"),
+        ((0, ()), TypeError, r"state=\(0, \(\)\) must be a State"),
+        (State(0, None), TypeError, "arrays=None must be a tuple"),
+        (State(None, ()), TypeError, "updates=None must be an integer"),
+        (State(1, (1.0,)), ValueError, "array 0 of the state is a float; it must be|has 1 arrays"),
+        (State(1, (1.0, "words")), ValueError, "array 0 of the state is a float|has 2 arrays"),
+    ],
+)
+def test_what_is_no_state_is_refused(new_model, state, error, words):
+    model = new_model()
+    model.step(2)
+    before = model.state()
+    with pytest.raises(error, match=words):
+        model.restore(state)
+    assert same_place(model.state(), before)

@@ -1,13 +1,23 @@
 """Means, errors and autocorrelation times: processes of which all is known."""
 
 import math
+import signal
+from time import process_time
 
 import numpy as np
 import pytest
+from emcee.autocorr import integrated_time
 from scipy.signal import lfilter
 
 from conncomp.kernels.lattice import Lattice
-from conncomp.models import Measurements, Potts, autocorrelation_time, jackknife, summarise
+from conncomp.models import (
+    Measurements,
+    Potts,
+    autocorrelation_time,
+    jackknife,
+    parallel_tempering,
+    summarise,
+)
 from conncomp.models.measurements import COUNTS, SATISFIED, record_length
 
 # Six sigma: one false alarm in 5e8 tests. Errors of errors are below a tenth, so 7 for pulls.
@@ -89,7 +99,7 @@ def test_jackknife_of_a_variance():
     [
         (([],), {}, r"series has shape \(0,\)"),
         ((np.ones((2, 2, 2)),), {}, r"series has shape \(2, 2, 2\)"),
-        (([1.0, 2.0],), {"bin_length": 0}, "bin_length=0 must be 1 or more"),
+        (([1.0, 2.0],), {"bin_length": 0}, "bin_length=0 must be from 1 to 1"),
     ],
 )
 def test_bad_input(arguments, options, words):
@@ -167,3 +177,118 @@ def test_short_series_are_told():
         summarise(two_level(lattice, 0, 1, seed=1), 1.0)
     with pytest.raises(ValueError, match="beta has 2 values"):
         summarise(two_level(lattice, 9, 3, seed=1), [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("time", "rows", "replicas"), [(0.5, 70_000, 1), (3, 1000, 7), (400, 60_000, 2), (2, 9, 30)]
+)
+def test_autocorrelation_time_is_that_of_another_implementation(time, rows, replicas):
+    """Sokal's window by emcee, whose time is twice ours."""
+    series = autoregressive(time, rows, replicas, seed=2)
+    (twice,) = integrated_time(series[:, :, None], c=3, tol=0, quiet=True)
+    assert autocorrelation_time(series).value == pytest.approx(twice / 2, rel=1e-9)
+
+
+def test_autocorrelation_times_are_above_zero():
+    """What alternates decorrelates at once; of few rows the sum may be anything."""
+    assert np.isnan(autocorrelation_time([0.0, 1.0] * 50)).all()
+    assert np.isnan(autocorrelation_time([0.0, np.inf, 1.0, 2.0])).all()
+    assert np.isnan(autocorrelation_time(np.array([[0.0, 1.0], [np.nan, 0.5], [2.0, 1.5]]))).all()
+
+
+def test_autocorrelation_time_can_be_interrupted():
+    """Within 0.2 s of processor time, which others on the machine do not change."""
+    series = np.random.default_rng(1).standard_normal(6_000_000)
+
+    def ring(signum, frame):
+        raise KeyboardInterrupt
+
+    def for_ever():
+        while True:
+            autocorrelation_time(series)
+
+    before = signal.signal(signal.SIGPROF, ring)
+    try:
+        for delay in (0.1, 0.2, 0.3, 0.4):
+            due = process_time() + delay
+            signal.setitimer(signal.ITIMER_PROF, delay)
+            with pytest.raises(KeyboardInterrupt):
+                for_ever()
+            assert process_time() - due < 0.2
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def mean_of(mean):
+    return mean
+
+
+SERIES = Potts((4, 4), replicas=2, seed=1).swendsen_wang(20)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: jackknife(mean_of), ValueError, "series is missing"),
+        (
+            lambda: jackknife(mean_of, np.ma.array([1.0, 2.0], mask=[0, 1])),
+            ValueError,
+            "series has masked elements",
+        ),
+        (
+            lambda: autocorrelation_time(np.ma.array([1.0, 2.0], mask=[0, 1])),
+            ValueError,
+            "series has masked elements",
+        ),
+        (
+            lambda: jackknife(mean_of, np.ones(100), bin_length=13),
+            ValueError,
+            "bin_length=13 must be from 1 to 12: of longer bins there are fewer than 8 in 100 rows",
+        ),
+        (
+            lambda: jackknife(mean_of, np.ones((100, 2)), bin_length=50),
+            ValueError,
+            "from 1 to 25",
+        ),
+        (
+            lambda: jackknife(mean_of, np.ones(9), np.ones((9, 2))),
+            ValueError,
+            r"series have shapes \(9,\), \(9, 2\)",
+        ),
+        (lambda: jackknife(mean_of, ["a"]), TypeError, "series is of dtype <U1; it must be of num"),
+        (lambda: summarise(None, 1), TypeError, "series=None must be Measurements"),
+        (lambda: summarise(SERIES, -1), ValueError, "beta=-1 must be finite, and not negative"),
+        (lambda: summarise(SERIES, math.nan), ValueError, "beta=nan must be finite"),
+        (lambda: summarise(SERIES, [1.0, math.inf]), ValueError, "must be finite"),
+        (lambda: summarise(SERIES, "hot"), TypeError, "beta='hot' must be a number"),
+        (
+            lambda: summarise(SERIES, 1, measure_every=-3),
+            ValueError,
+            "measure_every=-3 must be from 1 to",
+        ),
+        (lambda: summarise(SERIES, 1, measure_every=0), ValueError, "measure_every=0 must be"),
+        (lambda: summarise(SERIES, 1, measure_every=1.5), TypeError, "measure_every=1.5 must be"),
+        (lambda: parallel_tempering(None, 3), TypeError, "model=None must be a Potts model"),
+    ],
+)
+def test_errors_say_what_is_wrong(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_bins_are_as_long_as_they_are_to_be():
+    """Of 31 rows, three bins of eight replicas have ten rows each, not the 15 that two could."""
+    values = np.random.default_rng(1).standard_normal((31, 8))
+    bins = values[1:].reshape(3, 10, 8).mean(axis=1)
+    estimate = jackknife(mean_of, values, bin_length=10)
+    assert estimate.error == pytest.approx(bins.std(ddof=1) / math.sqrt(24), rel=1e-12)
+    bins = values[3:].reshape(2, 14, 8).mean(axis=1)
+    estimate = jackknife(mean_of, values, bin_length=14)
+    assert estimate.error == pytest.approx(bins.std(ddof=1) / math.sqrt(16), rel=1e-12)
+
+
+def test_very_large_inverse_temperatures():
+    (summary,) = summarise(SERIES, 1e200)
+    assert np.isnan(summary.specific_heat).all()
+    assert math.isfinite(summary.energy.value)

@@ -111,7 +111,7 @@ def compare(
 
     Parameters
     ----------
-    before, after : GridResult or GraphResult
+    before, after : GridResult, GraphResult or StrongResult
         Both of the same kind.
     smallest_change : float, default 0.05
         A fraction of the shorter median.
@@ -123,10 +123,10 @@ def compare(
     Raises
     ------
     ValueError
-        If one is about arrays and the other about graphs.
+        If they are not.
     """
     if type(before) is not type(after):
-        raise ValueError(f"one result counts {before.things}, the other {after.things}")
+        raise ValueError(f"one result is of {before.subject}, the other of {after.subject}")
     old, new = dict(_runs(before)), dict(_runs(after))
     copies = after.copy_bytes_per_second / before.copy_bytes_per_second
     changes = [_change(*old[key], *new[key], copies, smallest_change) for key in old if key in new]

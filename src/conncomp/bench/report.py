@@ -55,7 +55,7 @@ def render(results: Sequence[Result]) -> str:
 
     Parameters
     ----------
-    results : sequence of GridResult or GraphResult
+    results : sequence of GridResult, GraphResult or StrongResult
 
     Returns
     -------

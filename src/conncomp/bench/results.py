@@ -195,6 +195,7 @@ AnyRow = TypeVar("AnyRow", GridRow, GraphRow)
 
 
 class _Result(msgspec.Struct, Generic[AnyRow], tag_field="kind", frozen=True, kw_only=True):
+    subject: ClassVar[str]
     things: ClassVar[str]
 
     format: Literal["conncomp-bench"] = "conncomp-bench"
@@ -221,18 +222,21 @@ class _Result(msgspec.Struct, Generic[AnyRow], tag_field="kind", frozen=True, kw
 class GridResult(_Result[GridRow], tag="grid", frozen=True):
     """Measurements on arrays."""
 
+    subject = "arrays"
     things = "elements"
 
 
 class GraphResult(_Result[GraphRow], tag="graph", frozen=True):
     """Measurements on graphs."""
 
+    subject = "graphs"
     things = "arcs"
 
 
 class StrongResult(_Result[GraphRow], tag="strong", frozen=True):
     """Measurements of strong components."""
 
+    subject = "strong components"
     things = "arcs"
 
 
@@ -263,7 +267,7 @@ def load(path: StrPath) -> Result:
 
     Returns
     -------
-    GridResult or GraphResult
+    GridResult, GraphResult or StrongResult
 
     Raises
     ------
@@ -287,7 +291,7 @@ def save(path: StrPath, result: Result) -> None:
     Parameters
     ----------
     path : str or path-like
-    result : GridResult or GraphResult
+    result : GridResult, GraphResult or StrongResult
 
     Raises
     ------
@@ -310,10 +314,11 @@ def _decode(data: bytes) -> Result:
             raise ValueError("is not a result file of conncomp bench")
         if head.version != VERSION:
             raise ValueError(f"is of another version of the format than {VERSION}")
-        return msgspec.json.decode(data, type=GridResult | GraphResult)
+        result: Result = msgspec.json.decode(data, type=Result)
     except msgspec.ValidationError as error:
         raise ValueError(f"is not a valid result: {error}"[:LONGEST_REASON]) from None
     except msgspec.DecodeError as error:
         raise ValueError(f"is damaged, or not JSON: {error}") from None
     except RecursionError:
         raise ValueError("is nested too deeply for a result") from None
+    return result

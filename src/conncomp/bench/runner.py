@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._optional import optional
 from conncomp.bench.devices import Cpu, Cuda
 from conncomp.bench.inputs import Input
 from conncomp.bench.machine import commit
@@ -108,9 +109,7 @@ def reference(data: Graph | Labels, connectivity: int, kind: Kind = "graph") -> 
         else:
             count, labels = connected_components(sparse_matrix(data), directed=False)
         return Reference(labels, int(count), background=False)
-    import skimage.measure
-
-    label: Any = skimage.measure.label
+    label: Any = optional("skimage.measure").label
     labels, count = label(data, background=0, return_num=True, connectivity=connectivity)
     return Reference(labels, int(count), background=True)
 

@@ -6,6 +6,8 @@ import io
 import logging
 import sys
 
+from conncomp._optional import hint
+
 
 def main() -> None:
     """Run the command with the arguments of the process, and exit."""
@@ -16,10 +18,7 @@ def main() -> None:
         missing = (error.name or "").partition(".")[0]
         if missing not in ("click", "rich"):
             raise
-        print(
-            f"conncomp: this command needs {missing}; pip install 'conncomp[cli]'",
-            file=sys.stderr,
-        )
+        print(f"conncomp: {hint(missing, 'this command')}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:  # while the libraries load
         print("conncomp: interrupted", file=sys.stderr)

@@ -69,11 +69,6 @@ def paint_labels(path: Path, labels: NDArray[Any]) -> dict[str, Any]:
     return {"path": path, "slice": middle, "step": step}
 
 
-def need_matplotlib() -> None:
-    """Raise ImportError if there is no matplotlib."""
-    optional("matplotlib.figure", "plots")
-
-
 def plot_sizes(path: Path, sizes: NDArray[np.int64], title: str) -> None:
     """Draw how many components there are of each size, both axes logarithmic.
 
@@ -138,9 +133,7 @@ def plot_series(
 
 
 def _figure(width: float, height: float) -> Any:
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+    return optional("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
 
 
 def _save(path: Path, figure: Any) -> None:

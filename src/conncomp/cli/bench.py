@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
+from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
@@ -197,10 +197,8 @@ def _bench(
         show({}, facts, _list(chosen, gpu_free is not None), as_json=False, names=5)
         return
     contenders = _choose_contenders(kind, device, algorithms, values, peers)
-    if kind == "grid" and find_spec("skimage") is None:
-        raise click.ClickException(
-            "to check labels, this command needs scikit-image; pip install 'conncomp[bench]'"
-        )
+    if kind == "grid":
+        optional("skimage.measure")
     check_memory((entry for _, entry in chosen), gpu_free)
     result: dict[str, Any] = {"rows": []}
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()

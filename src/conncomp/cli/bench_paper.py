@@ -8,6 +8,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
 import conncomp
+from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
 from conncomp.bench.papers import (
@@ -100,6 +101,7 @@ def paper(
     names = _choose(chosen, asked, everything, device)
     if output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
+    optional("matplotlib.figure")
     try:
         where = DEVICES[device]()
     except (ImportError, RuntimeError) as error:

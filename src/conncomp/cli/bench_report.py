@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from conncomp._optional import optional
 from conncomp.bench.units import format_seconds
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import Row, show
@@ -31,7 +31,7 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     copies of memory on each file's machine; what both machines do not share stays in it. Means
     are geometric.
     """
-    _need("msgspec")
+    optional("msgspec")
     from conncomp.bench.compare import Change, Mean
     from conncomp.bench.compare import compare as compare_results
     from conncomp.bench.results import load
@@ -88,7 +88,8 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
 def report(results: tuple[Path, ...], output: Path) -> None:
     """Make a page of tables and plots from result files."""
     check_distinct((*results, output))
-    _need("msgspec", "jinja2", "matplotlib")
+    for library in ("msgspec", "jinja2", "matplotlib.figure"):
+        optional(library)
     from conncomp.bench.report import render
     from conncomp.bench.results import load
     from conncomp.io import atomic_path
@@ -96,15 +97,6 @@ def report(results: tuple[Path, ...], output: Path) -> None:
     page = render([load(path) for path in results])
     with atomic_path(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
-
-
-def _need(*libraries: str) -> None:
-    """Raise if a library of the extra is missing."""
-    for library in libraries:
-        if importlib.util.find_spec(library) is None:
-            raise click.ClickException(
-                f"this command needs {library}; pip install 'conncomp[bench]'"
-            )
 
 
 def _seconds(value: float | None) -> str:

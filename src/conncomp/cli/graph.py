@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._arrays import move_from_gpu
+from conncomp._optional import optional
 from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     device_option,
@@ -20,7 +21,7 @@ from conncomp.cli._options import (
     threads_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
-from conncomp.cli._picture import need_matplotlib, plot_sizes
+from conncomp.cli._picture import plot_sizes
 from conncomp.cli._report import (
     Row,
     Stages,
@@ -113,7 +114,7 @@ def graph(
     if algorithm not in known:
         raise click.UsageError(f"--algorithm: {algorithm!r} is not one of {', '.join(known)}.")
     if histogram is not None:
-        need_matplotlib()
+        optional("matplotlib.figure")
     stage = Stages()
     with stage("reading", counts=True) as progress:
         arcs, ids = load_graph(input, compact_ids, format, progress, remedy="--compact-ids")

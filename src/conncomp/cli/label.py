@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._arguments import shown
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
@@ -215,6 +216,11 @@ def label(
         raise click.UsageError("--channel and --grey exclude each other.")
     if spacing is not None and stats is None:
         raise click.UsageError("--spacing is for --stats FILE.csv; give both.")
+    if threshold is not None and background not in (0, 1):
+        raise click.UsageError(
+            f"--background {shown(background)}: with --threshold the image has the values 0 and 1 "
+            "only; choose one of them, or leave one of the options out."
+        )
     stage = Stages()
     with stage("reading"):
         image = _read(input, key, channel, grey)
@@ -264,7 +270,7 @@ def label(
             labels = conncomp.largest_components(labels, min(top, labels.size), background=0)
         if min_size is not None or top is not None:
             kept = conncomp.component_sizes(labels, background=0)
-    shown = None
+    painted = None
     if output is not None:
         with stage("writing"):
             conncomp.write_image(output, labels)
@@ -273,7 +279,7 @@ def label(
             _write_statistics(stats, labels, closes, spacing)
     if picture is not None:
         with stage("picture"):
-            shown = paint_labels(picture, labels)
+            painted = paint_labels(picture, labels)
     most_axes = len(shape) if connectivity is None else connectivity
     report: dict[str, Any] = {
         "input": {"path": input, "shape": shape, "dtype": str(dtype)},
@@ -290,7 +296,7 @@ def label(
         "elements_per_second": labels.size / stage.seconds["labelling"],
         "device": device,
         "threads": conncomp.get_num_threads(),
-        "written": {"labels": output, "statistics": stats, "picture": shown},
+        "written": {"labels": output, "statistics": stats, "picture": painted},
     }
     tables = (_summary(report), distribution_table(report, "elements"))
     show(report, *tables, as_json=as_json)
@@ -343,6 +349,8 @@ def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, 
 
 def _above(image: Image, threshold: Any) -> NDArray[np.bool_]:
     """Return where `image` is larger than a number, which is compared exactly."""
+    if image.dtype.kind == "b":
+        image = image.view(np.uint8)  # which NumPy compares with integers of any size
     if image.dtype.kind != "f":
         return np.asarray(image > math.floor(threshold))
     if isinstance(threshold, np.floating):  # of the image itself

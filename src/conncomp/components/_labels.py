@@ -11,16 +11,17 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import INT32_MAX, as_batch_axes, as_number, shown
+from conncomp._arguments import INT32_MAX, as_batch_axes, as_number, as_sequence, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy_and_mask,
     caller_stream,
     check_kind,
+    check_memory,
     contiguous,
     converted,
     extremes,
-    from_cupy,
+    in_library,
     library_of,
     on_gpu,
 )
@@ -39,24 +40,25 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 ROWS_PER_ELEMENT = 16
 ROWS_ALWAYS = 1 << 24
 
+# Of products of lengths: floating point then has room for them times numbers of elements.
+TINY, HUGE = 1e-280, 1e280
+
 
 def where_labels_lie(function: _Function) -> _Function:
-    """Let a function of labels on the CPU or of CuPy's work for every library on a GPU.
+    """Let a function of labels of NumPy or CuPy work for every library, on the CPU and on a GPU.
 
-    It works on the stream that is current in the library of the labels, and the arrays that it
+    There it works on the stream that is current in the library of the labels. The arrays that it
     returns, one or a tuple, become that library's.
     """
 
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
+        library = library_of(labels)
         if not on_gpu(labels):
-            return function(labels, *arguments, **options)
-        library, placed = library_of(labels), as_cupy(labels)
+            return in_library(function(labels, *arguments, **options), library)
+        placed = as_cupy(labels)
         with caller_stream(library, placed.device.id):
-            result = function(placed, *arguments, **options)
-            if isinstance(result, tuple):
-                return tuple(from_cupy(array, library) for array in result)
-            return from_cupy(result, library)
+            return in_library(function(placed, *arguments, **options), library)
 
     return cast(_Function, call)
 
@@ -121,14 +123,21 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     if isinstance(spacing, (str, bytes)) or not hasattr(spacing, "__iter__"):
         lengths = [as_number("spacing", 1 if spacing is None else spacing)] * ndim
     else:
-        lengths = [as_number(f"spacing[{k}]", length) for k, length in enumerate(spacing)]
-    if len(lengths) != ndim:
-        raise ValueError(
-            f"spacing={shown(spacing)} has {len(lengths)} lengths; it must have one for each of "
-            f"the {ndim} axes of an item of labels"
-        )
+        given = as_sequence("spacing", spacing)
+        if len(given) != ndim:
+            raise ValueError(
+                f"spacing={shown(spacing)} has {len(given)} lengths; it must have one for each of "
+                f"the {ndim} axes of an item of labels"
+            )
+        lengths = [as_number(f"spacing[{k}]", length) for k, length in enumerate(given)]
     if not all(0 < length < inf for length in lengths):
         raise ValueError(f"spacing={shown(spacing)} must be positive and finite")
+    small, large = min(lengths, default=1.0), max(lengths, default=1.0)
+    if not all(TINY < product < HUGE for product in (small * small, large * large, prod(lengths))):
+        raise ValueError(
+            f"spacing={shown(spacing)}: volumes and moments have no room in floating point; use "
+            "another unit"
+        )
     return tuple(lengths)
 
 
@@ -173,6 +182,9 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
     axes = as_batch_axes(batch_axes, given.ndim, "labels")
     batch, shape = given.shape[:axes], given.shape[axes:]
     empty, lowest = check_background(background, batch, shape)
+    if not placed and not given.flags.c_contiguous:
+        what = f"a contiguous copy of labels, of shape {given.shape},"
+        check_memory(what, given.size * INDEX_TYPES[given.dtype == np.int64].itemsize)
     present = given if mask is None else given[~mask]
     low, high = _range(present, lowest) if present.size else (0, -1)
     if low < lowest:
@@ -228,6 +240,8 @@ def check_mask(mask: Any, background: Background) -> None:
 def _number_apart(items: Items, given: Labels) -> Items:
     """Give each item numbers of its own, in a copy of the labels where they are still `given`."""
     labels, background, rows = items.labels, items.background, items.rows
+    if labels.size == 0:  # which shares no memory with anything, however it was made
+        return items
     dtype = INDEX_TYPES[items.all_rows > INT32_MAX]
     private = labels.dtype == dtype and not items.xp.may_share_memory(labels, given)
     combined = labels if private else items.xp.empty(labels.shape, dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_number, shown
+from conncomp._arguments import as_number, as_sequence, shown
 from conncomp._arrays import as_numpy, check_kind
 
 ValueRange = tuple[float, float] | None
@@ -43,7 +43,7 @@ def check_value_range(value_range: Any) -> ValueRange:
     if value_range is None:
         return None
     try:
-        low, high = value_range
+        low, high = as_sequence("value_range", value_range)
     except (TypeError, ValueError):
         raise TypeError(
             f"value_range={shown(value_range)} must be two numbers: of black and of white"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool, as_number, shown
-from conncomp._arrays import as_numpy, on_gpu
+from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, Labels, check_dimensions, check_items
 from conncomp.components._shades import ValueRange, as_shades, check_image, check_value_range
@@ -68,8 +68,9 @@ def colour_components(
     Returns
     -------
     ndarray of uint8, shape ``(*labels.shape, 3)``
-        Red, green and blue. The background is black, or as it is in `image`. Each component has one
-        colour, and those of components with elements at most 2 apart along every axis differ.
+        Red, green and blue, in an array of the library of `labels`. The background is black, or as
+        it is in `image`. Each component has one colour, and those of components with elements at
+        most 2 apart along every axis differ.
 
     Raises
     ------
@@ -129,7 +130,10 @@ def colour_components(
         if outlined:
             shares[_boundaries(components) & painted] = OPAQUE
         _mix(picture, _shades(base, values, items), shares.reshape(-1))
-    return picture.reshape((*items.batch, *items.shape, 3))
+    painting: NDArray[np.uint8] = in_library(
+        picture.reshape((*items.batch, *items.shape, 3)), library_of(labels)
+    )
+    return painting
 
 
 def _check_opacity(alpha: Any) -> int:

@@ -112,7 +112,7 @@ def relabel_consecutive(
     empty, lowest = check_background(background, batch, shape)
     flat = _in_words(given)
     if hidden is not None:
-        flat = _without_hidden(flat, hidden.reshape(-1))
+        flat = _without_hidden(flat, hidden, prod(batch))
     first = int(lowest == empty == 0)
     unnumbered = None if background is None else empty
     numbers, old = _renumber(flat, prod(batch), unnumbered, first, wanted)
@@ -121,8 +121,10 @@ def relabel_consecutive(
     result: Labels = numbers.reshape(given.shape)
     if not wanted:
         return result
-    if hidden is not None and hidden.all():
-        old = old[:, :first]
+    if hidden is not None:
+        old[hidden.reshape(len(old), -1).all(axis=1), first:] = 0
+        if hidden.all():
+            old = old[:, :first]
     xp = library_at(flat)
     return result, xp.asarray(old.astype(given.dtype)).reshape(*batch, old.shape[1])
 
@@ -135,11 +137,16 @@ def _in_words(given: Any) -> Any:
     return contiguous(given, dtype).reshape(-1)
 
 
-def _without_hidden(flat: Labels, hidden: NDArray[np.bool_]) -> Labels:
-    """Return a copy in which what is hidden has a label that is not, if there is one."""
-    shown = flat.copy()
-    shown[hidden] = flat[hidden.argmin()]
-    return shown
+def _without_hidden(flat: Labels, hidden: NDArray[np.bool_], items: int) -> Labels:
+    """Return a copy in which what is hidden has a label of its item that is not.
+
+    Where all of an item is hidden, it is a label of another item, or any if there is none.
+    """
+    shown, places = flat.reshape(items, -1), hidden.reshape(items, -1)
+    labels = shown[np.arange(items), places.argmin(axis=1)]
+    labels[places.all(axis=1)] = flat[hidden.argmin()]
+    filled: Labels = np.where(places, labels[:, None], shown).reshape(-1)
+    return filled
 
 
 def _renumber(

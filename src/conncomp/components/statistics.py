@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import as_bool
-from conncomp._arrays import as_cupy, new_array, on_gpu, on_host, placed
+from conncomp._arrays import apply_in_library, as_cupy, as_numpy, new_array, on_gpu, on_host, placed
 from conncomp._core import native
 from conncomp._optional import optional
 from conncomp.components._intensities import Image, check_image
@@ -81,14 +81,20 @@ class ComponentStatistics:
     @property
     def volumes(self) -> NDArray[np.float64]:
         """Sizes times the volume of an element, or its area in two dimensions; shape (n,)."""
-        return cast(NDArray[np.float64], self.sizes * prod(self.spacing))
+        volume = prod(self.spacing)
+        volumes: NDArray[np.float64] = apply_in_library(lambda sizes: sizes * volume, self.sizes)
+        return volumes
 
     @property
     def surface_areas(self) -> NDArray[np.float64]:
         """Sums of the areas of `faces`, in two dimensions their lengths; shape (n,)."""
         volume = prod(self.spacing)
-        areas = (self.faces[:, k] * (volume / along) for k, along in enumerate(self.spacing))
-        return cast(NDArray[np.float64], sum(areas))
+
+        def areas_of(faces: Any) -> Any:
+            return sum(faces[:, k] * (volume / along) for k, along in enumerate(self.spacing))
+
+        areas: NDArray[np.float64] = apply_in_library(areas_of, self.faces)
+        return areas
 
     def slices(self, row: int) -> tuple[slice, ...]:
         """Return the bounding box of a row, to index an array, or the row's item, with."""
@@ -115,7 +121,7 @@ class ComponentStatistics:
         >>> lengths.round(3), directions[0, 0]
         (array([[4.472, 0.   ]]), array([0., 1.]))
         """
-        lengths, directions = _principal_axes(self.moments)
+        lengths, directions = apply_in_library(_principal_axes, self.moments)
         return lengths, directions
 
     def columns(self) -> dict[str, Any]:
@@ -166,7 +172,7 @@ class ComponentStatistics:
         0      1     2         0.0
         1      2     1         1.0
         """
-        return optional("pandas", "tables").DataFrame(self._columns_in_memory())
+        return optional("pandas").DataFrame(self._columns_in_memory())
 
     def to_arrow(self) -> Any:
         """Return `columns` as a Table of pyarrow, which others take without a copy.
@@ -182,11 +188,11 @@ class ComponentStatistics:
         >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_arrow()["size"].to_pylist()
         [2, 1]
         """
-        return optional("pyarrow", "tables").table(self._columns_in_memory())
+        return optional("pyarrow").table(self._columns_in_memory())
 
     def _columns_in_memory(self) -> dict[str, NDArray[Any]]:
         return {
-            name: on_host(as_cupy(column) if on_gpu(column) else column)
+            name: on_host(as_cupy(column)) if on_gpu(column) else as_numpy(column, name)
             for name, column in self.columns().items()
         }
 
@@ -427,7 +433,6 @@ def _count_faces(items: Items, rows: Any) -> Any:
     return faces
 
 
-@where_labels_lie
 def _principal_axes(moments: Any) -> tuple[Any, Any]:
     """Return lengths and directions, as `ComponentStatistics.principal_axes` does."""
     xp, ndim = library_at(moments), moments.shape[-1]

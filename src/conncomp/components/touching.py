@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from functools import lru_cache
+from math import comb, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,8 @@ class Contacts:
     pairs : ndarray of int64, shape (n, 2)
         The smaller label, and the larger one.
     counts : ndarray of int64, shape (n,)
-        How many contacts there are: two elements, one of each label, that are neighbours.
+        How many contacts there are: two elements, one of each label, that are neighbours, and a
+        step from one to the other.
     areas : ndarray of float64, shape (n,)
         The area of the faces between the two; 0 where they touch along edges or at corners only. In
         two dimensions it is the length of the edges between pixels, in one the number of contacts.
@@ -81,8 +83,10 @@ def contacts(
         How far apart elements are, along all axes or each; 1 by default. A face is as large as the
         product of those of the other axes.
     periodic : bool or sequence of bool, optional
-        Which axes close on themselves: one answer for all, or one for each axis. Two elements
-        along such an axis of length 2 touch twice.
+        Which axes close on themselves: one answer for all, or one for each axis. Each step is a
+        contact, wherever it leads around such an axis: two elements along one of length 2 touch
+        twice, and neighbours across one of length 1 touch straight and along both diagonals. So an
+        array that is repeated along periodic axes has so many times as many contacts.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, and touches nothing, as for `component_sizes`.
     batch_axes : int, optional
@@ -102,7 +106,8 @@ def contacts(
     ValueError
         If `labels` has no dimension, or one and `background` is not given, or a label is negative
         or far larger than the number of elements; if `connectivity` is not from 1 to the number of
-        axes of an item, a spacing is not above 0 and finite, or there is not one for each axis.
+        axes of an item, a spacing is not above 0 and finite, or there is not one for each axis, or
+        so many periodic axes have length 1 that contacts are too many for int64.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -138,21 +143,24 @@ def region_adjacency(
     connectivity: float | None = None,
     periodic: bool | Sequence[bool] = False,
     background: Background = "auto",
+    batch_axes: int = 0,
 ) -> Graph:
     """Return the graph whose vertices are labels, with an edge between any two that touch.
 
     Parameters
     ----------
-    labels, connectivity, periodic, background
+    labels, connectivity, periodic, background, batch_axes
         As for `contacts`.
 
     Returns
     -------
     Graph
         Of ``labels.max() + 1`` vertices, as labels are numbers of vertices; the background and
-        numbers that do not occur have no edge. It lies where `labels` does. Arc i leads from the
-        first label of pair i of `contacts` to the second, arc n + i back, so that
-        ``numpy.tile(areas, 2)`` are weights of the arcs.
+        numbers that do not occur have no edge. With batch axes each item has so many, one item
+        after another, so that an array with an entry for each vertex is one of the shape of
+        `component_sizes`: ``values.reshape(*batch, -1)[item][label]``. It lies where `labels` does.
+        Arc i leads from the first label of pair i of `contacts` to the second, arc n + i back, so
+        that ``numpy.tile(areas, 2)`` are weights of the arcs.
 
     Raises
     ------
@@ -168,7 +176,7 @@ def region_adjacency(
     >>> conncomp.connected_components(graph, return_labels=False)
     2
     """
-    src, dst, vertices = _arcs(labels, connectivity, periodic, background)
+    src, dst, vertices = _arcs(labels, connectivity, periodic, background, batch_axes)
     return Graph.from_edges(src, dst, int(vertices[0]))
 
 
@@ -189,12 +197,14 @@ def _contacts(
         items.labels, items.background, items.all_rows, items.count, steps
     )
     xp = library_at(pairs)
-    areas = xp.zeros(len(pairs))
+    areas, counts = xp.zeros(len(pairs)), xp.zeros(len(pairs), np.int64)
     for kind, axis in enumerate(steps.axes):
         areas = areas + kinds[:, kind] * prod(lengths[:axis] + lengths[axis + 1 :])
+    for kind, times in enumerate(steps.times):
+        counts = counts + kinds[:, kind] * times
     batch, first = items_of_rows(items, pairs[:, 0])
     before = pairs[:, 0] - first  # rows of the items before
-    columns = pairs - before[:, None], kinds.sum(axis=1), areas, batch
+    columns = pairs - before[:, None], counts, areas, batch
     return tuple(items.xp.asarray(column) for column in columns)
 
 
@@ -204,17 +214,18 @@ def _arcs(
     connectivity: float | None,
     periodic: bool | Sequence[bool],
     background: Background,
+    batch_axes: int,
 ) -> tuple[Any, Any, Any]:
     """Return sources and targets of the arcs of `region_adjacency`, and how many vertices it has.
 
     That is an array of one number, as all of them are.
     """
-    items, neighbourhood = check_touching(labels, connectivity, periodic, background, 0)
+    items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
     steps = contact_steps(neighbourhood, items.shape, of_one_kind=True)
-    pairs, _ = count_contacts(items.labels, items.background, items.rows, items.count, steps)
+    pairs, _ = count_contacts(items.labels, items.background, items.all_rows, items.count, steps)
     arcs = library_at(pairs).concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
     src, dst = (items.xp.asarray(arcs[:, end].copy()) for end in (0, 1))
-    return src, dst, items.xp.full(1, items.rows)
+    return src, dst, items.xp.full(1, items.all_rows)
 
 
 def check_touching(
@@ -244,17 +255,24 @@ class ContactSteps(NamedTuple):
         As `ContactStep` in ``cpu/components/contacts.h``, ahead of whose axes is that of items.
     periodic : int
         Which axes are, as bits.
-    kinds : int
-        Of contacts: faces, by axis, and what else there is; or one.
+    times : tuple of int
+        For each kind of contacts, how many steps in the whole item a step here stands for. Kinds
+        are faces, by axis, and what else there is, by this number; or there is one.
     """
 
     axes: tuple[int, ...]
     shape: tuple[int, ...]
     packed: NDArray[np.int64]
     periodic: int
-    kinds: int
+    times: tuple[int, ...]
+
+    @property
+    def kinds(self) -> int:
+        """The number of kinds of contacts."""
+        return len(self.times)
 
 
+@lru_cache(maxsize=256)
 def contact_steps(
     neighbourhood: Neighbourhood, shape: tuple[int, ...], of_one_kind: bool = False
 ) -> ContactSteps:
@@ -265,8 +283,14 @@ def contact_steps(
     moves = steps.packed.astype(np.int64)
     strides = np.array([prod(lengths[k + 1 :]) for k in range(len(axes))], np.int64)
     bits = np.array([2 << k for k in range(len(axes))], np.int64)
-    straight = np.abs(moves).sum(axis=1) == 1
-    kind = np.where(straight, np.argmax(moves != 0, axis=1) if len(moves) else 0, len(axes))
+    num_moves = np.abs(moves).sum(axis=1)
+    most = max(num_moves, default=0)
+    times_of_moves = [_repetitions(neighbourhood, shape, count) for count in range(most + 1)]
+    times_aslant = sorted(set(times_of_moves[2:]))
+    aslant = [len(axes) + times_aslant.index(times) for times in times_of_moves[2:]]
+    kind = np.array([0, 0, *aslant])[num_moves]
+    kind[num_moves == 1] = np.nonzero(moves[num_moves == 1])[1]
+    times = (*times_of_moves[1:2] * len(axes), *times_aslant)
     packed = np.stack(
         [
             moves @ strides,
@@ -277,7 +301,21 @@ def contact_steps(
         axis=1,
     )
     closed = sum(2 << k for k, is_closed in enumerate(steps.periodic) if is_closed)
-    return ContactSteps(axes, lengths, packed, closed, 1 if of_one_kind else len(axes) + 1)
+    return ContactSteps(axes, lengths, packed, closed, (1,) if of_one_kind else times)
+
+
+def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:
+    """Return how many steps of a neighbourhood do what one does that moves along `moves` axes.
+
+    They also move along periodic axes of length 1, which leads nowhere.
+    """
+    reach = neighbourhood.connectivity
+    assert reach is not None
+    around = sum(
+        length == 1 and is_closed
+        for length, is_closed in zip(shape, neighbourhood.periodic, strict=True)
+    )
+    return sum(comb(around, more) << more for more in range(min(reach - moves, around) + 1))
 
 
 def count_contacts(
@@ -313,6 +351,11 @@ def count_contacts(
             f"labels holds {rows - 1} once the components of all items are numbered, too large for "
             "pairs of them; renumber it first, with conncomp.relabel_consecutive(labels), or take "
             "fewer items"
+        )
+    if max(steps.times, default=1) * labels.size * len(steps.packed) > np.iinfo(np.int64).max:
+        raise ValueError(
+            "periodic closes so many axes of length 1 that contacts are too many for int64; leave "
+            "these axes of labels out"
         )
     xp, shape = library_at(labels), (items, *steps.shape)
     if labels.size == 0 or not len(steps.packed):

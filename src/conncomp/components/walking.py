@@ -14,7 +14,7 @@ from conncomp._arrays import (
     as_numpy,
     as_numpy_and_mask,
     caller_stream,
-    from_cupy,
+    in_library,
     library_of,
     on_gpu,
     on_host,
@@ -38,16 +38,20 @@ class _Walk:
             self.array, self.hidden = as_numpy_and_mask(labels, "labels")
         columns = measured.labels, measured.sizes, measured.bounding_boxes, measured.batch
         self.labels, self.sizes, self.boxes, self.items = (
-            on_host(as_cupy(column)) if self.on_gpu else column for column in columns
+            on_host(as_cupy(column)) if self.on_gpu else as_numpy(column, "a column")
+            for column in columns
         )
 
     def mask(self, row: int, box: tuple[Any, ...]) -> Any:
         """Return where in a box a component is."""
         if not self.on_gpu:
-            inside: Any = self.array[box] == int(self.labels[row])
-            return inside if self.hidden is None else inside & ~self.hidden[box]
+            return in_library(self._inside(row, box), self.library)
         with caller_stream(self.library, self.array.device.id):
-            return from_cupy(self.array[box] == int(self.labels[row]), self.library)
+            return in_library(self._inside(row, box), self.library)
+
+    def _inside(self, row: int, box: tuple[Any, ...]) -> Any:
+        inside = self.array[box] == int(self.labels[row])
+        return inside if self.hidden is None else inside & ~self.hidden[box]
 
     def crop(self, row: int, box: tuple[Any, ...], image: Any, fill: Any) -> Any:
         """Return a box of an image, with `fill` where the component is not."""
@@ -55,12 +59,13 @@ class _Walk:
         if not self.on_gpu:
             values = as_numpy(image, "image")
             self._check_shape(values)
-            return self._filled(values[box], self.mask(row, box), fill)
+            cropped = self._filled(values[box], self._inside(row, box), fill)
+            return in_library(cropped, library_of(image))
         with caller_stream(self.library, self.array.device.id):
             values = as_cupy(image)
             self._check_shape(values)
-            inside = self.array[box] == int(self.labels[row])
-            return from_cupy(self._filled(values[box], inside, fill), library_of(image))
+            cropped = self._filled(values[box], self._inside(row, box), fill)
+            return in_library(cropped, library_of(image))
 
     def _check_shape(self, image: Any) -> None:
         ndim = self.array.ndim

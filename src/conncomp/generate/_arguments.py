@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX
+from conncomp._arguments import INT32_MAX, shown
+from conncomp.graph.graph import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
+
+# Elements, edges or vertices.
+MOST = MOST_VERTICES
 
 
 def array_library(device: str | None) -> Any:
@@ -21,14 +25,15 @@ def array_library(device: str | None) -> Any:
 
 
 def check_int(name: str, value: int, low: int, high: int | None = None) -> int:
-    """Return `value` as an int; raise unless it is an integer from `low` to `high`."""
+    """Return `value` as an int; raise unless it is an integer from `low` to `high`, or `MOST`."""
     try:
         number = index(value)
     except TypeError:
         raise TypeError(f"{name}={value!r} must be an integer") from None
-    if number < low or (high is not None and number > high):
-        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name}={number} must be {wanted}")
+    if not low <= number <= (MOST if high is None else high):
+        one_end = f"at least {low}" if number < low else f"at most {MOST}"
+        wanted = one_end if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name}={shown(number)} must be {wanted}")
     return number
 
 
@@ -52,9 +57,12 @@ def check_shape(
     if not lengths or (ndim is not None and len(lengths) != ndim):
         wanted = "at least one length" if ndim is None else f"{ndim} lengths"
         raise ValueError(f"shape={shape!r} must have {wanted}")
-    return tuple(
+    checked = tuple(
         check_int(f"shape[{axis}]", length, shortest) for axis, length in enumerate(lengths)
     )
+    if math.prod(checked) > MOST:
+        raise ValueError(f"shape={shown(shape)} must have at most {MOST} elements")
+    return checked
 
 
 def index_dtype(count: int) -> np.dtype[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.generate._arguments import array_library, check_int, check_real, index_dtype
+from conncomp.generate._arguments import MOST, array_library, check_int, check_real, index_dtype
 from conncomp.generate._edges import Vertices
 from conncomp.generate.networks import draw_others, draw_rmat
 from conncomp.generate.random import Purpose, integers, permutation, uniform
@@ -74,7 +74,8 @@ def random_directed(
     Graph(num_vertices=1000, num_arcs=1500)
     """
     n = check_int("num_vertices", num_vertices, 0)
-    m = round(n * check_real("mean_degree", mean_degree, 0))
+    arcs = n * check_real("mean_degree", mean_degree, 0)
+    m = round(check_real("num_vertices * mean_degree", arcs, 0, MOST))
     if m and n < 2:
         raise ValueError(f"mean_degree={mean_degree} must be 0 for num_vertices={n}")
     draw: Any = {"seed": seed, "dtype": index_dtype(n), "device": device}
@@ -170,6 +171,7 @@ def bow_tie(
     """
     n = check_int("num_vertices", num_vertices, 1)
     d = check_int("links_per_vertex", links_per_vertex, 1)
+    check_int("num_vertices * links_per_vertex", n * d, 0)
     xp = array_library(device)
     into, core, out_of = (round(share * n) for share in (INTO, CORE, OUT_OF))
     hanging = (n - into - core - out_of) // 2
@@ -274,7 +276,7 @@ def chain_of_cycles(
     100
     """
     k = check_int("length", length, 1)
-    n = k * check_int("num_cycles", num_cycles, 0)
+    n = check_int("num_cycles * length", k * check_int("num_cycles", num_cycles, 0), 0)
     xp = array_library(device)
     vertex = xp.arange(n, dtype=index_dtype(n))
     place = vertex % k

@@ -115,7 +115,7 @@ def spiral(size: int, *, device: str | None = None) -> Image:
            [1, 2, 2, 2, 2, 2, 1],
            [1, 1, 1, 1, 1, 1, 1]], dtype=uint8)
     """
-    n = check_int("size", size, 2)
+    n = check_int("size", size, 2, 1 << 28)
     xp = array_library(device)
     image: Image = (1 + _depth(xp, (n, n)) % 2).astype(np.uint8)
     # One pixel a ring, exchanged below the diagonal, turns rings into arms: it leaves its own ring

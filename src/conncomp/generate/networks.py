@@ -92,6 +92,7 @@ def random_neighbours(
     """
     n = check_int("num_vertices", num_vertices, 2)
     d = check_int("degree", degree, 0)
+    check_int("num_vertices * degree", n * d, 0)
     u = array_library(device).arange(n, dtype=index_dtype(n)).repeat(d)
     return graph_of_edges(n, u, draw_others(u, n, seed, device), device=device)
 
@@ -317,6 +318,7 @@ def barabasi_albert(
     """
     d = check_int("edges_per_vertex", edges_per_vertex, 1)
     n = check_int("num_vertices", num_vertices, d + 1)
+    check_int("num_vertices * edges_per_vertex", n * d, 0)
     # Edge e joins u[e] and v[e], which are the ends 2 e and 2 e + 1. Edges of the star come first.
     xp = array_library(device)
     edge = xp.arange((n - d) * d, dtype=index_dtype(2 * (n - d) * d))
@@ -385,6 +387,7 @@ def watts_strogatz(
     if k % 2:
         raise ValueError(f"degree={k} must be even")
     n = check_int("num_vertices", num_vertices, k + 1)
+    check_int("num_vertices * degree", n * k, 0)
     p = check_real("probability", probability, 0, 1)
     xp = array_library(device)
     vertex = xp.arange(n, dtype=index_dtype(n + k))
@@ -455,7 +458,8 @@ def draw_rmat(
 ) -> tuple[Vertices, Vertices]:
     """Return the ends of the edges that `rmat` draws; `quadrants` are its `a`, `b` and `c`."""
     n = 1 << check_int("scale", scale, 0, 31)
-    m = n * check_int("edges_per_vertex", edges_per_vertex, 0)
+    degree = check_int("edges_per_vertex", edges_per_vertex, 0)
+    m = check_int("num_vertices * edges_per_vertex", n * degree, 0)
     check_int("seed", seed, 0, 2**64 - 1)
     shares = [check_real(name, share, 0, 1) for name, share in zip("abc", quadrants, strict=True)]
     if sum(shares) > 1 + 1e-9:
@@ -534,6 +538,7 @@ def web_like(
     """
     n = check_int("num_vertices", num_vertices, 1)
     d = check_int("links_per_vertex", links_per_vertex, 1)
+    check_int("num_vertices * links_per_vertex", n * d, 0)
     share = check_real("copying", copying, 0, 1)
     reach = n if window is None else min(check_int("window", window, 1), n)
     xp = array_library(device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from conncomp._arrays import (
     PIECE_HERE,
     as_cupy,
     as_numpy,
+    as_numpy_and_mask,
     caller_stream,
     check_kind,
     choose_device,
     contiguous,
-    from_cupy,
+    in_library,
     move_from_gpu,
     move_to_gpu,
     on_gpu,
@@ -206,7 +207,8 @@ def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
         )
     if not is_sparse(graph):
         made = as_graph(graph)
-        matrix = as_cupy(graph) if made.device == "cuda" else np.asarray(graph)
+        on_device = made.device == "cuda"
+        matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "graph")[0]
         return made, matrix[made._arcs]
     _check_square(graph.shape, "graph")
     stored = as_arcs_or_rows(graph)
@@ -260,12 +262,13 @@ def _find(
 ) -> Arcs:
     """Return the arcs of the forest, on the device and of the library that the graph is of."""
     if where == "cpu":
-        return _find_on_cpu(graph, weights)
+        return cast(Arcs, in_library(_find_on_cpu(graph, weights), graph._library))
     if graph.device == "cuda":
         return _find_on_gpu(graph, weights, workspace)
     if weights is not None:
         weights = WeightBits(move_to_gpu(current_gpu().xp, weights.bits), weights.order)
-    return move_from_gpu(_find_on_gpu(graph.to("cuda"), weights, workspace))
+    arcs = move_from_gpu(_find_on_gpu(graph.to("cuda"), weights, workspace))
+    return cast(Arcs, in_library(arcs, graph._library))
 
 
 def _find_on_cpu(graph: Graph, weights: WeightBits | None) -> Arcs:
@@ -288,5 +291,5 @@ def _find_on_gpu(graph: Graph, weights: WeightBits | None, workspace: Workspace 
         Workspace() if workspace is None else workspace as memory,
     ):
         arcs = forest_arcs(current_gpu(), graph, weights, memory)
-        placed: Arcs = from_cupy(arcs, graph._library)
+        placed: Arcs = in_library(arcs, graph._library)
     return placed

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arguments import as_integer, as_sequence, check_choice, shown
 from conncomp._arrays import (
     as_cupy,
     as_numpy,
     check_kind,
+    check_memory,
     contiguous,
     converted,
     extremes,
@@ -51,9 +52,17 @@ if TYPE_CHECKING:
     from conncomp.io.files import Progress, StrPath
 
 Indices = NDArray[Any]
+Ids = NDArray[np.int64] | NDArray[np.str_]
 
 # More than any machine can label, and few enough for NumPy to count the bytes.
 MOST_VERTICES = 1 << 56
+
+# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
+# a mistake: ids that are no vertex numbers, or a damaged header.
+VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
+
+# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
+BYTES_PER_VERTEX = 32
 
 
 class Graph:
@@ -62,8 +71,9 @@ class Graph:
     Made of arcs or rows here, or by `read` or one of the ``from_...`` methods. Arrays in main
     memory are kept without a copy where they are of int32 or int64; what changes in them later may
     lead to wrong answers. Arrays on a GPU, of CuPy or any library that shares them by DLPack or
-    ``__cuda_array_interface__``, are copied there. The other form is made when it is asked for. An
-    undirected edge is two arcs; multiple arcs and loops are kept.
+    ``__cuda_array_interface__``, are copied there. Labels are of the library of these arrays. The
+    other form is made when it is asked for. An undirected edge is two arcs; multiple arcs and loops
+    are kept.
 
     Parameters
     ----------
@@ -133,7 +143,8 @@ class Graph:
     ) -> Graph:
         """Make a graph of what is known to be right, or is checked at once.
 
-        `library` is that of the arrays the user gave; those on a GPU are kept as CuPy's.
+        `library` is that of the arrays the user gave, and of labels; arrays are kept as NumPy's or,
+        on a GPU, as CuPy's.
         """
         graph = cls.__new__(cls)
         graph._num_vertices = num_vertices
@@ -149,11 +160,13 @@ class Graph:
         ends = [_as_indices(src, "src"), _as_indices(dst, "dst")]
         _check_lengths(("src", "dst"), ends)
         first, second = _of_one_type(ends)
-        arcs = first, second
+        arcs, told = (first, second), num_vertices is not None
         if num_vertices is None:
             num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
         made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
         made._check_arcs()
+        if not told:
+            _refuse_excess(arcs, num_vertices)
         self.__dict__.update(made.__dict__)
 
     def _keep_rows(
@@ -203,12 +216,15 @@ class Graph:
             Vertex numbers. An ``edge_index`` of PyTorch Geometric, wherever it lies, is
             ``Graph.from_edges(*edge_index, data.num_nodes)``.
         num_vertices : int, optional
-            By default one more than the largest vertex that occurs.
+            By default one more than the largest vertex that occurs, unless that is more than 64
+            for each arc and 4,194,304 besides. Ids that are no numbers from 0 become such by
+            ``numpy.unique(ids, return_inverse=True)``.
 
         Raises
         ------
         ValueError
-            If the arrays differ in length, or a vertex is negative or not below `num_vertices`.
+            If the arrays differ in length, a vertex is negative or not below `num_vertices`, or so
+            many vertices have no arc that they must be meant by `num_vertices`.
         TypeError
             If they are not of integers.
 
@@ -392,7 +408,7 @@ class Graph:
         compact_ids: Literal[True],
         format: str | None = None,
         progress: Progress | None = None,
-    ) -> tuple[Graph, NDArray[np.int64]]: ...
+    ) -> tuple[Graph, Ids]: ...
 
     @classmethod
     def read(
@@ -402,7 +418,7 @@ class Graph:
         compact_ids: bool = False,
         format: str | None = None,
         progress: Progress | None = None,
-    ) -> Graph | tuple[Graph, NDArray[np.int64]]:
+    ) -> Graph | tuple[Graph, Ids]:
         r"""Read a graph from a file, which gzip, bzip2 or xz may have packed.
 
         Parameters
@@ -424,9 +440,10 @@ class Graph:
         Returns
         -------
         graph : Graph
-        ids : ndarray of int64 or of str
+        ids : ndarray of int64, or of str where the file gives names
             The number that each vertex has without `compact_ids`, or the name that it has in the
-            file; only with it.
+            file; only with it. GraphML gives names, also those that are numbers; a CSV file does
+            unless all are whole numbers; the other formats have numbers.
 
         Raises
         ------
@@ -466,7 +483,9 @@ class Graph:
             What NetworkX reads of it, up to 64 MiB and without a DOCTYPE. Nodes are vertices in
             their order, with their ids as names; an undirected edge makes two arcs.
         ecl
-            The binary format of ECL-CC: little-endian int32.
+            The binary format of ECL-CC: little-endian int32. A binary file of another name is one
+            if its length agrees with its counts, to the byte where that is known, and its rows
+            begin as rows do; otherwise it is refused.
         npz
             A square matrix that `scipy.sparse.save_npz` has written, of layout csr, csc, coo, bsr
             or dia: every stored entry is an arc, as in `from_scipy`. Nothing is unpickled.
@@ -538,7 +557,7 @@ class Graph:
     @property
     def device(self) -> Literal["cpu", "cuda"]:
         """Where the arrays lie."""
-        return "cpu" if self._library == "numpy" else "cuda"
+        return "cpu" if isinstance(self._kept()[0], np.ndarray) else "cuda"
 
     @property
     def arrays(self) -> tuple[Indices, ...]:
@@ -651,19 +670,19 @@ class Graph:
 def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     """Return the two arrays of an argument."""
     try:
-        first, second = pair
+        first, second = as_sequence(name, pair)
     except (TypeError, ValueError):
         raise TypeError(f"{name}={shown(pair)} must be a tuple of two arrays") from None
     return first, second
 
 
 def _library_of(**arrays: Any) -> str:
-    """Return the library of the arrays if they lie on a GPU, or "numpy" if none does."""
+    """Return the library of the first of some arrays, which must all lie on a GPU or none."""
     places = {name: on_gpu(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
-    return library_of(next(iter(arrays.values()))) if any(places.values()) else "numpy"
+    return library_of(next(iter(arrays.values())))
 
 
 def _as_indices(values: ArrayLike, name: str) -> Indices:
@@ -678,6 +697,8 @@ def _as_indices(values: ArrayLike, name: str) -> Indices:
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
     check_kind(array, "iu", values, name, "of integers")
+    if array.dtype == np.uint64 and isinstance(array, np.ndarray):
+        check_memory(f"a copy of {name}, of {len(array)} entries,", array.nbytes)
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
     dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
@@ -715,6 +736,33 @@ def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
         if not 0 <= worst < num_vertices:
             place = int((vertices == worst).argmax())
             raise ValueError(_no_vertex(name, place, worst, num_vertices))
+
+
+def excess(num_vertices: int, num_arcs: int) -> str | None:
+    """Say what vertices that only a number tells of take, if that is much for so many arcs."""
+    if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
+        return None
+    return (
+        f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about "
+        f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
+    )
+
+
+def _refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
+    """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
+    problem = excess(num_vertices, len(arcs[0]))
+    if problem is None:
+        return
+    far = num_vertices - 1
+    name, ends = next(
+        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
+    )
+    meant = f", or give num_vertices={num_vertices} if so many are meant"
+    raise ValueError(
+        f"{name}[{int((ends == far).argmax())}] is {far}, which makes {problem}; vertices are "
+        "numbered from 0: give them new numbers by numpy.unique(..., return_inverse=True)"
+        f"{meant if num_vertices <= MOST_VERTICES else ''}"
+    )
 
 
 def _no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:

@@ -14,10 +14,11 @@ from conncomp._arguments import INT32_MAX, as_bool, as_integer, check_choice, sh
 from conncomp._arrays import (
     Output,
     as_cupy,
+    as_numpy,
     caller_stream,
     check_kind,
     choose_device,
-    from_cupy,
+    in_library,
     library_of,
     move_from_gpu,
     move_to_gpu,
@@ -141,8 +142,8 @@ class IncrementalComponents:
 
     def __reduce__(self) -> tuple[Any, ...]:
         roots = self.labels("roots", dtype=self.dtype)
-        if self.device == "cuda":
-            roots = move_from_gpu(as_cupy(roots))
+        on_device = self.device == "cuda"
+        roots = move_from_gpu(as_cupy(roots)) if on_device else as_numpy(roots, "roots")
         return _with_roots, (self.device, self.dtype, roots)
 
     @property
@@ -359,6 +360,7 @@ class _InMemory:
 
     def __init__(self, vertices: int, index: np.dtype[Any]) -> None:
         self.parent = new_array(np, (vertices,), index)
+        self._library = "numpy"  # of the edges that were added last
         native.start_growing(self.parent)
         self._components = np.full(1, vertices, COUNT)
 
@@ -370,25 +372,27 @@ class _InMemory:
 
     def add_edges(self, ends: Named, wait: bool) -> None:
         native.grow(*self._checked(ends), self.parent, self._components)
+        self._library = _library_of(ends)
 
     def connected(self, pairs: Named, wait: bool) -> Any:
         u, v = self._checked(pairs)
         answer = np.empty(len(u), np.bool_)
         native.are_connected(u, v, self.parent, answer)
-        return answer
+        return in_library(answer, _library_of(pairs))
 
     def roots(self, wanted: Named, wait: bool) -> Any:
         (vertices,) = self._checked(wanted)
         answer = np.empty(len(vertices), self.parent.dtype)
         native.roots_of_some(vertices, self.parent, answer)
-        return answer
+        return in_library(answer, _library_of(wanted))
 
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         shape = self.parent.shape
         # What the kernel writes leads it on, unchecked.
         output = Output(shape, max(shape[0] - 1, 0), dtype, out, (), private=True)
         native.label_growing(self.parent, consecutive, output.labels)
-        return output.finish()
+        labels = output.finish()
+        return in_library(labels, self._library) if out is None else labels
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         """Return a vertex as an array, once it is checked."""
@@ -432,28 +436,28 @@ class _OnGpu:
             self._raise_refusal()
 
     def add_edges(self, ends: Named, wait: bool) -> None:
-        with self._on_stream(self._library_of(ends)) as gpu:
+        with self._on_stream(_library_of(ends)) as gpu:
             src, dst = self._as_kernels_take(ends)
-            self._library = self._library_of(ends)
+            self._library = _library_of(ends)
             with self._workspace as memory:
                 self._forest.unite(gpu, *self._next_call("src"), src, dst, memory)
             self._raise_refusal(wait)
 
     def connected(self, pairs: Named, wait: bool) -> Any:
-        with self._on_stream(self._library_of(pairs)) as gpu:
+        with self._on_stream(_library_of(pairs)) as gpu:
             u, v = self._as_kernels_take(pairs)
             answer = gpu.xp.empty(len(u), np.bool_)
             self._forest.compare_roots(gpu, *self._next_call("u"), u, v, answer)
             self._raise_refusal(wait)
-            return from_cupy(answer, self._library_of(pairs))
+            return in_library(answer, _library_of(pairs))
 
     def roots(self, wanted: Named, wait: bool) -> Any:
-        with self._on_stream(self._library_of(wanted)) as gpu:
+        with self._on_stream(_library_of(wanted)) as gpu:
             (vertices,) = self._as_kernels_take(wanted)
             answer = gpu.xp.empty(len(vertices), self.parent.dtype)
             self._forest.list_roots(gpu, *self._next_call("vertices"), vertices, answer)
             self._raise_refusal(wait)
-            return from_cupy(answer, self._library_of(wanted))
+            return in_library(answer, _library_of(wanted))
 
     def labels(self, consecutive: bool, dtype: DTypeLike | None, out: Any) -> Any:
         shape, library = self.parent.shape, self._library
@@ -465,7 +469,7 @@ class _OnGpu:
                     number_roots(gpu, output.labels, 0, memory)
             self._raise_refusal(consecutive)
             labels = output.finish()
-            return from_cupy(labels, library) if out is None else out
+            return in_library(labels, library) if out is None else out
 
     def one_vertex(self, vertex: Any, name: str) -> Any:
         """Return a vertex as an array, once it is checked."""
@@ -477,9 +481,6 @@ class _OnGpu:
         """Work where the components are, on the stream that is current in a library."""
         with caller_stream(library, self.parent.device.id):
             yield current_gpu()
-
-    def _library_of(self, arrays: Named) -> str:
-        return library_of(next(iter(arrays.values())))
 
     def _next_call(self, name: str) -> tuple[int, int]:
         """Return the number of a call, and that of its first argument."""
@@ -522,6 +523,10 @@ class _OnGpu:
         name = ARGUMENTS[argument]
         left_out = "; the batch is left out" if name in ("src", "dst") else ""
         raise ValueError(f"{_no_vertex(name, place, value, len(self.parent))}{left_out}")
+
+
+def _library_of(arrays: Named) -> str:
+    return library_of(next(iter(arrays.values())))
 
 
 def _is_scalar(value: Any) -> bool:

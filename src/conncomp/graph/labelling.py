@@ -17,7 +17,7 @@ from conncomp._arrays import (
     caller_stream,
     check_kind,
     choose_device,
-    from_cupy,
+    in_library,
     is_of,
     library_of,
     move_from_gpu,
@@ -327,6 +327,8 @@ def connected_components(
         consecutive = numbering == "consecutive"
         (count,) = record.fill(None, arcs, output.labels, None, consecutive, True, **choices)
     labels = output.finish()
+    if out is None:
+        labels = in_library(labels, arcs._library)
     return (count, labels) if return_labels else count
 
 
@@ -360,10 +362,10 @@ def _label_on_gpu(
             if numbering == "topological":
                 renumber_in_topological_order(gpu.xp, graph, output.labels, count)
         labels = output.finish()
-        result = from_cupy(labels, graph._library) if out is None else out
+        result = in_library(labels, graph._library) if out is None else out
         if consecutive:
             return count, result
-        return from_cupy(counts.reshape(()), graph._library), result
+        return in_library(counts.reshape(()), graph._library), result
 
 
 def _lies_on_gpu(graph: Any) -> bool:
@@ -400,8 +402,7 @@ def as_graph(graph: Any) -> Graph:
         present = (matrix != 0) & xp.isfinite(matrix)
     src, dst = xp.nonzero(present)
     made = Graph.from_edges(src, dst, len(matrix))
-    if made.device == "cuda":
-        made._library = library_of(graph)
+    made._library = library_of(graph)
     return made
 
 

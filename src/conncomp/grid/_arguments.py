@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_batch_axes, as_integer, shown
-from conncomp._arrays import as_numpy, as_numpy_and_mask, check_kind
+from conncomp._arguments import as_batch_axes, as_integer, as_sequence, shown
+from conncomp._arrays import as_numpy, check_kind
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 # Work grows with the number of neighbours, which grows as 3 to the number of axes: an array of
@@ -34,14 +34,14 @@ def check_periodic(periodic: bool | Sequence[bool], ndim: int, item: str) -> tup
             f"periodic={shown(periodic)} must be True for all axes, False for none, or one bool "
             "for each axis"
         )
-    axes = list(as_numpy_and_mask(periodic, "periodic")[0])
-    if len(axes) != ndim:
+    axes = as_numpy(as_sequence("periodic", periodic), "periodic")
+    if axes.ndim == 1 and len(axes) != ndim:
         raise ValueError(
             f"periodic={shown(periodic)} has {len(axes)} entries; {item} has {ndim} axes"
         )
-    if not all(isinstance(axis, (bool, np.bool_)) for axis in axes):
+    if axes.ndim != 1 or (axes.dtype != bool and len(axes)):
         raise TypeError(f"periodic={shown(periodic)} must be a bool, or one bool for each axis")
-    return tuple(bool(axis) for axis in axes)
+    return tuple(axes.tolist())
 
 
 def check_neighbourhood(

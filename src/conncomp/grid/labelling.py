@@ -19,7 +19,7 @@ from conncomp._arrays import (
     caller_stream,
     check_kind,
     choose_device,
-    from_cupy,
+    in_library,
     library_of,
     move_from_gpu,
     move_to_gpu,
@@ -190,14 +190,13 @@ def label_problem(
     else:
         array = Array(values, links, neighbourhood, batch_axes)
         counts = request.fill_on_cpu(array, output.labels)
-    labels: Labels = output.finish()
+    labels = output.finish()
+    result: Labels = in_library(labels, library) if request.out is None else labels
     if not request.return_num:
-        return labels
-    return (
-        (labels, counts.reshape(values.shape[:batch_axes]))
-        if batch_axes
-        else (labels, int(counts[0]))
-    )
+        return result
+    if not batch_axes:
+        return result, int(counts[0])
+    return result, in_library(counts.reshape(values.shape[:batch_axes]), library)
 
 
 def _fill_from_gpu(
@@ -233,13 +232,13 @@ def _label_in_gpu_memory(
         image = Image(values, links, neighbourhood, batch_axes)
         counts = request.fill_on_gpu(gpu, image, output.labels)
         labels = output.finish()
-        result: Labels = from_cupy(labels, library) if request.out is None else request.out
+        result: Labels = in_library(labels, library) if request.out is None else request.out
         if not request.return_num:
             return result
         counts = counts.reshape(values.shape[:batch_axes])
         if request.consecutive and not batch_axes:
             return result, int(counts)
-        return result, from_cupy(counts, library)
+        return result, in_library(counts, library)
 
 
 @overload
@@ -374,9 +373,11 @@ def label(
     Parameters
     ----------
     label_image : array_like
-        One dimension or more, of bool, integer or floating dtype, with any strides. Values are
-        compared as they are: 0.25 and 0.75 differ, -0.0 equals 0.0, and a NaN equals nothing.
-        Masked elements are background. The keyword ``image`` works, too.
+        One dimension or more, of bool, integer or floating dtype, with any strides: of NumPy, or of
+        any library that shares its memory with that, such as PyTorch, or by DLPack. Images of
+        SimpleITK and ITK have the axes of the arrays that these make of them, the last first.
+        Values are compared as they are: 0.25 and 0.75 differ, -0.0 equals 0.0, and a NaN equals
+        nothing. Masked elements are background. The keyword ``image`` works, too.
     background : number, optional
         Elements of this value are labelled 0; 0 by default. A value that it does not hold,
         such as -1 for unsigned integers, makes every element foreground; NaN makes the NaNs
@@ -416,7 +417,7 @@ def label(
         these.
     out : ndarray, optional
         A C-contiguous array of integers, of the shape of `label_image`, to write the labels to,
-        where `label_image` is.
+        where `label_image` is. It may be of any library that shares its memory by DLPack.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where `label_image` lies. "cuda" moves an array in main memory to
         the current GPU, and the labels back.
@@ -437,8 +438,9 @@ def label(
     Returns
     -------
     labels : ndarray of int32 or int64, or of `dtype`
-        As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of
-        if it lies on a GPU, and else of NumPy, neither a subclass nor masked.
+        As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of,
+        if that takes arrays of others (``from_dlpack``), and where it lies; else of NumPy, neither
+        a subclass nor masked.
     num : int or ndarray of int64
         The number of components; only if `return_num`. With `batch_axes` an array of the numbers
         for each item, of the shape of these axes. For an image on a GPU and ``numbering="roots"``,
@@ -449,8 +451,9 @@ def label(
     ------
     TypeError
         If `label_image` is complex, of objects, sparse, not computed yet (of Dask) or otherwise
-        without values that can be compared, `tolerance` is not a real number, or `options` has a
-        name that the algorithm does not know.
+        without values that can be compared, or a sequence that is neither an array nor a list or
+        tuple; if `tolerance` is not a real number, or `options` has a name that the algorithm does
+        not know.
     ValueError
         If `connectivity`, `structure`, `tolerance`, `periodic`, `batch_axes`, `numbering`,
         `algorithm`, `dtype`, `out` or an option does not fit, `structure` is not symmetric, an

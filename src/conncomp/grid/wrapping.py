@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import (
+    apply_in_library,
     caller_stream,
     choose_device,
-    from_cupy,
+    in_library,
     move_from_gpu,
     move_to_gpu,
     on_gpu,
@@ -80,16 +81,27 @@ class ComponentWrapping:
     @property
     def rank(self) -> NDArray[np.int64]:
         """For each component, how many independent winding vectors it has; of shape (n,)."""
-        rank = self.axes[:, 0].astype(np.int64) * 0
-        rank[self.wrapping] = (self.bases != 0).any(2).sum(1)
+        rank: NDArray[np.int64] = apply_in_library(_rank, self.axes, self.wrapping, self.bases)
         return rank
 
     @property
     def vectors(self) -> NDArray[np.int64]:
         """For each component a basis of its winding vectors; of shape (n, ndim, ndim)."""
-        vectors = self.axes[:, :, None].repeat(self.axes.shape[1], 2).astype(np.int64) * 0
-        vectors[self.wrapping] = self.bases
+        parts = self.axes, self.wrapping, self.bases
+        vectors: NDArray[np.int64] = apply_in_library(_vectors, *parts)
         return vectors
+
+
+def _rank(axes: Any, wrapping: Any, bases: Any) -> Any:
+    rank = axes[:, 0].astype(np.int64) * 0
+    rank[wrapping] = (bases != 0).any(2).sum(1)
+    return rank
+
+
+def _vectors(axes: Any, wrapping: Any, bases: Any) -> Any:
+    vectors = axes[:, :, None].repeat(axes.shape[1], 2).astype(np.int64) * 0
+    vectors[wrapping] = bases
+    return vectors
 
 
 def component_wrapping(
@@ -112,8 +124,8 @@ def component_wrapping(
         As of `label`.
     periodic : bool or sequence of bool, optional
         Which axes close on themselves, up to four of them: one answer for all, or one for each
-        axis. Along an axis of length 1 an element is its own neighbour; along one of length 2 two
-        elements are neighbours on both sides.
+        axis. Each step counts, as for `contacts`: along an axis of length 1 an element is its own
+        neighbour; along one of length 2 two elements are neighbours on both sides.
 
     Returns
     -------
@@ -131,6 +143,7 @@ def component_wrapping(
     --------
     cluster_wrapping : The same for lattices with bonds.
     component_spans : Which opposite faces of an array a component joins.
+    contacts : Which components touch, around periodic axes, too.
 
     Notes
     -----
@@ -225,16 +238,18 @@ def wrapping_of(
     source, library = problem.source, problem.library
     if isinstance(source.given, np.ndarray):
         if device == "cpu":
-            return _described(problem, *_parts(_find_on_cpu(problem, source.read, request, name)))
-        gpu = current_gpu()
-        placed = move_to_gpu(gpu.xp, source.read)
-        windings = _find_on_gpu(gpu, problem, placed, request, name)
-        parts = place_windings(gpu, windings)
-        return _described(problem, *map(move_from_gpu, parts))
+            parts = _parts(_find_on_cpu(problem, source.read, request, name))
+        else:
+            gpu = current_gpu()
+            placed = move_to_gpu(gpu.xp, source.read)
+            windings = _find_on_gpu(gpu, problem, placed, request, name)
+            axes, rows, bases, counts = map(move_from_gpu, place_windings(gpu, windings))
+            parts = axes, rows, bases, counts
+        return _described(problem, *parts)
     with caller_stream(library, source.given.device.id):
         gpu = current_gpu()
         parts = place_windings(gpu, _find_on_gpu(gpu, problem, source.read, request, name))
-        return _described(problem, *(from_cupy(part, library) for part in parts))
+        return _described(problem, *parts)
 
 
 def _described(
@@ -242,7 +257,8 @@ def _described(
 ) -> ComponentWrapping:
     ndim = len(problem.neighbourhood.periodic)
     batch = problem.source.given.shape[-ndim - problem.batch_axes :][: problem.batch_axes]
-    return ComponentWrapping(axes, rows, bases, counts.reshape(tuple(batch)))
+    parts = axes, rows, bases, counts.reshape(tuple(batch))
+    return ComponentWrapping(*in_library(parts, problem.library))
 
 
 def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:

@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import shown
+
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
 
@@ -44,6 +46,19 @@ EXPANSION, FREE_EXPANSION = 1032, 1 << 26
 
 # What unpacking may need; `xz -9` takes 65 MiB.
 XZ_MEMORY = 1 << 27
+
+
+def as_path(path: Any) -> str:
+    """Return the name of a file; a TypeError or ValueError names the argument."""
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise TypeError(f"path={shown(path)} must be a str, or path-like")
+    if "\0" in name:
+        raise ValueError(f"path={shown(path)} has a null character, and no file has it in its name")
+    return name
 
 
 @contextmanager
@@ -83,7 +98,7 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     ...     path.read_text()
     '42'
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(as_path(path)))
     with _blaming(path):
         mode = _mode(target)
         if mode is not None:
@@ -301,7 +316,7 @@ class Source:
     """
 
     def __init__(self, path: StrPath, progress: Progress | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = as_path(path)
         self.line = 0
         name = PurePath(self.path)
         self._named = name.suffix if name.suffix in PACKINGS else ""
@@ -359,6 +374,12 @@ class Source:
         return ValueError(
             f"{self.path}: {reason}" if line is None else f"{self.path}:{line}: {reason}"
         )
+
+    @property
+    def length(self) -> int | None:
+        """How many bytes it has, if that is known before they are read: no pipe, and not packed."""
+        regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+        return self._total if regular and not self._packing else None
 
     def _read(self, target: Any) -> int:
         """Unpack the next bytes into `target`; return how many, 0 at the end."""
@@ -432,8 +453,7 @@ class Source:
     @contextmanager
     def regular_file(self, suffix: str) -> Iterator[str]:
         """Give the name, with this suffix, of a file of the same bytes to be read in any order."""
-        regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
-        if regular and not self._packing and self.suffix == suffix:
+        if self.length is not None and self.suffix == suffix:
             yield self.path
             return
         with tempfile.NamedTemporaryFile(suffix=suffix) as copy:

@@ -19,10 +19,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from conncomp._arguments import INT32_MAX, check_choice
+from conncomp._arguments import INT32_MAX, as_bool, check_choice, shown
 from conncomp._core import native
 from conncomp._optional import optional
-from conncomp.graph.graph import Graph
+from conncomp.graph.graph import Graph, Ids, excess
 from conncomp.io.files import (
     EXPANSION,
     FREE_EXPANSION,
@@ -36,7 +36,7 @@ from conncomp.io.files import (
 from conncomp.io.images import read_image
 
 Indices = NDArray[Any]
-Names = NDArray[Any]
+Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
 
@@ -45,13 +45,6 @@ CHUNK = 1 << 18
 
 # Words of text that are read, and names of vertices, are shorter.
 LONGEST_WORD: int = native.longest_word
-
-# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
-# a mistake: ids that are no vertex numbers, or a damaged header.
-VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
-
-# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
-BYTES_PER_VERTEX = 32
 
 # A line before the header is read in Python; more of them are no file of ours.
 LINES_BEFORE_HEADER = 1 << 16
@@ -92,10 +85,13 @@ def read_graph(
     compact_ids: bool,
     format: str | None,
     progress: Progress | None,
-) -> Graph | tuple[Graph, Names]:
+) -> Graph | tuple[Graph, Ids]:
     """Read a graph; see `Graph.read`."""
-    graph, names = load_graph(path, compact_ids, format, progress, remedy="compact_ids=True")
-    if not compact_ids:
+    compact = as_bool("compact_ids", compact_ids)
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
+    graph, names = load_graph(path, compact, format, progress, remedy="compact_ids=True")
+    if not compact:
         return graph
     assert names is not None
     return graph, names
@@ -108,7 +104,7 @@ def load_graph(
     progress: Progress | None,
     *,
     remedy: str,
-) -> tuple[Graph, Names | None]:
+) -> tuple[Graph, Ids | None]:
     """Read a graph and what its vertices are called; None if they are 0, 1, ...
 
     `remedy` is how the user asks for `compact_ids`.
@@ -124,7 +120,7 @@ def load_graph(
     return graph, names
 
 
-def _read_as(format: str, source: Source) -> tuple[Graph, Names | None]:
+def _read_as(format: str, source: Source) -> tuple[Graph, Ids | None]:
     if format in TEXT:
         head = source.peek(HEAD)
         if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
@@ -137,14 +133,10 @@ def _read_as(format: str, source: Source) -> tuple[Graph, Names | None]:
 
 def _check_vertices(source: Source, graph: Graph, remedy: str) -> None:
     """Raise if vertices that only a number tells of would need much memory and time."""
-    vertices, arcs = graph.num_vertices, graph.num_arcs
     rows_were_read = graph._csr is not None
-    if not rows_were_read and vertices > FREE_VERTICES + VERTICES_PER_ARC * arcs:
-        raise source.error(
-            f"{vertices} vertices, but only {arcs} arcs: to label them takes about "
-            f"{BYTES_PER_VERTEX * vertices / 1e9:,.1f} GB of memory; {remedy} keeps only the "
-            "vertices that have arcs"
-        )
+    problem = None if rows_were_read else excess(graph.num_vertices, graph.num_arcs)
+    if problem is not None:
+        raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
 
 
 def _find_format(source: Source) -> str:
@@ -163,10 +155,36 @@ def _find_format(source: Source) -> str:
             "is an array of NumPy; scipy.sparse.save_npz writes matrices that can be read"
         )
     if b"\0" in head and not UTF_16.fullmatch(head[: len(head) // 2 * 2]):
-        return "ecl"
+        if _is_ecl(source):
+            return "ecl"
+        raise source.error(
+            f"is binary, and of none of the formats {', '.join(FORMATS)}; where it is one of them, "
+            "say so by format="
+        )
     if re.match(rb"\s*<\?xml|\s*<graphml", head):
         return "graphml"
     return "dimacs" if re.match(rb"[cp]\s", head) else "edge-list"
+
+
+def _is_ecl(source: Source) -> bool:
+    """Whether the first bytes, and the length if it is known, are those of a file of ECL."""
+    head = source.peek(HEAD)
+    numbers = np.frombuffer(head, "<i4", len(head) // 4).astype(np.int64)
+    if len(numbers) < 3 or numbers[:2].min() < 0:
+        return False
+    vertices, arcs = numbers[:2].tolist()
+    begins, targets = numbers[2 : vertices + 3], numbers[vertices + 3 : vertices + 3 + arcs]
+    without_weights = 4 * (vertices + 3 + arcs)
+    length = len(head) if len(head) < HEAD else source.length
+    return bool(
+        length in (None, without_weights, without_weights + 4 * arcs)
+        and len(head) <= without_weights + 4 * arcs
+        and begins[0] == 0
+        and (begins[1:] >= begins[:-1]).all()
+        and begins[-1] <= arcs
+        and (len(begins) <= vertices or begins[-1] == arcs)
+        and ((targets >= 0) & (targets < vertices)).all()
+    )
 
 
 def _read_edge_list(source: Source) -> Graph:
@@ -361,7 +379,7 @@ def _read_graphml(source: Source) -> tuple[Graph, Names]:
     return Graph.from_networkx(graph), _array_of_names(source, names)
 
 
-def _read_csv(source: Source) -> tuple[Graph, Names | None]:
+def _read_csv(source: Source) -> tuple[Graph, Ids | None]:
     header = (source.read_line() or b"").decode("utf-8", "surrogateescape")
     if len(header) == LONGEST_LINE:
         raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
@@ -436,7 +454,7 @@ def _array_of_names(source: Source, names: list[str]) -> Names:
     return np.array(names, np.str_)
 
 
-FORMATS: dict[str, Callable[[Source], Graph | tuple[Graph, Names | None]]] = {
+FORMATS: dict[str, Callable[[Source], Graph | tuple[Graph, Ids | None]]] = {
     "edge-list": _read_edge_list,
     "csv": _read_csv,
     "matrix-market": _read_matrix_market,
@@ -550,7 +568,7 @@ def count_without_arcs(graph: Graph) -> int:
 def _compact(graph: Graph) -> tuple[Graph, NDArray[np.int64]]:
     """Renumber the vertices that have arcs; return their old numbers too."""
     src, dst = graph._arcs or (_sources(graph), graph.indices)
-    if graph.num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * len(src):
+    if excess(graph.num_vertices, len(src)) is None:
         # nanobind's int64 is C's long long, which NumPy prints unlike its own.
         ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
     else:

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arrays import as_numpy
+from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
 from conncomp.io._pictures import read_picture
 from conncomp.io._tiff import read_tiff
-from conncomp.io.files import StrPath, atomic_path, naming
+from conncomp.io.files import StrPath, as_path, atomic_path, naming
 
 Image = NDArray[Any]
 # What a file holds, and which axis is that of its channels, if it has such.
@@ -110,6 +110,7 @@ def read_channels(path: StrPath, *, key: str | None = None, mmap: bool = False) 
 
     Files of NumPy do not tell.
     """
+    path = as_path(path)
     with open(path, "rb") as given, naming(path), _seekable(given) as (file, kind):
         if key is not None and kind.name != ".npz":
             raise ValueError(f"key={key!r} chooses an array of a .npz file, which this is not")
@@ -191,12 +192,13 @@ def write_image(path: StrPath, image: ArrayLike) -> None:
     ...     conncomp.read_image(path, mmap=True).shape
     (2, 3)
     """
-    array = as_numpy(image, "image")
+    path, array = as_path(path), as_numpy(image, "image")
     if array.dtype.kind not in "biufc":
         raise TypeError(f"image is of dtype {array.dtype}; it must be of numbers")
     check_format(path, array.shape)
     suffix = PurePath(path).suffix.lower()
     if suffix == ".png":
+        check_memory(f"image, of shape {array.shape},", array.nbytes)
         array = _as_png(array, path)
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         if suffix == ".npy":

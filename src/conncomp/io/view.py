@@ -28,7 +28,7 @@ from conncomp._arrays import as_numpy, on_gpu
 from conncomp.components import ComponentStatistics, colour_components, component_statistics
 from conncomp.components._labels import Background, check_dimensions, check_items
 from conncomp.components._shades import as_shades, check_image, check_value_range
-from conncomp.io.files import StrPath, atomic_path, printable
+from conncomp.io.files import StrPath, as_path, atomic_path, printable
 
 # Of a page, which has to be sent and opened, and of what it unpacks in the memory of a browser.
 MOST_BYTES, MOST_UNPACKED = 50_000_000, 1 << 29
@@ -78,7 +78,8 @@ def write_view(
     Raises
     ------
     TypeError
-        If `labels` is not of integers, `image` not of real numbers, or `part` not of slices.
+        If `labels` is not of integers, `image` not of real numbers, `part` not of slices, or
+        `title` no string.
     ValueError
         If `labels` is of a kind that `component_statistics` refuses, `image` does not fit it,
         `part` leaves nothing to show or more than three axes, or the page would be larger than
@@ -102,7 +103,9 @@ def write_view(
     """
     if on_gpu(labels):
         as_numpy(labels, "labels")  # which says what to do
-    values = check_value_range(value_range)
+    path, values = as_path(path), check_value_range(value_range)
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title={shown(title)} must be a string, the title of the page")
     items = check_items(labels, background, 0)
     check_dimensions(len(items.shape))
     base = None if image is None else check_image(image, items.shape)

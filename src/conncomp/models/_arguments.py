@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_integer, as_number, check_range, shown
 from conncomp._arrays import as_cupy, as_numpy, check_kind, on_gpu
 from conncomp.kernels.lattice import MOST_AXES
+from conncomp.models.protocol import MOST_UPDATES, State
 
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
@@ -61,6 +62,24 @@ def check_start(
             f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
         )
     return given
+
+
+def check_state(state: Any, model: str, arrays: int) -> tuple[int, tuple[NDArray[Any], ...]]:
+    """Return the number of updates and the arrays of a state, of which the model has so many."""
+    if not isinstance(state, State):
+        raise TypeError(f"state={shown(state)} must be a State, which .state() returns")
+    updates, held = check_range("updates", state.updates, 0, MOST_UPDATES), state.arrays
+    if not isinstance(held, tuple):
+        raise TypeError(f"the state's arrays={shown(held)} must be a tuple")
+    if len(held) != arrays:
+        wanted = ("none", "one", "two")[arrays]
+        raise ValueError(f"the state has {len(held)} arrays; one of {model} has {wanted}")
+    for k, array in enumerate(held):
+        if not isinstance(array, np.ndarray):
+            raise ValueError(
+                f"array {k} of the state is a {type(array).__name__}; it must be one of NumPy"
+            )
+    return updates, held
 
 
 def check_shape(shape: int | Sequence[int]) -> tuple[int, ...]:

@@ -17,7 +17,9 @@ from conncomp.models._arguments import (
     check_not_negative,
     check_positive,
     check_start,
+    check_state,
 )
+from conncomp.models._copies import Copied
 from conncomp.models._field import (
     OUTSIDE,
     DomainMeasurements,
@@ -32,7 +34,7 @@ LEAST_STEP = 1e-30
 ODD_SCALE = 2.0**-23  # of random integers, to numbers between -1 and 1
 
 
-class CahnHilliard:
+class CahnHilliard(Copied):
     """The equation of Cahn and Hilliard on a torus: model B of dynamics with a conserved field.
 
     ``d phi/dt = M lap(mu) + noise``, with the chemical potential
@@ -169,8 +171,8 @@ class CahnHilliard:
         largest = abs(self.mean) + self.amplitude if given is None else _largest(given)
         self.dt = self._check_dt(dt, largest)
         self.descent_limit = self._physics.descent_limit(self.dt)
-        self._engine = self._new_engine()
-        self._field, self._after = self._room(), self._room()
+        self._prepare()
+        self._field = self._room()
         if given is None:
             scale = self._rounded(self.amplitude * ODD_SCALE)
             self._engine.start(self._rounded(self.mean), scale, self._field)
@@ -295,16 +297,11 @@ class CahnHilliard:
         >>> bool((model.field == first).all())
         True
         """
-        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
-        if len(state.arrays) != 1:
-            raise ValueError(
-                f"the state has {len(state.arrays)} arrays; one of a CahnHilliard model has one"
-            )
-        field = state.arrays[0]
-        if field.shape != self._field.shape or field.dtype != self.dtype:
+        updates, (field,) = check_state(state, "a CahnHilliard model", 1)
+        if field.shape != self._after.shape or field.dtype != self.dtype:
             raise ValueError(
                 f"the state has a field of shape {field.shape} and dtype {field.dtype}; that of "
-                f"this model has {self._field.shape} and {self.dtype}"
+                f"this model has {self._after.shape} and {self.dtype}"
             )
         field = field.copy()
         if not np.isfinite(field).all():
@@ -405,6 +402,12 @@ class CahnHilliard:
         return self._engine.xp.zeros(shape, np.int64)
 
     # -------------------------------------------------------------------------------------- helpers
+
+    _memory = "_engine", "_field", "_after"
+
+    def _prepare(self) -> None:
+        self._engine = self._new_engine()
+        self._after = self._room()
 
     def _advance(self, number: int) -> None:
         """Make one step; whatever ends it leaves the field before it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import floor, inf, prod
 from typing import Any
 
@@ -15,14 +15,17 @@ from conncomp._arguments import as_integer, check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, native_layout, on_gpu, placed
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
+from conncomp.kernels.lattice import BITS
 from conncomp.models._arguments import (
     CERTAIN,
     as_tuple,
     check_drawn,
     check_positive,
     check_start,
+    check_state,
     one_each,
 )
+from conncomp.models._copies import Copied
 from conncomp.models._kawasaki_cpu import first_words
 from conncomp.models.potts import DECIMAL
 from conncomp.models.protocol import MOST_UPDATES, State, Update
@@ -93,7 +96,7 @@ class KawasakiMeasurements:
         return {name: getattr(self, name) for name in names}
 
 
-class Kawasaki:
+class Kawasaki(Copied):
     """The ferromagnetic Ising model with Kawasaki's exchange dynamics, periodic.
 
     The energy is ``H = -J sum over bonds of s_i s_j`` for spins of ±1, and k_B = 1. Neighbouring
@@ -194,10 +197,8 @@ class Kawasaki:
         self._device = choose_device(device, on_gpu(start), "start")
         self._temperatures = self._check_temperatures(temperature)
         self._up = None if fraction is None else self._check_fractions(fraction)
-        self._engine = _engine(self)
+        self._prepare()
         self._words = self._first_words(start)
-        self._new_words = self._engine.xp.empty_like(self._words)
-        self._acceptance = self._engine.xp.asarray(self._table())
         self._updates = 0
 
     @staticmethod
@@ -329,13 +330,9 @@ class Kawasaki:
         >>> bool((model.spins == first).all())
         True
         """
-        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
-        if len(state.arrays) != 1:
-            raise ValueError(
-                f"the state has {len(state.arrays)} arrays; one of a Kawasaki model has one"
-            )
-        check_words(self.lattice, self.replicas, state.arrays[0])
-        words = native_layout(state.arrays[0]).copy()
+        updates, (given,) = check_state(state, "a Kawasaki model", 1)
+        check_words(self.lattice, self.replicas, given)
+        words = native_layout(given).copy()
         up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
         if self._up is None or (up != self._up).any():
             raise ValueError("the state has other numbers of spins that are up than this model")
@@ -427,6 +424,16 @@ class Kawasaki:
 
     # -------------------------------------------------------------------------------------- helpers
 
+    _words: Any
+    _new_words: Any
+    _memory = "_engine", "_acceptance", "_words", "_new_words"
+
+    def _prepare(self) -> None:
+        self._engine = _engine(self)
+        xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
+        self._acceptance = xp.asarray(self._table())
+        self._new_words = self._with_room(partial(xp.empty, shape, BITS))
+
     def _of_replicas(self, array: Any) -> Any:
         return array[0] if self._single else array
 
@@ -475,15 +482,20 @@ class Kawasaki:
             return self._given_words(start)
         if self._up is None:
             self._up = self._check_fractions(0.5)
+        drawn = partial(first_words, lattice, self.seed, self.first_replica, self._up)
+        return placed(xp, self._with_room(drawn))
+
+    def _with_room(self, words: Callable[[], Any]) -> Any:
+        """Return words, or say how much memory they take if there is too little."""
+        lattice = self.lattice
         try:
-            words = first_words(lattice, self.seed, self.first_replica, self._up)
+            return words()
         except (MemoryError, ValueError):  # the latter if the size is beyond any address
             raise MemoryError(
                 f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and "
                 f"after a sweep, take {2 * 8 * lattice.words * self.replicas} bytes, more than are "
                 "free; choose fewer"
             ) from None
-        return placed(xp, words)
 
     def _given_words(self, start: ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
@@ -515,17 +527,19 @@ class Kawasaki:
 
     def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
         """Return how many spins of each replica are up."""
-        fractions = one_each("fraction", fraction, self.replicas)
-        if not ((fractions > 0) & (fractions < 1)).all():
-            raise ValueError(f"fraction={shown(fraction)} must be above 0 and below 1")
-        sites = self.lattice.sites
-        up = np.array([floor(share * sites + 0.5) for share in fractions.tolist()], np.int64)
-        if up.min() == 0 or up.max() == sites:
-            raise ValueError(
-                f"fraction={shown(fraction)} of {sites} sites is none or all of them; choose one "
-                f"from {1 / sites:g} to {1 - 1 / sites:g}"
-            )
-        return up
+        fractions, sites = one_each("fraction", fraction, self.replicas), self.lattice.sites
+        up = []
+        for share in fractions.tolist():
+            wrong = fraction if np.isscalar(fraction) else share
+            if not 0 < share < 1:
+                raise ValueError(f"fraction={shown(wrong)} must be above 0 and below 1")
+            up.append(floor(share * sites + 0.5))
+            if not 0 < up[-1] < sites:
+                raise ValueError(
+                    f"fraction={shown(wrong)} of {sites} sites is none or all of them; choose one "
+                    f"from {1 / sites:g} to {1 - 1 / sites:g}"
+                )
+        return np.array(up, np.int64)
 
 
 def _engine(model: Kawasaki) -> Any:

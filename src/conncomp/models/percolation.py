@@ -14,7 +14,8 @@ from conncomp._arrays import choose_device, on_host
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.models._arguments import check_drawn, check_shape
+from conncomp.models._arguments import check_drawn, check_shape, check_state
+from conncomp.models._copies import Copied
 from conncomp.models._percolation_labels import bonds_of, sites_of, who_is_linked
 from conncomp.models.percolation_series import (
     RECORD_LENGTH,
@@ -49,7 +50,7 @@ THRESHOLDS = {
 }
 
 
-class Percolation:
+class Percolation(Copied):
     """Percolation on a hypercubic or triangular lattice: each site or bond is there with p.
 
     Configurations are numbered, and drawn from the seed and their number: the present one is that
@@ -142,7 +143,7 @@ class Percolation:
         self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
         self.p = self._check_p(p)
         self.device = choose_device(device, False, "shape")
-        self._engine = _engine(self)
+        self._prepare()
         self.updates = 0
 
     @staticmethod
@@ -223,10 +224,7 @@ class Percolation:
         ValueError
             If it cannot be a state. The model is then unchanged.
         """
-        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
-        if len(state.arrays) != 0:
-            raise ValueError(f"the state has {len(state.arrays)} arrays; percolation has none")
-        self.updates = updates
+        self.updates, _ = check_state(state, "a Percolation model", 0)
 
     # --------------------------------------------------------------------------- one configuration
 
@@ -423,6 +421,11 @@ class Percolation:
         return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, triangular)
 
     # -------------------------------------------------------------------------------------- helpers
+
+    _memory = ("_engine",)
+
+    def _prepare(self) -> None:
+        self._engine = _engine(self)
 
     def _draw(self, p: float | None) -> Any:
         """Return the present configuration as words: (replicas, planes, rows, columns)."""

@@ -24,8 +24,10 @@ from conncomp.models._arguments import (
     check_positive,
     check_shape,
     check_start,
+    check_state,
     one_each,
 )
+from conncomp.models._copies import Copied
 from conncomp.models._wrapping import check_wrapping
 from conncomp.models.measurements import (
     COUNTS,
@@ -47,6 +49,9 @@ Change = Callable[[int, Any], None]
 # not; decimal ones do not.
 DECIMAL = Context(prec=60, traps=[])
 
+# How probably Metropolis flips a spin of two states that loses nothing: ``kernels/core/spins.h``.
+MOST_FLIPS = Decimal(15) / 16
+
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
 
@@ -66,7 +71,7 @@ class Seeds(NamedTuple):
     p_flip: int
 
 
-class Potts:
+class Potts(Copied):
     """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
@@ -167,10 +172,8 @@ class Potts:
         self.options = dict(options)
         self.device = choose_device(device, on_gpu(start), "start")
         self._betas = self._check_betas(beta)
-        self._engine = _engine(self)
+        self._prepare()
         self._words = self._first_spins(start)
-        # Bits beyond the rows are 0 in both: updates write what belongs to sites.
-        self._new_words = self._no_spins()
         self.updates = 0
 
     @staticmethod
@@ -272,13 +275,9 @@ class Potts:
         >>> bool((model.swendsen_wang(5).energy == first).all())
         True
         """
-        updates = check_range("updates", state.updates, 0, MOST_UPDATES)
-        if len(state.arrays) != 2:
-            raise ValueError(
-                f"the state has {len(state.arrays)} arrays; one of a Potts model has two"
-            )
-        betas, words = self._check_betas(state.arrays[0]), state.arrays[1]
-        check_words(self.lattice, self._words.shape, words)
+        updates, (given, words) = check_state(state, "a Potts model", 2)
+        betas = self._check_betas(given)
+        check_words(self.lattice, self._new_words.shape, words)
         copied = placed(self._engine.xp, words.copy())
         self._words, self._betas, self.updates = copied, betas, updates
 
@@ -420,6 +419,10 @@ class Potts:
     ) -> Measurements | None:
         """Flip the cluster of one site, which is drawn; the new state is any but its own.
 
+        For q = 2 at beta = 0 clusters are single sites, so that the number of sites in a state is
+        even and odd in turn. Means over a series are right; of single updates, or of every second
+        one, they are those of even or of odd numbers.
+
         Parameters
         ----------
         updates : int, optional
@@ -466,10 +469,16 @@ class Potts:
         )
 
     def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
-        """Offer each site in turn another state, accepted with min(1, exp(-beta dE)).
+        """Offer each site in turn another state, accepted with a min(1, exp(-beta dE)).
 
         Sites that are not neighbours are offered at once: those of even coordinate sums, then the
-        others.
+        others. Their neighbours given they are independent, and each is in detailed balance, so
+        that a sweep leaves the distribution of Boltzmann as it is.
+
+        The factor a is 15/16 for q = 2 and 1 for more states. So no flip of two states is certain:
+        a sweep may flip any of the sites and leave the others, and leads from all spins to all
+        spins. With a = 1 some starts would never leave a cycle of one energy. Of more states two
+        sweeps lead from all spins to all spins, as a site can always go by a third state.
 
         Parameters
         ----------
@@ -551,7 +560,9 @@ class Potts:
     def _metropolis_update(self) -> Change:
         lost = range(2 * self.lattice.ndim + 1)
         acceptance = self._of_betas(
-            lambda beta: [_acceptance(beta, self.coupling, bonds) for bonds in lost]
+            lambda beta: [
+                _acceptance(beta, self.coupling, bonds, self.lattice.states) for bonds in lost
+            ]
         )
 
         def change(step: int, record: Any) -> None:
@@ -564,6 +575,15 @@ class Potts:
         return self._engine.xp.zeros(shape, np.int64)
 
     # -------------------------------------------------------------------------------------- helpers
+
+    _words: Any
+    _new_words: Any
+    _memory = "_engine", "_words", "_new_words"
+
+    def _prepare(self) -> None:
+        self._engine = _engine(self)
+        # Bits beyond the rows are 0 in both words: updates write what belongs to sites.
+        self._new_words = self._no_spins()
 
     def _of_replicas(self, array: Any) -> Any:
         return array[0] if self._single else array
@@ -667,9 +687,10 @@ def _bond_probability(beta: float, coupling: float) -> int:
 
 
 @lru_cache(maxsize=1 << 16)
-def _acceptance(beta: float, coupling: float, bonds: int) -> int:
-    """Return exp(-beta J bonds) as 64 bits."""
-    return _as_capped(_weight(beta, coupling, bonds))
+def _acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
+    """Return exp(-beta J bonds) as 64 bits, or 15/16 of it where there are two states."""
+    weight = _weight(beta, coupling, bonds)
+    return _as_capped(DECIMAL.multiply(weight, MOST_FLIPS) if states == 2 else weight)
 
 
 def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
@@ -687,4 +708,6 @@ def _check_p_flip(p_flip: Any) -> float:
     value = as_number("p_flip", p_flip)
     if not 0 < value < 1:
         raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
+    if _as_fixed_point(value) == 0:
+        raise ValueError(f"p_flip={shown(p_flip)} must be 2**-64 or more; no cluster would flip")
     return value

@@ -100,7 +100,7 @@ class Simulation(Generic[Measured]):
         ImportError
             If there is no h5py.
         """
-        h5py = optional("h5py", "models")
+        h5py = optional("h5py")
         check_output(path, force)
         # A file object, as HDF5 itself loses the reason if a disk is full.
         with (
@@ -222,7 +222,7 @@ def simulate(
     if watch is not None and not callable(watch):
         raise TypeError(f"watch={shown(watch)} must be a function that takes the model")
     if output is not None:
-        optional("h5py", "models")
+        optional("h5py")
         check_output(output, force)
         if checkpoint is not None and os.path.realpath(output) == os.path.realpath(checkpoint):
             raise ValueError(f"output and checkpoint are the same file, {os.fspath(output)}")
@@ -432,7 +432,7 @@ def _check_seconds(value: Any) -> float:
 
 
 def _display(name: str) -> AbstractContextManager[Report]:
-    optional("rich", "cli")
+    optional("rich")
     from conncomp._progress import counting
 
     return counting(name)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import ceil, nan, sqrt
+from math import ceil, inf, isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, shown
-from conncomp._optional import optional
+from conncomp._arguments import as_integer, check_range, shown
+from conncomp._arrays import as_numpy, check_kind
+from conncomp.models._arguments import as_numbers
 from conncomp.models._wrapping import EVENTS, happens
 from conncomp.models.measurements import Measurements
+from conncomp.models.protocol import MOST_UPDATES
 
 # A. D. Sokal's window: the autocorrelation function is summed up to so many times what it sums to.
 WINDOW = 6
@@ -22,6 +24,8 @@ WINDOW = 6
 BIN_TIMES, LEAST_BINS = 20, 8
 # With fewer autocorrelation times than that, the time itself is a guess.
 ENOUGH_TIMES = 100
+# Of autocorrelation functions: how many lags are looked at first, and rows of a piece at least.
+LEAST_LAGS, PIECE = 1 << 10, 1 << 14
 
 
 class Estimate(NamedTuple):
@@ -103,7 +107,7 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
 
     This is the integrated autocorrelation time 1/2 + rho(1) + rho(2) + ..., 1/2 for independent
     measurements; the error of a mean is that of independent ones times sqrt(2 tau). The sum ends
-    at a window of six times its value [1]_; emcee computes it. Its error is that of [2]_.
+    at a window of six times its value [1]_. Its error is that of [2]_.
 
     Parameters
     ----------
@@ -113,14 +117,13 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate
-        Both numbers are NaN if nothing varies.
+        Both numbers are NaN if nothing varies, if some of it is not finite, or if the sum is not
+        above 0, which that of too few measurements may be.
 
     Raises
     ------
-    ValueError
-        If the series is empty, or has more than two axes.
-    ImportError
-        If there is no emcee.
+    TypeError, ValueError
+        If the series is not of numbers, is empty, has more than two axes, or masked elements.
 
     References
     ----------
@@ -136,15 +139,15 @@ def autocorrelation_time(series: ArrayLike) -> Estimate:
     0.5
     """
     chains = _as_chains("series", series)
-    varying = chains[:, np.ptp(chains, axis=0) > 0]
-    if varying.size == 0:
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.ptp(chains, axis=0)
+    varying = [chain for chain, each in zip(chains.T, spread, strict=True) if each != 0]
+    if not varying or not np.isfinite(spread).all():
         return Estimate(nan, nan)
-    integrated_time = optional("emcee.autocorr", "models").integrated_time
-    # Its time is twice ours, so half of the window makes the same.
-    twice = integrated_time(varying[:, :, np.newaxis], c=WINDOW / 2, tol=0, quiet=True)
-    time = float(twice[0]) / 2
-    window = max(WINDOW * time, time)
-    return Estimate(time, abs(time) * sqrt(4 * (window + 0.5 - time) / varying.size))
+    time, number = _integrated_time(varying), len(varying) * len(chains)
+    if not time > 0:
+        return Estimate(nan, nan)
+    return Estimate(time, time * sqrt(4 * (WINDOW * time + 0.5 - time) / number))
 
 
 def jackknife(
@@ -160,8 +163,8 @@ def jackknife(
         All of one shape. Replicas are independent, and of one distribution.
     bin_length : int, optional
         How many rows are averaged into one, so that bins are independent; by default 20 times the
-        longest autocorrelation time of these series. There are eight bins at least, if there are
-        as many measurements.
+        longest autocorrelation time of these series, but few enough for eight bins, if there are as
+        many measurements. Rows at the beginning that do not fill a bin are in none.
 
     Returns
     -------
@@ -171,10 +174,9 @@ def jackknife(
     Raises
     ------
     TypeError, ValueError
-        If a series is empty, or has more than two axes, if they are of several shapes, or if
-        `bin_length` is no integer from 1 on.
-    ImportError
-        If there is no emcee, which `bin_length` makes unnecessary.
+        If a series is not of numbers, is empty, has more than two axes, or masked elements, if
+        there is none or they are of several shapes, or if `bin_length` is no integer from 1 on, or
+        leaves fewer than eight bins.
 
     Examples
     --------
@@ -185,19 +187,23 @@ def jackknife(
     >>> abs(variance.value - 1) < 4 * variance.error < 0.1
     True
     """
-    chains = np.stack([_as_chains("series", values) for values in series])
+    if not series:
+        raise ValueError("series is missing; give one or more after the function")
+    each = [_as_chains("series", values) for values in series]
+    if len({chains.shape for chains in each}) > 1:
+        shapes = ", ".join(str(np.shape(values)) for values in series)
+        raise ValueError(f"series have shapes {shapes}; all must have the same")
+    chains = np.stack(each)
     if bin_length is None:
-        bin_length = _bin_length([autocorrelation_time(chain) for chain in chains])
-    length = as_integer("bin_length", bin_length)
-    if length < 1:
-        raise ValueError(f"bin_length={shown(bin_length)} must be 1 or more")
-    value = float(function(*chains.mean(axis=(1, 2))))
-    bins = _binned(chains, length)
-    count = bins.shape[1]
-    if count < 2:
-        return Estimate(value, nan)
-    left_out = (bins.sum(axis=1, keepdims=True) - bins) / (count - 1)
-    return Estimate(value, sqrt((count - 1) * np.var(function(*left_out))))
+        return _jackknife(function, chains, *_fitting_bins(chains, _longest(chains)))
+    length, (_, rows, replicas) = as_integer("bin_length", bin_length), chains.shape
+    longest = max(1, rows // -(-LEAST_BINS // replicas))
+    if not 1 <= length <= longest:
+        raise ValueError(
+            f"bin_length={shown(bin_length)} must be from 1 to {longest}: of longer bins there are "
+            f"fewer than {LEAST_BINS} in {rows} rows of {replicas} replicas"
+        )
+    return _jackknife(function, chains, rows // length, length)
 
 
 def summarise(
@@ -224,10 +230,9 @@ def summarise(
 
     Raises
     ------
-    ValueError
-        If nothing was measured, or if `beta` has neither one value nor one for each replica.
-    ImportError
-        If there is no emcee.
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range; if nothing was measured; or if
+        `beta` has neither one value nor one for each replica.
 
     Examples
     --------
@@ -237,10 +242,17 @@ def summarise(
     >>> [summary.energy.value < -1 for summary in summarise(series, model.beta)]
     [True, True]
     """
+    if not isinstance(series, Measurements):
+        raise TypeError(
+            f"series={shown(series)} must be Measurements, which the updates of Potts return"
+        )
+    every = check_range("measure_every", measure_every, 1, MOST_UPDATES)
+    betas = as_numbers("beta", beta).reshape(-1)
+    if not ((betas >= 0) & (betas < inf)).all():
+        raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
     if series.records.size == 0:
         raise ValueError("series is empty; measure at least once")
     records = series.records.reshape(len(series.records), -1, series.records.shape[-1])
-    betas = np.asarray(beta, np.float64).reshape(-1)
     if len(betas) not in (1, records.shape[1]):
         raise ValueError(
             f"beta has {len(betas)} values; there must be one, or one for each of "
@@ -248,7 +260,7 @@ def summarise(
         )
     betas = np.broadcast_to(betas, records.shape[1])
     return [
-        _summary(replace(series, records=records[:, betas == value]), float(value), measure_every)
+        _summary(replace(series, records=records[:, betas == value]), float(value), every)
         for value in np.unique(betas)
     ]
 
@@ -264,20 +276,24 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         fourths = series.improved_fourth_magnetisation
     magnitude = abs(series.magnetisation)
 
+    def estimate(
+        function: Callable[..., Any], *values: NDArray[Any], bin_length: int = length
+    ) -> Estimate:
+        chains = np.stack([_as_chains("series", each) for each in values])
+        return _jackknife(function, chains, *_fitting_bins(chains, bin_length))
+
     def mean(values: NDArray[Any], bin_length: int = length) -> Estimate:
-        return jackknife(lambda mean: mean, values, bin_length=bin_length)
+        return estimate(lambda mean: mean, values, bin_length=bin_length)
 
     def share(happened: NDArray[Any]) -> Estimate:
         return mean(happened, _bin_length([*times, autocorrelation_time(happened)]))
 
     def variance(factor: float, values: NDArray[Any]) -> Estimate:
         centred = values - values.mean()  # else digits cancel
-        return jackknife(
-            lambda mean, square: factor * (square - mean**2),
-            centred,
-            centred**2,
-            bin_length=length,
-        )
+        if not isfinite(factor):
+            return Estimate(nan, nan)
+        with np.errstate(over="ignore"):
+            return estimate(lambda mean, square: factor * (square - mean**2), centred, centred**2)
 
     def ratio(square: Any, fourth: Any) -> Any:
         with np.errstate(invalid="ignore"):  # nothing is magnetised: NaN
@@ -296,20 +312,22 @@ def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
         beta=beta,
         measurements=energy.size,
         energy=mean(energy),
-        specific_heat=variance(beta**2 * sites, energy),
+        specific_heat=variance(beta * beta * sites, energy),
         magnetisation=mean(magnitude),
         susceptibility=variance(beta * sites, magnitude),
         squared_magnetisation=mean(squares),
-        binder_ratio=jackknife(ratio, squares, fourths, bin_length=length),
+        binder_ratio=estimate(ratio, squares, fourths),
         energy_time=energy_time,
         magnetisation_time=magnetisation_time,
-        enough=all(not max(time, 0.5) * ENOUGH_TIMES > len(energy) for time, _ in times),
+        enough=all(not max(0.5, time) * ENOUGH_TIMES > len(energy) for time, _ in times),
         wrapping=wrapping,
     )
 
 
 def _as_chains(name: str, series: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(series, np.float64)
+    given = as_numpy(series, name)
+    check_kind(given, "biuf", series, name, "of numbers")
+    values = given.astype(np.float64, copy=False)
     if values.ndim not in (1, 2) or values.size == 0:
         raise ValueError(
             f"{name} has shape {values.shape}; it must be (rows,) or (rows, replicas), not empty"
@@ -317,15 +335,64 @@ def _as_chains(name: str, series: ArrayLike) -> NDArray[np.float64]:
     return values.reshape(len(values), -1)
 
 
+def _integrated_time(chains: list[NDArray[np.float64]]) -> float:
+    """Return 1/2 + rho(1) + ... up to a window of WINDOW times that."""
+    rows, lags = len(chains[0]), LEAST_LAGS
+    while True:
+        lags = min(lags, rows)
+        times = np.cumsum(_autocorrelations(chains, lags)) - 0.5
+        closed = np.arange(lags) >= WINDOW * times
+        if closed.any() or lags == rows:
+            return float(times[closed.argmax() if closed.any() else -1])
+        lags *= 8
+
+
+def _autocorrelations(chains: list[NDArray[np.float64]], lags: int) -> NDArray[np.float64]:
+    """Return rho(0), rho(1), ... of so many lags, averaged over chains.
+
+    A piece is correlated with itself and what follows it by Fourier transforms that are short
+    enough for Ctrl-C to be seen between two of them.
+    """
+    rows = len(chains[0])
+    length = 1 << (min(rows, max(PIECE, 3 * lags)) + lags - 2).bit_length()
+    piece = length - lags + 1  # so that nothing correlates around the end
+    total = np.zeros(lags)
+    for chain in chains:
+        mean, sums = chain.mean(), np.zeros(lags)
+        for begin in range(0, rows, piece):
+            centred = chain[begin : begin + length] - mean
+            first, both = (np.fft.rfft(part, length) for part in (centred[:piece], centred))
+            sums += np.fft.irfft(first.conj() * both, length)[:lags]
+        total += sums / sums[0]
+    total /= len(chains)
+    return total
+
+
+def _longest(chains: NDArray[np.float64]) -> int:
+    return _bin_length([autocorrelation_time(chain) for chain in chains])
+
+
 def _bin_length(times: list[Estimate]) -> int:
     return max([1, *(ceil(BIN_TIMES * time) for time, _ in times if time > 0)])
 
 
-def _binned(chains: NDArray[np.float64], length: int) -> NDArray[np.float64]:
-    """Return the means of bins of `length` rows: of (series, rows, replicas), (series, bins)."""
-    number, rows, replicas = chains.shape
+def _fitting_bins(chains: NDArray[np.float64], length: int) -> tuple[int, int]:
+    """Return how many bins a replica has, of `length` rows or fewer, and their length."""
+    _, rows, replicas = chains.shape
     count = min(rows, max(rows // length, -(-LEAST_BINS // replicas)))
-    size = rows // count
-    kept = chains[:, rows - count * size :]
-    bins: NDArray[np.float64] = kept.reshape(number, count, size, replicas).mean(axis=2)
-    return bins.reshape(number, -1)
+    return count, rows // count
+
+
+def _jackknife(
+    function: Callable[..., Any], chains: NDArray[np.float64], count: int, length: int
+) -> Estimate:
+    """Do as `jackknife`, of (series, rows, replicas), in so many bins a replica of such length."""
+    number, rows, replicas = chains.shape
+    value = float(function(*chains.mean(axis=(1, 2))))
+    kept = chains[:, rows - count * length :].reshape(number, count, length, replicas)
+    bins: NDArray[np.float64] = kept.mean(axis=2).reshape(number, -1)
+    left = bins.shape[1] - 1
+    if left < 1:
+        return Estimate(value, nan)
+    left_out = (bins.sum(axis=1, keepdims=True) - bins) / left
+    return Estimate(value, sqrt(left * np.var(function(*left_out))))

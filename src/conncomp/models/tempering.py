@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arguments import check_range
+from conncomp._arguments import check_range, shown
 from conncomp.generate.random import MASK, philox
 from conncomp.models._arguments import CERTAIN
 from conncomp.models.measurements import SATISFIED, Measurements, record_length
@@ -98,6 +98,8 @@ def parallel_tempering(
     >>> bool((tempering.acceptance > 0.2).all())
     True
     """
+    if not isinstance(model, Potts):
+        raise TypeError(f"model={shown(model)} must be a Potts model")
     if model.replicas < 2:
         raise ValueError("model has one replica; there must be two or more to exchange")
     most = MOST_UPDATES - model.updates

@@ -19,6 +19,13 @@ Examples
 True
 """
 
+from conncomp._optional import hint
+
+try:
+    import networkx  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError(hint("networkx", "this backend")) from error
+
 from conncomp.networkx.choice import can_run, should_run
 from conncomp.networkx.components import (
     condensation,

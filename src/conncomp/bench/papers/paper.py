@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from conncomp._optional import optional
 from conncomp.bench.devices import Cpu, DeviceName
 from conncomp.bench.runner import describe
 from conncomp.io import atomic_path
@@ -192,9 +193,7 @@ def measure(
 
 def draw(exhibit: Exhibit, findings: Findings, path: Path) -> None:
     """Draw an exhibit into a PNG file."""
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas((8, 5), layout="constrained")
+    canvas = optional("matplotlib.figure").Figure((8, 5), layout="constrained")
     exhibit.draw(findings, canvas)
     canvas.suptitle(exhibit.title, fontsize="medium")
     with atomic_path(path) as temporary:

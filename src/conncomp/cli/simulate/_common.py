@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
+from conncomp._optional import optional
 from conncomp.cli._device import stages_on
 from conncomp.cli._film import Film, film_every
 from conncomp.cli._options import json_option, threads_option
 from conncomp.cli._output import check_distinct, output_file
-from conncomp.cli._picture import need_matplotlib, paint_labels, plot_series
+from conncomp.cli._picture import paint_labels, plot_series
 from conncomp.cli._report import Row, Stages, show, speed_row, timing_row
 from conncomp.models import Estimate, Model, Simulation
 from conncomp.models import simulate as simulate_model
@@ -191,7 +192,7 @@ class Settings:
                 "before an interruption; leave one of them out."
             )
         if self.plot is not None:
-            need_matplotlib()
+            optional("matplotlib.figure")
         for path in (self.plot, self.picture, self.film):
             if path is not None:
                 check_output(path, self.force)

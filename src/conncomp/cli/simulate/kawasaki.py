@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 import click
 import numpy as np
 
-from conncomp._optional import optional
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
 from conncomp.cli.simulate._common import (
@@ -94,7 +93,6 @@ def kawasaki(
     ):
         if None not in chosen:
             raise click.UsageError(f"--{name} and --{name}s exclude each other.")
-    optional("emcee.autocorr", "models")  # not only when all is done
     if temperature is None or temperature == "critical":
         temperature = coupling * Kawasaki.critical_temperature(lattice)
     along = _points("--temperatures", temperature, temperatures)
@@ -138,7 +136,7 @@ def _points(option: str, one: float | str, several: tuple[float, float, int] | N
     if several is None:
         return [float(one)]
     first, last, count = several
-    if not (math.isfinite(first) and math.isfinite(last) and 1 <= count <= MOST_POINTS):
+    if not (math.isfinite(last - first) and 1 <= count <= MOST_POINTS):
         raise ValueError(
             f"{option} {first:g}:{last:g}:{count} must be two numbers, and from 1 to {MOST_POINTS} "
             "of them"

@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 
-from conncomp._optional import optional
 from conncomp.cli._options import closed_axes, periodic_option
 from conncomp.cli._picture import plot_scan
 from conncomp.cli._report import Row
@@ -106,7 +105,6 @@ def potts(
     settings.check()
     if beta is not None and temperatures is not None:
         raise click.UsageError("--beta and --temperatures exclude each other.")
-    optional("emcee.autocorr", "models")  # not only when all is done
     betas, lattices = _betas(beta, temperatures, settings.replicas)
 
     def build() -> Potts:
@@ -156,6 +154,12 @@ def _betas(
         raise ValueError(
             f"--temperatures {first:g}:{last:g}:{count} must be two temperatures above 0, and from "
             f"1 to {1 << 16} of them"
+        )
+    lowest = min(first, last)
+    if math.isinf(1 / lowest):
+        raise ValueError(
+            f"--temperatures {first:g}:{last:g}:{count} has {lowest:g}, of which no number is the "
+            "inverse; choose a higher one"
         )
     betas = np.repeat(1 / np.linspace(first, last, count), replicas or 1)
     return betas, len(betas)

@@ -38,6 +38,25 @@
 //      undecided      . 1 1 .        . 1 . .        . 1 . .        drawn where p has 0
 //
 // so that 64 bonds take about seven digits, half a word of random bits a bond instead of two.
+//
+// Metropolis. The sites of a class, no two of which are neighbours, are offered another state at once,
+// which is accepted with probability a min(1, exp(-beta dE)), where a is 15/16 for q = 2 and 1 for more
+// states. All other classes given, the sites of one are independent, and each is in detailed balance, so that
+// the class is, and a sweep leaves the distribution of Boltzmann as it is. It is ergodic, where exp(-beta dE)
+// is nowhere below 2^-64:
+//
+//   q = 2   No flip is certain, so that a site may flip or stay, whatever its neighbours do: a sweep leads
+//           from any spins to any. With a = 1 all spins flip in every sweep at beta = 0, and at any beta
+//           there are closed cycles of flips that cost nothing.
+//   q > 2   A site may always take any other state. In a first sweep all sites take one that is neither their
+//           own nor the one that they are to have, in a second one the latter: two sweeps lead from any spins
+//           to any.
+//
+// a < 1 costs sweeps. The autocorrelation time of the energy of 16 x 16 spins of two states:
+//
+//   a                      1      15/16   7/8    3/4    heat bath
+//   critical point         5.7    6.8     8.3    12     15
+//   beta = 0               -      3.7     1.8    0.8    0.5
 #pragma once
 
 #include "core/philox.h"

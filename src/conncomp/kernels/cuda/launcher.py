@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._optional import hint
+
 SOURCES = Path(__file__).parent.parent
 
 WARP = 32
@@ -285,8 +287,7 @@ def import_cupy() -> Any:
         import cupy
     except ImportError as error:
         raise ImportError(
-            "work on a GPU needs CuPy, which is not installed: pip install 'conncomp[cuda13]', or "
-            "'conncomp[cuda12]' for drivers of CUDA 12"
+            f"{hint('cupy')}, or 'conncomp[cuda12]' for drivers of CUDA 12"
         ) from error
     try:
         cupy.cuda.runtime.getDeviceCount()

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -17,6 +18,18 @@ namespace conncomp {
 namespace {
 
 constexpr size_t kHugePage = size_t(1) << 21;
+
+// Says how much memory there was none of.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(size_t bytes) {
+    std::snprintf(text_.data(), text_.size(), "Unable to allocate %.1f GB", 1e-9 * double(bytes));
+  }
+  const char* what() const noexcept override { return text_.data(); }
+
+ private:
+  std::array<char, 48> text_;
+};
 
 using Blocks = decltype(Process::spare_blocks);
 
@@ -74,7 +87,7 @@ void* allocate(size_t& bytes) {
   void* memory = bytes < SpareMemory::kSmallest ? nullptr : SpareMemory::take(bytes);
   if (!memory) {
     memory = std::aligned_alloc(alignment, bytes);
-    if (!memory) throw std::bad_alloc();
+    if (!memory) throw OutOfMemory(bytes);
 #ifdef __linux__
     if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
@@ -84,7 +97,7 @@ void* allocate(size_t& bytes) {
 
 void* allocate_zeros(size_t bytes) {
   void* const memory = std::calloc(bytes + 1, 1);
-  if (!memory) throw std::bad_alloc();
+  if (!memory) throw OutOfMemory(bytes);
 #ifdef __linux__
   const uintptr_t first = uintptr_t(memory), begin = (first + kHugePage - 1) / kHugePage * kHugePage;
   if (begin + kHugePage <= first + bytes)

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cpu/core/interrupt.h"
+#include "cpu/core/pages.h"
 
 namespace conncomp {
 
@@ -21,6 +22,7 @@ void group_by_key(int64_t items, int64_t keys, Key&& key, Value&& value, int64_t
     if (const int64_t k = key(i); k >= 0 && k + 2 <= keys) ++begin[k + 2];
   });
   for_each_in(2, keys + 1, [&](int64_t k) { begin[k] += begin[k - 1]; });
+  take_pages(values, room);
   for_each_in(0, items, [&](int64_t i) {
     const int64_t k = key(i);
     if (uint64_t(k) < uint64_t(keys) && begin[k + 1] < room) values[begin[k + 1]++] = Out(value(i));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cpu/core/buffer.h"
+#include "cpu/core/pages.h"
 #include "cpu/core/parallel.h"
 
 namespace conncomp {
@@ -33,6 +34,7 @@ class RadixSort {
     const int bits = std::bit_width(Key(high - low));
     shift_ = std::max(bits - kMostBits, 0);
     Buffer<Item> others(count);
+    take_pages(others.data(), count);
     for (int digit = 0; digit * kDigitBits < bits - shift_; ++digit)
       if (move_by_digit(digit, others)) std::swap(items_, others);
     if (shift_ > 0) sort_runs();

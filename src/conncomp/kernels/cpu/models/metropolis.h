@@ -6,6 +6,7 @@
 // own. Source: N. Metropolis and others 1953, in the order of a checkerboard.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "core/atomics.h"
@@ -18,7 +19,8 @@ namespace conncomp {
 class Metropolis {
  public:
   // The spins are those before, and become those after. `acceptance` has, for each replica and each number of
-  // satisfied bonds lost, up to twice the axes of the model, the probability to accept that.
+  // satisfied bonds lost, from 0 to twice the axes of the model, the probability to accept that; what gains
+  // bonds has that of 0.
   Metropolis(const Replicas& replicas, Bits32 step, const Bits64* acceptance, int most_lost, Bits64* words)
       : replicas_(replicas),
         lattice_(replicas.lattice),
@@ -147,7 +149,7 @@ class Metropolis {
         const int state = state_of(beside[i], p), present = int(sides[i].present >> p & 1);
         lost += present * (int(state == old_state) - int(state == new_state));
       }
-      if (lost <= 0 || chance[drawn] < accepted[lost])
+      if (chance[drawn] < accepted[std::max(lost, 0)])
         for (int k = 0; k < lattice_.planes; ++k) flips[k] |= Bits64((old_state ^ new_state) >> k & 1) << p;
       ++drawn;
     });

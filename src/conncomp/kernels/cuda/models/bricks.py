@@ -32,14 +32,17 @@ class Kernels(NamedTuple):
         What a configuration is: a name of ``Words``.
     sums : str
         What is summed up of the sizes of clusters, a C++ type.
+    flips : bool, optional
+        Whether clusters get new states, or labels: others need not be compiled for that.
     """
 
     file: str
     words: str
     sums: str
+    flips: bool = False
 
 
-OF_SPINS = Kernels(FILE, "kBonds", "SizeSums")
+OF_SPINS = Kernels(FILE, "kBonds", "SizeSums", flips=True)
 
 
 def takes(lattice: Lattice, replicas: int) -> bool:
@@ -93,7 +96,8 @@ class BrickClusters:
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if sizes is None else self._plan_of_sizes
-        kernels = dict(zip(_KERNELS, gpu.load(self._file, self._names), strict=True))
+        loaded = gpu.load(self._file, self._names)
+        kernels = dict(zip(_FINDING + _FLIPPING, loaded, strict=False))
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         parts, table = tiled_bricks.take_table(
@@ -172,7 +176,7 @@ class _Components(NamedTuple):
     Attributes
     ----------
     kernels : dict
-        By `_KERNELS`.
+        By `_FINDING`, and `_FLIPPING` where clusters flip.
     entries, coins : array
         Entries of components, at their first sites, and room for coins.
     table : numpy.void
@@ -205,35 +209,24 @@ def _described(lattice: Lattice, replicas: int) -> tuple[Geometry, Links]:
     return geometry, joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
 
 
-_KERNELS = (
-    "link",
-    "label",
-    "measure",
-    "join",
-    "join_sizes",
-    "sum_sizes",
-    "toss",
-    "flip",
-    "write",
-)
+_FINDING = "link", "label", "measure", "join", "join_sizes", "sum_sizes"
+_FLIPPING = "toss", "flip", "write"
 
 
 def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
-    """Return the names of `_KERNELS`, given those that label an array by bonds."""
+    """Return the names of `_FINDING` and `_FLIPPING`, given those that label an array by bonds."""
     label, join, _ = names
     kinds = _kinds(join)
     summed = f"{kinds}, conncomp::{of.sums}"
-    return (
+    finding = (
         f"link_words<{kinds}, conncomp::Words::{of.words}>",
         label,
         f"measure_tiles<{summed}>",
         join,
         f"join_sizes<{kinds}>",
         f"sum_sizes<{summed}>",
-        "toss_coins",
-        f"flip_bricks<{kinds}>",
-        last_names[0],
     )
+    return (*finding, "toss_coins", f"flip_bricks<{kinds}>", last_names[0]) if of.flips else finding
 
 
 def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:

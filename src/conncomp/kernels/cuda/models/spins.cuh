@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(kSpinThreads)
         const int state = state_at(beside);
         lost += (state == old) - (state == offered);
       });
-      if (lost > 0 && half(drawn, 0) >= acceptance[lost]) continue;
+      if (half(drawn, 0) >= acceptance[lost > 0 ? lost : 0]) continue;
       for (int k = 0; k < lattice.planes; ++k)
         if ((old ^ offered) >> k & 1)
           Shared::store(spins + k * words + word, Shared::load(spins + k * words + word) ^ Bits64(1) << bit);

@@ -1,0 +1,330 @@
+"""``python -m tests.fuzz.broken``: break each function that targets compare, and see them notice.
+
+A breakage replaces a function by one whose result differs in one place. It is noticed if a seed
+of the target, or a case that is drawn, is found wrong; the exit status is 1 if one is not.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import itertools
+import random
+import re
+from functools import wraps
+
+import networkx as nx
+import numpy as np
+
+import conncomp
+from conncomp import models
+from conncomp import networkx as backend
+
+from .target import random_case
+from .targets import TARGETS
+from .worker import judge
+
+MOST_CASES = 150
+
+
+def _other(value, path=()):
+    """Return a value with one entry changed: of the part that `path` names."""
+    if path:
+        name, *path = path
+        changed = _other(value[name] if isinstance(name, int) else getattr(value, name), path)
+        if dataclasses.is_dataclass(value):
+            return dataclasses.replace(value, **{name: changed})
+        if hasattr(value, "_replace") and isinstance(name, str):
+            return value._replace(**{name: changed})
+        if isinstance(value, tuple):
+            return (*value[:name], changed, *value[name + 1 :])
+        setattr(value, name, changed)
+        return value
+    if isinstance(value, np.ndarray) and value.ndim:
+        changed = value.copy()
+        if changed.size:
+            place = changed.size // 2
+            changed.flat[place] = _other(changed.flat[place])
+        return changed
+    if isinstance(value, (bool, np.bool_)):
+        return not value
+    if isinstance(value, list):
+        return value[1:]
+    if isinstance(value, set):
+        return value | {"another"}
+    if isinstance(value, nx.Graph):
+        value.add_node("another")
+        return value
+    number = type(value)(1) if value != value else value + type(value)(1)
+    return number if number != value else value / 2
+
+
+def _column(k):
+    """Return what changes a field of the records of measurements."""
+
+    def change(measured):
+        records = measured.records.copy()
+        records[..., k] += 1
+        return dataclasses.replace(measured, records=records)
+
+    return change
+
+
+def _part(*path):
+    return lambda result: _other(result, path)
+
+
+def of(owner, name, change):
+    """Return a breakage: a function that changes what it returns."""
+    function = getattr(owner, name)
+
+    @wraps(function)
+    def broken(*arguments, **options):
+        return change(function(*arguments, **options))
+
+    return owner, name, broken
+
+
+def of_property(owner, name, change):
+    """Return a breakage of a property."""
+    get = getattr(owner, name).fget
+    return owner, name, property(lambda instance: change(get(instance)))
+
+
+def of_call(owner, name, other):
+    """Return a breakage: `other` is called with the function ahead of its arguments."""
+    function = getattr(owner, name)
+
+    @wraps(function)
+    def broken(*arguments, **options):
+        return other(function, *arguments, **options)
+
+    return owner, name, broken
+
+
+def _stands_still(step, model, n=1):
+    before = model.state()
+    step(model, n)
+    if n > 1:
+        model.restore(before._replace(updates=model.updates))
+
+
+def _lags(step, model, n=1):
+    step(model, max(n - 1, 0))
+
+
+def _forgets(restore, model, state):
+    restore(model, state._replace(arrays=tuple(array * 0 for array in state.arrays)))
+
+
+def _stumbles(function, *arguments, **options):
+    raise KeyError("a word that says nothing")
+
+
+def _one_less(generated):
+    yield from list(generated)[1:]
+
+
+def _without_last(add, components, src, dst, **options):
+    add(components, src[:-1], dst[:-1], **options)
+
+
+STATISTICS = ["labels", "sizes", "bounding_boxes", "centroids", "moments", "batch", "sums", "means"]
+STATISTICS += ["minima", "maxima", "weighted_centroids", "faces"]
+POTTS_RECORD = {"satisfied": 0, "active": 1, "clusters": 2, "largest": 3, "squares": 4}
+POTTS_RECORD |= {"fourths": 7, "windings": 12, "rank": 13, "counts": 14}
+PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
+PERCOLATION_RECORD |= {"rank": 6, "classes": 7}
+
+GENERATED = re.compile("^(?!number_).*(_components|_edges)$")
+
+BREAKAGES = {
+    "read-image": [of(conncomp, "read_image", lambda image: image.astype(object))],
+    "read-graph": [of(conncomp, "connected_components", _part(1))],
+    "arguments": [of_call(conncomp, "label", _stumbles)],
+    "label": [of(conncomp, "label", _part(0)), of(conncomp, "label", _part(1))],
+    "label-bonds": [of(conncomp, "label_bonds", _part(k)) for k in (0, 1)],
+    "wrapping": [
+        of(conncomp, "percolates", lambda result: not result),
+        *(
+            of(conncomp, name, _part(part))
+            for name in ("component_wrapping", "cluster_wrapping")
+            for part in ("axes", "wrapping", "bases", "counts")
+        ),
+    ],
+    "tables": [
+        of(conncomp, "component_sizes", _part()),
+        of(conncomp, "component_spans", _part()),
+        *(of(conncomp, "component_members", _part(k)) for k in (0, 1)),
+        *(of(conncomp, "size_histogram", _part(k)) for k in (0, 1)),
+    ],
+    "selection": [
+        of(conncomp, name, _part())
+        for name in ("largest_components", "remove_small_components", "sort_by_size")
+    ],
+    "relabelling": [
+        of(conncomp, "relabel_consecutive", lambda x: _other(x, (0,) if type(x) is tuple else ())),
+        of(conncomp, "relabel_consecutive", lambda x: _other(x, (1,)) if type(x) is tuple else x),
+    ],
+    "statistics": [
+        *(of(conncomp, "component_statistics", _part(name)) for name in STATISTICS),
+        of(conncomp.ComponentStatistics, "principal_axes", _part(0)),
+        of(conncomp.ComponentStatistics, "principal_axes", _part(1)),
+        of_property(conncomp.ComponentStatistics, "volumes", _part()),
+        of_property(conncomp.ComponentStatistics, "surface_areas", _part()),
+        of(conncomp, "each", lambda walk: [*walk, "another"]),
+        of_property(conncomp.Component, "mask", _part()),
+        of(conncomp.Component, "crop", _part()),
+    ],
+    "contacts": [
+        *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),
+        of(conncomp, "region_adjacency", _part("_arcs", 1)),
+        of(conncomp, "region_adjacency", _part("_num_vertices")),
+    ],
+    "holes": [of(conncomp, "fill_holes", _part())],
+    "colours": [of(conncomp, "colour_components", _part())],
+    "graphs": [
+        of(conncomp.Graph, "is_symmetric", lambda result: not result),
+        *(of_property(conncomp.Graph, name, _part()) for name in ("indptr", "indices", "num_arcs")),
+    ],
+    "connected-components": [
+        of(conncomp, "connected_components", lambda x: _other(x, () if type(x) is int else (0,))),
+        of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
+    ],
+    "strong-components": [
+        of(conncomp, "connected_components", lambda x: x if type(x) is int else _other(x, (1,))),
+        of(conncomp, "condensation", _part("labels")),
+        of(conncomp, "condensation", _part("num_components")),
+        of(conncomp, "condensation", _part("graph", "_csr", 1)),
+    ],
+    "forests": [
+        of(conncomp, "spanning_forest", _part()),
+        of(conncomp, "minimum_spanning_forest", _part()),
+    ],
+    "growing-graphs": [
+        of_call(conncomp.IncrementalComponents, "add_edges", _without_last),
+        *(of(conncomp.IncrementalComponents, k, _part()) for k in ("connected", "roots", "labels")),
+        of_property(conncomp.IncrementalComponents, "count", _part()),
+    ],
+    "networkx": [
+        *(of(backend, name, _one_less) for name in backend.__all__ if GENERATED.search(name)),
+        *(
+            of(backend, name, _part())
+            for name in backend.__all__
+            if name.startswith(("is_", "number_", "node_"))
+            or name.endswith(("_tree", "condensation"))
+        ),
+    ],
+    "potts": [
+        *(of(models.Potts, "swendsen_wang", _column(k)) for k in POTTS_RECORD.values()),
+        *(of(models.Potts, name, _column(0)) for name in ("wolff", "few_cluster", "metropolis")),
+        *(of(models.Potts, name, _part()) for name in ("bonds", "energy", "magnetisation")),
+        *(of(models.Potts, "labels", _part(k)) for k in (0, 1)),
+        of(models.Potts, "measure", _column(0)),
+        of(models.Potts, "wrapping", _part("bases")),
+        of_call(models.Potts, "step", _stands_still),
+        of_call(models.Potts, "restore", _forgets),
+        of_property(models.Potts, "spins", _part()),
+    ],
+    "tempering": [
+        *(of(models, "parallel_tempering", _part(k)) for k in ("beta", "replicas", "acceptance")),
+        of(models, "parallel_tempering", _part("series", "records")),
+    ],
+    "percolation": [
+        *(of(models.Percolation, "measure", _column(k)) for k in PERCOLATION_RECORD.values()),
+        *(of(models.Percolation, name, _part()) for name in ("occupied", "bonds")),
+        of(models.Percolation, "labels", lambda x: _other(x, (0,) if type(x) is tuple else ())),
+        of_call(models.Percolation, "step", _lags),
+        *(
+            of(models.PercolationMeasurements, "summarise", _part(name, part))
+            for name in models.PercolationSummary._fields
+            for part in ("value", "error")
+        ),
+    ],
+    "percolation-sweeps": [
+        of(models.Percolation, "sweep", _part("series")),
+        of(models.Percolation, "sweep", _part("first_wraps")),
+        *(of(models.PercolationSweep, name, _part()) for name in ("first", "wrapped")),
+        of(models.PercolationSweep, "wrapping", _part("value")),
+        of(models.PercolationSweep, "wrapping", _part("error")),
+        *(
+            of(models.PercolationSweep, "at", _part(name, "value"))
+            for name in ("clusters", "largest_cluster", "mean_size", "squared_sizes")
+        ),
+    ],
+    "kawasaki": [
+        *(of(models.Kawasaki, "measure", _column(k)) for k in range(3)),
+        *(of(models.Kawasaki, "labels", _part(k)) for k in (0, 1)),
+        of_call(models.Kawasaki, "step", _stands_still),
+        of_property(models.Kawasaki, "spins", _part()),
+    ],
+    "cahn-hilliard": [
+        *(of(models.CahnHilliard, "measure", _column(k)) for k in (1, 3, 5, 6, 8, 10, 12, 14)),
+        of(models.CahnHilliard, "labels", _part()),
+        of_call(models.CahnHilliard, "step", _stands_still),
+        of_call(models.CahnHilliard, "restore", _forgets),
+        of_property(models.CahnHilliard, "field", _part()),
+    ],
+    "simulations": [
+        of(models, "simulate", _part("updates")),
+        of(models, "simulate", _part("series", "records")),
+    ],
+    "series": [
+        of(models, "autocorrelation_time", _part("value")),
+        of(models, "autocorrelation_time", _part("error")),
+        of(models, "jackknife", _part("value")),
+        of(models, "jackknife", _part("error")),
+        *(
+            of(models, "summarise", lambda rows, name=name: [_other(rows[0], (name,)), *rows[1:]])
+            for name in ("beta", "measurements", "enough")
+        ),
+        *(
+            of(
+                models,
+                "summarise",
+                lambda rows, path=(name, part): [_other(rows[0], path), *rows[1:]],
+            )
+            for name in ("energy", "specific_heat", "magnetisation", "susceptibility")
+            for part in ("value", "error")
+        ),
+    ],
+}
+
+
+@contextlib.contextmanager
+def installed(owner, name, replacement):
+    """Put the replacement in the place of a function."""
+    before = owner.__dict__[name]
+    setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+def notices(target, breakage):
+    """Return the number of the first case that fails, or None."""
+    source = random.Random(1)
+    cases = itertools.chain(target.seeds(), iter(lambda: random_case(source), None))
+    with installed(*breakage):
+        for number, data in enumerate(itertools.islice(cases, MOST_CASES)):
+            if judge(target, data) is not None:
+                return number
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser("python -m tests.fuzz.broken", description=__doc__)
+    parser.add_argument("target", nargs="*", help=", ".join(BREAKAGES))
+    names = parser.parse_args().target or list(BREAKAGES)
+    unnoticed = [
+        f"{name}: {owner.__name__}.{attribute}, breakage {place}"
+        for name in names
+        for place, (owner, attribute, broken) in enumerate(BREAKAGES[name])
+        if notices(TARGETS[name], (owner, attribute, broken)) is None
+    ]
+    print(f"{sum(len(BREAKAGES[name]) for name in names)} breakages", *unnoticed, sep="\n")
+    return 1 if unnoticed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,162 @@
+"""Packages of the extras: where one is missing, the error names it and how to install it."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import conncomp
+from conncomp import generate
+from conncomp._optional import PACKAGES, hint
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted(Path(conncomp.__file__).parent.rglob("*.py"))
+ALWAYS = {"conncomp", "numpy", "scipy", *sys.stdlib_module_names}
+# The peers of `conncomp bench` are skipped where they are missing; the others are those whose
+# arrays the user gave, or come with one of ours.
+NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba", "torch"}
+
+IMAGE = "import conncomp, numpy as np; image = np.eye(4, dtype=np.uint8); "
+POTTS = "import conncomp.models as m; model = m.Potts((8, 8), beta=.4); "
+TABLE = "import conncomp; table = conncomp.component_statistics([[1, 2]]); "
+COMMAND = (
+    "from conncomp.cli import main; import sys; sys.argv = ['conncomp', *'{}'.split()]; main()"
+)
+BENCH = "bench grid --size tiny --suite images --input blobs"
+# What takes each package, as a program.
+TAKERS = {
+    "PIL": [
+        IMAGE + "conncomp.write_image('a.png', image)",
+        IMAGE + "conncomp.read_image('real.png')",
+        COMMAND.format("label image.npy --picture a.png"),
+        COMMAND.format("label image.npy -o a.png"),
+        COMMAND.format("view image.npy --image real.png"),
+        COMMAND.format("simulate potts --shape 8x8 --sweeps 4 --film a.gif"),
+    ],
+    "tifffile": [
+        IMAGE + "conncomp.write_image('a.tif', image)",
+        IMAGE + "conncomp.read_image('real.tif')",
+    ],
+    "networkx": [
+        "import conncomp; conncomp.Graph.read('real.graphml')",
+        "import conncomp.networkx",
+    ],
+    "h5py": [
+        POTTS + "m.simulate(model, 4, output='a.h5')",
+        POTTS + "m.simulate(model, 4).write('a.h5')",
+    ],
+    "pandas": [TABLE + "table.to_pandas()"],
+    "pyarrow": [TABLE + "table.to_arrow()"],
+    "rich": [POTTS + "m.simulate(model, 4, progress=True)", COMMAND.format("label image.npy")],
+    "click": [COMMAND.format("--help")],
+    "matplotlib": [
+        COMMAND.format("graph arcs.txt --histogram a.png"),
+        COMMAND.format("simulate potts --shape 8x8 --sweeps 4 --plot a.png"),
+        COMMAND.format("bench report real.json -o a.html"),
+        COMMAND.format("bench paper wang-2013 --exhibit sizes -o out"),
+    ],
+    "jinja2": [COMMAND.format("bench report real.json -o a.html")],
+    "msgspec": [
+        COMMAND.format("bench report real.json -o a.html"),
+        COMMAND.format("bench compare real.json real.json"),
+    ],
+    "skimage": [COMMAND.format(BENCH)],
+    "cupy": [
+        IMAGE + "conncomp.label(image, device='cuda')",
+        COMMAND.format(BENCH + " --device cuda"),
+    ],
+}
+
+
+def imports(path):
+    """Return the third-party packages that a module imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Import(names=names):
+                found |= {alias.name for alias in names}
+            case ast.ImportFrom(module=str(module), level=0):
+                found.add(module)
+            case ast.Call(func=ast.Name(id="optional"), args=[ast.Constant(value=str(module)), *_]):
+                found.add(module)
+    return {name.partition(".")[0] for name in found} - ALWAYS - NEVER_MISSING
+
+
+def test_all_packages_are_known():
+    assert set().union(*map(imports, SOURCES)) == set(PACKAGES)
+
+
+def requirements(extra):
+    """Return the packages of an extra, and of those that it contains."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = set()
+    for requirement in project["optional-dependencies"][extra]:
+        name, others = re.fullmatch(r"([\w.-]+)(?:\[([^\]]*)\])?.*", requirement).groups()
+        contained = map(requirements, others.split(",")) if name == "conncomp" else ()
+        names |= {name}.union(*contained)
+    return names
+
+
+@pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not in the source tree")
+@pytest.mark.parametrize("module", sorted(set(PACKAGES) - {"cupy"}))
+def test_the_extra_has_the_package(module):
+    package, extra, _ = PACKAGES[module]
+    assert package in requirements(extra)
+    assert package in [name.lower() for name in packages_distributions()[module]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with files that exist; those of formats are told by names and first bytes."""
+    folder = tmp_path_factory.mktemp("files")
+    conncomp.write_image(folder / "image.npy", generate.spiral(8))
+    for name in ("real.png", "real.tif"):
+        conncomp.write_image(folder / name, generate.spiral(8))
+    (folder / "arcs.txt").write_text("0 1\n")
+    (folder / "real.graphml").write_text("<graphml/>")
+    (folder / "real.json").write_text("{}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("module", "program"), [(module, program) for module in TAKERS for program in TAKERS[module]]
+)
+def test_where_it_is_missing(folder, module, program):
+    blocked = f"import sys; sys.modules[{module!r}] = None; {program}"
+    done = subprocess.run(
+        [sys.executable, "-c", blocked], capture_output=True, text=True, cwd=folder, timeout=120
+    )
+    assert done.returncode != 0
+    package, extra, _ = PACKAGES[module]
+    error = done.stderr.splitlines()[-1]
+    assert f" needs {package}: pip install 'conncomp[{extra}]'" in error
+    if "main()" in program:
+        assert done.stderr.startswith("conncomp: ")
+        assert done.stderr.count("\n") == 1
+    else:
+        assert error.startswith("ImportError: ")
+    assert not list(folder.glob("a.*"))
+
+
+def test_every_package_is_tried():
+    assert set(TAKERS) == set(PACKAGES)
+
+
+def test_hint():
+    assert hint("skimage.measure", "a check") == (
+        "a check needs scikit-image: pip install 'conncomp[bench]'"
+    )
+
+
+@pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not in the source tree")
+def test_extras_are_quoted_wherever_they_are_named():
+    """A shell takes brackets for a pattern of names of files."""
+    pages = [ROOT / "README.md", *SOURCES, *(ROOT / "docs").rglob("*.rst")]
+    for page in pages:
+        for line in page.read_text().splitlines():
+            assert not re.search(r"""pip install [^'"]*conncomp\[""", line), (page, line)
