@@ -595,7 +595,7 @@ def _as_shared(out: Any) -> NDArray[Any]:
     """Return a view of an array in main memory, of any library; what is written goes there."""
     if isinstance(out, np.ndarray) and not isinstance(out, np.ma.MaskedArray):
         return np.asarray(out).view()
-    if hasattr(out, "__dlpack__") and not isinstance(out, np.ndarray):
+    if hasattr(out, "__dlpack__") and not isinstance(out, np.ndarray) and not on_gpu(out):
         # Of a copy, such as some libraries give away, the next one is another one.
         first, second = as_numpy(out, "out"), as_numpy(out, "out")
         if first.size == 0 or np.may_share_memory(first, second):

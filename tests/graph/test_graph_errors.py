@@ -7,7 +7,7 @@ import pytest
 import sparse as pydata
 from scipy import sparse
 
-from conncomp import Graph, connected_components
+from conncomp import Graph, IncrementalComponents, connected_components, spanning_forest
 from conncomp.graph.graph import FREE_VERTICES, VERTICES_PER_ARC
 
 GRAPH = Graph.from_edges([0, 1], [1, 2], 4)
@@ -271,3 +271,12 @@ def test_far_vertices():
 def test_numbers_of_vertices(count):
     with pytest.raises(ValueError, match=f"num_vertices={count} must be from 0 to"):
         Graph(count, arcs=([], []))
+
+
+@pytest.mark.parametrize(
+    "find", [connected_components, spanning_forest, lambda graph: IncrementalComponents(10**16)]
+)
+def test_memory_that_there_is_none_of(find):
+    graph = Graph.from_edges([0], [1], num_vertices=10**16)
+    with pytest.raises(MemoryError, match=r"Unable to allocate 80000000\.0 GB"):
+        find(graph)
