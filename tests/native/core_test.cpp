@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/half.h"
+#include "core/links.h"
 #include "cpu/components/colours.h"
 #include "cpu/components/contacts.h"
 #include "cpu/components/distinct.h"
@@ -172,13 +173,13 @@ void label_array(By by, const Task&... task) {
 By draw_algorithm() { return By(draw(0, 3)); }
 
 // Labels by both numberings, and compares with the roots that are expected, as indices of the whole array.
-template <class Index, class Rule>
-std::vector<Index> test_labels(const Image& image, const void* data, const Rule& rule, const Grid& grid,
+template <class Index>
+std::vector<Index> test_labels(const Image& image, const void* data, const LinkWords& links, const Grid& grid,
                                const std::vector<int64_t>& expected) {
   std::vector<Index> roots(image.size, 77), numbers(image.size, 77);
   std::vector<int64_t> counts(image.items(), 77), recounts(image.items(), 77);
-  label_array(draw_algorithm(), data, rule, grid, false, roots.data(), counts.data());
-  label_array(draw_algorithm(), data, rule, grid, true, numbers.data(), recounts.data());
+  label_array(draw_algorithm(), data, links, grid, false, roots.data(), counts.data());
+  label_array(draw_algorithm(), data, links, grid, true, numbers.data(), recounts.data());
   check(counts == recounts, "numbers of components");
   std::vector<int64_t> number(image.size), next(image.items());
   for (int64_t i = 0; i < image.size; ++i) {
@@ -362,17 +363,19 @@ void test_grid() {
   const Grid grid = image.grid(byte_strides<Value>(image));
   const auto equal = expected([](int a, int b) { return a == b; });
   const std::vector<Index> numbers =
-      test_labels<Index>(image, data.data(), Equal<Value>{background}, grid, equal);
+      test_labels<Index>(image, data.data(), RuleWords(Equal<Value>{background}), grid, equal);
   if constexpr (std::is_integral_v<Value>) {
     const auto close = expected([&](int a, int b) { return std::abs(a - b) <= limit; });
-    test_labels<Index>(image, data.data(), Within<Value>{background, {Value(limit), 0}}, grid, close);
+    const RuleWords within(Within<Value>{background, {Value(limit), 0}});
+    test_labels<Index>(image, data.data(), within, grid, close);
   } else {
     const double far = limit / (std::is_same_v<Value, Half> ? 1024. : 1.);
     const auto distance = [&](int a, int b) {
       const auto real = [](int v) { return std::is_same_v<Value, Half> ? v ? 1 + v / 1024. : 0. : v; };
       return std::abs(real(a) - real(b)) <= far;
     };
-    test_labels<Index>(image, data.data(), Within<Value>{background, {{far}}}, grid, expected(distance));
+    const RuleWords within(Within<Value>{background, {{far}}});
+    test_labels<Index>(image, data.data(), within, grid, expected(distance));
   }
 
   const int64_t count = *std::max_element(numbers.begin(), numbers.end());
@@ -550,7 +553,7 @@ void test_bonds() {
     bonds.plane[k] = axis * plane;
     bonds.mask[k] = uint8_t(mask(axis));
   }
-  test_labels<Index>(image, data.data(), bonds, grid, expected);
+  test_labels<Index>(image, data.data(), RuleWords(bonds), grid, expected);
 }
 
 // Calls use() when each algorithm of the papers has filled the roots of a graph, given in both forms.
@@ -849,10 +852,7 @@ struct FickleLinks {
   static constexpr bool kTransitive = false;
   Background<Fickle> background;
 
-  Fickle site(const Fickle* values, int64_t offset) const { return values[offset]; }
-  bool is_background(Fickle site) const { return background.is(site); }
   bool linked(Fickle a, Fickle b) const { return a == b; }
-  bool linked(const Fickle*, Fickle from, Fickle to, int, bool) const { return linked(from, to); }
 };
 
 // Inputs that change while they are read: any answer will do, if the sanitizers find nothing.
@@ -866,8 +866,10 @@ void test_changing_image() {
   const Background<Fickle> background{Fickle(), true};
   for (By by : {By::kRuns, By::kRasterScans, By::kEquivalence, By::kTiles}) {
     const bool consecutive = draw(0, 1);
-    label_array(by, data.data(), Equal<Fickle>{background}, grid, consecutive, labels.data(), counts.data());
-    label_array(by, data.data(), FickleLinks{background}, grid, consecutive, labels.data(), counts.data());
+    label_array(by, data.data(), RuleWords(Equal<Fickle>{background}), grid, consecutive, labels.data(),
+                counts.data());
+    label_array(by, data.data(), RuleWords(FickleLinks{background}), grid, consecutive, labels.data(),
+                counts.data());
   }
 
   // Masks of one image, contacts of another.
@@ -878,16 +880,19 @@ void test_changing_image() {
   for (uint8_t& value : after) value = draw(0, 1);
   const Bundles rows(grid, false);
   Masks earlier(rows);
-  const Equal<uint8_t> equal{{0, true}};
-  const Within<uint8_t> within{{0, true}, {1, 0}};
-  earlier.read_values(before.data(), equal);
-  label_masks(earlier, LinkedValues(earlier, after.data(), equal), draw(0, 1), labels.data(), counts.data());
-  label_masks(earlier, LinkedValues(earlier, after.data(), within), draw(0, 1), labels.data(), counts.data());
+  const RuleWords equal(Equal<uint8_t>{{0, true}});
+  const RuleWords within_one(Within<uint8_t>{{0, true}, {1, 0}});
+  const auto label = [&](const Masks& masks, const LinkWords& links) {
+    label_masks(masks, LinkedElements(masks, after.data(), links), draw(0, 1), labels.data(), counts.data());
+  };
+  earlier.read(before.data(), equal);
+  label(earlier, equal);
+  label(earlier, within_one);
   const Bundles sites(lattice.grid(byte_strides<uint8_t>(lattice)), false);
   Masks of_sites(sites);
-  const Bonds bonds{{}, {1, 1, 2, 2, 2, 2}};
-  of_sites.read_bonds(before.data(), bonds);
-  label_masks(of_sites, JoinedSites(of_sites, after.data(), bonds), draw(0, 1), labels.data(), counts.data());
+  const RuleWords bonds(Bonds{{}, {1, 1, 2, 2, 2, 2}});
+  of_sites.read(before.data(), bonds);
+  label(of_sites, bonds);
 }
 
 template <class Vertex, class Index>
@@ -998,7 +1003,7 @@ void test_interrupts() {
   const Grid grid{{{int64_t(data.size()), false, 1, 1}}, 0, {{-1}}};
   int64_t count = 0;
   const auto label = [&] {
-    label_runs(data.data(), Equal<uint8_t>{{0, true}}, grid, true, labels.data(), &count);
+    label_runs(data.data(), RuleWords(Equal<uint8_t>{{0, true}}), grid, true, labels.data(), &count);
   };
   int polls = 0;
   bool interrupted = false;

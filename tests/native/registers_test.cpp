@@ -12,6 +12,7 @@
 #include "core/links.h"
 #include "cpu/core/bits.h"
 #include "cpu/grid/expand.h"
+#include "cpu/grid/link_words.h"
 #include "cpu/grid/runs.h"
 
 using namespace conncomp;
@@ -70,6 +71,46 @@ std::array<T, kWord + 1> draw_values() {
   return values;
 }
 
+// Words of a rule for a row of any length, on a heap without an element more than may be read.
+template <class Rule>
+void test_words(const Rule& rule) {
+  using T = typename Rule::Value;
+  const int64_t count = draw(1, 3 * kWord), words = (count + kWord - 1) / kWord, first = draw(0, 1);
+  std::vector<T> x, y;
+  while (int64_t(x.size()) < count) {
+    x.push_back(draw_values<T>()[0]);
+    y.push_back(draw(0, 1) ? x.back() : draw_values<T>()[0]);
+  }
+  const auto row = [](const std::vector<T>& values) { return reinterpret_cast<const char*>(values.data()); };
+  const RuleWords words_of(rule);
+  std::vector<uint64_t> foreground(words), candidates(words), linked(words);
+  words_of.foreground(row(x), count, foreground.data());
+  for (uint64_t& word : candidates) word = draw_word();
+  candidates[0] &= ~uint64_t(first);
+  if (count % kWord) candidates.back() &= below(count % kWord);
+  linked = candidates;
+  words_of.keep_linked(row(x), row(y), int(first), count, {0, false}, linked.data());
+  for (int64_t p = 0; p < count; ++p) {
+    check(bit_at(foreground.data(), p) != rule.is_background(x[p]), "foreground");
+    const bool wanted = bit_at(candidates.data(), p) && rule.linked(x[p], y[p]);
+    check(bit_at(linked.data(), p) == wanted, "what is linked");
+  }
+  if (!words_of.told_by_value) return;
+  std::vector<uint64_t> mask(words);
+  CommonValue common;
+  int64_t seen = -1;  // the first element in the foreground
+  bool one = true;
+  for (int64_t p = 0; p < count; ++p) {
+    if (!bit_at(foreground.data(), p)) continue;
+    if (seen < 0) seen = p;
+    one &= x[p] == x[seen];
+  }
+  check(words_of.foreground_of_one_value(row(x), count, common, mask.data()) == one, "one value");
+  check(!one || mask == foreground, "foreground of one value");
+  check(common.known == (seen >= 0), "whether there is a value");
+  if (seen >= 0) check(!std::memcmp(common.value, &x[seen], sizeof(T)), "the value");
+}
+
 template <class T, class Limit>
 void test_masks(Limit limit) {
   const auto values = draw_values<T>(), others = draw_values<T>();
@@ -81,6 +122,9 @@ void test_masks(Limit limit) {
   test_mask("equal to another row", [&](int p) { return x[p] == y[p]; });
   test_mask("equal to two others", [&](int p) { return int(x[p] == y[p]) & int(x[p] == y[p - 1]); });
   test_mask("within a limit", [&, within](int p) { return within.linked(x[p], y[p]); });
+  const Background<T> background_of{background, draw(0, 3) > 0};
+  test_words(Equal<T>{background_of});
+  test_words(Within<T>{background_of, limit});
   if constexpr (std::is_integral_v<T>) {
     const T bit = T(1) << draw(0, 8 * sizeof(T) - 1);
     test_mask("a bit", [&](int p) { return T(x[p] & bit) != 0; });
@@ -183,7 +227,7 @@ void test_labels(const Array& array, const std::vector<typename Rule::Value>& va
     }
   }
   int64_t components = 0;
-  label_runs(values.data(), rule, array.grid(sizeof(values[0])), true, labels.data(), &components);
+  label_runs(values.data(), RuleWords(rule), array.grid(sizeof(values[0])), true, labels.data(), &components);
   check(components == count, "the number of components");
   check(labels == expected, "labels");
 }

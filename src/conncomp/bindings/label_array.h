@@ -13,7 +13,7 @@
 
 namespace conncomp {
 
-// Labels by a callable. The link rule is as for with_rule. `axes` has a row for each: length, whether it is
+// Labels by a callable. The link rule is as for link_words. `axes` has a row for each: length, whether it is
 // periodic, and strides as in Axis; `backward` one for each step. It is given up after so many seconds.
 template <auto by, class Index, class... Options>
 void label_array(uintptr_t data, const std::string& rule, const std::string& value_type,
@@ -28,13 +28,13 @@ void label_array(uintptr_t data, const std::string& rule, const std::string& val
     const int8_t* step = backward.data() + i * backward.shape(1);
     grid.backward.emplace_back(step, step + backward.shape(1));
   }
-  with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
-    const auto fill = [&] {
-      by(reinterpret_cast<const void*>(data), links, grid, consecutive, out.data(), counts.data(),
-         options...);
-    };
-    without_gil(fill, seconds);
-  });
+  const auto links = link_words(rule, value_type, background_bytes, limit, is_signed, bonds);
+  without_gil(
+      [&] {
+        by(reinterpret_cast<const void*>(data), *links, grid, consecutive, out.data(), counts.data(),
+           options...);
+      },
+      seconds);
 }
 
 template <auto by, class... Options>

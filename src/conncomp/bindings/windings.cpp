@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace conncomp {
 
 namespace {
 
-// The link rule is as for with_rule; `seams` and `boxes` are as in seams.py, the others are of SeamTables.
+// The link rule is as for link_words; `seams` and `boxes` are as in seams.py, the others are of SeamTables.
 template <class Index>
 void windings_of_array(uintptr_t data, const std::string& rule, const std::string& value_type,
                        std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
@@ -31,15 +30,14 @@ void windings_of_array(uintptr_t data, const std::string& rule, const std::strin
       {lattice_of.data(), reinterpret_cast<WindingLattice*>(lattices.data()), count.data()},
       smallest.data(),
       nullptr};
-  with_rule(rule, value_type, background_bytes, limit, is_signed, bonds, [&](const auto& links) {
-    using Value = typename std::decay_t<decltype(links)>::Value;
-    without_gil([&] {
-      const SeamArray<std::decay_t<decltype(links)>, Index> array{
-          *reinterpret_cast<const Seams*>(seams.data()), reinterpret_cast<const SeamBox*>(boxes.data()),
-          links, reinterpret_cast<const Value*>(data), labels.data()};
-      find_windings(array, windings);
-    });
-  });
+  const auto links = link_words(rule, value_type, background_bytes, limit, is_signed, bonds);
+  SeamArray<ElementLinks, Index> array{*reinterpret_cast<const Seams*>(seams.data()),
+                                       reinterpret_cast<const SeamBox*>(boxes.data()),
+                                       {*links},
+                                       reinterpret_cast<const char*>(data),
+                                       labels.data()};
+  array.seams.item_stride *= links->value_bytes;
+  without_gil([&] { find_windings(array, windings); });
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 //                  and `from` in the foreground. The step's axis, from the last one, and its direction count
 //                  for bonds only, which there are across faces.
 //
-// To add a rule: a struct here, a line in RULES of cuda/grid/image.py, and on the CPU, which finds links for
-// 64 elements at once, what contacts.h asks of it.
+// To add a rule: a struct here, a line in RULES of cuda/grid/image.py and one in bindings/link_rules.cpp; the
+// CPU finds links for 64 elements at once, by link_words.h.
 #pragma once
 
 #include "core/half.h"

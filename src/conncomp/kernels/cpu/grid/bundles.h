@@ -51,7 +51,7 @@ struct Bundles {
         members_most(1),
         layer(1),
         neighbours(grid),
-        no_step{Step(outer.size(), 0), false, true, false, false} {
+        no_step{Step(outer.size(), 0), false, true, false, false, 0} {
     for (size_t k = 0; k < outer.size(); ++k) {
       const bool batch = int(k) < grid.batch_axes;
       rows *= outer[k].length;
@@ -72,6 +72,11 @@ struct Bundles {
         if (offset.step[k] && shape[k] == 1) return true;
       return false;
     });
+    for (Offset& offset : neighbours.offsets)
+      for (size_t k = 0; k < outer.size(); ++k) {
+        offset.bundles = offset.bundles * shape[k] + offset.step[k];
+        offset.bytes += offset.step[k] * thickness[k] * outer[k].byte_stride;
+      }
     parts = Parts(count, kGrain * count / elements + 1);
     layers_whole = in_order && parts.align(layer);
   }
@@ -102,16 +107,19 @@ struct Bundles {
   }
 
   // The bundle one offset away, whose coordinates are written; or -1 beyond an edge.
-  int64_t neighbour(const Coordinates& place, const Offset& offset, Coordinates& neighbour_place) const {
+  int64_t neighbour(int64_t bundle, const Coordinates& place, const Offset& offset,
+                    Coordinates& neighbour_place) const {
+    bool around = false;
     for (size_t k = 0; k < place.size(); ++k) {
       int64_t c = place[k] + offset.step[k];
       if (c < 0 || c >= shape[k]) {
         if (!outer[k].periodic) return -1;
         c = c < 0 ? shape[k] - 1 : 0;
+        around = true;
       }
       neighbour_place[k] = c;
     }
-    return number(neighbour_place);
+    return around ? number(neighbour_place) : bundle + offset.bundles;
   }
 
   // Two rows that make most contacts of the rows g and h superfluous: where all of them have the same value,

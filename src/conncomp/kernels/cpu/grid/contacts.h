@@ -2,24 +2,22 @@
 //
 // A pair of runs, one of each bundle, lie side by side over a stretch in which neither breaks; one contact
 // a stretch is enough to unite them, so contacts are thinned out by bit arithmetic before any is followed.
+// Who follows them asks for a block of words at a time, and does not know how they were found.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "core/links.h"
 #include "cpu/core/bits.h"
 #include "cpu/grid/bundles.h"
+#include "cpu/grid/link_words.h"
 #include "cpu/grid/masks.h"
 
 namespace conncomp {
-
-// Where the runs of the bundles g and h go on, around word w. Bit p of `g` and `h`: element p is in the run
-// of element p - 1. Bit p of `g_right` and `h_right`: element p + 1 is in the run of element p.
-struct Continuations {
-  uint64_t g, h, g_right, h_right;
-};
 
 // Which runs touch, as the places p of elements of g in a word. The run of g at p meets
 //
@@ -31,54 +29,159 @@ struct Continuations {
 //
 // Where h goes on from p to p + 1, a link to p + 1 is a contact with the run at p, which is `aligned`; so a
 // bit of `next` or `previous` always means a run of h that is not at p.
+//
+// Of aligned contacts, those are left out where both runs go on from the contact before.
+//
+//     g        1 1 1 1 0 1        aligned contacts     x x x x . x
+//     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
+//                                 left over            x . . . . x
+constexpr int kBlockWords = 32;
 struct Contacts {
-  uint64_t aligned, next, previous;
+  uint64_t aligned[kBlockWords], next[kBlockWords], previous[kBlockWords];
 };
 
 // A word of ones where a condition holds.
 constexpr uint64_t all_if(bool condition) { return condition ? kAll : 0; }
 
+// The lowest of the bits in each field of a word. Fields begin at bit 0 and where `starts` has a bit; taking
+// one from each field turns its bits up to the lowest one, so that it needs one, as the last bit then is.
+//
+//     starts               . . . 1 . . . . 1 .         bit 0 at the left
+//     bits                 . 1 . . . 1 1 . . .
+//     with the last ones   . 1 1 . . 1 1 1 . 1
+//     minus the first ones 1 . 1 1 1 . 1 1 1 .
+//     lowest               . 1 . . . 1 . . . .
+inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
+  const uint64_t guarded = bits | starts >> 1 | uint64_t(1) << (kWord - 1);
+  return bits & ~(guarded - (starts | 1));
+}
+
+// Calls body(begin, words) with the words of a block: for rows so short that it takes a while to begin a
+// loop, as numbers that the compiler knows.
+template <class Body>
+void with_block(int64_t row_words, int64_t begin, int64_t end, Body&& body) {
+  constexpr std::integral_constant<int64_t, 0> kFirst;
+  if (row_words == 1) return body(kFirst, std::integral_constant<int64_t, 1>());
+  if (row_words == 2) return body(kFirst, std::integral_constant<int64_t, 2>());
+  body(begin, end - begin);
+}
+
+// A block of words of a mask, with the one before and the one after, which are 0 beyond the ends. Of word k,
+// bit p of left(k) is that of element p - 1, bit p of right(k) that of element p + 1.
+struct BlockMask {
+  uint64_t block[kBlockWords + 2];
+
+  template <class Place, class Count>
+  [[gnu::always_inline]] BlockMask(const uint64_t* mask, Place begin, Count words, int64_t row_words) {
+    block[0] = begin > 0 ? mask[begin - 1] : 0;
+    for (int64_t k = 0; k < words; ++k) block[k + 1] = mask[begin + k];
+    block[words + 1] = begin + words < row_words ? mask[begin + words] : 0;
+  }
+  uint64_t at(int64_t k) const { return block[k + 1]; }
+  uint64_t left(int64_t k) const { return at(k) << 1 | block[k] >> (kWord - 1); }
+  uint64_t right(int64_t k) const { return at(k) >> 1 | block[k + 2] << (kWord - 1); }
+};
+
+// Where the runs of a bundle go on, in a block of words. Bit p of at(k): element p is in the run of element
+// p - 1. Bit p of right(k): element p + 1 is in the run of element p.
+struct Continuations {
+  uint64_t block[kBlockWords + 1];
+
+  template <class Place, class Count>
+  [[gnu::always_inline]] Continuations(const Masks& masks, int64_t bundle, Place begin, Count words) {
+    const uint64_t* const body = masks.body(bundle) + begin;
+    const uint64_t* const start = masks.start.data() + bundle * masks.bundles.words + begin;
+    for (int64_t k = 0; k < words; ++k) block[k] = body[k] & ~start[k];
+    block[words] = begin + words < masks.bundles.words ? body[words] & ~start[words] : 0;
+  }
+  uint64_t at(int64_t k) const { return block[k]; }
+  uint64_t right(int64_t k) const { return block[k] >> 1 | block[k + 1] << (kWord - 1); }
+};
+
+// Who finds contacts of two bundles.
+class ContactFinder {
+ public:
+  virtual ~ContactFinder() = default;
+  // One for another thread.
+  virtual std::unique_ptr<ContactFinder> copy() const = 0;
+  // Turns to the bundles at `place_g` and `place_h`, one offset away.
+  virtual void face(int64_t g, int64_t h, const Coordinates& place_g, const Coordinates& place_h,
+                    const Offset& offset) = 0;
+  // Finds the contacts in words [begin, end).
+  virtual void find(int64_t begin, int64_t end, Contacts& contacts) const = 0;
+  // Whether element p of g and element q of h are linked over the end of a row.
+  virtual bool touch(int64_t p, int64_t q) const = 0;
+};
+
 // Contacts where all foreground is of one value: of the sides that the bundles turn to each other. Of rows,
 // only contacts without a detour.
-class OneValue {
+class OneValue final : public ContactFinder {
  public:
   explicit OneValue(const Masks& masks) : masks_(masks), bundles_(masks.bundles) {}
 
-  // Turns to the bundles at `place_g` and `place_h`, one offset away.
+  // What is folded is of the bundles that it faces, and theirs alone.
+  OneValue(const OneValue& other) : OneValue(other.masks_) {}
+  std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<OneValue>(*this); }
+
   void face(int64_t g, int64_t h, const Coordinates& place_g, const Coordinates& place_h,
-            const Offset& offset) {
+            const Offset& offset) override {
+    bundle_g_ = g;
+    bundle_h_ = h;
     g_ = side(g, place_g, offset, 1, g_folded_);
     h_ = side(h, place_h, offset, -1, h_folded_);
     diagonal_ = offset.diagonal();
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
+    detour_ = !bundles_.folded && offset.detour;
+    if (!detour_) return;
     const Bundles::Detour detour = bundles_.detour(place_g, place_h, offset);
-    detour_ = !bundles_.folded && detour.exists;
+    detour_ = detour.exists;
     if (!detour_) return;
     detour_h_ = masks_.row(h + detour.from_h);
     detour_g_ = detour.one_row ? detour_h_ : masks_.row(g - 1);
   }
 
-  [[gnu::always_inline]] Contacts contacts(int64_t w, const Continuations& continued) const {
-    const uint64_t detour = detour_ ? detour_g_[w] & detour_h_[w] : 0;
-    if (!diagonal_) return {g_[w] & h_[w] & ~detour, 0, 0};
-    const ShiftedWord g(g_, w, bundles_.words), h(h_, w, bundles_.words);
-    // Diagonal links between element p of g and element p + 1 or p - 1 of h.
-    const uint64_t next = g.word & h.right & next_, previous = g.word & h.left & previous_;
-    // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
-    const uint64_t next_to_h = g.left & h.word & next_, previous_to_h = g.right & h.word & previous_;
-    // Where the run of one end goes on to the place of the other, both runs are at this place.
-    const uint64_t aligned = (g.word & h.word & aligned_ & ~detour) | (next & continued.h_right) |
-                             (previous & continued.h) | (next_to_h & continued.g) |
-                             (previous_to_h & continued.g_right);
-    // What is left are corners: both runs break between the places.
-    return {aligned, next & ~continued.h_right & ~continued.g_right, previous & ~continued.h & ~continued.g};
+  void find(int64_t begin, int64_t end, Contacts& contacts) const override {
+    with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, contacts); });
   }
 
-  bool touch(int64_t p, int64_t q) const { return bit_at(g_, p) && bit_at(h_, q); }
+  bool touch(int64_t p, int64_t q) const override { return bit_at(g_, p) && bit_at(h_, q); }
 
  private:
+  template <class Place, class Count>
+  void find_in(Place begin, Count words, Contacts& contacts) const {
+    uint64_t straight[kBlockWords];  // aligned, and without a detour
+    for (int64_t k = 0; k < words; ++k) straight[k] = g_[begin + k] & h_[begin + k];
+    if (detour_)
+      for (int64_t k = 0; k < words; ++k) straight[k] &= ~(detour_g_[begin + k] & detour_h_[begin + k]);
+    const Continuations g_continued(masks_, bundle_g_, begin, words);
+    const Continuations h_continued(masks_, bundle_h_, begin, words);
+    if (!diagonal_) {
+      for (int64_t k = 0; k < words; ++k) {
+        contacts.aligned[k] = lowest_in_fields(straight[k], ~(g_continued.at(k) & h_continued.at(k)));
+        contacts.next[k] = contacts.previous[k] = 0;
+      }
+      return;
+    }
+    const BlockMask g(g_, begin, words, bundles_.words), h(h_, begin, words, bundles_.words);
+    for (int64_t k = 0; k < words; ++k) {
+      // Diagonal links between element p of g and element p + 1 or p - 1 of h.
+      const uint64_t next = g.at(k) & h.right(k) & next_, previous = g.at(k) & h.left(k) & previous_;
+      // The same links, by the place p of the element of h: from element p - 1 or p + 1 of g.
+      const uint64_t next_to_h = g.left(k) & h.at(k) & next_,
+                     previous_to_h = g.right(k) & h.at(k) & previous_;
+      // Where the run of one end goes on to the place of the other, both runs are at this place.
+      const uint64_t aligned = (straight[k] & aligned_) | (next & h_continued.right(k)) |
+                               (previous & h_continued.at(k)) | (next_to_h & g_continued.at(k)) |
+                               (previous_to_h & g_continued.right(k));
+      contacts.aligned[k] = lowest_in_fields(aligned, ~(g_continued.at(k) & h_continued.at(k)));
+      // What is left are corners: both runs break between the places.
+      contacts.next[k] = next & ~h_continued.right(k) & ~g_continued.right(k);
+      contacts.previous[k] = previous & ~h_continued.at(k) & ~g_continued.at(k);
+    }
+  }
+
   const uint64_t* side(int64_t bundle, const Coordinates& place, const Offset& offset, int towards,
                        std::vector<uint64_t>& folded) {
     if (!bundles_.folded) return masks_.row(bundle);
@@ -93,153 +196,171 @@ class OneValue {
   const Bundles& bundles_;
   std::vector<int64_t> rows_;
   std::vector<uint64_t> g_folded_, h_folded_;
+  int64_t bundle_g_ = 0, bundle_h_ = 0;
   const uint64_t *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
   bool diagonal_ = false, detour_ = false;
 };
 
-// Where the row at a place begins, in bytes.
-inline int64_t row_origin(const Bundles& bundles, const Coordinates& place) {
-  int64_t origin = 0;
-  for (size_t k = 0; k < place.size(); ++k) origin += place[k] * bundles.outer[k].byte_stride;
-  return origin;
-}
-
-// Contacts where Rule links values; bundles are rows. The values may have changed since the masks were made
-// of them (contract 5), so a contact is only ever between elements that both are foreground in the masks:
-// such elements are in runs, whatever their values are now. In word w, x points to the values of g and y to
-// those of h.
-template <class Rule>
-class LinkedValues {
-  using T = typename Rule::Value;
-
+// Contacts where a rule links elements; bundles are rows. What it reads may have changed since the masks were
+// made of it (contract 5), so a contact is only ever between elements that both are foreground in the masks:
+// such elements are in runs, whatever their values are now.
+class LinkedElements final : public ContactFinder {
  public:
-  LinkedValues(const Masks& masks, const void* data, const Rule& rule)
+  LinkedElements(const Masks& masks, const void* data, const LinkWords& links)
       : masks_(masks),
         bundles_(masks.bundles),
-        rule_(rule),
-        read_g_(data, bundles_.row_axis),
-        read_h_(data, bundles_.row_axis),
-        read_detour_g_(data, bundles_.row_axis),
-        read_detour_h_(data, bundles_.row_axis) {}
+        links_(links),
+        read_g_(masks.reader(data, links)),
+        read_h_(read_g_),
+        read_detour_g_(read_g_),
+        read_detour_h_(read_g_) {}
+
+  std::unique_ptr<ContactFinder> copy() const override { return std::make_unique<LinkedElements>(*this); }
 
   void face(int64_t row_g, int64_t row_h, const Coordinates& place_g, const Coordinates& place_h,
-            const Offset& offset) {
+            const Offset& offset) override {
+    if (std::exchange(row_g_, row_g) != row_g) origin_g_ = row_origin(place_g);
+    row_h_ = row_h;
     previous_ = all_if(offset.previous);
     aligned_ = all_if(offset.aligned);
     next_ = all_if(offset.next);
-    const int64_t origin_g = row_origin(bundles_, place_g), origin_h = row_origin(bundles_, place_h);
-    g_ = read_g_(origin_g);
+    step_ = {offset.axis, offset.axis == 0};  // backward to another row, and forward around one
+    const int64_t plane = links_.compares ? 0 : links_.plane(step_.axis), origin_g = origin_g_ + plane;
+    const int64_t origin_h =
+        row_h - row_g == offset.bundles ? origin_g + offset.bytes : row_origin(place_h) + plane;
     h_ = read_h_(origin_h);
-    g_mask_ = masks_.row(row_g);
-    h_mask_ = masks_.row(row_h);
+    g_ = links_.compares ? read_g_(origin_g) : h_;
     // A detour links x, a, b and y in this order; that x is linked to a and to b, and to y, is enough only
     // where links are transitive.
+    detour_ = links_.transitive && offset.detour;
+    if (!detour_) return;
     const Bundles::Detour detour = bundles_.detour(place_g, place_h, offset);
-    detour_ = Rule::kTransitive && detour.exists;
+    detour_ = detour.exists;
     if (!detour_) return;
     const int64_t row_bytes = bundles_.outer.back().byte_stride;
     detour_h_ = read_detour_h_(origin_h + detour.from_h * row_bytes);
     detour_g_ = detour.one_row ? detour_h_ : read_detour_g_(origin_g - row_bytes);
   }
 
-  Contacts contacts(int64_t w, const Continuations& continued) const {
-    const T *x = g_ + w * kWord, *y = h_ + w * kWord;
-    const int left = w == 0, end = masks_.covered(w), right = end - (w + 1 == bundles_.words);
-    const uint64_t mask = g_mask_[w];
-    uint64_t aligned = mask & h_mask_[w] & aligned_;
-    uint64_t linked = 0;  // where aligned elements are linked
-    if (aligned_) linked = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], y[p]); });
-    // Where both runs go on, transitive links make what held for the elements before hold for these too, so
-    // only the first place of a stretch counts:
-    //
-    //     g   1 - 1 - 1 - 1 - 1
-    //         |           |           two contacts for five places
-    //     h   1 - 1 - 1   1 - 1
-    aligned = linked;
-    if constexpr (Rule::kTransitive) {
-      aligned &= ~(continued.g & continued.h);
-      if (detour_) {
-        const T *a = detour_g_ + w * kWord, *b = detour_h_ + w * kWord;
-        uint64_t detour = where(aligned, 0, end, [&](int p) { return rule_.linked(x[p], b[p]); });
-        if (a != b) detour = where(detour, 0, end, [&](int p) { return rule_.linked(x[p], a[p]); });
-        aligned &= ~detour;
+  void find(int64_t begin, int64_t end, Contacts& contacts) const override {
+    with_block(bundles_.words, begin, end, [&](auto first, auto words) { find_in(first, words, contacts); });
+  }
+
+  bool touch(int64_t p, int64_t q) const override {
+    uint64_t linked = bit_at(masks_.row(row_g_), p) & bit_at(masks_.row(row_h_), q);
+    const int bytes = links_.value_bytes;
+    links_.keep_linked(g_ + p * bytes, h_ + q * bytes, 0, 1, step_, &linked);
+    return linked != 0;
+  }
+
+ private:
+  template <class Place, class Count>
+  void find_in(Place begin, Count words, Contacts& contacts) const {
+    const BlockMask h_mask(masks_.row(row_h_), begin, words, bundles_.words);
+    const uint64_t* const mask = masks_.row(row_g_) + begin;
+    const Continuations g(masks_, row_g_, begin, words), h(masks_, row_h_, begin, words);
+    uint64_t linked[kBlockWords];  // where aligned elements are linked
+    for (int64_t k = 0; k < words; ++k) linked[k] = mask[k] & h_mask.at(k) & aligned_;
+    if (aligned_) keep_linked(g_, h_, 0, begin, words, linked);
+    find_aligned(begin, words, linked, g, h, contacts.aligned);
+    if (!(next_ | previous_)) {
+      for (int64_t k = 0; k < words; ++k) contacts.next[k] = contacts.previous[k] = 0;
+    } else {
+      for (int64_t k = 0; k < words; ++k) {
+        contacts.next[k] = mask[k] & h_mask.right(k) & next_;
+        contacts.previous[k] = mask[k] & h_mask.left(k) & previous_;
       }
+      find_across(begin, words, linked, g, h, contacts);
     }
-    if (!(next_ | previous_)) return {aligned, 0, 0};
-    const ShiftedWord h(h_mask_, w, bundles_.words);
-    uint64_t next = mask & h.right & next_, previous = mask & h.left & previous_;
-    if constexpr (Rule::kTransitive) {
-      // If either run goes on, its element beside this one is linked to the same element. Without such
-      // neighbours, if both go on, so does what links them.
-      next &= ~(aligned_ ? continued.g_right | continued.h_right : continued.g & continued.h_right);
-      previous &= ~(aligned_ ? continued.g | continued.h : continued.g_right & continued.h);
+    for (int64_t k = 0; k < words; ++k)
+      contacts.aligned[k] = lowest_in_fields(contacts.aligned[k], ~(g.at(k) & h.at(k)));
+  }
+
+  // Where the row at a place begins, in bytes.
+  int64_t row_origin(const Coordinates& place) const {
+    int64_t origin = 0;
+    for (size_t k = 0; k < place.size(); ++k) origin += place[k] * bundles_.outer[k].byte_stride;
+    return origin;
+  }
+
+  // Of places p in words from `begin` on, keeps those where x[p] is linked to y[p + shift].
+  template <class Place, class Count>
+  [[gnu::always_inline]] void keep_linked(const char* x, const char* y, int shift, Place begin, Count words,
+                                          uint64_t* candidates) const {
+    const int64_t from = begin * kWord, to = std::min(bundles_.row_axis.length, from + words * kWord);
+    const int64_t count = shift > 0 ? std::min(to, bundles_.row_axis.length - 1) - from : to - from;
+    const int bytes = links_.value_bytes;
+    links_.keep_linked(x + from * bytes, y + from * bytes + shift * bytes, from + shift < 0, count, step_,
+                       candidates);
+  }
+
+  // Where both runs go on, transitive links make what held for the elements before hold for these too, so
+  // only the first place of a stretch counts:
+  //
+  //     g   1 - 1 - 1 - 1 - 1
+  //         |           |           two contacts for five places
+  //     h   1 - 1 - 1   1 - 1
+  template <class Place, class Count>
+  [[gnu::always_inline]] void find_aligned(Place begin, Count words, const uint64_t* linked,
+                                           const Continuations& g, const Continuations& h,
+                                           uint64_t* aligned) const {
+    for (int64_t k = 0; k < words; ++k) aligned[k] = linked[k];
+    if (!links_.transitive || !aligned_) return;
+    for (int64_t k = 0; k < words; ++k) aligned[k] &= ~(g.at(k) & h.at(k));
+    if (!detour_) return;
+    uint64_t detour[kBlockWords];
+    for (int64_t k = 0; k < words; ++k) detour[k] = aligned[k];
+    keep_linked(g_, detour_h_, 0, begin, words, detour);
+    if (detour_g_ != detour_h_) keep_linked(g_, detour_g_, 0, begin, words, detour);
+    for (int64_t k = 0; k < words; ++k) aligned[k] &= ~detour[k];
+  }
+
+  // Of the candidates that are in contacts.next and contacts.previous.
+  template <class Place, class Count>
+  [[gnu::always_inline]] void find_across(Place begin, Count words, const uint64_t* linked,
+                                          const Continuations& g, const Continuations& h,
+                                          Contacts& contacts) const {
+    uint64_t *const next = contacts.next, *const previous = contacts.previous;
+    if (links_.transitive && aligned_) {
+      // If either run goes on, its element beside this one is linked to the same element.
+      for (int64_t k = 0; k < words; ++k) {
+        next[k] &= ~(g.right(k) | h.right(k));
+        previous[k] &= ~(g.at(k) | h.at(k));
+      }
       // Both runs break beside these places. Where that says that values differ, an element that is linked
       // straight is not linked across, too.
-      if (aligned_ && bundles_.neighbours.connected) {
-        next &= ~(linked | linked >> 1);
-        previous &= ~(linked | linked << 1);
+      if (bundles_.neighbours.connected)
+        for (int64_t k = 0; k < words; ++k) {
+          next[k] &= ~(linked[k] | linked[k] >> 1);
+          previous[k] &= ~(linked[k] | linked[k] << 1);
+        }
+    } else if (links_.transitive) {
+      // Without neighbours straight ahead, if both runs go on, so does what links them.
+      for (int64_t k = 0; k < words; ++k) {
+        next[k] &= ~(g.at(k) & h.right(k));
+        previous[k] &= ~(g.right(k) & h.at(k));
       }
     }
-    if (!(next | previous)) return {aligned, 0, 0};
-    next = where(next, 0, right, [&](int p) { return rule_.linked(x[p], y[p + 1]); });
-    previous = where(previous, left, end, [&](int p) { return rule_.linked(x[p], y[p - 1]); });
-    if constexpr (Rule::kTransitive)
-      if (aligned_) return {aligned, next, previous};
-    return {aligned | (next & continued.h_right) | (previous & continued.h), next & ~continued.h_right,
-            previous & ~continued.h};
-  }
-
-  bool touch(int64_t p, int64_t q) const {
-    return bit_at(g_mask_, p) && bit_at(h_mask_, q) && rule_.linked(g_[p], h_[q]);
-  }
-
- private:
-  // The candidates p in [first, end) for which linked(p) holds.
-  template <class Linked>
-  [[gnu::always_inline]] static uint64_t where(uint64_t candidates, int first, int end, Linked&& linked) {
-    if (end <= first) return 0;
-    return candidates & mask_where(end - first, [&](int p) { return linked(p + first); }) << first;
+    if (next_) keep_linked(g_, h_, 1, begin, words, next);
+    if (previous_) keep_linked(g_, h_, -1, begin, words, previous);
+    if (links_.transitive && aligned_) return;
+    for (int64_t k = 0; k < words; ++k) {
+      contacts.aligned[k] |= (next[k] & h.right(k)) | (previous[k] & h.at(k));
+      next[k] &= ~h.right(k);
+      previous[k] &= ~h.at(k);
+    }
   }
 
   const Masks& masks_;
   const Bundles& bundles_;
-  const Rule rule_;
-  RowReader<T> read_g_, read_h_, read_detour_g_, read_detour_h_;
-  const T *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
-  const uint64_t *g_mask_ = nullptr, *h_mask_ = nullptr;
+  const LinkWords& links_;
+  RowReader read_g_, read_h_, read_detour_g_, read_detour_h_;
+  int64_t row_g_ = -1, row_h_ = 0, origin_g_ = 0;
+  const char *g_ = nullptr, *h_ = nullptr, *detour_g_ = nullptr, *detour_h_ = nullptr;
   uint64_t previous_ = 0, aligned_ = 0, next_ = 0;
+  StepDirection step_{0, false};
   bool detour_ = false;
-};
-
-// Contacts of sites that bonds join; bundles are rows, and everything is foreground. The bonds are those of
-// the row that is before.
-class JoinedSites {
- public:
-  JoinedSites(const Masks& masks, const void* data, const Bonds& rule)
-      : masks_(masks), bundles_(masks.bundles), rule_(rule), read_(data, bundles_.row_axis) {}
-
-  void face(int64_t, int64_t, const Coordinates&, const Coordinates& place_h, const Offset& offset) {
-    const size_t moves = std::find(offset.step.begin(), offset.step.end(), -1) - offset.step.begin();
-    const size_t axis = offset.step.size() - moves;  // from the last one; 0 for a row and itself
-    bonds_ = read_(row_origin(bundles_, place_h) + rule_.plane[axis]);
-    mask_ = rule_.mask[axis];
-  }
-
-  Contacts contacts(int64_t w, const Continuations&) const {
-    return {mask_where(masks_.covered(w), [&](int p) { return touch(w * kWord + p, 0); }), 0, 0};
-  }
-
-  // In bytes, of which a register holds the most.
-  bool touch(int64_t p, int64_t) const { return uint8_t(bonds_[p] & mask_) != 0; }
-
- private:
-  const Masks& masks_;
-  const Bundles& bundles_;
-  const Bonds rule_;
-  RowReader<uint8_t> read_;
-  const uint8_t* bonds_ = nullptr;
-  uint8_t mask_ = 0;
 };
 
 }  // namespace conncomp

@@ -41,6 +41,10 @@ struct Offset {
   Step step;
   bool previous, aligned, next;
   bool detour;  // whether the steps of Bundles::detour lead to neighbours, too
+  int axis;     // the first one that the step moves along, counted from the array's last; 0 if it does not
+  // Where the step does not lead around the array: to the bundle so many after, whose first row lies so many
+  // bytes after. As no axis of bundles is of length 1, the former tells that it does not.
+  int64_t bundles = 0, bytes = 0;
 
   bool diagonal() const { return previous || next; }
 };
@@ -60,7 +64,7 @@ struct RowNeighbours {
         continue;
       }
       if (offsets.empty() || offsets.back().step != outer)
-        offsets.push_back({std::move(outer), false, false, false, false});
+        offsets.push_back({outer, false, false, false, false, moved_axis(outer)});
       (step.back() < 0 ? offsets.back().previous
        : step.back()   ? offsets.back().next
                        : offsets.back().aligned) = true;
@@ -70,6 +74,10 @@ struct RowNeighbours {
   }
 
  private:
+  static int moved_axis(const Step& outer) {
+    const auto moved = std::find_if(outer.begin(), outer.end(), [](int8_t move) { return move != 0; });
+    return int(outer.end() - moved);
+  }
   // Detours take steps along the last outer axis alone, and the same step but for that axis.
   void find_detours() {
     const auto straight = [](const Offset& offset) {

@@ -1,4 +1,4 @@
-// Unites the runs that touch. Finder, one of contacts.h, says where.
+// Unites the runs that touch; contacts.h says where.
 //
 // How: parts of the array are linked, each on its own; then, with compare-and-swap, what crosses parts. In a
 // part bundles follow each other, so a run that has no parent yet can be in no tree but its own, and gets the
@@ -17,38 +17,23 @@
 
 namespace conncomp {
 
-// The lowest of the bits in each field of a word. Fields begin at bit 0 and where `starts` has a bit; taking
-// one from each field turns its bits up to the lowest one, so that it needs one, as the last bit then is.
-//
-//     starts               . . . 1 . . . . 1 .         bit 0 at the left
-//     bits                 . 1 . . . 1 1 . . .
-//     with the last ones   . 1 1 . . 1 1 1 . 1
-//     minus the first ones 1 . 1 1 1 . 1 1 1 .
-//     lowest               . 1 . . . 1 . . . .
-inline uint64_t lowest_in_fields(uint64_t bits, uint64_t starts) {
-  const uint64_t guarded = bits | starts >> 1 | uint64_t(1) << (kWord - 1);
-  return bits & ~(guarded - (starts | 1));
-}
-
 template <class Index>
 class RunLinks {
  public:
   explicit RunLinks(Runs<Index>& runs)
       : runs_(runs), masks_(runs.masks), bundles_(runs.bundles), parent_(runs.parent.data()) {}
 
-  template <class Finder>
-  void link(const Finder& finder) {
+  void link(const ContactFinder& finder) {
     const int64_t parts = bundles_.parts.parts;
-    parallel_for(parts, [&](int64_t part) { link_inside<Finder>(finder, part); });
+    parallel_for(parts, [&](int64_t part) { link_inside(*finder.copy(), part); });
     const bool around = std::any_of(bundles_.outer.begin(), bundles_.outer.end(),
                                     [](const Axis& axis) { return axis.periodic; });
-    if (parts > 1 || around) parallel_for(parts, [&](int64_t part) { link_across<Finder>(finder, part); });
+    if (parts > 1 || around) parallel_for(parts, [&](int64_t part) { link_across(*finder.copy(), part); });
   }
 
  private:
   // Links the bundles of a part with earlier ones of it.
-  template <class Finder>
-  void link_inside(Finder finder, int64_t part) {
+  void link_inside(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part);
     Coordinates neighbour_place(bundles_.outer.size());
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
@@ -57,7 +42,7 @@ class RunLinks {
       if (runs_.blank(g)) return;
       bool linked = false;
       for (const Offset& offset : bundles_.neighbours.offsets) {
-        const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
+        const int64_t h = bundles_.neighbour(g, place, offset, neighbour_place);
         if (h < begin || h >= g || runs_.blank(h)) continue;
         finder.face(g, h, place, neighbour_place, offset);
         linked ? link_earlier(finder, g, h) : link_first(finder, g, h);
@@ -69,14 +54,13 @@ class RunLinks {
   }
 
   // Links the bundles of a part with those of other parts, and with later ones around periodic axes.
-  template <class Finder>
-  void link_across(Finder finder, int64_t part) {
+  void link_across(ContactFinder& finder, int64_t part) {
     const int64_t begin = bundles_.parts.begin(part);
     Coordinates neighbour_place(bundles_.outer.size());
     bundles_.for_each(part, [&](int64_t g, const Coordinates& place) {
       if (runs_.blank(g)) return;
       for (const Offset& offset : bundles_.neighbours.offsets) {
-        const int64_t h = bundles_.neighbour(place, offset, neighbour_place);
+        const int64_t h = bundles_.neighbour(g, place, offset, neighbour_place);
         if (h < 0 || (begin <= h && h < g) || runs_.blank(h)) continue;
         finder.face(g, h, place, neighbour_place, offset);
         link_shared(finder, g, h);
@@ -86,8 +70,8 @@ class RunLinks {
   }
 
   // Links the ends of two neighbouring bundles around a periodic row axis.
-  template <class Access, class Finder>
-  void link_around(const Finder& finder, int64_t g, int64_t h, const Offset& offset) {
+  template <class Access>
+  void link_around(const ContactFinder& finder, int64_t g, int64_t h, const Offset& offset) {
     if (!bundles_.row_axis.periodic) return;
     const int64_t last = bundles_.row_axis.length - 1;
     if (offset.next && finder.touch(last, 0))
@@ -95,8 +79,7 @@ class RunLinks {
     if (offset.previous && finder.touch(0, last))
       unite<Access>(parent_, runs_.run_at(g, 0), runs_.run_at(h, last));
   }
-  template <class Finder>
-  void link_around_row(Finder& finder, int64_t g, const Coordinates& place) {
+  void link_around_row(ContactFinder& finder, int64_t g, const Coordinates& place) {
     if (!bundles_.row_axis.periodic || !bundles_.neighbours.connected) return;
     const int64_t last = bundles_.row_axis.length - 1;
     finder.face(g, g, place, place, bundles_.no_step);
@@ -112,52 +95,45 @@ class RunLinks {
     Index h_run(uint64_t bits) const { return h_rank + Index(std::popcount(h_start & bits)) - 1; }
   };
 
-  // Calls body(pair, contacts) for each word of two neighbouring bundles. g_after and h_after are where runs
-  // go on in the next word, whose bit 0 tells whether they leave this one. Of aligned contacts, those are
-  // left out where both runs go on from the contact before.
-  //
-  //     g        1 1 1 1 0 1        aligned contacts     x x x x . x
-  //     h        1 1 1 1 1 1        both continued       . 1 1 1 . .
-  //                                 left over            x . . . . x
-  template <class Finder, class Body>
-  void for_each_word(const Finder& finder, int64_t g, int64_t h, Body&& body) {
-    uint64_t g_continued = masks_.continued(g, 0), h_continued = masks_.continued(h, 0);
-    int64_t g_word = g * bundles_.words, h_word = h * bundles_.words;
-    for (int64_t w = 0; w < bundles_.words; ++w, ++g_word, ++h_word) {
-      bundles_.checkpoint_at(w);
-      const uint64_t g_after = masks_.continued(g, w + 1), h_after = masks_.continued(h, w + 1);
-      const Continuations continued{g_continued, h_continued, g_continued >> 1 | g_after << (kWord - 1),
-                                    h_continued >> 1 | h_after << (kWord - 1)};
-      Contacts contacts = finder.contacts(w, continued);
-      contacts.aligned = lowest_in_fields(contacts.aligned, ~(g_continued & h_continued));
-      body(WordPair{masks_.start[g_word], masks_.start[h_word], runs_.rank[g_word], runs_.rank[h_word]},
-           contacts);
-      g_continued = g_after;
-      h_continued = h_after;
+  // The contacts of a word.
+  struct WordContacts {
+    uint64_t aligned, next, previous;
+  };
+
+  // Calls body(pair, contacts) for each word of two neighbouring bundles.
+  template <class Body>
+  void for_each_word(const ContactFinder& finder, int64_t g, int64_t h, Body&& body) {
+    Contacts contacts;
+    for (int64_t begin = 0; begin < bundles_.words; begin += kBlockWords) {
+      const int64_t end = std::min<int64_t>(begin + kBlockWords, bundles_.words);
+      bundles_.checkpoint_at(begin);
+      finder.find(begin, end, contacts);
+      const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
+      for (int64_t k = 0; k < end - begin; ++k)
+        body(WordPair{masks_.start[g_word + k], masks_.start[h_word + k], runs_.rank[g_word + k],
+                      runs_.rank[h_word + k]},
+             WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
     }
   }
 
-  template <class Finder>
-  void link_shared(const Finder& finder, int64_t g, int64_t h) {
-    for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
+  void link_shared(const ContactFinder& finder, int64_t g, int64_t h) {
+    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       for_each_contact(pair, contacts, [&](Index x, Index y) { unite<Shared>(parent_, x, y); });
     });
   }
 
   // Links bundle g of a part with an earlier one.
-  template <class Finder>
-  void link_earlier(const Finder& finder, int64_t g, int64_t h) {
-    for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
+  void link_earlier(const ContactFinder& finder, int64_t g, int64_t h) {
+    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       for_each_contact(pair, contacts, [&](Index x, Index y) { unite_earlier(x, y); });
     });
   }
 
   // The same for the first one that g is linked with: no run of g has a parent yet. Each gets one at its
   // first contact.
-  template <class Finder>
-  void link_first(const Finder& finder, int64_t g, int64_t h) {
+  void link_first(const ContactFinder& finder, int64_t g, int64_t h) {
     bool has_parent = false;  // the run that goes on from the word before
-    for_each_word(finder, g, h, [&](const WordPair& pair, const Contacts& contacts) {
+    for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
       const uint64_t from_before = pair.g_start ? below(std::countr_zero(pair.g_start)) : kAll;
       const uint64_t first = lowest_in_fields(all, pair.g_start) & (has_parent ? ~from_before : kAll);
@@ -177,7 +153,7 @@ class RunLinks {
 
   // Calls body(run of g, run of h) for every contact.
   template <class Body>
-  void for_each_contact(const WordPair& pair, const Contacts& contacts, Body&& body) {
+  void for_each_contact(const WordPair& pair, const WordContacts& contacts, Body&& body) {
     for_each_bit(contacts.aligned, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(up_to(p))); });
     for_each_bit(contacts.next, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(up_to(p)) + 1); });
     for_each_bit(contacts.previous, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(below(p))); });

@@ -119,47 +119,40 @@ class RunLabels {
   Label* const labels_;
 };
 
-// Labels masks that have been read; Finder is one of contacts.h.
-template <class Index, class Finder, class Label>
-void label_masks(const Masks& masks, const Finder& finder, bool consecutive, Label* labels, int64_t* counts) {
+// Labels masks that have been read.
+template <class Index, class Label>
+void label_masks_by(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
+                    int64_t* counts) {
   Runs<Index> runs(masks);
   RunLinks<Index>(runs).link(finder);
   number_components(runs, {consecutive, counts});
   RunLabels<Index, Label>(runs, consecutive ? 0 : -1, labels).write();
 }
 // Indices are as narrow as the array allows, whatever its labels are.
-template <class Finder, class Label>
-void label_masks(const Masks& masks, const Finder& finder, bool consecutive, Label* labels, int64_t* counts) {
+template <class Label>
+void label_masks(const Masks& masks, const ContactFinder& finder, bool consecutive, Label* labels,
+                 int64_t* counts) {
   if (masks.bundles.elements > std::numeric_limits<int32_t>::max())
-    label_masks<int64_t>(masks, finder, consecutive, labels, counts);
+    label_masks_by<int64_t>(masks, finder, consecutive, labels, counts);
   else
-    label_masks<int32_t>(masks, finder, consecutive, labels, counts);
+    label_masks_by<int32_t>(masks, finder, consecutive, labels, counts);
 }
 
 // Writes the label of every element to `labels`, and the number of components of every item to `counts`.
-// `data` is the array that Rule, one of core/links.h, reads.
-template <class Rule, class Label>
-void label_runs(const void* data, const Rule& rule, const Grid& grid, bool consecutive, Label* labels,
+// `data` is the array that the link rule reads.
+template <class Label>
+void label_runs(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
                 int64_t* counts) {
-  if (rule.background.present && rule.background.value == rule.background.value) {
+  if (links.told_by_value) {
     const Bundles bundles(grid, grid.full());
     Masks masks(bundles);
-    if (masks.read_one_value(data, rule.background.value))
+    if (masks.read_one_value(data, links))
       return label_masks(masks, OneValue(masks), consecutive, labels, counts);
   }
   const Bundles rows(grid, false);
   Masks masks(rows);
-  masks.read_values(data, rule);
-  label_masks(masks, LinkedValues<Rule>(masks, data, rule), consecutive, labels, counts);
-}
-
-template <class Label>
-void label_runs(const void* data, const Bonds& bonds, const Grid& grid, bool consecutive, Label* labels,
-                int64_t* counts) {
-  const Bundles rows(grid, false);
-  Masks masks(rows);
-  masks.read_bonds(data, bonds);
-  label_masks(masks, JoinedSites(masks, data, bonds), consecutive, labels, counts);
+  masks.read(data, links);
+  label_masks(masks, LinkedElements(masks, data, links), consecutive, labels, counts);
 }
 
 }  // namespace conncomp

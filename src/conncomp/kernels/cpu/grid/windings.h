@@ -8,11 +8,27 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/links.h"
 #include "core/seams.h"
 #include "cpu/core/parallel.h"
+#include "cpu/grid/link_words.h"
 
 namespace conncomp {
+
+// A link rule as core/seams.h asks for it, element by element: by an indirect call for each link between
+// other open components than the link before. Values are bytes, and sites are their offsets.
+struct ElementLinks {
+  using Value = char;
+  const LinkWords& words;
+
+  // Offsets are counted in elements.
+  int64_t site(const char*, int64_t offset) const { return offset * words.value_bytes; }
+  bool linked(const char* values, int64_t from, int64_t to, int axis, bool forward) const {
+    const char* const plane = values + words.plane(axis);
+    uint64_t word = 1;
+    words.keep_linked(plane + from, plane + to, 0, 1, {axis, forward}, &word);
+    return word != 0;
+  }
+};
 
 // Boxes whose links lead over the ends of the same axes, and the lines of the one that has most. Their
 // elements are those of one face, or nearly so: lines of the same number in all of them are taken one after
@@ -46,8 +62,8 @@ inline std::vector<SeamFace> faces_of(const Seams& seams, const SeamBox* box) {
 
 // Calls body(from, to, box, link) for the links of a line of a box, but for those whose ends are those of
 // the link before.
-template <class Rule, class Label, class Body>
-void for_each_link_of_line(const SeamArray<Rule, Label>& array, int64_t item, const SeamBox& box,
+template <class Label, class Body>
+void for_each_link_of_line(const SeamArray<ElementLinks, Label>& array, int64_t item, const SeamBox& box,
                            int64_t line, Body&& body) {
   const int64_t last = array.seams.rank - 1, begin = box.first + line * box.extent[last];
   SeamEnd place = end_of(array.seams, box, begin);
@@ -83,8 +99,8 @@ struct LinesOfFaces {
 };
 
 // The same for the links of a part of them.
-template <class Rule, class Label, class Body>
-void for_each_link(const SeamArray<Rule, Label>& array, const LinesOfFaces& lines, int64_t part,
+template <class Label, class Body>
+void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFaces& lines, int64_t part,
                    Body&& body) {
   for (int64_t i = lines.parts.begin(part); i < lines.parts.end(part); ++i) {
     const int64_t item = i / lines.lines, of_item = i - item * lines.lines;
@@ -126,8 +142,8 @@ void close_paths(const SeamWindings& windings, const std::vector<std::vector<Uni
   });
 }
 
-template <class Rule, class Label>
-void find_windings(const SeamArray<Rule, Label>& array, const SeamWindings& windings) {
+template <class Label>
+void find_windings(const SeamArray<ElementLinks, Label>& array, const SeamWindings& windings) {
   const std::vector<SeamFace> faces = faces_of(array.seams, array.box);
   const LinesOfFaces lines(array.seams, faces);
   std::vector<std::vector<SeamUnion>> unions(lines.parts.parts);

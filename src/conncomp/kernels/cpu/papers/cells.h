@@ -5,25 +5,35 @@
 // the neighbours of each as differences of indices and of places in memory. label_items lets an algorithm
 // find the roots of one item after the other. How: all cells of the interior of a row have their neighbours
 // at the same differences, and so do the rows whose coordinates are at the same ends of their axes:
-// differences are worked out where a row is at others than the one before.
+// differences are worked out once for these, as far as memory is worth it. Links are read once for an item,
+// 16 bits an element, of which scans ask theirs; where there are more steps than bits, scans read values, by
+// an indirect call for each link they ask for.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "core/links.h"
+#include "cpu/core/bits.h"
+#include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"
+#include "cpu/grid/link_words.h"
 #include "cpu/grid/offsets.h"
 
 namespace conncomp {
 
 // A neighbour, as seen from a cell.
 struct Neighbour {
-  int64_t index, offset;  // minus those of the cell
-  int axis;               // the first one that the step moves along, counted from the last one
-  bool forward;           // along it
+  int64_t index, bytes;  // minus those of the cell
+  // Of the bits that tell who is linked: which one speaks of the two, and the index of the one that is after,
+  // which has it, minus the cell's.
+  uint16_t mark;
+  int64_t marked;
+  StepDirection direction;
 };
 
 // Of the lower of two labels. Background, -1, is the highest.
@@ -32,20 +42,40 @@ bool is_lower(Index a, Index b) {
   return std::make_unsigned_t<Index>(a) < std::make_unsigned_t<Index>(b);
 }
 
+// Which neighbours are linked, by bits that were read before. A cell has those of its backward steps.
+class KeptLinks {
+ public:
+  static constexpr size_t kMostSteps = 16;
+
+  explicit KeptLinks(const uint16_t* marks) : marks_(marks) {}
+
+  // `marked` is the index of the cell that has the bit, `bytes` where the value is of the one that asks.
+  bool linked(int64_t marked, int64_t, const Neighbour& neighbour) const {
+    return (marks_[marked] & neighbour.mark) != 0;
+  }
+
+ private:
+  const uint16_t* marks_;
+};
+
 class GridCells {
  public:
-  // Offsets are counted in values of so many bytes.
-  GridCells(const Grid& grid, int64_t value_bytes)
+  static constexpr int kAnyAxis = -1;
+
+  // Steps are those that move along an axis of an item, or all.
+  explicit GridCells(const Grid& grid, int along = kAnyAxis)
       : batch_(grid.axes.begin(), grid.axes.begin() + grid.batch_axes),
         outer_(grid.axes.begin() + grid.batch_axes, grid.axes.end() - 1),
         row_(grid.axes.back()),
-        value_bytes_(value_bytes) {
+        ends_(outer_.size()) {
     for (const Axis& axis : batch_) items_ *= axis.length;
     for (const Axis& axis : outer_) rows_ *= axis.length;
-    for (const Step& step : grid.backward) {
-      steps_.push_back(step);
-      steps_.push_back(step);
-      for (int8_t& move : steps_.back()) move = int8_t(-move);
+    for (size_t k = 0; k < grid.backward.size(); ++k) {
+      Step step = grid.backward[k];
+      if (along != kAnyAxis && !step[along]) continue;
+      steps_.push_back({step, int(k)});
+      for (int8_t& move : step) move = int8_t(-move);
+      steps_.push_back({std::move(step), int(k)});
     }
   }
 
@@ -53,17 +83,101 @@ class GridCells {
   // How many cells an item has.
   int64_t count() const { return rows_ * row_.length; }
 
-  // Where the values of an item begin.
-  int64_t offset_of_item(int64_t item) const {
+  // Where the values of an item begin, in bytes.
+  int64_t origin_of(int64_t item) const {
     int64_t bytes = 0;
     for (size_t k = batch_.size(); k-- > 0; item /= batch_[k].length)
       bytes += item % batch_[k].length * batch_[k].byte_stride;
-    return bytes / value_bytes_;
+    return bytes;
   }
 
-  // Calls body(index, offset, neighbours) for each cell of an item, row by row, or backward.
+  // Calls body(index, bytes, neighbours) for each cell of an item, row by row, or backward; `bytes` is where
+  // its value is.
   template <class Body>
   void scan(bool forward, Body&& body) {
+    for_each_piece(forward, [&](const Piece& piece) { scan_piece(piece, forward, body); });
+  }
+
+  // Calls body(index, whether it is in the foreground) for each cell.
+  template <class Body>
+  void scan_foreground(const LinkWords& links, const char* values, Body&& body) {
+    Line line;
+    for_each_line([&](const Piece& piece) {
+      uint64_t foreground[kLine / kWord];
+      links.foreground(read(links, values + piece.bytes, piece.count, line), piece.count, foreground);
+      for (int64_t i = 0; i < piece.count; ++i)
+        body(piece.index + i * row_.index_stride, bit_at(foreground, i));
+    });
+  }
+
+  // Writes which cells are linked by which of the backward steps: bit k of an entry speaks of step k.
+  void mark_links(const LinkWords& links, const char* values, uint16_t* marks) {
+    Line of_cells, of_neighbours;
+    for_each_line([&](const Piece& piece) {
+      uint16_t linked[kLine] = {};
+      for (const Neighbour& neighbour : piece.neighbours) {
+        if (neighbour.direction.forward) continue;
+        const char* const from = values + piece.bytes + links.plane(neighbour.direction.axis);
+        links.mark_linked(read(links, from, piece.count, of_cells),
+                          read(links, from + neighbour.bytes, piece.count, of_neighbours), piece.count,
+                          neighbour.direction, neighbour.mark, linked);
+      }
+      for (int64_t i = 0; i < piece.count; ++i) marks[piece.index + i * row_.index_stride] = linked[i];
+    });
+  }
+
+ private:
+  // A step in either direction, and the number of the backward one.
+  struct NumberedStep {
+    Step step;
+    int number;
+  };
+
+  // Cells that follow each other in a row and have their neighbours at the same differences; index and bytes
+  // are of the first one.
+  struct Piece {
+    int64_t index, bytes, count;
+    const std::vector<Neighbour>& neighbours;
+  };
+  static constexpr int64_t kLine = 4 * kWord;  // what is read at a time
+
+  // Values that are gathered.
+  struct Line {
+    alignas(8) char values[kLine * 8];
+  };
+
+  // The values of cells one after the other, in memory or in a line.
+  const char* read(const LinkWords& links, const char* values, int64_t count, Line& line) const {
+    if (row_.byte_stride == links.value_bytes) return values;
+    gather(values, row_.byte_stride, links.value_bytes, count, line.values);
+    return line.values;
+  }
+
+  // The scan of a piece, as a function of its own and with a copy of the body: then what the innermost loop
+  // needs is in registers.
+  template <class Body>
+  [[gnu::noinline]] void scan_piece(const Piece& piece, bool forward, Body body) const {
+    const int64_t first = forward ? 0 : piece.count - 1, step = forward ? 1 : -1;
+    const int64_t index_step = step * row_.index_stride, byte_step = step * row_.byte_stride;
+    const std::vector<Neighbour>& neighbours = piece.neighbours;
+    int64_t index = piece.index + first * row_.index_stride, bytes = piece.bytes + first * row_.byte_stride;
+    for (int64_t left = piece.count; left > 0; --left, index += index_step, bytes += byte_step)
+      body(index, bytes, neighbours);
+  }
+
+  // Calls body(piece) for pieces that fit in a line.
+  template <class Body>
+  void for_each_line(Body&& body) {
+    for_each_piece(true, [&](const Piece& piece) {
+      for (int64_t begin = 0; begin < piece.count; begin += kLine)
+        body(Piece{piece.index + begin * row_.index_stride, piece.bytes + begin * row_.byte_stride,
+                   std::min(kLine, piece.count - begin), piece.neighbours});
+    });
+  }
+
+  // Calls body(piece) for the cells of an item, row by row, or backward.
+  template <class Body>
+  void for_each_piece(bool forward, Body&& body) {
     std::vector<int64_t> place(outer_.size());
     for (size_t k = 0; k < place.size(); ++k) place[k] = forward ? 0 : outer_[k].length - 1;
     for (int64_t row = 0; row < rows_; ++row) {
@@ -74,19 +188,18 @@ class GridCells {
       }
       look_around(place);
       for (int i = 0; i < kStretches; ++i)
-        scan_stretch(stretches_[forward ? i : kStretches - 1 - i], forward, index, bytes / value_bytes_,
-                     body);
+        split_stretch(stretches_[forward ? i : kStretches - 1 - i], forward, index, bytes, body);
       move_to_next_row(place, forward);
     }
   }
 
- private:
-  // GridCells of a row that have their neighbours at the same differences.
+  // Cells of a row that have their neighbours at the same differences.
   struct CellStretch {
     int64_t begin, end;
     std::vector<Neighbour> neighbours;
   };
-  static constexpr int kStretches = 3;  // the first cell, those of the interior, the last one
+  static constexpr size_t kKeptNeighbours = 1 << 12;  // of all rows that are known
+  static constexpr int kStretches = 3;                // the first cell, those of the interior, the last one
 
   // Which end of an axis a place is at.
   enum class End : int8_t { kFirst, kNone, kLast };
@@ -112,30 +225,33 @@ class GridCells {
     }
   }
 
-  // Finds the neighbours of the cells of the row at `place`.
+  // Finds the neighbours of the cells of the row at `place`, unless it is known which they are.
   void look_around(const std::vector<int64_t>& place) {
-    std::vector<End> ends(place.size());
-    for (size_t k = 0; k < place.size(); ++k) ends[k] = end_of(place[k], outer_[k]);
-    if (known_ && ends == ends_) return;
-    known_ = false;
+    for (size_t k = 0; k < place.size(); ++k) ends_[k] = end_of(place[k], outer_[k]);
+    const auto known = stretches_by_ends_.find(ends_);
+    if (known != stretches_by_ends_.end()) {
+      stretches_ = known->second.data();
+      return;
+    }
     const int64_t interior_end = std::max<int64_t>(1, row_.length - 1);
     const int64_t bounds[] = {0, 1, interior_end, row_.length};
+    std::array<CellStretch, kStretches> stretches;
     for (int i = 0; i < kStretches; ++i) {
-      CellStretch& stretch = stretches_[i];
+      CellStretch& stretch = stretches[i];
       stretch.begin = bounds[i];
       stretch.end = bounds[i + 1];
-      stretch.neighbours.clear();
       if (stretch.begin == stretch.end) continue;
       checkpoint(int64_t(steps_.size() * (1 + place.size())));
-      for (const Step& step : steps_) add_neighbour(place, stretch.begin, step, stretch.neighbours);
+      for (const NumberedStep& step : steps_) add_neighbour(place, stretch.begin, step, stretch.neighbours);
     }
-    ends_ = std::move(ends);
-    known_ = true;
+    if ((stretches_by_ends_.size() + 1) * steps_.size() > kKeptNeighbours) stretches_by_ends_.clear();
+    stretches_ = stretches_by_ends_.emplace(ends_, std::move(stretches)).first->second.data();
   }
 
   // Adds the neighbour one step from a cell, if there is one.
-  void add_neighbour(const std::vector<int64_t>& place, int64_t at, const Step& step,
+  void add_neighbour(const std::vector<int64_t>& place, int64_t at, const NumberedStep& numbered,
                      std::vector<Neighbour>& neighbours) const {
+    const Step& step = numbered.step;
     int64_t index = 0, bytes = 0;
     for (size_t k = 0; k < step.size(); ++k) {
       const bool along_row = k == outer_.size();
@@ -147,53 +263,73 @@ class GridCells {
     }
     const size_t first =
         std::find_if(step.begin(), step.end(), [](int8_t move) { return move != 0; }) - step.begin();
-    neighbours.push_back({index, bytes / value_bytes_, int(step.size() - 1 - first), step[first] > 0});
+    const bool forward = step[first] > 0;
+    neighbours.push_back({index,
+                          bytes,
+                          uint16_t(1 << numbered.number % KeptLinks::kMostSteps),
+                          forward ? index : 0,
+                          {int(step.size() - 1 - first), forward}});
   }
 
+  // Calls body(piece) for a stretch, in pieces between checkpoints.
   template <class Body>
-  void scan_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t offset,
-                    Body&& body) const {
-    const int64_t length = stretch.end - stretch.begin, value_stride = row_.byte_stride / value_bytes_;
-    const int64_t work = 1 + int64_t(stretch.neighbours.size());
+  void split_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t bytes,
+                     Body&& body) const {
+    const int64_t length = stretch.end - stretch.begin, work = 1 + int64_t(stretch.neighbours.size());
     const int64_t most = std::max<int64_t>(1, kStretch / work);
     for (int64_t begin = 0; begin < length; begin += most) {
       const int64_t end = std::min(begin + most, length);
       checkpoint((end - begin) * work);
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t x = forward ? stretch.begin + i : stretch.end - 1 - i;
-        body(index + x * row_.index_stride, offset + x * value_stride, stretch.neighbours);
-      }
+      const int64_t x = forward ? stretch.begin + begin : stretch.end - end;
+      body(Piece{index + x * row_.index_stride, bytes + x * row_.byte_stride, end - begin,
+                 stretch.neighbours});
     }
   }
 
   std::vector<Axis> batch_, outer_;
   Axis row_;
-  int64_t value_bytes_, items_ = 1, rows_ = 1;
-  std::vector<Step> steps_;  // in both directions
-  CellStretch stretches_[kStretches];
-  std::vector<End> ends_;  // of the row that stretches_ are of
-  bool known_ = false;     // whether they are of any
+  int64_t items_ = 1, rows_ = 1;
+  std::vector<NumberedStep> steps_;
+  std::vector<End> ends_;  // of the row that is scanned
+  std::map<std::vector<End>, std::array<CellStretch, kStretches>> stretches_by_ends_;
+  const CellStretch* stretches_ = nullptr;  // of the row that is scanned
+};
+
+// Which neighbours are linked, by the values as they are when the link is asked for; the cell's is `bytes`
+// from the first one.
+class AskedLinks {
+ public:
+  AskedLinks(const LinkWords& links, const char* values) : links_(links), values_(values) {}
+
+  bool linked(int64_t, int64_t bytes, const Neighbour& neighbour) const {
+    const char* const from = values_ + bytes + links_.plane(neighbour.direction.axis);
+    uint64_t word = 1;
+    links_.keep_linked(from, from + neighbour.bytes, 0, 1, neighbour.direction, &word);
+    return word != 0;
+  }
+
+ private:
+  const LinkWords& links_;
+  const char* const values_;
 };
 
 // Gives every cell its index as a label, or -1 where there is background.
-template <class Rule, class Index>
-void start_labels(GridCells& cells, const Rule& rule, const typename Rule::Value* values, Index* labels) {
-  cells.scan(true, [&](int64_t index, int64_t offset, const std::vector<Neighbour>&) {
-    labels[index] = rule.is_background(rule.site(values, offset)) ? Index(-1) : Index(index);
+template <class Index>
+void start_labels(GridCells& cells, const LinkWords& links, const char* values, Index* labels) {
+  cells.scan_foreground(links, values, [&](int64_t index, bool foreground) {
+    labels[index] = foreground ? Index(index) : Index(-1);
   });
 }
 
 // The lowest label of a cell in the foreground and of those that it is linked to.
-template <class Rule, class Index>
-Index lowest_around(const Rule& rule, const typename Rule::Value* values, const Index* labels, int64_t index,
-                    int64_t offset, const std::vector<Neighbour>& neighbours) {
+template <class Links, class Index>
+Index lowest_around(const Links& links, const Index* labels, int64_t index, int64_t bytes,
+                    const std::vector<Neighbour>& neighbours) {
   Index lowest = labels[index];
-  const auto site = rule.site(values, offset);
   for (const Neighbour& neighbour : neighbours) {
-    const Index label = labels[index + neighbour.index];
-    if (is_lower(label, lowest) && rule.linked(values, site, rule.site(values, offset + neighbour.offset),
-                                               neighbour.axis, neighbour.forward))
-      lowest = label;
+    const int64_t other = index + neighbour.index;
+    const Index label = labels[other];
+    if (is_lower(label, lowest) && links.linked(index + neighbour.marked, bytes, neighbour)) lowest = label;
   }
   return lowest;
 }
@@ -213,17 +349,25 @@ int64_t number_roots(Index* roots, int64_t count, bool consecutive) {
 }
 
 // Writes the label of every element to `labels`, and the number of components of every item to `counts`.
-// find_roots(cells, values, roots) does so for an item, whose values and roots begin there; it leaves no
-// entry larger than its index, even if values change meanwhile (contract 5). Nobody else may write to
-// `labels`.
-template <class Rule, class Label, class FindRoots>
-void label_items(const void* data, const Grid& grid, bool consecutive, Label* labels, int64_t* counts,
-                 FindRoots&& find_roots) {
-  using Value = typename Rule::Value;
-  GridCells cells(grid, sizeof(Value));
+// find_roots(cells, links, roots) does so for an item, whose cells have labels that start_labels gave them;
+// `links` is KeptLinks or AskedLinks. It leaves no entry larger than its index, even if values change
+// meanwhile (contract 5). Nobody else may write to `labels`.
+template <class Label, class FindRoots>
+void label_items(const void* data, const LinkWords& links, const Grid& grid, bool consecutive, Label* labels,
+                 int64_t* counts, FindRoots&& find_roots) {
+  GridCells cells(grid);
+  const bool kept = grid.backward.size() <= KeptLinks::kMostSteps;
+  Buffer<uint16_t> marks(kept ? cells.count() : 0);
   for (int64_t item = 0; item < cells.items(); ++item) {
-    Label* roots = labels + item * cells.count();
-    find_roots(cells, static_cast<const Value*>(data) + cells.offset_of_item(item), roots);
+    const char* const values = static_cast<const char*>(data) + cells.origin_of(item);
+    Label* const roots = labels + item * cells.count();
+    start_labels(cells, links, values, roots);
+    if (kept) {
+      cells.mark_links(links, values, marks.data());
+      find_roots(cells, KeptLinks(marks.data()), roots);
+    } else {
+      find_roots(cells, AskedLinks(links, values), roots);
+    }
     counts[item] = number_roots(roots, cells.count(), consecutive);
   }
 }

@@ -5,9 +5,10 @@
 // linked to one of a lower label: each cell that has one lets its label refer to the lowest (scanning); each
 // label takes what the one that it refers to refers to (analysis); each cell takes what its label refers to
 // (labelling). Analysis is in ascending order, so that the chains it meets are never longer than two.
-// Cost: a sweep reads the values and labels of all neighbours, and labels three times; sweeps grow as the
-// logarithm of the longest path through a component, about. One label-sized array of an item beside the
-// labels. Source: Hawick, Leist and Playne 2010, sections 5.2.4 and 5.3 and Algorithm 8; Maddix 2014.
+// Cost: a sweep reads the labels of all neighbours and bits that tell which are linked (cells.h), where the
+// paper's reads values, and labels three times; sweeps grow as the logarithm of the longest path through a
+// component, about. One label-sized array of an item beside the labels. Source: Hawick, Leist and Playne
+// 2010, sections 5.2.4 and 5.3 and Algorithm 8; Maddix 2014.
 #pragma once
 
 #include "cpu/core/buffer.h"
@@ -15,24 +16,23 @@
 
 namespace conncomp {
 
-// As label_items; Rule is one of core/links.h.
-template <class Rule, class Label>
-void label_by_equivalence(const void* data, const Rule& rule, const Grid& grid, bool consecutive,
+// As label_items.
+template <class Label>
+void label_by_equivalence(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
                           Label* labels, int64_t* counts) {
   Buffer<Label> references;
-  const auto find_roots = [&](GridCells& cells, const typename Rule::Value* values, Label* roots) {
+  const auto find_roots = [&](GridCells& cells, auto links, Label* roots) {
     const int64_t count = cells.count();
     if (!references.data()) references = Buffer<Label>(count);
     Label* const reference = references.data();
-    start_labels(cells, rule, values, roots);
     for_each_in(0, count, [=](int64_t i) { reference[i] = Label(i); });
     // A sweep that changes anything makes labels lower, so it ends, even if values change meanwhile.
     for (bool changed = true; changed;) {
       changed = false;
-      cells.scan(true, [&](int64_t index, int64_t offset, const std::vector<Neighbour>& neighbours) {
+      cells.scan(true, [&, links](int64_t index, int64_t bytes, const std::vector<Neighbour>& neighbours) {
         const Label label = roots[index];
         if (label < 0) return;
-        const Label lowest = lowest_around(rule, values, roots, index, offset, neighbours);
+        const Label lowest = lowest_around(links, roots, index, bytes, neighbours);
         changed |= lowest != label;
         reference[label] = std::min(reference[label], lowest);
       });
@@ -41,7 +41,7 @@ void label_by_equivalence(const void* data, const Rule& rule, const Grid& grid, 
       for_each_in(0, count, [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : reference[roots[i]]; });
     }
   };
-  label_items<Rule>(data, grid, consecutive, labels, counts, find_roots);
+  label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
 }  // namespace conncomp

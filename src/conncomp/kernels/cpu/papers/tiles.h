@@ -9,10 +9,11 @@
 // seam are listed and lower each other's label until none changes. Sewing: links over seams unite trees of
 // labels, first those within groups of two tiles a side, then within groups of four, ..., at last those over
 // the ends of periodic axes. At the end every cell takes the label of its root. Cost: the values of
-// neighbours are read once within tiles and twice over seams. Self-labelling takes as many passes over a tile
-// as links lie on a path through it, about, relaxation as many over its list as tiles do. Relaxation stores
-// two indices for each link over a seam, sewing nothing beyond the labels. Source: Weigel 2011, section II.B
-// and C. As the root must be the smallest index, trees of sewing are hooked by index rather than by size.
+// neighbours are read once, for bits (cells.h) that are asked for within tiles and, twice, over seams.
+// Self-labelling takes as many passes over a tile as links lie on a path through it, about, relaxation as
+// many over its list as tiles do. Relaxation stores two indices for each link over a seam, sewing nothing
+// beyond the labels. Source: Weigel 2011, section II.B and C. As the root must be the smallest index, trees
+// of sewing are hooked by index rather than by size.
 #pragma once
 
 #include <map>
@@ -102,9 +103,9 @@ inline void self_label_tile(const TileLinks& links, std::vector<int>& first) {
 class TileShape {
  public:
   TileShape(const std::vector<Axis>& item, const std::vector<int64_t>& lengths,
-            const std::vector<Step>& backward, int64_t value_bytes)
-      : cells_(grid_of(item, lengths, backward, true), value_bytes) {
-    GridCells placed(grid_of(item, lengths, backward, false), value_bytes);
+            const std::vector<Step>& backward)
+      : cells_(grid_of(item, lengths, backward, true)) {
+    GridCells placed(grid_of(item, lengths, backward, false));
     std::vector<int64_t> indices;
     placed.scan(true, [&](int64_t index, int64_t, const auto&) { indices.push_back(index); });
     size_t visited = 0;
@@ -115,21 +116,20 @@ class TileShape {
     links_.end.resize(indices.size());
   }
 
-  // Labels a tile whose values and labels begin here; `before` is the index of its first cell.
-  template <class Rule, class Label>
-  void label(const Rule& rule, const typename Rule::Value* values, Label* labels, int64_t before,
-             TileLabelling local) {
+  // Labels a tile; `before` and `bytes` are the index and the place of its first cell.
+  template <class Links, class Label>
+  void label(const Links& links, Label* labels, int64_t before, int64_t bytes, TileLabelling local) {
     links_.linked.clear();
-    cells_.scan(true, [&](int64_t cell, int64_t offset, const std::vector<Neighbour>& neighbours) {
+    cells_.scan(true, [&](int64_t cell, int64_t shift, const std::vector<Neighbour>& neighbours) {
       links_.begin[cell] = int(links_.linked.size());
-      if (labels[index_[cell]] >= 0) {
-        const auto site = rule.site(values, offset);
-        for (const Neighbour& neighbour : neighbours)
-          if (labels[index_[cell + neighbour.index]] >= 0 &&
-              rule.linked(values, site, rule.site(values, offset + neighbour.offset), neighbour.axis,
-                          neighbour.forward))
+      const int64_t index = before + index_[cell];
+      if (labels[index] >= 0)
+        for (const Neighbour& neighbour : neighbours) {
+          const int64_t other = before + index_[cell + neighbour.index];
+          if (labels[other] >= 0 &&
+              links.linked(before + index_[cell + neighbour.marked], bytes + shift, neighbour))
             links_.linked.push_back(int(cell + neighbour.index));
-      }
+        }
       links_.end[cell] = int(links_.linked.size());
     });
     checkpoint(int64_t(links_.linked.size() + index_.size()));
@@ -140,7 +140,8 @@ class TileShape {
     else
       unite_in_tile(links_, first_);
     for (size_t cell = 0; cell < index_.size(); ++cell)
-      if (labels[index_[cell]] >= 0) labels[index_[cell]] = Label(before + index_[first_[cell]]);
+      if (Label& label = labels[before + index_[cell]]; label >= 0)
+        label = Label(before + index_[first_[cell]]);
   }
 
  private:
@@ -166,38 +167,36 @@ class TileShape {
 // ------------------------------------------------------------------------------------------ across tiles
 
 // The two planes of cells on both sides of a seam, as an array with links over the seam only.
-template <class Rule, class Label>
 class SeamOfTiles {
  public:
   // After the plane at `last` along an axis; after the last one its first one follows.
   SeamOfTiles(const std::vector<Axis>& item, const std::vector<Step>& backward, size_t axis, int64_t last)
-      : index_(last * item[axis].index_stride), bytes_(last * item[axis].byte_stride), grid_{item, 0, {}} {
+      : index_(last * item[axis].index_stride),
+        bytes_(last * item[axis].byte_stride),
+        axis_(int(axis)),
+        grid_{item, 0, backward} {
     const int64_t planes = last + 1 < item[axis].length ? 1 : -last;  // to the next plane
     grid_.axes[axis] = {2, false, planes * item[axis].index_stride, planes * item[axis].byte_stride};
-    for (const Step& step : backward)
-      if (step[axis] != 0) grid_.backward.push_back(step);
   }
 
   // Calls body(index, neighbour's index) for each link, from both ends.
-  template <class Body>
-  void for_each_link(const Rule& rule, const typename Rule::Value* values, const Label* labels,
-                     Body&& body) const {
-    constexpr int64_t kBytes = sizeof(typename Rule::Value);
-    GridCells cells(grid_, kBytes);
+  template <class Links, class Label, class Body>
+  void for_each_link(const Links& links, const Label* labels, Body&& body) const {
+    GridCells cells(grid_, axis_);
     cells.scan(true, [&](int64_t from, int64_t shift, const std::vector<Neighbour>& neighbours) {
-      const int64_t index = index_ + from, offset = bytes_ / kBytes + shift;
+      const int64_t index = index_ + from;
       if (labels[index] < 0) return;
-      const auto site = rule.site(values, offset);
-      for (const Neighbour& neighbour : neighbours)
-        if (labels[index + neighbour.index] >= 0 &&
-            rule.linked(values, site, rule.site(values, offset + neighbour.offset), neighbour.axis,
-                        neighbour.forward))
-          body(index, index + neighbour.index);
+      for (const Neighbour& neighbour : neighbours) {
+        const int64_t other = index + neighbour.index;
+        if (labels[other] >= 0 && links.linked(index + neighbour.marked, bytes_ + shift, neighbour))
+          body(index, other);
+      }
     });
   }
 
  private:
   int64_t index_, bytes_;  // of the first plane
+  int axis_;
   Grid grid_;
 };
 
@@ -216,10 +215,9 @@ void for_each_seam(const std::vector<Axis>& item, int64_t side, Body&& body) {
 using TileShapes = std::map<std::vector<int64_t>, TileShape>;  // by their lengths
 
 // Labels tiles one after the other; `shapes` grows by theirs.
-template <class Rule, class Label>
+template <class Links, class Label>
 void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backward, const TileOptions& options,
-                 TileShapes& shapes, const Rule& rule, const typename Rule::Value* values, Label* labels) {
-  constexpr int64_t kBytes = sizeof(typename Rule::Value);
+                 TileShapes& shapes, const Links& links, Label* labels) {
   std::vector<int64_t> first(item.size()), lengths(item.size());
   for (size_t moved = item.size(); moved > 0;) {
     int64_t index = 0, bytes = 0;
@@ -228,8 +226,8 @@ void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backwar
       index += first[k] * item[k].index_stride;
       bytes += first[k] * item[k].byte_stride;
     }
-    TileShape& shape = shapes.try_emplace(lengths, item, lengths, backward, kBytes).first->second;
-    shape.label(rule, values + bytes / kBytes, labels + index, index, options.local);
+    TileShape& shape = shapes.try_emplace(lengths, item, lengths, backward).first->second;
+    shape.label(links, labels, index, bytes, options.local);
     // The next tile, or none when all axes have begun again.
     for (moved = item.size(); moved > 0; --moved) {
       if ((first[moved - 1] += options.side) < item[moved - 1].length) break;
@@ -238,26 +236,23 @@ void label_tiles(const std::vector<Axis>& item, const std::vector<Step>& backwar
   }
 }
 
-// As label_items; Rule is one of core/links.h. Items have no more elements than a Label counts.
-template <class Rule, class Label>
-void label_by_tiles(const void* data, const Rule& rule, const Grid& grid, bool consecutive, Label* labels,
-                    int64_t* counts, const TileOptions& options) {
-  using Value = typename Rule::Value;
+// As label_items. Items have no more elements than a Label counts.
+template <class Label>
+void label_by_tiles(const void* data, const LinkWords& links, const Grid& grid, bool consecutive,
+                    Label* labels, int64_t* counts, const TileOptions& options) {
   const std::vector<Axis> item(grid.axes.begin() + grid.batch_axes, grid.axes.end());
   TileShapes shapes;
-  const auto find_roots = [&](GridCells& cells, const Value* values, Label* roots) {
-    start_labels(cells, rule, values, roots);
-    label_tiles(item, grid.backward, options, shapes, rule, values, roots);
+  const auto find_roots = [&](GridCells& cells, const auto& links, Label* roots) {
+    label_tiles(item, grid.backward, options, shapes, links, roots);
     std::vector<std::pair<Label, Label>> pairs;
     for_each_seam(item, options.side, [&](size_t axis, int64_t last) {
-      SeamOfTiles<Rule, Label>(item, grid.backward, axis, last)
-          .for_each_link(rule, values, roots, [&](int64_t a, int64_t b) {
-            if (options.merge == TileMerging::kSewing) return unite<Exclusive>(roots, Label(a), Label(b));
-            // Of both ends of a link one lists it, and of links beside each other of the same roots the
-            // first.
-            const std::pair<Label, Label> pair(roots[a], roots[b]);
-            if (pair.first < pair.second && (pairs.empty() || pairs.back() != pair)) pairs.push_back(pair);
-          });
+      SeamOfTiles(item, grid.backward, axis, last).for_each_link(links, roots, [&](int64_t a, int64_t b) {
+        if (options.merge == TileMerging::kSewing) return unite<Exclusive>(roots, Label(a), Label(b));
+        // Of both ends of a link one lists it, and of links beside each other of the same roots the
+        // first.
+        const std::pair<Label, Label> pair(roots[a], roots[b]);
+        if (pair.first < pair.second && (pairs.empty() || pairs.back() != pair)) pairs.push_back(pair);
+      });
     });
     for (bool changed = true; changed;) {
       changed = false;
@@ -269,7 +264,7 @@ void label_by_tiles(const void* data, const Rule& rule, const Grid& grid, bool c
     }
     for_each_in(0, cells.count(), [=](int64_t i) { roots[i] = roots[i] < 0 ? roots[i] : roots[roots[i]]; });
   };
-  label_items<Rule>(data, grid, consecutive, labels, counts, find_roots);
+  label_items(data, links, grid, consecutive, labels, counts, find_roots);
 }
 
 }  // namespace conncomp

@@ -1,0 +1,231 @@
+// What an array and its link rule say of elements, 64 at a time: the only place where values are known.
+//
+// How: kernels ask for words by an indirect call for a stretch of a row, and see the bits only; so they are
+// compiled once, not for each type of value and each rule. Elements of a row that do not lie one after the
+// other are gathered before.
+// Cost: an indirect call for some thousand elements. What is compiled for a rule is a few loops.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/links.h"
+#include "cpu/core/bits.h"
+#include "cpu/core/interrupt.h"
+
+namespace conncomp {
+
+// The value that all foreground has so far, if there was any.
+struct CommonValue {
+  alignas(8) char value[8];
+  bool known = false;
+};
+
+// A step to a neighbour, as rules ask for it: its first axis that it moves along, counted from the last one,
+// and whether it does so forward.
+struct StepDirection {
+  int axis;
+  bool forward;
+};
+
+// Element p of a row is at x + p * value_bytes; bit p of words speaks of it.
+class LinkWords {
+ public:
+  const int value_bytes;
+  const bool transitive;  // of core/links.h
+  // Whether there is background that one value tells: where all foreground is of one value, all of it is
+  // linked then.
+  const bool told_by_value;
+  // Whether a link depends on both of its elements. Otherwise it lies at the one that is before.
+  const bool compares;
+
+  virtual ~LinkWords() = default;
+
+  // Writes which of `count` elements are foreground.
+  virtual void foreground(const char* x, int64_t count, uint64_t* words) const = 0;
+  // The same, unless foreground differs from the common value: then false.
+  virtual bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
+                                       uint64_t* words) const = 0;
+  // Of the places p in [first, count) that `words` has, keeps those where element p of x is linked to element
+  // p of y, which is one step from it; both are in the foreground. `first` is 0 or 1; no others are read.
+  virtual void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
+                           uint64_t* words) const = 0;
+  // Adds a mark to those of elements p of x that are linked to element p of y.
+  virtual void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
+                           uint16_t* marks) const = 0;
+  // Where what is read for steps along an axis lies, in bytes from the elements on.
+  virtual int64_t plane(int) const { return 0; }
+
+ protected:
+  LinkWords(int value_bytes, bool transitive, bool told_by_value, bool compares)
+      : value_bytes(value_bytes), transitive(transitive), told_by_value(told_by_value), compares(compares) {}
+
+  // Keeps the bits of places p in [first, count) for which linked(p) holds, counted from the word's first.
+  template <class Linked>
+  static void keep(int first, int64_t count, uint64_t* words, Linked&& linked) {
+    for (int64_t begin = 0; begin < count; begin += kWord, ++words, first = 0) {
+      if (!*words) continue;
+      const int end = int(std::min<int64_t>(kWord, count - begin));
+      const int64_t from = begin + first;
+      *words &= mask_where(end - first, [&](int p) { return linked(from + p); }) << first;
+    }
+  }
+  template <class Linked>
+  static void mark_where(int64_t count, uint16_t mark, uint16_t* marks, Linked&& linked) {
+    for (int64_t p = 0; p < count; ++p) marks[p] |= uint16_t(-uint16_t(linked(p)) & mark);
+  }
+};
+
+// Of values: what does not depend on the rule.
+template <class T>
+class ValueWords : public LinkWords {
+ public:
+  void foreground(const char* x, int64_t count, uint64_t* words) const override {
+    const T* values = reinterpret_cast<const T*>(x);
+    const T background = background_.value;
+    if (!background_.present)
+      fill(count, words, [](int64_t) { return true; });
+    else if (told_by_value)
+      fill(count, words, [=](int64_t p) { return values[p] != background; });
+    else  // NaN
+      fill(count, words, [=](int64_t p) { return values[p] == values[p]; });
+  }
+
+  bool foreground_of_one_value(const char* x, int64_t count, CommonValue& common,
+                               uint64_t* words) const override {
+    const T* values = reinterpret_cast<const T*>(x);
+    const T background = background_.value;
+    T same;
+    std::memcpy(&same, common.value, sizeof(T));
+    for (; count > 0; count -= kWord, values += kWord, ++words) {
+      const int covered = int(std::min<int64_t>(kWord, count));
+      const uint64_t mask = mask_where(covered, [&](int p) { return values[p] != background; });
+      *words = mask;
+      if (!mask) continue;
+      if (!common.known) {
+        same = values[std::countr_zero(mask)];
+        std::memcpy(common.value, &same, sizeof(T));
+        common.known = true;
+      }
+      if (mask != mask_where(covered, [&](int p) { return values[p] == same; })) return false;
+    }
+    return true;
+  }
+
+ protected:
+  ValueWords(Background<T> background, bool transitive)
+      : LinkWords(sizeof(T), transitive, background.present && background.value == background.value, true),
+        background_(background) {}
+
+ private:
+  template <class Condition>
+  static void fill(int64_t count, uint64_t* words, Condition&& condition) {
+    for (int64_t begin = 0; begin < count; begin += kWord, ++words)
+      *words = mask_where(int(std::min<int64_t>(kWord, count - begin)),
+                          [&](int p) { return condition(begin + p); });
+  }
+
+  const Background<T> background_;
+};
+
+// Of a rule of core/links.h that compares two values.
+template <class Rule>
+class RuleWords final : public ValueWords<typename Rule::Value> {
+  using T = typename Rule::Value;
+
+ public:
+  explicit RuleWords(const Rule& rule) : ValueWords<T>(rule.background, Rule::kTransitive), rule_(rule) {}
+
+  void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection,
+                   uint64_t* words) const override {
+    const T *of_x = reinterpret_cast<const T*>(x), *of_y = reinterpret_cast<const T*>(y);
+    LinkWords::keep(first, count, words,
+                    [=, rule = rule_](int64_t p) { return rule.linked(of_x[p], of_y[p]); });
+  }
+
+  void mark_linked(const char* x, const char* y, int64_t count, StepDirection, uint16_t mark,
+                   uint16_t* marks) const override {
+    const T *of_x = reinterpret_cast<const T*>(x), *of_y = reinterpret_cast<const T*>(y);
+    LinkWords::mark_where(count, mark, marks,
+                          [=, rule = rule_](int64_t p) { return rule.linked(of_x[p], of_y[p]); });
+  }
+
+ private:
+  const Rule rule_;
+};
+
+// Of bonds: everything is foreground, and the bonds are those of the element that is before.
+template <>
+class RuleWords<Bonds> final : public LinkWords {
+ public:
+  explicit RuleWords(const Bonds& rule) : LinkWords(1, Bonds::kTransitive, false, false), rule_(rule) {}
+
+  void foreground(const char*, int64_t count, uint64_t* words) const override {
+    for (; count > 0; count -= kWord) *words++ = up_to(int(std::min<int64_t>(kWord, count)) - 1);
+  }
+  bool foreground_of_one_value(const char*, int64_t, CommonValue&, uint64_t*) const override { return false; }
+  void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection step,
+                   uint64_t* words) const override {
+    const char* const bonds = step.forward ? x : y;
+    const uint8_t mask = rule_.mask[step.axis];
+    // In bytes, of which a register holds the most.
+    keep(first, count, words, [=](int64_t p) { return uint8_t(bonds[p] & mask) != 0; });
+  }
+  void mark_linked(const char* x, const char* y, int64_t count, StepDirection step, uint16_t mark,
+                   uint16_t* marks) const override {
+    const char* const bonds = step.forward ? x : y;
+    const uint8_t mask = rule_.mask[step.axis];
+    mark_where(count, mark, marks, [=](int64_t p) { return (bonds[p] & mask) != 0; });
+  }
+  int64_t plane(int axis) const override { return rule_.plane[axis]; }
+
+ private:
+  const Bonds rule_;
+};
+
+// Copies elements that lie `stride` bytes apart.
+template <class T>
+void gather_elements(const char* from, int64_t stride, int64_t count, char* to) {
+  for_each_in(0, count, [=](int64_t i) { std::memcpy(to + i * sizeof(T), from + i * stride, sizeof(T)); });
+}
+inline void gather(const char* from, int64_t stride, int value_bytes, int64_t count, char* to) {
+  switch (value_bytes) {
+    case 1:
+      return gather_elements<uint8_t>(from, stride, count, to);
+    case 2:
+      return gather_elements<uint16_t>(from, stride, count, to);
+    case 4:
+      return gather_elements<uint32_t>(from, stride, count, to);
+    default:
+      return gather_elements<uint64_t>(from, stride, count, to);
+  }
+}
+
+// A row of the input as contiguous elements, gathered first where it is not.
+class RowReader {
+ public:
+  RowReader(const void* data, int64_t length, int64_t stride, int value_bytes)
+      : data_(static_cast<const char*>(data)), length_(length), stride_(stride), value_bytes_(value_bytes) {
+    if (stride_ != value_bytes_) gathered_.resize(length_ * value_bytes_);
+  }
+  const char* operator()(int64_t byte_offset) {
+    const char* const row = data_ + byte_offset;
+    if (gathered_.empty()) return row;
+    if (std::exchange(gathered_row_, row) != row)
+      gather(row, stride_, value_bytes_, length_, gathered_.data());
+    return gathered_.data();
+  }
+
+ private:
+  const char* data_;
+  int64_t length_, stride_;
+  int value_bytes_;
+  std::vector<char> gathered_;
+  const char* gathered_row_ = nullptr;
+};
+
+}  // namespace conncomp
