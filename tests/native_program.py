@@ -1,8 +1,10 @@
 """The C++ programs of tests/native: how they are compiled."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,18 @@ def compile_program(compiler, name, program):
         [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, *sources, "-o", program],
         check=True,
     )
+
+
+def compile_for_arm(name, program):
+    """Cross-compile ``name.cpp``, optimised as the core is, for the emulator of `aarch64`."""
+    zig = [sys.executable, "-m", "ziglang"]
+    compiler = [*zig, "c++", "-target", "aarch64-linux-musl", "-c"]
+    objects = [program.with_name(f"{part}.o") for part in (name, "bare_library")]
+    compile_program([*compiler, "-O3"], name, objects[0])
+    compile_program([*compiler, "-O2", "-fno-builtin"], "bare_library", objects[1])
+    link = [*zig, "ld.lld", *objects, "-o", program]
+    missing = subprocess.run(
+        [*link, "--no-demangle", "--error-limit=0"], capture_output=True, text=True
+    )
+    names = re.findall("undefined symbol: (.*)", missing.stderr)
+    subprocess.run([*link, *(f"--defsym={name}=missing_function" for name in names)], check=True)

@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import getpass
+import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -271,10 +276,88 @@ def sanitizer_library(sanitizer: str) -> str | None:
     return str(path.resolve()) if path.is_absolute() and path.exists() else None
 
 
-def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, str]:
-    """Run a Python script, or a module by its name, in a process for a sanitizer.
+class Forks:
+    """The process for a sanitizer whose forks run scripts and tests, of this process.
+
+    Parameters
+    ----------
+    sanitizer : str
+    """
+
+    def __init__(self, sanitizer: str) -> None:
+        environment = {
+            **os.environ,
+            "LD_PRELOAD": str(sanitizer_library(sanitizer)),
+            "CONNCOMP_HOST_CUDA_SANITIZER": sanitizer,
+            "PYTHONMALLOC": "malloc",  # so that the ends of arrays are watched
+            "OPENBLAS_NUM_THREADS": "1",
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+            # The thread-local variables of a new thread (workers, shared memory) come from
+            # malloc. Runtimes of before 2023 guess where they lie from the bytes ahead of them,
+            # which can be anybody's, and then crash (google/sanitizers#1322). They need not know:
+            # malloc is watched.
+            "TSAN_OPTIONS": "history_size=4 atexit_sleep_ms=0 halt_on_error=1"
+            " intercept_tls_get_addr=0",
+        }
+        environment.pop("PYTEST_ADDOPTS", None)
+        self._output = tempfile.TemporaryFile("a+")  # noqa: SIM115 - what all of them write
+        self._answers, answers = os.pipe()
+        self._process = subprocess.Popen(
+            [*AT_FIXED_ADDRESSES, sys.executable, str(HERE / "forks.py"), str(answers)],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            text=True,
+            pass_fds=[answers],
+            start_new_session=True,
+        )
+        os.close(answers)
+        atexit.register(self.close)
+
+    def run(self, *request: str) -> tuple[int, str]:
+        """Let a fork run what is asked for, and return its exit status, and what it wrote."""
+        begin = self._output.seek(0, os.SEEK_END)
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answered = select.select([self._answers], [], [], 600)[0]
+        answer = os.read(self._answers, 20).decode() if answered else ""
+        self._output.seek(begin)
+        output = self._output.read()
+        if not answer:  # it is still running, or the process came to an end itself
+            self.close()
+            raise RuntimeError(f"no answer of the process that runs {request}:\n{output}")
+        return int(answer), output
+
+    def close(self) -> None:
+        """End the process, and what it runs."""
+        _forks.cache_clear()
+        atexit.unregister(self.close)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+        self._output.close()
+        os.close(self._answers)
+
+
+@cache
+def _forks(sanitizer: str) -> Forks:
+    return Forks(sanitizer)
+
+
+def run_sanitized(sanitizer: str, *request: str) -> tuple[int, str]:
+    """Run a Python script, or tests, in a process for a sanitizer.
 
     There, `HostGpu` takes kernels built with that sanitizer by default.
+
+    Parameters
+    ----------
+    sanitizer : {"thread", "address"}
+    *request : str
+        The path of a script, and its arguments; or "pytest", a file, and which of its tests, as for
+        ``pytest -k``.
 
     Returns
     -------
@@ -283,38 +366,12 @@ def run_sanitized(sanitizer: str, script: str | Path, *args: str) -> tuple[int, 
     output : str
         What it said, and what the script wrote.
     """
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": str(sanitizer_library(sanitizer)),
-        "CONNCOMP_HOST_CUDA_SANITIZER": sanitizer,
-        "PYTHONMALLOC": "malloc",  # so that the ends of arrays are watched
-        "OPENBLAS_NUM_THREADS": "1",
-        "ASAN_OPTIONS": "detect_leaks=0",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-        # The thread-local variables of a new thread (workers, shared memory) come from malloc.
-        # Runtimes of before 2023 guess where they lie from the bytes ahead of them, which can be
-        # anybody's, and then crash (google/sanitizers#1322). They need not know: malloc is watched.
-        "TSAN_OPTIONS": "history_size=4 atexit_sleep_ms=0 halt_on_error=1 intercept_tls_get_addr=0",
-        # What the sanitizer says is not captured, and it is the sanitizer that handles signals.
-        "PYTEST_ADDOPTS": "-s -p no:faulthandler",
-    }
-    target = [str(script)] if Path(script).suffix == ".py" else ["-m", str(script)]
-    done = subprocess.run(
-        [*AT_FIXED_ADDRESSES, sys.executable, *target, *args],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-    )
-    return done.returncode, done.stdout
+    return _forks(sanitizer).run(*map(str, request))
 
 
 def check_sanitized(sanitizer: str, file: str, chosen: str) -> None:
     """Run the tests of a file that are `chosen`, as by ``pytest -k``, for a sanitizer."""
     if sanitizer_library(sanitizer) is None:
         pytest.skip(f"no runtime of the {sanitizer} sanitizer")
-    code, output = run_sanitized(
-        sanitizer, "pytest", "-v", "-x", file, "-p", "no:cacheprovider", "-k", chosen
-    )
+    code, output = run_sanitized(sanitizer, "pytest", file, chosen)
     assert code == 0, output[-10_000:]  # its last test, and the sanitizer's report

@@ -1,11 +1,10 @@
 """What is written for the registers of a processor, optimised as in each build of the core."""
 
 import subprocess
-import sys
 
 import pytest
 
-from native_program import INSTRUCTIONS, compile_natively, compile_program
+from native_program import INSTRUCTIONS, compile_for_arm, compile_natively
 
 ROUNDS = 200
 
@@ -24,12 +23,11 @@ def test_registers(instructions, tmp_path):
 
 @pytest.mark.long
 def test_registers_of_arm(tmp_path):
-    """Compiled by a cross-compiler, which builds its own library at first, and emulated."""
+    """Compiled by a cross-compiler, and emulated."""
     pytest.importorskip("ziglang")
     pytest.importorskip("unicorn")
     from aarch64 import Process
 
     program = tmp_path / "registers_test"
-    compiler = [sys.executable, "-m", "ziglang", "c++", "-target", "aarch64-linux-musl", "-static"]
-    compile_program([*compiler, "-O3"], "registers_test", program)
+    compile_for_arm("registers_test", program)
     assert Process(program, [str(ROUNDS)]).run() == (0, f"{ROUNDS} rounds\n")
