@@ -231,17 +231,15 @@ struct MeasuredValues {
   std::vector<double> means, centroids;
   std::vector<Value> minima, maxima;
 
-  template <class Index>
-  MeasuredValues(const LabelledItems<Index>& items, const std::vector<Value>& values,
-                 const Measured& measured)
+  MeasuredValues(const LabelledItems& items, const std::vector<Value>& values, const Measured& measured)
       : sums(measured.labels.size()),
         means(sums.size()),
         centroids(items.shape.size() * sums.size()),
         minima(sums.size()),
         maxima(sums.size()) {
     const RowsOfLabels rows(measured.labels.data(), int64_t(sums.size()));
-    const Intensities<Index, Value> intensities(items, values.data(), rows,
-                                                {measured.sizes.data(), measured.boxes.data()}, draw(43, 84));
+    const Intensities<Value> intensities(items, values.data(), rows,
+                                         {measured.sizes.data(), measured.boxes.data()}, draw(43, 84));
     check(intensities.write(rows.count(),
                             {sums.data(), means.data(), minima.data(), maxima.data(), centroids.data()}),
           "sums that fit");
@@ -253,7 +251,7 @@ template <class Value, class Index>
 void test_values(const std::vector<int64_t>& shape, const std::vector<Index>& numbers,
                  const Measured& measured) {
   const int64_t axes = int64_t(shape.size()), count = int64_t(numbers.size());
-  const LabelledItems<Index> items{numbers.data(), count, shape, Index(0)};
+  const LabelledItems items{{numbers.data(), count, 0}, shape};
   std::vector<Value> values(count);
   for (Value& value : values) value = Value(draw(0, 200)) / 2;
   const MeasuredValues<Value> found(items, values, measured);
@@ -286,9 +284,9 @@ void test_measures(const std::vector<int64_t>& shape, const std::vector<Index>& 
   const int axes = int(shape.size());
   const int64_t count = int64_t(numbers.size());
   const bool with_products = draw(0, 1);
-  const auto measures = measure_labels(numbers.data(), count, shape, Index(0), rows, with_products);
+  const auto measures = measure_labels({numbers.data(), count, 0}, shape, rows, with_products);
   const Measured measured(*measures, axes, with_products);
-  const MeasuresOf<WideTable> wide(numbers.data(), count, shape, axes, Index(0), rows);
+  const MeasuresOf<WideTable> wide({numbers.data(), count, 0}, shape, axes, rows);
   check(measured == Measured(wide, axes, with_products), "one table and another");
   std::vector<int64_t> first(rows * axes, INT64_MAX), end(rows * axes), sum(rows * axes);
   std::vector<double> product(rows * axes * axes);
@@ -334,7 +332,7 @@ void test_members(const std::vector<Index>& numbers, int64_t rows, const std::ve
   for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + sizes[row];
   std::vector<int32_t> members(begins[rows], -1);
   if (length == 0) return;
-  list_members(numbers.data(), items * length, length, Index(0), rows, begins.data(), members.data());
+  list_members({numbers.data(), items * length, 0}, length, rows, begins.data(), members.data());
   std::vector<int64_t> next = begins;
   for (int64_t i = 0; i < items * length; ++i)
     if (numbers[i] > 0) check(members[next[numbers[i]]++] == i % length, "a member");
@@ -381,7 +379,7 @@ void test_grid() {
   const int64_t count = *std::max_element(numbers.begin(), numbers.end());
   const int64_t rows = count + 1;
   std::vector<int64_t> sizes(rows), recount(rows);
-  count_labels(numbers.data(), image.size, Index(0), rows, sizes.data());
+  count_labels({numbers.data(), image.size, 0}, rows, sizes.data());
   for (Index label : numbers) recount[label] += label > 0;
   check(sizes == recount, "sizes");
   test_measures(image.shape, numbers, rows, recount);
@@ -439,16 +437,20 @@ void test_distinct(std::vector<Index> numbers) {
   const int64_t differing = int64_t(expected.size());
   std::vector<int32_t> places(differing), translated(count);
   std::iota(places.begin(), places.end(), 0);
-  const NumberedLabels<Index> numbered(numbers.data(), count, translated.data());
-  const Buffer<Index> distinct = numbered.distinct();
-  check(std::equal(expected.begin(), expected.end(), distinct.data(), distinct.data() + numbered.count()),
-        "labels");
+  using Word = std::make_unsigned_t<Index>;
+  const bool is_signed = scale < 0 || draw(0, 1);
+  const Word* const words = reinterpret_cast<const Word*>(numbers.data());
+  const NumberedLabels numbered(words, is_signed, count, translated.data());
+  const Buffer<Word> distinct = numbered.distinct<Word>();
+  check(differing == numbered.count(), "the number of labels");
+  for (int64_t i = 0; i < differing; ++i) check(distinct[i] == Word(expected[i]), "labels");
   numbered.translate(places.data(), translated.data());
   for (int64_t i = 0; i < count; ++i) check(expected[translated[i]] == numbers[i], "a label's number");
   std::vector<uint8_t> marks(count);
   const bool fit = count == 0 || (expected.front() >= 0 && expected.back() < count);
   const Index largest = count ? expected.back() : 0;
-  check(mark_labels(numbers.data(), count, marks.data()) == (fit && count ? int64_t(largest) : -1), "marks");
+  const int64_t marked = mark_labels(words, is_signed, count, marks.data());
+  check(marked == (fit && count ? int64_t(largest) : -1), "marks");
   if (!fit) return;
   for (int64_t label = 0; label < count; ++label)
     check(marks[label] == std::binary_search(expected.begin(), expected.end(), Index(label)), "a mark");
@@ -465,7 +467,7 @@ void test_words() {
   for (Index& number : numbers) number = apart * (draw(1, 100) <= often ? 1 : draw(0, values));
   const int64_t rows = apart * values + 1;
   std::vector<int64_t> sizes(rows), recount(rows);
-  count_labels(numbers.data(), int64_t(numbers.size()), Index(0), rows, sizes.data());
+  count_labels({numbers.data(), int64_t(numbers.size()), 0}, rows, sizes.data());
   for (Index number : numbers) recount[number] += number > 0;
   check(sizes == recount, "sizes of words");
   test_measures(shape, numbers, rows, recount);
@@ -599,8 +601,8 @@ std::vector<Bits> draw_weights(size_t count) {
 template <class Bits>
 constexpr WeightOrder<Bits> kSigned{0, 0, Bits(1) << (8 * sizeof(Bits) - 1)};
 
-template <class Arc>
-std::vector<Arc> listed(const ChosenArcs<Arc>& chosen) {
+template <class Index>
+std::vector<int64_t> listed(const ChosenArcs<Index>& chosen) {
   return {chosen.arcs.data(), chosen.arcs.data() + chosen.count};
 }
 
@@ -634,20 +636,20 @@ void test_forests(const Rows<int64_t, Index> rows, bool symmetric, const std::ve
   std::vector<Bits> weights(src.size());
   const ListedArcs<Index> list{src.data(), dst.data(), vertices, int64_t(src.size())};
   const RowArcs<int64_t, Index> in_rows{rows};
-  const auto of_list = listed(spanning_forest<Index, int64_t>(list, Ends::kBoth));
+  const auto of_list = listed(spanning_forest<Index>(list, Ends::kBoth));
   check(of_list == forest_by_kruskal(src, dst, weights, vertices), "spanning forest of a list");
-  const auto of_rows = listed(
-      spanning_forest<Index, int64_t>(in_rows, symmetric && draw(0, 1) ? Ends::kSmaller : Ends::kBoth));
+  const auto of_rows =
+      listed(spanning_forest<Index>(in_rows, symmetric && draw(0, 1) ? Ends::kSmaller : Ends::kBoth));
   check(of_rows == forest_by_kruskal(row_of, targets, weights, vertices), "spanning forest of rows");
   weights = draw_weights<Bits>(src.size());
   if (draw(0, 1))  // the same from both ends
     for (size_t arc = 0; arc < src.size(); ++arc)
       weights[arc] = Bits((uint64_t(row_of[arc]) + 1) * (uint64_t(targets[arc]) + 1) % 7) - 3;
   const Weights<Bits> weighed{weights.data(), kSigned<Bits>};
-  check(listed(minimum_spanning_forest<Index, int64_t>(list, weighed, 1)) ==
+  check(listed(minimum_spanning_forest<Index>(list, weighed, 1)) ==
             forest_by_kruskal(src, dst, weights, vertices),
         "minimum spanning forest of a list");
-  check(listed(minimum_spanning_forest<Index, int64_t>(in_rows, weighed, 1)) ==
+  check(listed(minimum_spanning_forest<Index>(in_rows, weighed, 1)) ==
             forest_by_kruskal(row_of, targets, weights, vertices),
         "minimum spanning forest of rows");
 }
@@ -918,10 +920,10 @@ void test_changing_graph() {
   const Weights<uint32_t> weighed{weights.data(), kSigned<uint32_t>};
   const RowArcs<Vertex, Vertex> in_rows{rows};
   const ListedArcs<Vertex> list{src.data(), dst.data(), vertices, arcs};
-  spanning_forest<Index, int64_t>(in_rows, draw(0, 1) ? Ends::kSmaller : Ends::kBoth);
-  spanning_forest<Index, int64_t>(list, Ends::kBoth);
-  minimum_spanning_forest<Index, int64_t>(in_rows, weighed, 1);
-  minimum_spanning_forest<Index, int64_t>(list, weighed, 1);
+  spanning_forest<Index>(in_rows, draw(0, 1) ? Ends::kSmaller : Ends::kBoth);
+  spanning_forest<Index>(list, Ends::kBoth);
+  minimum_spanning_forest<Index>(in_rows, weighed, 1);
+  minimum_spanning_forest<Index>(list, weighed, 1);
 
   // Keys that are others when they are asked for again.
   std::vector<int64_t> begin(vertices + 1);
@@ -936,35 +938,36 @@ void test_changing_labels() {
   std::vector<int32_t> labels(count), table(rows), replaced(count);
   for (int32_t& label : labels) label = draw(0, 3) ? draw(0, int(rows) - 1) : int32_t(generator());
   std::vector<int64_t> sizes(rows);
-  count_labels(labels.data(), count, draw(-1, 0), rows, sizes.data());
-  measure_labels(labels.data(), count, {count}, draw(-1, 0), rows, draw(0, 1));
+  const LabelArray array(labels.data(), count, draw(-1, 0));
+  count_labels(array, rows, sizes.data());
+  measure_labels(array, {count}, rows, draw(0, 1));
   // Components are those of other labels, and values are any.
   std::vector<int64_t> components(draw(1, int(rows))), boxes(2 * components.size(), draw(0, 40));
   std::iota(components.begin(), components.end(), draw(0, 3));
   components.back() += draw(0, 100);
   const RowsOfLabels known(components.data(), int64_t(components.size()));
-  const LabelledItems<int32_t> items{labels.data(), count, {count}, draw(-1, 0)};
+  const LabelledItems items{array, {count}};
   count_faces(items, known, std::vector<int64_t>(components.size()).data());
   std::vector<double> values(count);
   for (double& value : values) {
     const uint64_t bits = uint64_t(generator()) << 32 | generator();
     std::memcpy(&value, &bits, sizeof(value));
   }
-  Intensities<int32_t, double>(items, values.data(), known, {components.data(), boxes.data()}, draw(43, 84));
+  Intensities<double>(items, values.data(), known, {components.data(), boxes.data()}, draw(43, 84));
   // There is room for fewer than there are now.
   std::vector<int64_t> begins(rows + 1);
   for (int64_t row = 0; row < rows; ++row) begins[row + 1] = begins[row] + draw(0, 40);
   std::vector<int32_t> members(begins[rows]);
-  list_members(labels.data(), count, std::max<int64_t>(count, 1), draw(-1, 0), rows, begins.data(),
-               members.data());
+  list_members(array, std::max<int64_t>(count, 1), rows, begins.data(), members.data());
   std::vector<int64_t> combined(count);
   combine_labels(labels.data(), count, draw(1, 300), 0, rows, combined.data());
   replace_labels(labels.data(), count, draw(-1, 0), table.data(), rows, replaced.data());
   if (count > 0) {
     find_contacts(labels.data(), draw(-1, 0), rows, ContactGrid{{1, count}, 2, {{-1, 2, 0, 0}}, 1});
     std::vector<uint8_t> marks(count);
-    mark_labels(labels.data(), count, marks.data());
-    const NumberedLabels<int32_t> numbered(labels.data(), count, replaced.data());
+    const uint32_t* const words = reinterpret_cast<const uint32_t*>(labels.data());
+    mark_labels(words, draw(0, 1), count, marks.data());
+    const NumberedLabels numbered(words, draw(0, 1), count, replaced.data());
     const std::vector<int32_t> wanted(numbered.count());
     numbered.translate(wanted.data(), replaced.data());
   }

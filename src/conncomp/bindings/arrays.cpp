@@ -10,10 +10,11 @@ namespace conncomp {
 
 namespace {
 
-template <class T>
-std::pair<T, T> extremes_of(Vector<const T> values) {
+std::pair<int64_t, int64_t> extremes_of(AnyVector values) {
   if (values.size() == 0) throw nb::value_error("there is no smallest of no numbers");
-  return without_gil([&] { return extremes(values.data(), int64_t(values.size())); });
+  return with_integers(values, [&](const auto* data) -> std::pair<int64_t, int64_t> {
+    return without_gil([&] { return extremes(data, int64_t(values.size())); });
+  });
 }
 
 // Memory for a large array, from the memory that is kept, where it goes again with the array.
@@ -22,8 +23,7 @@ nb::object empty_bytes(int64_t count) { return give_away(Buffer<uint8_t>(count),
 }  // namespace
 
 void define_arrays(nb::module_& m) {
-  m.def("extremes", &extremes_of<int32_t>);
-  m.def("extremes", &extremes_of<int64_t>);
+  m.def("extremes", &extremes_of);
   m.def("empty_bytes", &empty_bytes);
 }
 

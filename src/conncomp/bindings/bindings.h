@@ -31,6 +31,30 @@ using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// Arrays whatever their entries: a function with these is bound once, and calls with_integers.
+using AnyVector = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using FilledVector = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Calls body(data), with a pointer of the type of the entries, of `Types`.
+template <class... Types, class Array, class Body>
+decltype(auto) with_entries(const Array& array, Body&& body) {
+  using Entry = std::remove_pointer_t<decltype(array.data())>;
+  const auto with = [&]<class First, class... Others>(const auto& with, First,
+                                                      Others... others) -> decltype(auto) {
+    using T = std::conditional_t<std::is_const_v<Entry>, const First, First>;
+    if constexpr (sizeof...(others) > 0)
+      if (array.dtype() != nb::dtype<First>()) return with(with, others...);
+    if (array.dtype() != nb::dtype<First>()) throw nb::type_error("an array has entries of another type");
+    return body(static_cast<T*>(array.data()));
+  };
+  return with(with, Types()...);
+}
+
+template <class Array, class Body>
+decltype(auto) with_integers(const Array& array, Body&& body) {
+  return with_entries<int32_t, int64_t>(array, body);
+}
+
 // Hands over memory, a Buffer or a vector, as an array that owns it, of which `count` entries are filled.
 template <class Memory>
 nb::object give_away(Memory filled, int64_t count) {

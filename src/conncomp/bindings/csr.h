@@ -10,45 +10,59 @@
 
 namespace conncomp {
 
-template <class Pointer, class Vertex>
-Rows<Pointer, Vertex> rows_of(const Vector<const Pointer>& indptr, const Vector<const Vertex>& indices) {
+// Calls body(rows).
+template <class Body>
+decltype(auto) with_rows(const AnyVector& indptr, const AnyVector& indices, Body&& body) {
   if (indptr.size() == 0) throw nb::value_error("indptr has an entry more than there are vertices");
-  return {indptr.data(), indices.data(), int64_t(indptr.size()) - 1, int64_t(indices.size())};
-}
-
-// Labels the vertices by a forest that `fill` fills; returns the number of components.
-template <class Index, class Fill>
-int64_t label_vertices(Vector<Index>& out, bool consecutive, Fill&& fill) {
-  return without_gil([&] {
-    fill(out.data());
-    return label_forest(out.data(), int64_t(out.size()), consecutive);
+  return with_integers(indptr, [&]<class Pointer>(const Pointer* pointers) {
+    return with_integers(indices, [&]<class Vertex>(const Vertex* vertices) {
+      return body(
+          Rows<Pointer, Vertex>{pointers, vertices, int64_t(indptr.size()) - 1, int64_t(indices.size())});
+    });
   });
 }
 
-// The same for rows.
-template <class Pointer, class Vertex, class Index, class Fill>
-int64_t label_rows(const Vector<const Pointer>& indptr, const Vector<const Vertex>& indices,
-                   Vector<Index>& out, bool consecutive, Fill&& fill) {
-  const Rows<Pointer, Vertex> rows = rows_of(indptr, indices);
-  if (rows.vertices != int64_t(out.size())) throw nb::value_error("there must be a label for each row");
-  return label_vertices(out, consecutive, [&](Index* roots) { fill(rows, roots); });
+// Calls body(rows, labels), with a label for each row.
+template <class Array, class Body>
+decltype(auto) with_labelled_rows(const AnyVector& indptr, const AnyVector& indices, const Array& labels,
+                                  Body&& body) {
+  return with_rows(indptr, indices, [&](auto rows) {
+    if (rows.vertices != int64_t(labels.size())) throw nb::value_error("there must be a label for each row");
+    return with_integers(labels, [&](auto* data) { return body(rows, data); });
+  });
 }
 
-// Calls body(pointer, vertex), zeros of the types that rows may have: every combination of int32 and int64.
+// Calls body(src, dst), with both ends of arcs.
 template <class Body>
-void for_each_type_of_rows(Body&& body) {
-  body(int32_t(), int32_t());
-  body(int64_t(), int32_t());
-  body(int32_t(), int64_t());
-  body(int64_t(), int64_t());
+decltype(auto) with_arcs(const AnyVector& src, const AnyVector& dst, Body&& body) {
+  return with_integers(src, [&]<class Vertex>(const Vertex* sources) {
+    return with_entries<Vertex>(dst, [&](const Vertex* targets) { return body(sources, targets); });
+  });
 }
 
-// Calls body(pointer, vertex, index) where labels of the vertices are of a type of their own, too.
-template <class Body>
-void for_each_type_of_labelled_rows(Body&& body) {
-  for_each_type_of_rows([&](auto pointer, auto vertex) {
-    body(pointer, vertex, int32_t());
-    body(pointer, vertex, int64_t());
+// Labels the rows by a forest that fill(rows, roots) fills; returns the number of components.
+template <class Fill>
+int64_t label_rows(const AnyVector& indptr, const AnyVector& indices, const FilledVector& out,
+                   bool consecutive, Fill&& fill) {
+  return with_labelled_rows(indptr, indices, out, [&](auto rows, auto* roots) {
+    return without_gil([&] {
+      fill(rows, roots);
+      return label_forest(roots, rows.vertices, consecutive);
+    });
+  });
+}
+
+// The same for vertices of arcs, by fill(src, dst, roots).
+template <class Fill>
+int64_t label_vertices(const AnyVector& src, const AnyVector& dst, const FilledVector& out, bool consecutive,
+                       Fill&& fill) {
+  return with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
+    return with_integers(out, [&](auto* roots) {
+      return without_gil([&] {
+        fill(sources, targets, roots);
+        return label_forest(roots, int64_t(out.size()), consecutive);
+      });
+    });
   });
 }
 

@@ -12,104 +12,72 @@ namespace conncomp {
 
 namespace {
 
-template <class Arc>
-nb::object give_away_arcs(ChosenArcs<Arc> chosen) {
-  return give_away(std::move(chosen.arcs), chosen.count);
+// The arcs that find(zero) returns, where zero is of the narrowest type that numbers of vertices and arcs fit
+// into.
+template <class Arcs, class Find>
+nb::object forest_arcs(const Arcs& arcs, Find&& find) {
+  const auto give_away_arcs = [&](auto zero) {
+    auto chosen = without_gil([&] { return find(zero); });
+    return give_away(std::move(chosen.arcs), chosen.count);
+  };
+  if (arcs.vertices > INT32_MAX || arcs.arcs > INT32_MAX) return give_away_arcs(int64_t());
+  return give_away_arcs(int32_t());
 }
 
-// The arcs that find(zero) returns, where zero is of the narrowest type that the vertices fit into.
-template <class Vertex, class Find>
-nb::object forest_arcs(int64_t vertices, Find&& find) {
-  if constexpr (sizeof(Vertex) > 4)
-    if (vertices > INT32_MAX) return give_away_arcs(without_gil([&] { return find(int64_t()); }));
-  return give_away_arcs(without_gil([&] { return find(int32_t()); }));
-}
-
-template <class Pointer, class Vertex>
-RowArcs<Pointer, Vertex> row_arcs(const Vector<const Pointer>& indptr, const Vector<const Vertex>& indices) {
-  return {rows_of(indptr, indices)};
-}
-
-template <class Vertex>
-ListedArcs<Vertex> listed_arcs(const Vector<const Vertex>& src, const Vector<const Vertex>& dst,
-                               int64_t vertices) {
-  return {src.data(), dst.data(), vertices, int64_t(src.size())};
-}
-
-template <class Pointer, class Vertex>
-nb::object spanning_forest_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices,
-                                  bool symmetric) {
-  const auto arcs = row_arcs(indptr, indices);
-  return forest_arcs<Vertex>(arcs.vertices, [&]<class Index>(Index) {
-    return spanning_forest<Index, Pointer>(arcs, symmetric ? Ends::kSmaller : Ends::kBoth);
+template <class Body>
+nb::object with_row_arcs(const AnyVector& indptr, const AnyVector& indices, Body&& body) {
+  return with_rows(indptr, indices, [&]<class Pointer, class Vertex>(Rows<Pointer, Vertex> rows) {
+    return body(RowArcs<Pointer, Vertex>{rows});
   });
 }
 
-// The last argument is of the type that the numbers of the arcs are to be of.
-template <class Vertex, class Arc>
-nb::object spanning_forest_of_arcs(const ListedArcs<Vertex>& arcs, Arc) {
-  return forest_arcs<Vertex>(
-      arcs.vertices, [&]<class Index>(Index) { return spanning_forest<Index, Arc>(arcs, Ends::kBoth); });
-}
-
-template <class Bits>
-Weights<Bits> weights_of(const Vector<const Bits>& weights, const std::array<Bits, 3>& order, int64_t arcs) {
-  if (int64_t(weights.size()) != arcs) throw nb::value_error("there must be a weight for each arc");
-  return {weights.data(), {order[0], order[1], order[2]}};
-}
-
-// `order` has the masks of WeightOrder; `key` is drawn anew for each call.
-template <class Pointer, class Vertex, class Bits>
-nb::object minimum_forest_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices,
-                                 Vector<const Bits> weights, const std::array<Bits, 3>& order, uint64_t key) {
-  const auto arcs = row_arcs(indptr, indices);
-  const Weights<Bits> weighed = weights_of(weights, order, arcs.arcs);
-  return forest_arcs<Vertex>(arcs.vertices, [&]<class Index>(Index) {
-    return minimum_spanning_forest<Index, Pointer>(arcs, weighed, key);
+template <class Body>
+nb::object with_listed_arcs(const AnyVector& src, const AnyVector& dst, int64_t vertices, Body&& body) {
+  return with_arcs(src, dst, [&]<class Vertex>(const Vertex* sources, const Vertex* targets) {
+    return body(ListedArcs<Vertex>{sources, targets, vertices, int64_t(src.size())});
   });
 }
 
-template <class Vertex, class Arc, class Bits>
-nb::object minimum_forest_of_arcs(const ListedArcs<Vertex>& arcs, const Weights<Bits>& weights, uint64_t key,
-                                  Arc) {
-  return forest_arcs<Vertex>(arcs.vertices, [&]<class Index>(Index) {
-    return minimum_spanning_forest<Index, Arc>(arcs, weights, key);
-  });
+template <class Arcs>
+nb::object find_forest(const Arcs& arcs, Ends ends) {
+  return forest_arcs(arcs, [&]<class Index>(Index) { return spanning_forest<Index>(arcs, ends); });
 }
 
-template <class Vertex, class Bits>
-void define_minimum_forest_of_arcs(nb::module_& m) {
-  m.def("minimum_forest_of_arcs",
-        [](Vector<const Vertex> src, Vector<const Vertex> dst, int64_t vertices, Vector<const Bits> weights,
-           const std::array<Bits, 3>& order, uint64_t key) {
-          const auto arcs = listed_arcs(src, dst, vertices);
-          const Weights<Bits> weighed = weights_of(weights, order, arcs.arcs);
-          return arcs.arcs > INT32_MAX ? minimum_forest_of_arcs(arcs, weighed, key, int64_t())
-                                       : minimum_forest_of_arcs(arcs, weighed, key, int32_t());
-        });
-}
-
-template <class Vertex>
-void define_forests_of_arcs(nb::module_& m) {
-  m.def("spanning_forest_of_arcs", [](Vector<const Vertex> src, Vector<const Vertex> dst, int64_t vertices) {
-    const auto arcs = listed_arcs(src, dst, vertices);
-    return arcs.arcs > INT32_MAX ? spanning_forest_of_arcs(arcs, int64_t())
-                                 : spanning_forest_of_arcs(arcs, int32_t());
+// `weights` are of uint32 or uint64, and `order` has the masks of WeightOrder; `key` is drawn anew for each
+// call.
+template <class Arcs>
+nb::object find_minimum_forest(const Arcs& arcs, const AnyVector& weights,
+                               const std::array<uint64_t, 3>& order, uint64_t key) {
+  if (int64_t(weights.size()) != arcs.arcs) throw nb::value_error("there must be a weight for each arc");
+  return with_entries<uint32_t, uint64_t>(weights, [&]<class Bits>(const Bits* bits) {
+    const Weights<Bits> weighed{bits, {Bits(order[0]), Bits(order[1]), Bits(order[2])}};
+    return forest_arcs(
+        arcs, [&]<class Index>(Index) { return minimum_spanning_forest<Index>(arcs, weighed, key); });
   });
-  define_minimum_forest_of_arcs<Vertex, uint32_t>(m);
-  define_minimum_forest_of_arcs<Vertex, uint64_t>(m);
 }
 
 }  // namespace
 
 void define_forests(nb::module_& m) {
-  for_each_type_of_rows([&]<class Pointer, class Vertex>(Pointer, Vertex) {
-    m.def("spanning_forest_of_csr", &spanning_forest_of_csr<Pointer, Vertex>);
-    m.def("minimum_forest_of_csr", &minimum_forest_of_csr<Pointer, Vertex, uint32_t>);
-    m.def("minimum_forest_of_csr", &minimum_forest_of_csr<Pointer, Vertex, uint64_t>);
+  m.def("spanning_forest_of_csr", [](AnyVector indptr, AnyVector indices, bool symmetric) {
+    return with_row_arcs(indptr, indices, [=](const auto& arcs) {
+      return find_forest(arcs, symmetric ? Ends::kSmaller : Ends::kBoth);
+    });
   });
-  define_forests_of_arcs<int32_t>(m);
-  define_forests_of_arcs<int64_t>(m);
+  m.def("spanning_forest_of_arcs", [](AnyVector src, AnyVector dst, int64_t vertices) {
+    return with_listed_arcs(src, dst, vertices,
+                            [](const auto& arcs) { return find_forest(arcs, Ends::kBoth); });
+  });
+  m.def("minimum_forest_of_csr", [](AnyVector indptr, AnyVector indices, AnyVector weights,
+                                    const std::array<uint64_t, 3>& order, uint64_t key) {
+    return with_row_arcs(indptr, indices,
+                         [&](const auto& arcs) { return find_minimum_forest(arcs, weights, order, key); });
+  });
+  m.def("minimum_forest_of_arcs", [](AnyVector src, AnyVector dst, int64_t vertices, AnyVector weights,
+                                     const std::array<uint64_t, 3>& order, uint64_t key) {
+    return with_listed_arcs(src, dst, vertices,
+                            [&](const auto& arcs) { return find_minimum_forest(arcs, weights, order, key); });
+  });
 }
 
 }  // namespace conncomp

@@ -16,29 +16,34 @@ namespace conncomp {
 
 namespace {
 
-template <class Vertex>
-void csr_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<int64_t> indptr,
-                 Vector<Vertex> indices) {
-  without_gil([&] {
-    group_by_key(
-        int64_t(src.size()), int64_t(indptr.size()) - 1,
-        [&](int64_t i) { return Shared::load(src.data() + i); }, [&](int64_t i) { return dst.data()[i]; },
-        indptr.data(), indices.data(), int64_t(indices.size()));
+// `indices` are of the type of `src` and `dst`.
+void csr_of_arcs(AnyVector src, AnyVector dst, Vector<int64_t> indptr, FilledVector indices) {
+  with_arcs(src, dst, [&]<class Vertex>(const Vertex* sources, const Vertex* targets) {
+    with_entries<Vertex>(indices, [&](Vertex* out) {
+      without_gil([&] {
+        group_by_key(
+            int64_t(src.size()), int64_t(indptr.size()) - 1,
+            [=](int64_t i) { return Shared::load(sources + i); }, [=](int64_t i) { return targets[i]; },
+            indptr.data(), out, int64_t(indices.size()));
+      });
+    });
   });
 }
 
-template <class Pointer, class Vertex>
-bool csr_is_mirrored(Vector<const Pointer> indptr, Vector<const Vertex> indices, uint64_t key) {
-  const Rows<Pointer, Vertex> rows = rows_of(indptr, indices);
-  return without_gil([&] { return is_mirrored(rows, key); });
+bool csr_is_mirrored(AnyVector indptr, AnyVector indices, uint64_t key) {
+  return with_rows(indptr, indices,
+                   [=](auto rows) { return without_gil([&] { return is_mirrored(rows, key); }); });
 }
 
-template <class Vertex>
-nb::object compact_arcs(Vector<Vertex> src, Vector<Vertex> dst, int64_t vertices) {
-  std::vector<int64_t> ids =
-      without_gil([&] { return compact_ids(src.data(), dst.data(), int64_t(src.size()), vertices); });
-  const int64_t count = int64_t(ids.size());
-  return give_away(std::move(ids), count);
+nb::object compact_arcs(FilledVector src, FilledVector dst, int64_t vertices) {
+  return with_integers(src, [&]<class Vertex>(Vertex* sources) {
+    return with_entries<Vertex>(dst, [&](Vertex* targets) {
+      std::vector<int64_t> ids =
+          without_gil([&] { return compact_ids(sources, targets, int64_t(src.size()), vertices); });
+      const int64_t count = int64_t(ids.size());
+      return give_away(std::move(ids), count);
+    });
+  });
 }
 
 // Reads a chunk of text; both arrays are one longer than the chunk at least.
@@ -52,20 +57,12 @@ std::tuple<size_t, int64_t, int64_t> read_chunk(Reader& reader, Vector<const uin
   return {done.used, done.first, done.second};
 }
 
-template <class Vertex>
-void define_arcs(nb::module_& m) {
-  m.def("csr_of_arcs", &csr_of_arcs<Vertex>);
-  m.def("compact_arcs", &compact_arcs<Vertex>);
-}
-
 }  // namespace
 
 void define_graph_inputs(nb::module_& m) {
-  define_arcs<int32_t>(m);
-  define_arcs<int64_t>(m);
-  for_each_type_of_rows([&]<class Pointer, class Vertex>(Pointer, Vertex) {
-    m.def("csr_is_mirrored", &csr_is_mirrored<Pointer, Vertex>);
-  });
+  m.def("csr_of_arcs", &csr_of_arcs);
+  m.def("compact_arcs", &compact_arcs);
+  m.def("csr_is_mirrored", &csr_is_mirrored);
   m.attr("longest_word") = Tokens::kLongest;
   nb::class_<ArcReader>(m, "ArcReader")
       .def(nb::init<const std::string&, const std::string&, int64_t, int64_t, int64_t>())

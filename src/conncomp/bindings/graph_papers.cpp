@@ -12,51 +12,43 @@ namespace conncomp {
 
 namespace {
 
-template <class Pointer, class Vertex, class Index>
-int64_t ecl_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric, int init,
-                   int jump, int finish, bool consecutive, Vector<Index> out) {
-  return label_rows(indptr, indices, out, consecutive, [&](auto rows, Index* roots) {
-    ecl_roots(rows, symmetric, {init, jump, finish}, roots);
-  });
+int64_t ecl_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, int init, int jump, int finish,
+                   bool consecutive, FilledVector out) {
+  return label_rows(indptr, indices, out, consecutive,
+                    [=](auto rows, auto* roots) { ecl_roots(rows, symmetric, {init, jump, finish}, roots); });
 }
 
-template <class Vertex, class Index>
-int64_t ecl_of_arcs(Vector<const Vertex> src, Vector<const Vertex> dst, int init, int jump, int finish,
-                    bool consecutive, Vector<Index> out) {
-  return label_vertices(out, consecutive, [&](Index* roots) {
-    ecl_roots_of_arcs(src.data(), dst.data(), int64_t(src.size()), int64_t(out.size()), {init, jump, finish},
-                      roots);
-  });
+int64_t ecl_of_arcs(AnyVector src, AnyVector dst, int init, int jump, int finish, bool consecutive,
+                    FilledVector out) {
+  const int64_t arcs = int64_t(src.size()), vertices = int64_t(out.size());
+  return label_vertices(src, dst, out, consecutive,
+                        [=](const auto* sources, const auto* targets, auto* roots) {
+                          ecl_roots_of_arcs(sources, targets, arcs, vertices, {init, jump, finish}, roots);
+                        });
 }
 
-template <class Pointer, class Vertex, class Index>
-int64_t bfs_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
-                   bool consecutive, Vector<Index> out) {
-  return label_rows(indptr, indices, out, consecutive, [&](auto rows, Index* roots) {
-    bfs_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
-  });
+int64_t bfs_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive, FilledVector out) {
+  return label_rows(indptr, indices, out, consecutive,
+                    [=]<class Pointer, class Vertex, class Index>(Rows<Pointer, Vertex> rows, Index* roots) {
+                      bfs_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
+                    });
 }
 
-template <class Pointer, class Vertex, class Index>
-int64_t recolouring_of_csr(Vector<const Pointer> indptr, Vector<const Vertex> indices, bool symmetric,
-                           bool consecutive, Vector<Index> out) {
-  return label_rows(indptr, indices, out, consecutive, [&](auto rows, Index* roots) {
-    recolouring_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
-  });
+int64_t recolouring_of_csr(AnyVector indptr, AnyVector indices, bool symmetric, bool consecutive,
+                           FilledVector out) {
+  return label_rows(indptr, indices, out, consecutive,
+                    [=]<class Pointer, class Vertex, class Index>(Rows<Pointer, Vertex> rows, Index* roots) {
+                      recolouring_roots(BothEnds<Pointer, Vertex, Index>(rows, symmetric), roots);
+                    });
 }
 
 }  // namespace
 
 void define_graph_papers(nb::module_& m) {
-  for_each_type_of_labelled_rows([&]<class Pointer, class Vertex, class Index>(Pointer, Vertex, Index) {
-    m.def("ecl_of_csr", &ecl_of_csr<Pointer, Vertex, Index>);
-    m.def("bfs_of_csr", &bfs_of_csr<Pointer, Vertex, Index>);
-    m.def("recolouring_of_csr", &recolouring_of_csr<Pointer, Vertex, Index>);
-  });
-  m.def("ecl_of_arcs", &ecl_of_arcs<int32_t, int32_t>);
-  m.def("ecl_of_arcs", &ecl_of_arcs<int32_t, int64_t>);
-  m.def("ecl_of_arcs", &ecl_of_arcs<int64_t, int32_t>);
-  m.def("ecl_of_arcs", &ecl_of_arcs<int64_t, int64_t>);
+  m.def("ecl_of_csr", &ecl_of_csr);
+  m.def("bfs_of_csr", &bfs_of_csr);
+  m.def("recolouring_of_csr", &recolouring_of_csr);
+  m.def("ecl_of_arcs", &ecl_of_arcs);
 }
 
 }  // namespace conncomp

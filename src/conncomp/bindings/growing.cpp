@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "bindings/bindings.h"
+#include "bindings/csr.h"
 #include "cpu/graph/incremental.h"
 
 namespace conncomp {
@@ -9,63 +10,59 @@ namespace conncomp {
 namespace {
 
 // A forest that grows; arrays of one length where the kernels take them to be.
-template <class Index>
-void start_growing(Vector<Index> parent) {
-  without_gil([&] { start_forest(int64_t(parent.size()), parent.data()); });
+void start_growing(FilledVector parent) {
+  with_integers(parent,
+                [&](auto* forest) { without_gil([&] { start_forest(int64_t(parent.size()), forest); }); });
 }
 
-template <class Vertex, class Index>
-void grow(Vector<const Vertex> src, Vector<const Vertex> dst, Vector<Index> parent,
-          Vector<int64_t> components) {
-  without_gil([&] {
-    unite_edges(src.data(), dst.data(), int64_t(src.size()), int64_t(parent.size()), parent.data(),
-                components.data());
+void grow(AnyVector src, AnyVector dst, FilledVector parent, Vector<int64_t> components) {
+  with_arcs(src, dst, [&](const auto* sources, const auto* targets) {
+    with_integers(parent, [&](auto* forest) {
+      without_gil([&] {
+        unite_edges(sources, targets, int64_t(src.size()), int64_t(parent.size()), forest, components.data());
+      });
+    });
   });
 }
 
-template <class Vertex, class Index>
-void are_connected(Vector<const Vertex> u, Vector<const Vertex> v, Vector<Index> parent, Vector<bool> out) {
-  without_gil([&] {
-    compare_roots(u.data(), v.data(), int64_t(u.size()), int64_t(parent.size()), parent.data(), out.data());
+void are_connected(AnyVector u, AnyVector v, FilledVector parent, Vector<bool> out) {
+  with_arcs(u, v, [&](const auto* first, const auto* second) {
+    with_integers(parent, [&](auto* forest) {
+      without_gil([&] {
+        compare_roots(first, second, int64_t(u.size()), int64_t(parent.size()), forest, out.data());
+      });
+    });
   });
 }
 
-template <class Vertex, class Index>
-void roots_of_some(Vector<const Vertex> wanted, Vector<Index> parent, Vector<Index> out) {
-  without_gil([&] {
-    list_roots(wanted.data(), int64_t(wanted.size()), int64_t(parent.size()), parent.data(), out.data());
+// `out` is of the type of `parent`.
+void roots_of_some(AnyVector wanted, FilledVector parent, FilledVector out) {
+  with_integers(wanted, [&](const auto* vertices) {
+    with_integers(parent, [&]<class Index>(Index* forest) {
+      with_entries<Index>(out, [&](Index* roots) {
+        without_gil(
+            [&] { list_roots(vertices, int64_t(wanted.size()), int64_t(parent.size()), forest, roots); });
+      });
+    });
   });
 }
 
-template <class Index, class Label>
-int64_t label_growing(Vector<Index> parent, bool consecutive, Vector<Label> labels) {
-  return without_gil(
-      [&] { return label_copy(parent.data(), int64_t(parent.size()), consecutive, labels.data()); });
-}
-
-template <class Vertex, class Index>
-void define_edges(nb::module_& m) {
-  m.def("grow", &grow<Vertex, Index>);
-  m.def("are_connected", &are_connected<Vertex, Index>);
-  m.def("roots_of_some", &roots_of_some<Vertex, Index>);
-}
-
-template <class Index>
-void define_forest(nb::module_& m) {
-  m.def("start_growing", &start_growing<Index>);
-  m.def("label_growing", &label_growing<Index, int32_t>);
-  m.def("label_growing", &label_growing<Index, int64_t>);
+int64_t label_growing(FilledVector parent, bool consecutive, FilledVector labels) {
+  return with_integers(parent, [&](auto* forest) {
+    return with_integers(labels, [&](auto* out) {
+      return without_gil([&] { return label_copy(forest, int64_t(parent.size()), consecutive, out); });
+    });
+  });
 }
 
 }  // namespace
 
 void define_growing(nb::module_& m) {
-  define_edges<int32_t, int32_t>(m);
-  define_edges<int32_t, int64_t>(m);
-  define_edges<int64_t, int32_t>(m);
-  define_edges<int64_t, int64_t>(m);
-  define_forest<int32_t>(m);
-  define_forest<int64_t>(m);
+  m.def("start_growing", &start_growing);
+  m.def("grow", &grow);
+  m.def("are_connected", &are_connected);
+  m.def("roots_of_some", &roots_of_some);
+  m.def("label_growing", &label_growing);
 }
 
 }  // namespace conncomp

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/labels.h"
 #include "cpu/components/intensities.h"
 #include "cpu/components/known_components.h"
 
@@ -10,31 +11,31 @@ namespace conncomp {
 
 namespace {
 
-// `components` are the labels that occur, ascending; sizes and boxes are those of Columns.
-template <class Label, class Value>
-bool intensities(Vector<const Label> labels, const std::vector<int64_t>& shape, Label background,
-                 Vector<const Value> values, int bits, Vector<const int64_t> components,
-                 Vector<const int64_t> sizes, Vector<const int64_t> boxes, Vector<GivenSum<Value>> sums,
-                 Vector<double> means, Vector<Value> minima, Vector<Value> maxima, Vector<double> centroids) {
-  return without_gil([&] {
-    const RowsOfLabels rows(components.data(), int64_t(components.size()));
-    const LabelledItems<Label> items{labels.data(), int64_t(labels.size()), shape, background};
-    const Intensities<Label, Value> measured(items, values.data(), rows, {sizes.data(), boxes.data()}, bits);
-    return measured.write(rows.count(),
-                          {sums.data(), means.data(), minima.data(), maxima.data(), centroids.data()});
-  });
-}
-
-template <class... Values>
-void define_values(nb::module_& m) {
-  (m.def("measure_intensities", &intensities<int32_t, Values>), ...);
-  (m.def("measure_intensities", &intensities<int64_t, Values>), ...);
+// `components` are the labels that occur, ascending; sizes and boxes are those of Columns. Of the columns,
+// minima and maxima are of the type of the values, and sums of that of GivenSum.
+bool intensities(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, AnyVector values,
+                 int bits, Vector<const int64_t> components, Vector<const int64_t> sizes,
+                 Vector<const int64_t> boxes, FilledVector sums, Vector<double> means, FilledVector minima,
+                 FilledVector maxima, Vector<double> centroids) {
+  const LabelledItems items{label_array(labels, background), shape};
+  const auto measure = [&]<class Value>(const Value* data) {
+    return with_entries<GivenSum<Value>>(sums, [&](GivenSum<Value>* sum) {
+      return with_entries<Value>(minima, [&](Value* low) {
+        return with_entries<Value>(maxima, [&](Value* high) {
+          return without_gil([&] {
+            const RowsOfLabels rows(components.data(), int64_t(components.size()));
+            const Intensities<Value> measured(items, data, rows, {sizes.data(), boxes.data()}, bits);
+            return measured.write(rows.count(), {sum, means.data(), low, high, centroids.data()});
+          });
+        });
+      });
+    });
+  };
+  return with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(values, measure);
 }
 
 }  // namespace
 
-void define_intensities(nb::module_& m) {
-  define_values<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(m);
-}
+void define_intensities(nb::module_& m) { m.def("measure_intensities", &intensities); }
 
 }  // namespace conncomp

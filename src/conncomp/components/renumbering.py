@@ -217,7 +217,7 @@ def _distinct(flat: Any, dtype: Any) -> tuple[Any, Translation]:
         numbered.translate(numbers, translated)
         return translated
 
-    return numbered.distinct(), translate
+    return numbered.distinct().view(flat.dtype), translate
 
 
 def _translate_by_table(flat: Any, distinct: Any, numbers: Any) -> Any:

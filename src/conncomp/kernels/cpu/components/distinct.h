@@ -36,56 +36,57 @@
 
 namespace conncomp {
 
+// Labels come as words of their width, and are ordered as unsigned numbers once the sign bit is turned where
+// they have one.
+template <class Word>
+constexpr Word sign_bit(bool is_signed) {
+  static_assert(std::is_unsigned_v<Word>);
+  return is_signed ? Word(Word(1) << (8 * sizeof(Word) - 1)) : Word(0);
+}
+
 // Sets the marks, of which there is one for each number below `count`, of the labels that there are. Returns
 // the largest label, or -1 if one is no such number.
-template <class Label>
-int64_t mark_labels(const Label* labels, int64_t count, uint8_t* marks) {
+template <class Word>
+int64_t mark_labels(const Word* labels, bool is_signed, int64_t count, uint8_t* marks) {
+  // Words of negative labels are none of these.
+  const uint64_t sign = sign_bit<Word>(is_signed), end = sign ? std::min(uint64_t(count), sign) : count;
   const int64_t pieces = (count + kGrain - 1) / kGrain;
   std::vector<uint64_t> largest(pieces);
   std::atomic<bool> fit{true};
   parallel_for(pieces, [&](int64_t piece) {
     if (!fit.load(std::memory_order_relaxed)) return;
     uint64_t high = 0;
-    const auto mark = [&high, count, marks](uint64_t label) {
+    const auto mark = [&high, end, marks](uint64_t label) {
       high = std::max(high, label);
       // A mark that is there is only read, as who writes takes the cache line from all others.
-      if (label < uint64_t(count) && Shared::load(marks + label) == 0)
-        Shared::store(marks + label, uint8_t(1));
+      if (label < end && Shared::load(marks + label) == 0) Shared::store(marks + label, uint8_t(1));
     };
     for_each_run(labels, piece * kGrain, std::min(count, (piece + 1) * kGrain),
-                 [&](int64_t begin, int64_t) { mark(uint64_t(Shared::load(labels + begin))); });
+                 [&](int64_t begin, int64_t) { mark(Shared::load(labels + begin)); });
     largest[piece] = high;
-    if (high >= uint64_t(count)) fit.store(false, std::memory_order_relaxed);
+    if (high >= end) fit.store(false, std::memory_order_relaxed);
   });
   const uint64_t high = pieces ? *std::max_element(largest.begin(), largest.end()) : 0;
-  return high < uint64_t(count) ? int64_t(high) : -1;
-}
-
-// A key for each label, in their order.
-template <class Label>
-uint64_t key_of_label(Label label) {
-  constexpr uint64_t kSign = std::is_signed_v<Label> ? uint64_t(1) << 63 : 0;
-  return uint64_t(int64_t(label)) ^ kSign;
-}
-template <class Label>
-Label label_of_key(uint64_t key) {
-  return Label(key ^ key_of_label(Label(0)));
+  return high < end ? int64_t(high) : -1;
 }
 
 // The labels of an array, and which of them each element has.
-template <class Label>
 class NumberedLabels {
  public:
   // `numbers`, of which there are as many as labels, are for `translate`.
-  template <class Number>
-  NumberedLabels(const Label* labels, int64_t count, Number* numbers)
-      : elements_(count), parts_(std::clamp<int64_t>(count / kGrain, 1, num_threads())) {
+  template <class Word, class Number>
+  NumberedLabels(const Word* labels, bool is_signed, int64_t count, Number* numbers)
+      : elements_(count),
+        parts_(std::clamp<int64_t>(count / kGrain, 1, num_threads())),
+        width_(8 * sizeof(Word)),
+        signed_(is_signed) {
     std::vector<KeyCounts> tables(parts_);
     parallel_for(parts_, [&](int64_t part) {
       KeyCounts table;  // not in the vector, where tables would share cache lines
+      const Word sign = sign_bit<Word>(is_signed);
       const int64_t end = begin(part + 1);
       for_each_run(labels, begin(part), end, [&](int64_t first, int64_t stop) {
-        const Number number = Number(table.number(key_of_label(Shared::load(labels + first))));
+        const Number number = Number(table.number(uint64_t(Word(Shared::load(labels + first) ^ sign))));
         write_run(numbers + first, stop - first, end - first, [=](int64_t) { return number; });
       });
       tables[part] = std::move(table);
@@ -95,10 +96,16 @@ class NumberedLabels {
 
   // The number of labels that differ.
   int64_t count() const { return count_; }
+  // How many bits one has.
+  int width() const { return width_; }
 
-  Buffer<Label> distinct() const {
-    Buffer<Label> labels(count_);
-    for_each_in(0, count_, [&](int64_t place) { labels[place] = label_of_key<Label>(keys_[place]); });
+  // As words of their width.
+  template <class Word>
+  Buffer<Word> distinct() const {
+    Buffer<Word> labels(count_);
+    for_each_in(0, count_, [&, sign = sign_bit<Word>(signed_)](int64_t place) {
+      labels[place] = Word(keys_[place]) ^ sign;
+    });
     return labels;
   }
 
@@ -141,6 +148,8 @@ class NumberedLabels {
   }
 
   int64_t elements_, parts_, count_ = 0;
+  int width_;
+  bool signed_;
   std::vector<int64_t> begins_;  // of the numbers of each part
   Buffer<uint64_t> keys_;        // of the labels that differ
   Buffer<int64_t> places_;       // of each number, among these

@@ -37,9 +37,25 @@ struct WordSums {
   Sum values, products;
 };
 
+// Out of line, as the loops around have no registers left for this one.
 template <class Value, class Places>
-WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places, const Units<Value>& units) {
-  using Sum = SumOf<Value>;
+[[gnu::noinline]] WordSums<SumOf<Value>> sums_by_halves(const Value* values, const Places& places,
+                                                        const Units<Value>& units) {
+  // Unsigned, as values that somebody changes meanwhile may be any.
+  uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
+  places.for_each([&, values](int64_t p) {
+    const Halves halves = units.of(values[p]);
+    high += uint64_t(halves.high), high_products += uint64_t(halves.high) * uint64_t(p);
+    low += uint64_t(halves.low), low_products += uint64_t(halves.low) * uint64_t(p);
+  });
+  const auto whole = [&](uint64_t high, uint64_t low) {
+    return SumOf<Value>((unsigned __int128)(__int128(int64_t(high))) << units.shift()) + int64_t(low);
+  };
+  return {whole(high, low), whole(high_products, low_products)};
+}
+
+template <class Value, class Places>
+inline WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places, const Units<Value>& units) {
   if constexpr (sizeof(Value) <= 4 && !kIsReal<Value>) {
     using Small = std::conditional_t<kNarrow<Value>, int32_t, int64_t>;
     Small sum = 0, products = 0;
@@ -50,29 +66,19 @@ WordSums<SumOf<Value>> sums_at(const Value* values, const Places& places, const 
     });
     return {sum, products};
   } else {
-    // Unsigned, as values that somebody changes meanwhile may be any.
-    uint64_t high = 0, low = 0, high_products = 0, low_products = 0;
-    places.for_each([&, values](int64_t p) {
-      const Halves halves = units.of(values[p]);
-      high += uint64_t(halves.high), high_products += uint64_t(halves.high) * uint64_t(p);
-      low += uint64_t(halves.low), low_products += uint64_t(halves.low) * uint64_t(p);
-    });
-    const auto whole = [&](uint64_t high, uint64_t low) {
-      return Sum((unsigned __int128)(__int128(int64_t(high))) << units.shift()) + int64_t(low);
-    };
-    return {whole(high, low), whole(high_products, low_products)};
+    return sums_by_halves(values, places, units);
   }
 }
 
 // What was measured of the values of components that are known, in units of so many bits.
-template <class Label, class Value>
+template <class Value>
 class Intensities {
   using Key = typename Order<Value>::Key;
   using Sum = SumOf<Value>;
   using UnsignedSum = std::conditional_t<kNarrow<Value>, uint64_t, unsigned __int128>;
 
  public:
-  Intensities(const LabelledItems<Label>& items, const Value* values, const RowsOfLabels& rows,
+  Intensities(const LabelledItems& items, const Value* values, const RowsOfLabels& rows,
               const MeasuredComponents& components, int bits)
       : values_(values), axes_(int(items.shape.size())), bits_(bits), components_(components) {
     const auto no_state = [] { return 0; };

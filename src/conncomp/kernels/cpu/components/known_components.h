@@ -40,15 +40,12 @@ class RowsOfLabels {
 };
 
 // Labels of items of a shape, of one axis or more, which lie one after another.
-template <class Label>
 struct LabelledItems {
-  const Label* labels;
-  int64_t count;
+  LabelArray labels;
   std::vector<int64_t> shape;
-  Label background;
 
   int64_t length() const { return shape.back(); }
-  int64_t lines() const { return length() ? count / length() : 0; }
+  int64_t lines() const { return length() ? labels.count() / length() : 0; }
 };
 
 // Elements of a component in a word of a line.
@@ -62,23 +59,26 @@ struct Part {
 };
 
 // Calls visit(part) for all parts of components in lines [begin, end).
-template <class Label, class Visit>
-void for_each_part(const LabelledItems<Label>& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
+template <class Visit>
+void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
                    Visit&& visit) {
   std::vector<int64_t> place(items.shape.size());
-  const int64_t length = items.length(), label_rows = rows.label_rows();
-  for (int64_t line = begin; line < end; ++line) {
-    find_line(line, items.shape, place);
-    for_each_word(0, length, [&](int64_t first, int count) {
-      const int64_t index = line * length + first;
-      for_each_label_of_word(
-          items.labels + index, count, items.background, label_rows, [&](Label label, const auto& places) {
-            const int64_t row = rows.row(label);
-            if (!rows.has(row)) return;
-            visit(Part<std::decay_t<decltype(places)>>{row, place.data(), first, index, places});
-          });
+  const int64_t length = items.length();
+  const auto visit_piece = [&](const LabelPiece piece) {
+    for_each_line(piece, length, [&](int64_t line, const int32_t* labels, int64_t from, int64_t to) {
+      find_line(line, items.shape, place);
+      for_each_word(from, to, [&](int64_t first, int count) {
+        const int64_t index = line * length + first;
+        for_each_label_of_word(
+            labels + first, count, piece.background, piece.rows, [&](int32_t number, const auto& places) {
+              const int64_t row = rows.row(piece.base + number);
+              if (!rows.has(row)) return;
+              visit(Part<std::decay_t<decltype(places)>>{row, place.data(), first, index, places});
+            });
+      });
     });
-  }
+  };
+  for_each_piece(items.labels, begin * length, end * length, rows.label_rows(), visit_piece);
 }
 
 // A table of so many entries a row.
@@ -109,14 +109,15 @@ class RowTable {
 
 // A table that add(state, table, part) makes of all parts of components, where each thread has a state, and
 // join of the tables of threads.
-template <class Entry, class Label, class Begin, class Add, class Join>
-RowTable<Entry> make_table(const LabelledItems<Label>& items, const RowsOfLabels& rows, int64_t width,
+template <class Entry, class Begin, class Add, class Join>
+RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows, int64_t width,
                            Begin&& begin_state, Add&& add, Join&& join) {
   constexpr int64_t kTableBytesPerElement = 16;
-  const int64_t most = std::clamp<int64_t>(items.count / kGrain + 1, 1, num_threads());
+  const int64_t most = std::clamp<int64_t>(items.labels.count() / kGrain + 1, 1, num_threads());
   std::vector<RowTable<Entry>> tables(most);
-  share_out(items.lines(), rows.count() * width * int64_t(sizeof(Entry)), items.count * kTableBytesPerElement,
-            std::min(most, std::max<int64_t>(items.lines(), 1)), [&](int64_t t, int64_t begin, int64_t end) {
+  share_out(items.lines(), rows.count() * width * int64_t(sizeof(Entry)),
+            items.labels.count() * kTableBytesPerElement, std::min(most, std::max<int64_t>(items.lines(), 1)),
+            [&](int64_t t, int64_t begin, int64_t end) {
               // Not in the vector, where tables would share cache lines.
               RowTable<Entry> table(rows.count(), width);
               auto state = begin_state();

@@ -195,22 +195,20 @@ class Measures {
 template <class Table>
 class MeasuresOf final : public Measures {
  public:
-  template <class Label>
-  MeasuresOf(const Label* labels, int64_t count, const std::vector<int64_t>& shape, int axes,
-             Label background, int64_t rows)
+  MeasuresOf(const LabelArray& labels, const std::vector<int64_t>& shape, int axes, int64_t rows)
       : axes_(axes), skipped_axes_(int(shape.size()) - axes) {
     // What a thread touches of its table, which consecutive labels let be a part, is to be no more than the
     // labels themselves.
-    const int64_t limit = count * kTableBytesPerElement;
+    const int64_t limit = labels.count() * kTableBytesPerElement;
     if (Table::bytes(shape, rows) > limit / 2) {
-      LabelRanks ranks(labels, count, background, rows);
+      LabelRanks ranks(labels, rows);
       if (ranks.count() <= rows / 2) {
         rows = ranks.count();
         row_labels_ = ranks.labels();
         ranks_.emplace(std::move(ranks));
       }
     }
-    measure(labels, count, shape, background, rows, limit);
+    measure(labels, shape, rows, limit);
     begins_.resize(parts_->parts + 1);
     for (int64_t part = 0; part < parts_->parts; ++part) begins_[part + 1] += begins_[part];
     components_ = begins_.back();
@@ -228,16 +226,15 @@ class MeasuresOf final : public Measures {
  private:
   static constexpr int64_t kTableBytesPerElement = 16;
 
-  template <class Label>
-  void measure(const Label* labels, int64_t count, const std::vector<int64_t>& shape, Label background,
-               int64_t rows, int64_t limit) {
-    const int64_t length = shape.back(), lines = length ? count / length : 0;
-    const int64_t most = std::clamp<int64_t>(count / kGrain + 1, 1, num_threads());
+  void measure(const LabelArray& labels, const std::vector<int64_t>& shape, int64_t rows, int64_t limit) {
+    const int64_t length = shape.back(), lines = length ? labels.count() / length : 0;
+    const int64_t most = std::clamp<int64_t>(labels.count() / kGrain + 1, 1, num_threads());
     std::vector<Table> tables(most);
     share_out(lines, Table::bytes(shape, rows), limit, std::min(most, std::max<int64_t>(lines, 1)),
               [&](int64_t t, int64_t begin, int64_t end) {
                 tables[t] = Table(shape, rows);
-                add_lines(labels, begin, end, shape, background, rows, tables[t]);
+                for_each_piece(labels, begin * length, end * length, ranks_ ? ranks_->label_rows() : rows,
+                               [&](const LabelPiece& piece) { add_piece(piece, shape, tables[t]); });
               });
     table_ = std::move(tables[0]);
     parts_.emplace(rows, kGrain);
@@ -253,28 +250,24 @@ class MeasuresOf final : public Measures {
     });
   }
 
-  // Adds the labels of lines [begin, end); a line goes along the last axis of items of this shape.
-  template <class Label>
-  void add_lines(const Label* labels, int64_t begin, int64_t end, const std::vector<int64_t>& shape,
-                 Label background, int64_t rows, Table& table) const {
-    const int64_t length = shape.back();
-    const int64_t label_rows = ranks_ ? ranks_->label_rows() : rows;
+  // Adds labels of lines, which go along the last axis of items of this shape.
+  void add_piece(const LabelPiece piece, const std::vector<int64_t>& shape, Table& table) const {
     typename Table::Place place{};
     if constexpr (std::is_same_v<Table, WideTable>) place.resize(shape.size());
-    for (int64_t line = begin; line < end; ++line) {
+    for_each_line(piece, shape.back(), [&](int64_t line, const int32_t* labels, int64_t begin, int64_t end) {
       find_line(line, shape, place);
-      add_line(labels + line * length, length, place, background, label_rows, table);
-    }
+      add_line(piece, labels, begin, end, place, table);
+    });
   }
 
-  template <class Label>
-  void add_line(const Label* labels, int64_t length, const typename Table::Place& place, Label background,
-                int64_t label_rows, Table& table) const {
-    for_each_word(0, length, [&](int64_t first, int count) {
-      for_each_label_of_word(labels + first, count, background, label_rows,
-                             [&](Label label, const auto& places) {
-                               const int64_t row = ranks_ ? ranks_->rank(label) : label;
-                               if (row >= 0) table.add(row, place, {first, places});
+  void add_line(const LabelPiece piece, const int32_t* labels, int64_t begin, int64_t end,
+                const typename Table::Place& place, Table& table) const {
+    for_each_word(begin, end, [&](int64_t first, int count) {
+      for_each_label_of_word(labels + first, count, piece.background, piece.rows,
+                             [&](int32_t number, const auto& places) {
+                               int64_t row = piece.base + number;
+                               if (ranks_ && (row = ranks_->rank(row)) < 0) return;
+                               table.add(row, place, {first, places});
                              });
     });
   }
@@ -318,16 +311,14 @@ inline bool sums_are_narrow(int64_t count, const std::vector<int64_t>& shape) {
   return longest <= INT32_MAX && __int128(count) * longest * longest <= INT64_MAX;
 }
 
-// Measures `count` labels: items of this shape, of one axis or more, one after another, with coordinates
-// within each.
-template <class Label>
-std::unique_ptr<Measures> measure_labels(const Label* labels, int64_t count, std::vector<int64_t> shape,
-                                         Label background, int64_t rows, bool with_products) {
+// Measures labels: items of this shape, of one axis or more, one after another, with coordinates within each.
+inline std::unique_ptr<Measures> measure_labels(const LabelArray& labels, std::vector<int64_t> shape,
+                                                int64_t rows, bool with_products) {
   const int axes = int(shape.size());
   const auto measured = [&](auto table) -> std::unique_ptr<Measures> {
-    return std::make_unique<MeasuresOf<decltype(table)>>(labels, count, shape, axes, background, rows);
+    return std::make_unique<MeasuresOf<decltype(table)>>(labels, shape, axes, rows);
   };
-  if (axes > 3 || !sums_are_narrow(count, shape)) return measured(WideTable());
+  if (axes > 3 || !sums_are_narrow(labels.count(), shape)) return measured(WideTable());
   if (axes == 1) shape.insert(shape.begin(), 1);
   if (axes == 3) return with_products ? measured(NarrowTable<3, true>()) : measured(NarrowTable<3, false>());
   return with_products ? measured(NarrowTable<2, true>()) : measured(NarrowTable<2, false>());

@@ -17,16 +17,17 @@ namespace conncomp {
 class LabelRanks {
  public:
   // Of the labels below `rows`. Who changes them meanwhile finds some without number.
-  template <class Label>
-  LabelRanks(const Label* labels, int64_t count, Label background, int64_t rows) : LabelRanks(rows) {
-    const Parts parts(count, kGrain);
+  LabelRanks(const LabelArray& labels, int64_t rows) : LabelRanks(rows) {
+    const Parts parts(labels.count(), kGrain);
     parallel_for(parts.parts, [&](int64_t part) {
-      for_each_stretch(labels, parts.begin(part), parts.end(part), background, rows,
-                       [&](Label label, int64_t, int64_t) {
-                         const uint64_t bit = uint64_t(1) << label % kWord;
-                         uint64_t* const word = &words_[label / kWord];
-                         if (!(Shared::load(word) & bit)) Shared::fetch_or(word, bit);
-                       });
+      for_each_piece(labels, parts.begin(part), parts.end(part), rows, [&](const LabelPiece& piece) {
+        for_each_stretch(piece, [words = words_.data(), base = piece.base](int32_t number, int64_t, int64_t) {
+          const int64_t label = base + number;
+          const uint64_t bit = uint64_t(1) << label % kWord;
+          uint64_t* const word = words + label / kWord;
+          if (!(Shared::load(word) & bit)) Shared::fetch_or(word, bit);
+        });
+      });
     });
     count_words();
   }

@@ -2,19 +2,94 @@
 // that goes wrong: stretches of equal labels, or, where one label comes back often in a word, all it has
 // there. Labels are the caller's, who may change them after they were checked (contract 5): each is loaded
 // once before it becomes an index, and one that has no row is taken for background.
+// What takes labels is compiled for those of 32 bits: of wider ones some are copied as such at a time.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "core/atomics.h"
 #include "cpu/core/bits.h"
+#include "cpu/core/function_ref.h"
 #include "cpu/core/interrupt.h"
+#include "cpu/core/parallel.h"
 
 namespace conncomp {
+
+// Labels of int32 or int64, as an argument.
+class LabelArray {
+ public:
+  template <class Label>
+  LabelArray(const Label* labels, int64_t count, int64_t background)
+      : labels_(labels), wide_(sizeof(Label) == 8), count_(count), background_(background) {
+    static_assert(std::is_same_v<Label, int32_t> || std::is_same_v<Label, int64_t>);
+  }
+
+  bool is_wide() const { return wide_; }
+  // As many labels from an index on, as an array.
+  LabelArray part(int64_t begin, int64_t count) const {
+    return wide_ ? LabelArray(wide() + begin, count, background_)
+                 : LabelArray(narrow() + begin, count, background_);
+  }
+
+  int64_t count() const { return count_; }
+  int64_t bytes() const { return count_ * (wide_ ? 8 : 4); }
+  int64_t background() const { return background_; }
+  const int32_t* narrow() const { return static_cast<const int32_t*>(labels_); }
+  const int64_t* wide() const { return static_cast<const int64_t*>(labels_); }
+
+ private:
+  const void* labels_;
+  bool wide_;
+  int64_t count_, background_;
+};
+
+// Those labels of an array that are at indices from `begin` to before `end`, as numbers of 32 bits that are
+// `base` less: labels[index]. As an argument it is copied, so that what it holds can stay in registers.
+struct LabelPiece {
+  const int32_t* labels;
+  int64_t begin, end;
+  int32_t background;
+  int64_t base;
+  int64_t rows;  // numbers of [0, rows) have a row
+};
+
+// How many labels of an array of wide ones make a piece, and how many numbers: those in between are of other
+// pieces of the same places.
+constexpr int64_t kWidePiece = 1 << 10;
+constexpr int64_t kLabelSpan = kGrain < 1 << 16 ? 4 * kGrain : INT32_MAX;
+
+inline void narrow_labels(const int64_t* labels, int64_t count, int64_t background, int64_t base,
+                          int64_t rows, int32_t* narrow) {
+  std::array<int64_t, kWidePiece> own;  // which nobody changes
+  std::memcpy(own.data(), labels, size_t(count) * sizeof(int64_t));
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t number = uint64_t(own[i]) - uint64_t(base);
+    narrow[i] = (number < uint64_t(rows)) & (own[i] != background) ? int32_t(number) : -1;
+  }
+}
+
+// Calls visit(piece) for pieces of [begin, end), of the labels below `rows`, from left to right: one, unless
+// labels are wide.
+inline void for_each_piece(const LabelArray& array, int64_t begin, int64_t end, int64_t rows,
+                           FunctionRef<void(const LabelPiece&)> visit) {
+  if (begin >= end) return;
+  if (!array.is_wide()) return visit({array.narrow(), begin, end, int32_t(array.background()), 0, rows});
+  std::array<int32_t, kWidePiece> narrow;
+  for (int64_t stop; begin < end; begin = stop) {
+    stop = std::min(begin + kWidePiece, end);
+    for (int64_t base = 0; base < rows; base += kLabelSpan) {
+      const int64_t span = std::min(rows - base, kLabelSpan);
+      narrow_labels(array.wide() + begin, stop - begin, array.background(), base, span, narrow.data());
+      visit({narrow.data() - begin, begin, stop, -1, base, span});
+    }
+  }
+}
 
 // Sums of the first integers, and of their squares: entry n is 0 + 1 + 4 + ... + (n - 1)².
 constexpr std::array<int64_t, kWord + 1> kSquareSums = [] {
@@ -174,16 +249,30 @@ inline void write_run(Entry* places, int64_t count, int64_t room, EntryAt&& entr
   for (; k < count; ++k) places[k] = entry(k);
 }
 
-// Calls body(label, begin, end) for stretches of equal labels among [begin, end), in pieces of up to 64, but
-// those of the background and of labels that have no row.
-template <class Label, class Body>
-void for_each_stretch(const Label* labels, int64_t begin, int64_t end, Label background, int64_t rows,
-                      Body body) {
-  for_each_word(begin, end, [=](int64_t first, int count) {
-    for_each_stretch_of_word(
-        labels + first, LabelWord(labels + first, count, background), rows,
-        [&](Label label, Stretch stretch) { body(label, first + stretch.begin, first + stretch.end); });
-  });
+// Calls body(number, begin, end) for stretches of equal labels of a piece, in parts of up to 64, but those of
+// the background and of labels that have no row.
+template <class Body>
+void for_each_stretch(const LabelPiece piece, Body body) {
+  for_each_word(
+      piece.begin, piece.end,
+      [=, labels = piece.labels, background = piece.background, rows = piece.rows](int64_t first, int count) {
+        const int32_t* const word = labels + first;
+        for_each_stretch_of_word(word, LabelWord(word, count, background), rows,
+                                 [&](int32_t number, Stretch stretch) {
+                                   body(number, first + stretch.begin, first + stretch.end);
+                                 });
+      });
+}
+
+// Calls visit(line, labels, begin, end) for the lines of this length that a piece is of: those of a line's
+// coordinates from `begin` to before `end`, as labels[coordinate].
+template <class Visit>
+void for_each_line(const LabelPiece piece, int64_t length, Visit visit) {
+  for (int64_t line = piece.begin / length; line * length < piece.end; ++line) {
+    const int64_t start = line * length;
+    visit(line, piece.labels + start, std::max(piece.begin - start, int64_t(0)),
+          std::min(piece.end - start, length));
+  }
 }
 
 }  // namespace conncomp

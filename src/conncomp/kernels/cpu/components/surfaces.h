@@ -20,30 +20,38 @@ inline uint64_t differences(const Label* labels, int count, int64_t step) {
 }
 
 // Where faces are, of the word that begins at `index`: for each axis those ahead, and those behind.
-template <class Label>
 class WordFaces {
  public:
-  explicit WordFaces(const LabelledItems<Label>& items) : items_(items), strides_(items.shape.size(), 1) {
+  explicit WordFaces(const LabelledItems& items) : items_(items), strides_(items.shape.size(), 1) {
     const int64_t axes = int64_t(strides_.size());
     for (int64_t k = axes - 2; k >= 0; --k) strides_[k] = strides_[k + 1] * items.shape[k + 1];
     faces_.resize(axes);
   }
 
-  // The number of faces of a part along axis k.
+  struct Faces {
+    uint64_t ahead, behind;
+
+    int64_t count(uint64_t places) const {
+      return std::popcount(ahead & places) + std::popcount(behind & places);
+    }
+  };
+
+  // Those of the word that a part is of, for each axis.
   template <class Places>
-  int64_t count(const Part<Places>& part, int k) {
-    if (part.index != index_) look(part.index, part.first, part.place);
-    const uint64_t mask = part.places.mask();
-    return std::popcount(faces_[k].ahead & mask) + std::popcount(faces_[k].behind & mask);
+  const Faces* around(const Part<Places>& part) {
+    if (part.index != index_) {
+      if (items_.labels.is_wide())
+        look(items_.labels.wide(), part.index, part.first, part.place);
+      else
+        look(items_.labels.narrow(), part.index, part.first, part.place);
+    }
+    return faces_.data();
   }
 
  private:
-  struct Faces {
-    uint64_t ahead, behind;
-  };
-
-  void look(int64_t index, int64_t first, const int64_t* place) {
-    const Label* const word = items_.labels + index;
+  template <class Label>
+  void look(const Label* labels, int64_t index, int64_t first, const int64_t* place) {
+    const Label* const word = labels + index;
     const int axes = int(faces_.size()), last = axes - 1;
     const int count = int(std::min<int64_t>(kWord, items_.length() - first));
     for (int k = 0; k < last; ++k) {
@@ -57,21 +65,22 @@ class WordFaces {
     index_ = index;
   }
 
-  const LabelledItems<Label>& items_;
+  const LabelledItems& items_;
   std::vector<int64_t> strides_;
   std::vector<Faces> faces_;
   int64_t index_ = -1;
 };
 
 // Counts faces: `faces` has a row for each component, with a number for each axis.
-template <class Label>
-void count_faces(const LabelledItems<Label>& items, const RowsOfLabels& rows, int64_t* faces) {
+inline void count_faces(const LabelledItems& items, const RowsOfLabels& rows, int64_t* faces) {
   const int axes = int(items.shape.size());
   const auto table = make_table<int64_t>(
-      items, rows, axes, [&] { return WordFaces<Label>(items); },
-      [=](WordFaces<Label>& word, auto& table, const auto& part) {
+      items, rows, axes, [&] { return WordFaces(items); },
+      [=](WordFaces& word, auto& table, const auto& part) {
         int64_t* const row = table.touch(part.row);
-        for (int k = 0; k < axes; ++k) row[k] += word.count(part, k);
+        const auto* const faces = word.around(part);
+        const uint64_t mask = part.places.mask();
+        for (int k = 0; k < axes; ++k) row[k] += faces[k].count(mask);
       },
       [](int64_t& sum, int64_t addend) { sum += addend; });
   for_each_index(rows.count(), [&](int64_t row) { std::copy_n(table[row], axes, faces + row * axes); });

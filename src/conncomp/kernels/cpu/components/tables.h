@@ -45,24 +45,26 @@ void combine_labels(const Label* labels, int64_t count, int64_t length, Label ba
 
 // Splits [0, count) among threads whose tables of `table_bytes` together stay below `limit`; thread t
 // calls fill(t, begin, end).
-template <class Fill>
-void share_out(int64_t count, int64_t table_bytes, int64_t limit, int64_t most, Fill&& fill) {
+inline void share_out(int64_t count, int64_t table_bytes, int64_t limit, int64_t most,
+                      FunctionRef<void(int64_t, int64_t, int64_t)> fill) {
   const int64_t threads = std::clamp<int64_t>(limit / std::max<int64_t>(table_bytes, 1), 1, most);
   parallel_for(threads, [&](int64_t t) { fill(t, count * t / threads, count * (t + 1) / threads); });
 }
 
 // The number of elements of each label below `rows`; 0 for the background.
-template <class Label>
-void count_labels(const Label* labels, int64_t count, Label background, int64_t rows, int64_t* sizes) {
+inline void count_labels(const LabelArray& labels, int64_t rows, int64_t* sizes) {
   for_each_index(rows, [&](int64_t row) { sizes[row] = 0; });
-  const int64_t most = std::min<int64_t>(num_threads(), count / kGrain + 1);
+  const int64_t most = std::min<int64_t>(num_threads(), labels.count() / kGrain + 1);
   std::vector<Buffer<int64_t>> helper_tables(most - 1);
-  share_out(count, rows * 8, count * sizeof(Label), most, [&](int64_t t, int64_t begin, int64_t end) {
+  share_out(labels.count(), rows * 8, labels.bytes(), most, [&](int64_t t, int64_t begin, int64_t end) {
     if (t > 0) helper_tables[t - 1] = Buffer<int64_t>::zeros(rows);
-    int64_t* table = t > 0 ? helper_tables[t - 1].data() : sizes;
-    for_each_word(begin, end, [=](int64_t first, int count) {
-      for_each_label_of_word(labels + first, count, background, rows,
-                             [=](Label label, const auto& places) { table[label] += places.size(); });
+    int64_t* const sizes_of_part = t > 0 ? helper_tables[t - 1].data() : sizes;
+    for_each_piece(labels, begin, end, rows, [=](const LabelPiece& piece) {
+      for_each_word(
+          piece.begin, piece.end, [=, table = sizes_of_part + piece.base](int64_t first, int count) {
+            for_each_label_of_word(piece.labels + first, count, piece.background, piece.rows,
+                                   [=](int32_t label, const auto& places) { table[label] += places.size(); });
+          });
     });
   });
   for (const Buffer<int64_t>& table : helper_tables)
@@ -72,14 +74,16 @@ void count_labels(const Label* labels, int64_t count, Label background, int64_t 
 // Lists the elements of each label below `rows`, ascending: those of label k at begin[k] ... begin[k + 1],
 // where there is room for as many as count_labels has counted. Indices are those within items of `length`
 // labels.
-template <class Label, class Index>
-void list_members(const Label* labels, int64_t count, int64_t length, Label background, int64_t rows,
-                  const int64_t* begin, Index* indices) {
+template <class Index>
+void list_members(const LabelArray& labels, int64_t length, int64_t rows, const int64_t* begin,
+                  Index* indices) {
   Buffer<int64_t> next(rows);
   for_each_index(rows, [=, next = next.data()](int64_t row) { next[row] = begin[row]; });
-  for (int64_t item = 0; item < count; item += length)
-    for_each_stretch(labels + item, 0, length, background, rows,
-                     [=, next = next.data()](Label label, int64_t from, int64_t to) {
+  for (int64_t item = 0; item < labels.count(); item += length)
+    for_each_piece(labels.part(item, length), 0, length, rows,
+                   [=, next = next.data()](const LabelPiece& piece) {
+                     for_each_stretch(piece, [=, begin = begin + piece.base, next = next + piece.base](
+                                                 int32_t label, int64_t from, int64_t to) {
                        // Who changes labels meanwhile may have more of one than were counted.
                        const int64_t room = begin[label + 1] - next[label];
                        Index* const place = indices + next[label];
@@ -87,6 +91,7 @@ void list_members(const Label* labels, int64_t count, int64_t length, Label back
                        next[label] += members;
                        write_run(place, members, room, [=](int64_t k) { return Index(from + k); });
                      });
+                   });
 }
 
 // Replaces every label by its row of `table`, where that of the background, if it has one, is the background.

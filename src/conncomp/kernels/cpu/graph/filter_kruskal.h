@@ -7,7 +7,8 @@
 // sorted by weight and gone through in that order: an arc is kept if it unites two trees. Of the heavy arcs,
 // most have both ends in one tree by then, which one look at the parents of each end tells, as the forest has
 // been flattened; the few others are sorted and gone through likewise. On several threads arcs are collected
-// and sorted together, and gone through by one.
+// and sorted together, and gone through by one. Only what reads arcs is compiled for each type that they are
+// kept in.
 // Cost: two passes over the arcs, a random access for each heavy one, and the sorting of few; of all if the
 // heavy arcs connect what the light ones do not. Memory: for each arc that is sorted its ends, its number,
 // and its weight twice; the parents; a bit for each arc. Source: Osipov, Sanders and Singler 2009, "The
@@ -57,16 +58,15 @@ struct Place {
 };
 
 // What is sorted: a weight, and which of the collected arcs it is of.
-template <class Bits, class Position>
+template <class Bits, class Index>
 struct RankedWeight {
   Bits key;
-  Position position;
+  Index position;
 };
 
-template <class Index, class Arc>
+template <class Index>
 struct CollectedEdge {
-  Index u, v;
-  Arc arc;
+  Index u, v, arc;
 };
 
 // Whether each arc has an opposite one of the same weight: a hash as of mirrored.h.
@@ -111,40 +111,69 @@ bool weighs_the_same_both_ways(const ListedArcs<Vertex>&, const Weights<Bits>&, 
   return false;  // it takes longer to find the arcs from both ends than to go through them
 }
 
-template <class Index, class Arc, class Bits, class Arcs>
+// Which arcs are collected: all, those not heavier than the heaviest light one, or those heavier ones that
+// connect different trees.
+enum class Collected { kAll, kLight, kHeavy };
+
+template <class Index, class Bits>
 class FilterKruskal {
  public:
-  FilterKruskal(const Arcs& arcs, const Weights<Bits> weights, Ends ends)
-      : arcs_(arcs),
+  using Edge = CollectedEdge<Index>;
+
+  // Collects those of the wanted arcs that are of numbers from `begin` to before `end`.
+  using Collect = FunctionRef<void(const FilterKruskal&, Collected wanted, int64_t begin, int64_t end,
+                                   std::vector<Edge>& edges)>;
+
+  // `collect` calls collect_from, whatever the arcs are kept in.
+  FilterKruskal(int64_t vertices, int64_t arcs, const Weights<Bits> weights, Ends ends, Collect collect)
+      : vertices_(vertices),
+        arcs_(arcs),
         weights_(weights),
         ends_(ends),
-        parent_(arcs.vertices),
-        chosen_(Buffer<uint64_t>(arcs.arcs / kWord + 1)) {
-    for_each_index(arcs.vertices, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
-    for_each_index(arcs.arcs / kWord + 1, [words = chosen_.data()](int64_t w) { words[w] = 0; });
+        collect_(collect),
+        parent_(vertices),
+        chosen_(Buffer<uint64_t>(arcs / kWord + 1)) {
+    for_each_index(vertices, [parent = parent_.data()](int64_t v) { parent[v] = Index(v); });
+    for_each_index(arcs / kWord + 1, [words = chosen_.data()](int64_t w) { words[w] = 0; });
   }
 
-  ChosenArcs<Arc> forest() {
-    const double edges = double(arcs_.arcs) / (ends_ == Ends::kSmaller ? 2 : 1);
-    if (edges <= kAllLight * double(arcs_.vertices)) {
-      add_all([](int64_t, auto, auto) { return true; });
+  ChosenArcs<Index> forest() {
+    const double edges = double(arcs_) / (ends_ == Ends::kSmaller ? 2 : 1);
+    if (edges <= kAllLight * double(vertices_)) {
+      add_all(Collected::kAll);
     } else {
-      const Place<Bits> heaviest = heaviest_light(kLight * double(arcs_.vertices) / edges);
-      add_all([=, weights = weights_](int64_t arc, auto, auto) {
-        return !(heaviest < Place<Bits>{weights.at(arc), arc});
-      });
-      flatten(parent_.data(), arcs_.vertices);
-      add_all([=, weights = weights_, parent = parent_.data()](int64_t arc, auto u, auto v) {
-        return Shared::load(parent + u) != Shared::load(parent + v) &&
-               heaviest < Place<Bits>{weights.at(arc), arc};
-      });
+      heaviest_ = heaviest_light(kLight * double(vertices_) / edges);
+      add_all(Collected::kLight);
+      flatten(parent_.data(), vertices_);
+      add_all(Collected::kHeavy);
     }
     return listed();
   }
 
+  template <class Arcs>
+  void collect_from(const Arcs& arcs, Collected wanted, int64_t begin, int64_t end,
+                    std::vector<Edge>& edges) const {
+    const auto collect_where = [&](auto is_wanted) {
+      arcs.for_each_edge(begin, end, ends_, [&edges, is_wanted](int64_t arc, auto u, auto v) {
+        if (is_wanted(arc, u, v)) edges.push_back({Index(u), Index(v), Index(arc)});
+      });
+    };
+    if (wanted == Collected::kAll)
+      collect_where([](int64_t, auto, auto) { return true; });
+    else if (wanted == Collected::kLight)
+      collect_where([heaviest = heaviest_, weights = weights_](int64_t arc, auto, auto) {
+        return !(heaviest < Place<Bits>{weights.at(arc), arc});
+      });
+    else
+      collect_where(
+          [heaviest = heaviest_, weights = weights_, parent = parent_.data()](int64_t arc, auto u, auto v) {
+            return Shared::load(parent + u) != Shared::load(parent + v) &&
+                   heaviest < Place<Bits>{weights.at(arc), arc};
+          });
+  }
+
  private:
-  using Edge = CollectedEdge<Index, Arc>;
-  using Ranked = RankedWeight<Bits, Arc>;
+  using Ranked = RankedWeight<Bits, Index>;
   static constexpr int64_t kWord = 64;
 
   // The place below which about such a share of the arcs are.
@@ -152,7 +181,7 @@ class FilterKruskal {
     constexpr int64_t kSamples = 1024;
     std::vector<Place<Bits>> sample;
     for (int64_t i = 0; i < kSamples; ++i) {
-      const int64_t arc = arcs_.arcs / kSamples * i + arcs_.arcs % kSamples * i / kSamples;
+      const int64_t arc = arcs_ / kSamples * i + arcs_ % kSamples * i / kSamples;
       sample.push_back({weights_.at(arc), arc});
     }
     const auto middle = sample.begin() + std::min(int64_t(share * double(kSamples)), kSamples - 1);
@@ -160,17 +189,13 @@ class FilterKruskal {
     return *middle;
   }
 
-  // Goes through the arcs of which is_wanted(arc, u, v) is true, in the order of their weights.
-  template <class IsWanted>
-  void add_all(IsWanted is_wanted) {
-    const Parts parts(arcs_.arcs, kGrain);
+  // Goes through the wanted arcs in the order of their weights.
+  void add_all(Collected wanted) {
+    const Parts parts(arcs_, kGrain);
     std::vector<std::vector<Edge>> edges_of_part(parts.parts);
     parallel_for(parts.parts, [&](int64_t part) {
       std::vector<Edge> edges;
-      arcs_.for_each_edge(parts.begin(part), parts.end(part), ends_,
-                          [&edges, is_wanted](int64_t arc, auto u, auto v) {
-                            if (is_wanted(arc, u, v)) edges.push_back({Index(u), Index(v), Arc(arc)});
-                          });
+      collect_(*this, wanted, parts.begin(part), parts.end(part), edges);
       edges_of_part[part] = std::move(edges);
     });
     std::vector<int64_t> begins{0};
@@ -180,10 +205,12 @@ class FilterKruskal {
     Buffer<Ranked> ranking(count);
     parallel_for(parts.parts, [&](int64_t part) {
       const std::vector<Edge> of_part = std::move(edges_of_part[part]);
-      for_each_in(0, int64_t(of_part.size()), [&, begin = begins[part]](int64_t i) {
-        edges[begin + i] = of_part[i];
-        ranking[begin + i] = {weights_.at(of_part[i].arc), Arc(begin + i)};
-      });
+      for_each_in(0, int64_t(of_part.size()),
+                  [edge_at = edges.data(), ranked = ranking.data(), from = of_part.data(), weights = weights_,
+                   begin = begins[part]](int64_t i) {
+                    edge_at[begin + i] = from[i];
+                    ranked[begin + i] = {weights.at(from[i].arc), Index(begin + i)};
+                  });
     });
     radix_sort(ranking, count);
     add_in_order(edges, ranking, count);
@@ -206,27 +233,34 @@ class FilterKruskal {
   static constexpr int64_t kAhead = 8;
 
   // The chosen arcs in ascending order.
-  ChosenArcs<Arc> listed() const {
-    const int64_t words = arcs_.arcs / kWord + 1;
-    ChosenArcs<Arc> forest{Buffer<Arc>(std::min(arcs_.vertices, arcs_.arcs) + 1)};
+  ChosenArcs<Index> listed() const {
+    const int64_t words = arcs_ / kWord + 1;
+    ChosenArcs<Index> forest{Buffer<Index>(std::min(vertices_, arcs_) + 1)};
     for_each_in(0, words, [this, &forest](int64_t w) {
       for (uint64_t word = chosen_[w]; word; word &= word - 1)
-        forest.arcs[forest.count++] = Arc(w * kWord + std::countr_zero(word));
+        forest.arcs[forest.count++] = Index(w * kWord + std::countr_zero(word));
     });
     return forest;
   }
 
-  const Arcs arcs_;
+  const int64_t vertices_, arcs_;
   const Weights<Bits> weights_;
   const Ends ends_;
+  const Collect collect_;
+  Place<Bits> heaviest_{};
   Buffer<Index> parent_;
   Buffer<uint64_t> chosen_;  // a bit for each arc
 };
 
-template <class Index, class Arc, class Bits, class Arcs>
-ChosenArcs<Arc> minimum_spanning_forest(const Arcs& arcs, const Weights<Bits> weights, uint64_t key) {
+template <class Index, class Bits, class Arcs>
+ChosenArcs<Index> minimum_spanning_forest(const Arcs& arcs, const Weights<Bits> weights, uint64_t key) {
+  using Forest = FilterKruskal<Index, Bits>;
   const Ends ends = weighs_the_same_both_ways(arcs, weights, key) ? Ends::kSmaller : Ends::kBoth;
-  return FilterKruskal<Index, Arc, Bits, Arcs>(arcs, weights, ends).forest();
+  const auto collect = [&arcs](const Forest& forest, Collected wanted, int64_t begin, int64_t end,
+                               std::vector<typename Forest::Edge>& edges) {
+    forest.collect_from(arcs, wanted, begin, end, edges);
+  };
+  return Forest(arcs.vertices, arcs.arcs, weights, ends, collect).forest();
 }
 
 }  // namespace conncomp

@@ -30,22 +30,23 @@ struct EclOptions {
 };
 
 // How the loops of a call are run: body(i) for each i in [0, count), which is so much work in all, in
-// elements.
+// elements. `concurrent` says whether by several threads.
+template <class Body>
+void ecl_for_each(bool concurrent, int64_t count, int64_t work, Body body) {
+  Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
+  if (!concurrent) parts.parts = 1;
+  parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
+}
+
+// How parents are accessed, and whether by several threads.
 struct Serial {
   using Access = Exclusive;
-  template <class Body>
-  static void for_each(int64_t count, int64_t, Body&& body) {
-    for_each_in(0, count, body);
-  }
+  static constexpr bool kConcurrent = false;
 };
 
 struct Concurrent {
   using Access = Shared;
-  template <class Body>
-  static void for_each(int64_t count, int64_t work, Body&& body) {
-    const Parts parts(count, kGrain * count / std::max<int64_t>(work, 1));
-    parallel_for(parts.parts, [&](int64_t part) { for_each_in(parts.begin(part), parts.end(part), body); });
-  }
+  static constexpr bool kConcurrent = true;
 };
 
 // Calls work(Serial()) or work(Concurrent()). The number of threads is looked up once: another caller may
@@ -72,12 +73,13 @@ struct WatchedPath {
   void step() { checkpoint(1); }
 };
 
-template <class Threads, int init, class Pointer, class Vertex, class Index>
-void ecl_start_rows(const Rows<Pointer, Vertex> rows, Index* parent) {
-  Threads::for_each(rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
+template <class Pointer, class Vertex, class Index>
+void ecl_start_rows(const Rows<Pointer, Vertex> rows, bool concurrent, int init, Index* parent) {
+  ecl_for_each(concurrent, rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
     Index start = Index(v);
-    if constexpr (init == 2) rows.for_each_neighbour(v, [&](Vertex u) { start = std::min(start, Index(u)); });
-    if constexpr (init == 3)
+    if (init == 2)
+      rows.for_each_neighbour(v, [&](Vertex u) { start = std::min(start, Index(u)); });
+    else if (init == 3)
       for (int64_t arc = rows.begin(v), end = rows.begin(v + 1); arc < end && start == Index(v); ++arc) {
         checkpoint(1);
         const Vertex u = rows.target(arc);
@@ -90,7 +92,7 @@ void ecl_start_rows(const Rows<Pointer, Vertex> rows, Index* parent) {
 template <class Threads, int jump, class Pointer, class Vertex, class Index>
 void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* parent) {
   using Access = typename Threads::Access;
-  Threads::for_each(rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
+  ecl_for_each(Threads::kConcurrent, rows.vertices, rows.vertices + rows.arcs, [=](int64_t v) {
     Index root = find<Access, Jump(jump)>(parent, Index(v), WatchedPath());
     rows.for_each_neighbour(v, [&](Vertex u) {
       if (symmetric ? u < v : u != v)
@@ -102,7 +104,7 @@ void ecl_unite_rows(const Rows<Pointer, Vertex> rows, bool symmetric, Index* par
 // Calls body(low, high) for the ends of every arc that is no loop.
 template <class Threads, class Vertex, class Body>
 void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Body body) {
-  Threads::for_each(arcs, arcs, [=](int64_t arc) {
+  ecl_for_each(Threads::kConcurrent, arcs, arcs, [=](int64_t arc) {
     const Vertex a = Shared::load(src + arc), b = Shared::load(dst + arc);
     if (a != b && is_vertex(a, vertices) && is_vertex(b, vertices)) body(std::min(a, b), std::max(a, b));
   });
@@ -111,7 +113,7 @@ void ecl_for_each_edge(const Vertex* src, const Vertex* dst, int64_t arcs, int64
 template <class Threads, int init, class Vertex, class Index>
 void ecl_start_arcs(const Vertex* src, const Vertex* dst, int64_t arcs, int64_t vertices, Index* parent) {
   using Access = typename Threads::Access;
-  Threads::for_each(vertices, vertices, [=](int64_t v) { parent[v] = Index(v); });
+  ecl_for_each(Threads::kConcurrent, vertices, vertices, [=](int64_t v) { parent[v] = Index(v); });
   if constexpr (init > 1)
     ecl_for_each_edge<Threads>(src, dst, arcs, vertices, [=](Vertex low, Vertex high) {
       if constexpr (init == 2)
@@ -135,7 +137,7 @@ void ecl_finish(int64_t vertices, int finish, Index* parent) {
   using Access = typename Threads::Access;
   with_choice<3>(finish, [=](auto choice) {
     constexpr int variant = choice();
-    Threads::for_each(vertices, vertices, [=](int64_t v) {
+    ecl_for_each(Threads::kConcurrent, vertices, vertices, [=](int64_t v) {
       finish_path<Access, variant>(parent, Index(v), Access::load(parent + v), WatchedPath());
     });
   });
@@ -145,7 +147,7 @@ void ecl_finish(int64_t vertices, int finish, Index* parent) {
 template <class Pointer, class Vertex, class Index>
 void ecl_roots(const Rows<Pointer, Vertex> rows, bool symmetric, EclOptions options, Index* roots) {
   with_threads([=]<class Threads>(Threads) {
-    with_choice<3>(options.init, [=](auto init) { ecl_start_rows<Threads, init()>(rows, roots); });
+    ecl_start_rows(rows, Threads::kConcurrent, options.init, roots);
     with_choice<4>(options.jump, [=](auto jump) { ecl_unite_rows<Threads, jump()>(rows, symmetric, roots); });
     ecl_finish<Threads>(rows.vertices, options.finish, roots);
   });
