@@ -135,4 +135,9 @@ def test_installs_are_those_of_ci():
         for line in block.splitlines()
         if line.startswith(INSTALLS)
     }
-    assert extras <= {'pip install ".[cli]"', 'pip install ".[cli,models,plots]"', 'pip install "conncomp[test]"', 'pip install ".[cuda13]"'}
+    assert extras <= {
+        'pip install ".[cli]"',
+        'pip install ".[cli,models,plots]"',
+        'pip install "conncomp[test]"',
+        'pip install ".[cuda13]"',
+    }

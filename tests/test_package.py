@@ -204,7 +204,12 @@ def test_build_that_is_chosen(wanted, supported, built, chosen):
             f"no build of that name; unset it or use {AVX512} or {V3} or generic",
         ),
         (AVX512, {"generic", V3}, EVERY, f"processor does not .* use {V3} or generic"),
-        (AVX512, EVERY, {"generic"}, "this installation was built without it; unset it or use generic"),
+        (
+            AVX512,
+            EVERY,
+            {"generic"},
+            "this installation was built without it; unset it or use generic",
+        ),
     ],
 )
 def test_builds_that_cannot_be_loaded(wanted, supported, built, message):

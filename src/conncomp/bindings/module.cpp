@@ -50,8 +50,6 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
   check_interpreter();
   define_arrays(m);
-  define_grid_papers(m);
-  define_windings(m);
   define_graph(m);
   define_graph_papers(m);
   define_strong(m);

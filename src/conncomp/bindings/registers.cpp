@@ -6,6 +6,8 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
   check_interpreter();
   define_grid(m);
+  define_grid_papers(m);
+  define_windings(m);
   define_components(m);
   define_intensities(m);
   define_contacts(m);
