@@ -278,5 +278,5 @@ def test_numbers_of_vertices(count):
 )
 def test_memory_that_there_is_none_of(find):
     graph = Graph.from_edges([0], [1], num_vertices=10**16)
-    with pytest.raises(MemoryError, match=r"Unable to allocate 80000000\.0 GB"):
+    with pytest.raises(MemoryError, match=r"80000000\.0 GB|takes 74505806 GiB"):
         find(graph)

@@ -164,7 +164,7 @@ def test_states_of_strangers():
         ((), "the state has 0 arrays"),
         ((words.astype("i8"),), "words is int64"),
         ((words[:, :3],), "words is uint64 of shape"),
-        ((words.tolist(),), "words is a list"),
+        ((words.tolist(),), "array 0 of the state is a list"),
         ((more,), "other numbers of spins"),
         ((beyond,), "bits beyond the domains"),
     ]:

@@ -306,7 +306,7 @@ def test_what_is_returned_is_a_copy():
 def test_probabilities_are_exact(beta, coupling):
     """To the last of 64 bits, whatever context of decimal arithmetic the caller has."""
     probability = bond_probability(beta, coupling)
-    weights = [acceptance(beta, coupling, lost) for lost in range(5)]
+    weights = [acceptance(beta, coupling, lost, q=2) for lost in range(5)]
     given = []
     model = Potts(SHAPE, beta=beta, coupling=coupling)
 
