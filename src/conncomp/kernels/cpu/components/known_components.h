@@ -58,29 +58,6 @@ struct Part {
   const Places& places;  // in the word
 };
 
-// Calls visit(part) for all parts of components in lines [begin, end).
-template <class Visit>
-void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
-                   Visit&& visit) {
-  std::vector<int64_t> place(items.shape.size());
-  const int64_t length = items.length();
-  const auto visit_piece = [&](const LabelPiece piece) {
-    for_each_line(piece, length, [&](int64_t line, const int32_t* labels, int64_t from, int64_t to) {
-      find_line(line, items.shape, place);
-      for_each_word(from, to, [&](int64_t first, int count) {
-        const int64_t index = line * length + first;
-        for_each_label_of_word(
-            labels + first, count, piece.background, piece.rows, [&](int32_t number, const auto& places) {
-              const int64_t row = rows.row(piece.base + number);
-              if (!rows.has(row)) return;
-              visit(Part<std::decay_t<decltype(places)>>{row, place.data(), first, index, places});
-            });
-      });
-    });
-  };
-  for_each_piece(items.labels, begin * length, end * length, rows.label_rows(), visit_piece);
-}
-
 // A table of so many entries a row.
 template <class Entry>
 class RowTable {
@@ -107,6 +84,31 @@ class RowTable {
   Buffer<Entry> entries_;
 };
 
+// Calls add(state, table, part) for all parts of components in lines [begin, end).
+template <class Entry, class State, class Add>
+void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin, int64_t end,
+                   State& state, RowTable<Entry>& table, Add&& add) {
+  std::vector<int64_t> place(items.shape.size());
+  const int64_t length = items.length();
+  const auto add_piece = [&](const LabelPiece piece) {
+    RowTable<Entry> own = std::move(table);  // what it is made of stays in registers
+    for_each_line(piece, length, [&](int64_t line, const int32_t* labels, int64_t from, int64_t to) {
+      find_line(line, items.shape, place);
+      for_each_word(from, to, [&](int64_t first, int count) {
+        const int64_t index = line * length + first;
+        for_each_label_of_word(
+            labels + first, count, piece.background, piece.rows, [&](int32_t number, const auto& places) {
+              const int64_t row = rows.row(piece.base + number);
+              if (!rows.has(row)) return;
+              add(state, own, Part<std::decay_t<decltype(places)>>{row, place.data(), first, index, places});
+            });
+      });
+    });
+    table = std::move(own);
+  };
+  for_each_piece(items.labels, begin * length, end * length, rows.label_rows(), add_piece);
+}
+
 // A table that add(state, table, part) makes of all parts of components, where each thread has a state, and
 // join of the tables of threads.
 template <class Entry, class Begin, class Add, class Join>
@@ -121,7 +123,7 @@ RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows,
               // Not in the vector, where tables would share cache lines.
               RowTable<Entry> table(rows.count(), width);
               auto state = begin_state();
-              for_each_part(items, rows, begin, end, [&](const auto& part) { add(state, table, part); });
+              for_each_part(items, rows, begin, end, state, table, add);
               tables[t] = std::move(table);
             });
   for (int64_t t = 1; t < most; ++t) tables[0].join(tables[t], join);

@@ -254,10 +254,12 @@ class MeasuresOf final : public Measures {
   void add_piece(const LabelPiece piece, const std::vector<int64_t>& shape, Table& table) const {
     typename Table::Place place{};
     if constexpr (std::is_same_v<Table, WideTable>) place.resize(shape.size());
+    Table own = std::move(table);  // what it is made of stays in registers
     for_each_line(piece, shape.back(), [&](int64_t line, const int32_t* labels, int64_t begin, int64_t end) {
       find_line(line, shape, place);
-      add_line(piece, labels, begin, end, place, table);
+      add_line(piece, labels, begin, end, place, own);
     });
+    table = std::move(own);
   }
 
   void add_line(const LabelPiece piece, const int32_t* labels, int64_t begin, int64_t end,
