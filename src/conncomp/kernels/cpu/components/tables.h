@@ -60,11 +60,13 @@ inline void count_labels(const LabelArray& labels, int64_t rows, int64_t* sizes)
     if (t > 0) helper_tables[t - 1] = Buffer<int64_t>::zeros(rows);
     int64_t* const sizes_of_part = t > 0 ? helper_tables[t - 1].data() : sizes;
     for_each_piece(labels, begin, end, rows, [=](const LabelPiece& piece) {
-      for_each_word(
-          piece.begin, piece.end, [=, table = sizes_of_part + piece.base](int64_t first, int count) {
-            for_each_label_of_word(piece.labels + first, count, piece.background, piece.rows,
-                                   [=](int32_t label, const auto& places) { table[label] += places.size(); });
-          });
+      for_each_word(piece.begin, piece.end,
+                    [labels = piece.labels, background = piece.background, rows = piece.rows,
+                     table = sizes_of_part + piece.base](int64_t first, int count) {
+                      for_each_label_of_word(
+                          labels + first, count, background, rows,
+                          [=](int32_t label, const auto& places) { table[label] += places.size(); });
+                    });
     });
   });
   for (const Buffer<int64_t>& table : helper_tables)
