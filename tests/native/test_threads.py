@@ -113,7 +113,7 @@ print(_xxsubinterpreters.run_string(interpreter, '''
 import warnings
 warnings.simplefilter("ignore")
 try:
-    import conncomp
+    import conncomp.grid
 except ImportError as error:
     assert "main interpreter only" in str(error)
 else:
