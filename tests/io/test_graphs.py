@@ -885,7 +885,7 @@ def test_graphml_may_not_be_large(tmp_path, monkeypatch):
 
 def test_graphml_without_networkx(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ImportError, match=r"needs networkx: pip install 'conncomp\[io\]'"):
+    with pytest.raises(ImportError, match=r"needs networkx: pip install 'conncomp\[networkx\]'"):
         Graph.read(put(tmp_path, "a.graphml", "<graphml/>"))
 
 

@@ -453,7 +453,7 @@ class Graph:
             lets expect, see the notes.
         ImportError
             If the format needs a package that is not installed: GraphML NetworkX, by
-            ``pip install 'conncomp[io]'``.
+            ``pip install 'conncomp[networkx]'``.
         OSError
             If the file cannot be opened or read: `FileNotFoundError`, `IsADirectoryError`,
             `PermissionError`, ...

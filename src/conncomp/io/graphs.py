@@ -354,7 +354,7 @@ class _InterruptibleBytes(io.BytesIO):
 
 
 def _read_graphml(source: Source) -> tuple[Graph, Names]:
-    networkx = optional("networkx", "networkx")
+    networkx = optional("networkx")
     content = source.read_bytes(MOST_GRAPHML + 1)
     if len(content) > MOST_GRAPHML:
         raise source.error(
