@@ -13,6 +13,7 @@ from conncomp._core import native
 
 FOLDER = Path(__file__).parent / "native"
 KERNELS = FOLDER.parents[1] / "src" / "conncomp" / "kernels"
+CORE = sorted((KERNELS / "cpu" / "core").glob("*.cpp"))
 COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
 
 # Shadow memory collides with randomised addresses on recent kernels: ThreadSanitizer's often,
@@ -36,11 +37,11 @@ def compile_natively(name, instructions, flags, program):
         pytest.skip("no C++ compiler on PATH")
     if not native.supports(instructions):
         pytest.skip(f"this processor does not have the instructions of {instructions}")
-    compile_program([COMPILER, *INSTRUCTIONS[instructions], *flags], name, program)
+    sources = [FOLDER / f"{name}.cpp", *CORE]
+    compile_sources([COMPILER, *INSTRUCTIONS[instructions], *flags], sources, program)
 
 
-def compile_program(compiler, name, program):
-    sources = [FOLDER / f"{name}.cpp", *sorted((KERNELS / "cpu" / "core").glob("*.cpp"))]
+def compile_sources(compiler, sources, program):
     options = ["-std=c++20", "-ffp-contract=off"]
     subprocess.run(
         [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, *sources, "-o", program],
@@ -53,8 +54,8 @@ def compile_for_arm(name, program):
     zig = [sys.executable, "-m", "ziglang"]
     compiler = [*zig, "c++", "-target", "aarch64-linux-musl", "-c"]
     objects = [program.with_name(f"{part}.o") for part in (name, "bare_library")]
-    compile_program([*compiler, "-O3"], name, objects[0])
-    compile_program([*compiler, "-O2", "-fno-builtin"], "bare_library", objects[1])
+    compile_sources([*compiler, "-O3"], [FOLDER / f"{name}.cpp", *CORE], objects[0])
+    compile_sources([*compiler, "-O2", "-fno-builtin"], [FOLDER / "bare_library.cpp"], objects[1])
     link = [*zig, "ld.lld", *objects, "-o", program]
     missing = subprocess.run(
         [*link, "--no-demangle", "--error-limit=0"], capture_output=True, text=True

@@ -77,7 +77,7 @@ def test_sanitized(sanitizer, part):
 # A stand-in for compute-sanitizer: it runs the command, and finds what is asked of it.
 STAND_IN = """#!{python}
 import os, subprocess, sys
-tool, command = sys.argv[1], sys.argv[3:]
+command = [word for word in sys.argv[1:] if not word.startswith("--")]
 if "-c" in command:
     wrong = "threadIdx.x + 1" in command[-1] or not command[-1].count("syncthreads")
     sys.exit(86 if wrong else 0)
