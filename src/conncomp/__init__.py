@@ -47,6 +47,7 @@ _ROOMS = {
         "percolates",
     ),
     "io": ("read_image", "write_image", "write_view"),
+    "tables": ("ClusterPairs", "cluster_pairs", "cluster_quality"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 # These have names of their own.
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from conncomp.graph import *
     from conncomp.grid import *
     from conncomp.io import *
+    from conncomp.tables import *
 
     __version__: str
 else:

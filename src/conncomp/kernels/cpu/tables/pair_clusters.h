@@ -1,0 +1,223 @@
+// Clusters of ids that grow by tables of pairs, at several thresholds of the pairs' weights at once.
+//
+// What: ids become numbers (interning.h), and pairs unite these in a forest for each threshold
+// (core/union_find.h). Labels can be had between batches.
+// How: by blocks of rows. All threads look the ids of a block up; one adds those that are new, in the order
+// of rows, left before right, so that numbers are the order of first appearance whatever the threads; all
+// threads unite. Clusters of a threshold are parts of those of a lower one: so a pair is united at the
+// highest threshold that its weight reaches, and goes on to the next lower one only if it was not connected
+// there. All but n - 1 pairs end at the first forest, however many there are. An interruption may leave a
+// pair between two forests: `mend` unites all of a forest in the lower ones. Cost: two cache misses an id and
+// two a pair. Memory: that of interning, and 4 bytes an id and threshold.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/union_find.h"
+#include "cpu/core/numbering.h"
+#include "cpu/core/parallel.h"
+#include "cpu/tables/growing_array.h"
+#include "cpu/tables/interning.h"
+
+namespace conncomp {
+
+// Says whether a union was one.
+struct Joined {
+  bool joined = false;
+  void united() { joined = true; }
+};
+
+// Forests of the numbers of ids, one for each threshold, the lowest first.
+class ThresholdForests {
+ public:
+  explicit ThresholdForests(int thresholds) : parents_(thresholds) {}
+
+  int levels() const { return int(parents_.size()); }
+  int64_t size() const { return parents_.empty() ? 0 : parents_[0].size(); }
+  const int32_t* parents(int level) const { return parents_[level].data(); }
+  int32_t* parents(int level) { return parents_[level].data(); }
+
+  // Adds entries, each a component, until there are so many.
+  void grow(int64_t entries) {
+    for (GrowingArray<int32_t>& forest : parents_)
+      for (int64_t more = entries - forest.size(); more > 0; more = 0) {
+        const int64_t first = forest.size();
+        int32_t* const added = forest.extend(more);
+        for_each_in(0, more, [=](int64_t i) { added[i] = int32_t(first + i); });
+      }
+  }
+
+  // Unites two entries in the forests of the `level` lowest thresholds.
+  void unite_below(int level, int32_t u, int32_t v) {
+    for (bool joined = true; joined && level > 0;) {
+      Joined unions;
+      unite<Shared>(parents(--level), u, v, unions);
+      joined = unions.joined;
+    }
+  }
+
+  // Unites in each forest what is connected in that of the next higher threshold.
+  void mend() {
+    for (int level = levels() - 1; level > 0; --level)
+      for_each_index(size(), [this, level](int64_t i) {
+        unite<Shared>(parents(level - 1), int32_t(i), Shared::load(parents(level) + i));
+      });
+  }
+
+ private:
+  std::vector<GrowingArray<int32_t>> parents_;
+};
+
+// How many thresholds the weight of a pair reaches; all of them where pairs have no weights.
+class Levels {
+ public:
+  Levels(const double* weights, const std::vector<double>& thresholds)
+      : weights_(weights), thresholds_(thresholds) {}
+
+  int operator()(int64_t row) const {
+    if (!weights_) return int(thresholds_.size());
+    const double weight =
+        std::bit_cast<double>(Shared::load(reinterpret_cast<const uint64_t*>(weights_) + row));
+    int level = 0;
+    for (const double threshold : thresholds_) level += weight >= threshold;
+    return level;
+  }
+
+ private:
+  const double* const weights_;
+  const std::vector<double>& thresholds_;  // ascending
+};
+
+template <class Ids>
+class PairClusters {
+ public:
+  using Column = typename Ids::Column;
+
+  // Thresholds ascend; at least one, which is of no meaning where pairs have no weights.
+  explicit PairClusters(std::vector<double> thresholds)
+      : thresholds_(std::move(thresholds)), forests_(int(thresholds_.size())) {}
+
+  const Ids& ids() const { return interning_.ids(); }
+  int64_t size() const { return interning_.size(); }
+  const ThresholdForests& forests() const { return forests_; }
+
+  // Lets numbers[i] be the number of the id of row i, which gets one if it has none.
+  void add_ids(const Column& column, int64_t rows, int32_t* numbers) {
+    add_blocks(column, nullptr, rows, numbers, nullptr,
+               [](int64_t, int64_t, const int32_t*, const int32_t*) {});
+  }
+
+  // Adds pairs; `weights` may be null, and `left_numbers` and `right_numbers` get the numbers of their ids
+  // unless they are null.
+  void add_pairs(const Column& left, const Column& right, const double* weights, int64_t rows,
+                 int32_t* left_numbers, int32_t* right_numbers) {
+    if (torn_) mend();
+    torn_ = true;
+    const Levels level(weights, thresholds_);
+    add_blocks(left, &right, rows, left_numbers, right_numbers,
+               [&](int64_t first, int64_t count, const int32_t* u, const int32_t* v) {
+                 unite_block(level, first, count, u, v);
+               });
+    torn_ = false;
+  }
+
+  // Fills a label for each id, as label_forest does; returns the number of components.
+  int64_t label(int threshold, bool consecutive, int32_t* labels) {
+    if (torn_) mend();
+    int32_t* const parent = forests_.parents(threshold);
+    for_each_index(size(), [=](int64_t i) { labels[i] = find<Shared>(parent, int32_t(i)); });
+    return label_forest(labels, size(), consecutive);
+  }
+
+  // Unites each entry with one that is not larger, at a threshold, as when clusters are read from a file.
+  void unite_roots(int threshold, const int32_t* roots, int64_t count) {
+    forests_.grow(size());
+    for_each_index(std::min(count, size()), [=, this](int64_t i) {
+      const int32_t root = Shared::load(roots + i);
+      if (root >= 0 && root < size()) unite<Shared>(forests_.parents(threshold), int32_t(i), root);
+    });
+  }
+
+ private:
+  static constexpr int64_t kBlock = 1 << 17;
+  static constexpr int64_t kRowsAThread = kGrain / 8;
+
+  void mend() {
+    forests_.grow(size());
+    forests_.mend();
+    torn_ = false;
+  }
+
+  // Calls then(first, count, numbers of `left`, numbers of `right`) for blocks of rows.
+  template <class Then>
+  void add_blocks(const Column& left, const Column* right, int64_t rows, int32_t* left_numbers,
+                  int32_t* right_numbers, Then then) {
+    const int64_t largest = std::min(rows, kBlock);
+    Buffer<int32_t> left_block(largest), right_block(largest);
+    for (int64_t first = 0; first < rows; first += kBlock) {
+      const int64_t count = std::min(kBlock, rows - first);
+      int32_t* const u = left_numbers ? left_numbers + first : left_block.data();
+      int32_t* const v = right_numbers ? right_numbers + first : right_block.data();
+      number_block(left, right, first, count, u, v);
+      forests_.grow(size());
+      then(first, count, u, v);
+    }
+  }
+
+  void number_block(const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u,
+                    int32_t* v) {
+    interning_.make_room(0);
+    const Parts parts(count, kRowsAThread);
+    std::vector<std::vector<int64_t>> missing_of(parts.parts);  // twice the row, and 1 more of the right
+    parallel_for(parts.parts, [&](int64_t part) {
+      const int64_t begin = parts.begin(part), end = parts.end(part);
+      interning_.look_up(left, first + begin, first + end, u + begin);
+      if (right) interning_.look_up(*right, first + begin, first + end, v + begin);
+      std::vector<int64_t> missing;
+      for (int64_t i = begin; i < end; ++i) {
+        if (u[i] < 0) missing.push_back(2 * i);
+        if (right && v[i] < 0) missing.push_back(2 * i + 1);
+      }
+      missing_of[part] = std::move(missing);
+    });
+    for (const std::vector<int64_t>& missing : missing_of) {
+      const int64_t* const places = missing.data();
+      interning_.intern(
+          int64_t(missing.size()),
+          [=, &left](int64_t k) { return (places[k] & 1 ? *right : left)[first + places[k] / 2]; },
+          [=](int64_t k, int64_t number) { (places[k] & 1 ? v : u)[places[k] / 2] = int32_t(number); });
+    }
+  }
+
+  void unite_block(const Levels& level, int64_t first, int64_t count, const int32_t* u, const int32_t* v) {
+    constexpr int64_t kAhead = 32;
+    const Parts parts(count, kRowsAThread);
+    parallel_for(parts.parts, [&](int64_t part) {
+      const int64_t end = parts.end(part);
+      for_each_in(parts.begin(part), end, [=, this, &level](int64_t i) {
+        const int64_t later = std::min(i + 2 * kAhead, end - 1), soon = std::min(i + kAhead, end - 1);
+        if (const int of_later = level(first + later); of_later > 0) {
+          const int32_t* const parent = forests_.parents(of_later - 1);
+          __builtin_prefetch(parent + u[later]);
+          __builtin_prefetch(parent + v[later]);
+        }
+        if (const int of_soon = level(first + soon); of_soon > 0) {
+          const int32_t* const parent = forests_.parents(of_soon - 1);
+          __builtin_prefetch(parent + Shared::load(parent + u[soon]));
+          __builtin_prefetch(parent + Shared::load(parent + v[soon]));
+        }
+        forests_.unite_below(level(first + i), u[i], v[i]);
+      });
+    });
+  }
+
+  const std::vector<double> thresholds_;
+  Interning<Ids> interning_;
+  ThresholdForests forests_;
+  bool torn_ = false;  // whether pairs may be in some of the forests that they belong to only
+};
+
+}  // namespace conncomp

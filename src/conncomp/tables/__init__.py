@@ -1,0 +1,7 @@
+"""Clusters of tables of pairs."""
+
+from conncomp.tables.growing import ClusterPairs
+from conncomp.tables.pairs import cluster_pairs
+from conncomp.tables.quality import cluster_quality
+
+__all__ = ["ClusterPairs", "cluster_pairs", "cluster_quality"]

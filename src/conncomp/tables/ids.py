@@ -1,0 +1,432 @@
+"""Ids of any type that can be equal, as keys of words or bytes, and back.
+
+Types of one family may meet: integers of any width, strings of any layout. What makes keys of a family's
+columns (`Ids`) remembers the types that came, for the column of distinct ids that it makes at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.tables.columns import Column, arrow
+
+Words = NDArray[np.uint64]
+# What is given to a kernel for a column: words, or ends of bytes and bytes.
+Keys = tuple[NDArray[Any], ...]
+
+UNITS = ("s", "ms", "us", "ns")  # each finer than the one before
+
+
+class Family(NamedTuple):
+    """What types must share for their values to be compared."""
+
+    name: str
+    detail: Any = None  # such as the time zone of timestamps
+    words: int = 1  # of a key; 0 for bytes
+
+
+def family_of(kind: Any, column: Column) -> Family:
+    """Return the family of a dtype or of a type of Arrow."""
+    found = _family_of_dtype(kind) if isinstance(kind, np.dtype) else _family_of_arrow(kind)
+    if found is None:
+        raise TypeError(
+            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use integers, "
+            "strings, binary, dates, times, decimals, UUIDs, or structs of these"
+        )
+    return found
+
+
+def _family_of_dtype(dtype: np.dtype[Any]) -> Family | None:
+    families = {"i": "integer", "u": "integer", "b": "boolean", "f": "floating", "m": "duration"}
+    if dtype.kind in families:
+        return Family(families[dtype.kind])
+    if dtype.kind == "M":
+        return Family("date") if dtype == np.dtype("M8[D]") else Family("timestamp", "None")
+    return {"U": Family("string", words=0), "S": Family("binary", words=0)}.get(dtype.kind)
+
+
+def _family_of_arrow(kind: Any) -> Family | None:
+    pa = arrow()
+    types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        inner = _family_of_arrow(kind.storage_type)
+        return None if inner is None else Family(f"{kind}", inner.name, inner.words)
+    if types.is_null(kind):
+        return Family("null")
+    if types.is_timestamp(kind):
+        return Family("timestamp", str(kind.tz))
+    if types.is_decimal(kind):
+        return Family("decimal", words=2)
+    if types.is_fixed_size_binary(kind):
+        return Family("binary", 16, 2) if kind.byte_width == 16 else Family("binary", words=0)
+    simple = (
+        (types.is_integer, Family("integer")),
+        (types.is_boolean, Family("boolean")),
+        (types.is_floating, Family("floating")),
+        (types.is_date, Family("date")),
+        (types.is_time, Family("time")),
+        (types.is_duration, Family("duration")),
+        (_is_string, Family("string", words=0)),
+        (_is_binary, Family("binary", words=0)),
+    )
+    return next((family for is_one, family in simple if is_one(kind)), None)
+
+
+def _is_string(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def _is_binary(kind: Any) -> bool:
+    return str(kind) in ("binary", "large_binary", "binary_view")
+
+
+class Ids:
+    """How ids of one family become keys, and keys ids.
+
+    Parameters
+    ----------
+    family : Family
+        `Family.words` says which clusters take the keys.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+        self.types: list[Any] = []  # that came, each once
+        self._mixed = self._negative = self._large = False  # of integers
+
+    @property
+    def parts(self) -> int:
+        """Of how many columns the ids are."""
+        return 1
+
+    def admit(self, columns: Sequence[Column], interned: Any) -> None:
+        """Accept columns of other types, or raise an error that names both.
+
+        `interned` returns the keys that there are already, one word each.
+        """
+        for column in columns:
+            kind = column.type
+            if kind in self.types or str(kind) == "null":
+                continue
+            self._refuse_others(column, kind)
+            self.types.append(kind)
+        if self.family.name == "integer" and not self._mixed:
+            signs = {_is_signed(kind) for kind in self.types}
+            if len(signs) == 2:
+                self._mixed = True
+                words = interned()
+                if words is not None and len(words):
+                    first = _is_signed(self.types[0])
+                    self._note_signs(words.view(np.int64 if first else np.uint64), self.types[0])
+
+    def _refuse_others(self, column: Column, kind: Any) -> None:
+        family = family_of(kind, column)
+        if family.name == self.family.name and family.detail == self.family.detail:
+            return
+        before = self.types[0] if self.types else self.family.name
+        remedy = "cast one to the type of the other first"
+        if {family.name, self.family.name} == {"timestamp"}:
+            remedy = "their time zones differ; " + remedy
+        raise TypeError(
+            f"{column.name} has ids of type {kind}, but there are ids of {before}; {remedy}"
+        )
+
+    def _note_signs(self, values: NDArray[Any], kind: Any) -> None:
+        """Raise if there are both negative ids and such of 2^63 and more."""
+        if not len(values):
+            return
+        if _is_signed(kind):
+            self._negative |= bool(values.min() < 0)
+        else:
+            self._large |= bool(values.max() > np.iinfo(np.int64).max)
+        if self._negative and self._large:
+            raise ValueError(
+                f"ids are of {' and '.join(map(str, self.types))}, with negative ones and such of "
+                "2^63 and more, which no type of 64 bits has; cast both to strings or decimals"
+            )
+
+    def keys(self, piece: Any, kind: Any) -> Keys:
+        """Return the keys of a piece of a column that was admitted, without nulls."""
+        if isinstance(piece, np.ndarray):
+            return self._keys_of_numpy(piece)
+        if str(kind) == "null":  # of which nothing is left without nulls
+            return (np.empty((0, self.family.words), np.uint64),) if self.family.words else NO_BYTES
+        return self._keys_of_arrow(piece, kind)
+
+    def _keys_of_numpy(self, piece: NDArray[Any]) -> Keys:
+        kind, name = piece.dtype, self.family.name
+        if self.family.words == 0:
+            return encode(piece)
+        if name == "integer":
+            if self._mixed:
+                self._note_signs(piece, kind)
+            wide = piece.astype(np.int64 if kind.kind == "i" else np.uint64, copy=False)
+        elif name == "floating":
+            wide = piece.astype(np.float64) + 0.0  # of -0 and 0, one
+        elif name in ("timestamp", "duration"):
+            unit = np.datetime_data(kind)[0]
+            wide = self._in_unit(piece, kind, unit if unit in UNITS else "s")
+        else:  # dates and booleans
+            wide = piece.astype(np.int64)
+        return (one_word(wide),)
+
+    def _in_unit(self, piece: NDArray[Any], kind: np.dtype[Any], unit: str) -> NDArray[Any]:
+        """Return times in nanoseconds, where every unit meets, or raise."""
+        factor = 1000 ** (len(UNITS) - 1 - UNITS.index(unit))
+        native_order = kind.newbyteorder("=")
+        plain = piece.astype(native_order, copy=False).astype(f"{kind.kind}8[{unit}]")
+        return scaled(plain.view(np.int64), factor, kind)
+
+    def _keys_of_arrow(self, piece: Any, kind: Any) -> Keys:
+        pa = arrow()
+        name = self.family.name
+        if isinstance(piece, pa.ExtensionArray):
+            return Ids(_family_of_arrow(kind.storage_type) or self.family).keys(
+                piece.storage, kind.storage_type
+            )
+        if self.family.words == 0:
+            wide = pa.large_string() if name == "string" else pa.large_binary()
+            return buffers_of(piece if piece.type == wide else piece.cast(wide))
+        if name == "decimal":
+            # Of what does not differ but by trailing zeros, one key: all have the largest scale that
+            # is likely to be needed.
+            return (two_words(self._rescaled(piece, kind)),)
+        if self.family.words == 2:
+            return (two_words(piece),)
+        if name == "integer":
+            values = piece.to_numpy()
+            return self._keys_of_numpy(values)
+        if name == "floating":
+            return self._keys_of_numpy(piece.to_numpy())
+        if name == "boolean":
+            return self._keys_of_numpy(piece.to_numpy(zero_copy_only=False))
+        if name == "date":
+            return (one_word(piece.cast(pa.date32()).view(pa.int32()).to_numpy().astype(np.int64)),)
+        if name == "time":
+            whole = pa.int32() if kind.bit_width == 32 else pa.int64()
+            plain = piece.view(whole).to_numpy().astype(np.int64)
+        else:
+            plain = piece.view(pa.int64()).to_numpy()
+        factor = 1000 ** (len(UNITS) - 1 - UNITS.index(kind.unit))
+        return (one_word(scaled(plain, factor, kind)),)
+
+    def _rescaled(self, piece: Any, kind: Any) -> Any:
+        pa = arrow()
+        wide = pa.decimal128(38, self.scale)
+        if piece.type == wide:
+            return piece
+        try:
+            return piece.cast(wide)
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"ids of {kind} do not fit {wide}, in which decimals are compared ({error}); cast "
+                "them to strings"
+            ) from error
+
+    @property
+    def scale(self) -> int:
+        """How many digits decimals have behind the point."""
+        return DECIMAL_SCALE
+
+    def values(self, keys: Keys, as_arrow: bool) -> Any:
+        """Return the ids of keys, as an array of NumPy or of Arrow."""
+        if as_arrow or any(not isinstance(kind, np.dtype) for kind in self.types):
+            return self._arrow_values(keys)
+        return self._numpy_values(keys)
+
+    def _numpy_values(self, keys: Keys) -> NDArray[Any]:
+        name = self.family.name
+        first = self.types[0]
+        same = first.newbyteorder("=") if len(self.types) == 1 else None
+        if self.family.words == 0:
+            return decode(*keys, text=name == "string")
+        words = keys[0].reshape(-1)
+        if name == "integer":
+            wanted = self._integer_type()
+            return words.view(np.int64 if wanted.kind == "i" else np.uint64).astype(
+                wanted, copy=False
+            )
+        if name == "floating":
+            return words.view(np.float64).astype(np.result_type(*self.types), copy=False)
+        if name == "boolean":
+            return words.astype(np.bool_)
+        if name == "date":
+            return words.view("M8[D]")
+        exact = words.view(f"{first.kind}8[ns]")
+        return exact.astype(same if same is not None else np.result_type(*self.types))
+
+    def _integer_type(self) -> np.dtype[Any]:
+        dtypes = [
+            kind if isinstance(kind, np.dtype) else np.dtype(kind.to_pandas_dtype())
+            for kind in self.types
+        ]
+        common = np.result_type(*dtypes)
+        if common.kind in "iu":
+            return common.newbyteorder("=")
+        return np.dtype(np.int64 if self._negative else np.uint64)
+
+    def _arrow_values(self, keys: Keys) -> Any:
+        pa = arrow()
+        name, kinds = self.family.name, [_as_arrow_type(kind) for kind in self.types]
+        same = kinds[0] if len(set(kinds)) == 1 else None
+        count = len(keys[0]) - (self.family.words == 0)
+        if name == "null":
+            return pa.nulls(0)
+        if isinstance(same, pa.BaseExtensionType):
+            inner = Ids(cast(Family, _family_of_arrow(same.storage_type)))
+            inner.types = [same.storage_type]
+            return pa.ExtensionArray.from_storage(same, inner._arrow_values(keys))
+        if self.family.words == 0:
+            wide = pa.large_string() if name == "string" else pa.large_binary()
+            made = pa.Array.from_buffers(wide, count, [None, *map(pa.py_buffer, keys)])
+            return narrowed(made, same)
+        if self.family.words == 2:
+            wide = pa.decimal128(38, self.scale) if name == "decimal" else pa.binary(16)
+            made = pa.Array.from_buffers(wide, count, [None, pa.py_buffer(keys[0])])
+            if name == "decimal":
+                return made.cast(same or pa.decimal128(38, max(kind.scale for kind in kinds)))
+            return made
+        if name == "integer":
+            return pa.array(self._numeric(keys[0], self._integer_type()))
+        words = keys[0].reshape(-1).view(np.int64)
+        if name == "floating":
+            made = pa.array(words.view(np.float64))
+            return made if same is None else made.cast(same)
+        if name == "boolean":
+            return pa.array(words.astype(np.bool_))
+        if name == "date":
+            return pa.array(words).cast(pa.int32()).cast(pa.date32()).cast(same or pa.date32())
+        wanted = same or max(kinds, key=lambda kind: UNITS.index(kind.unit))
+        fits = words // 1000 ** (len(UNITS) - 1 - UNITS.index(wanted.unit))
+        if name == "time" and wanted.bit_width == 32:
+            fits = fits.astype(np.int32)
+        return pa.array(fits).view(wanted)
+
+    @staticmethod
+    def _numeric(words: Words, wanted: np.dtype[Any]) -> NDArray[Any]:
+        plain = words.reshape(-1).view(np.int64 if wanted.kind == "i" else np.uint64)
+        return plain.astype(wanted, copy=False)
+
+
+# Decimals of any scale are compared with so many digits behind the point.
+DECIMAL_SCALE = 18
+
+
+NO_BYTES = np.zeros(1, np.int64), np.empty(0, np.uint8)
+
+
+def _as_arrow_type(kind: Any) -> Any:
+    if not isinstance(kind, np.dtype):
+        return kind
+    pa = arrow()
+    if kind.kind in "US":
+        return pa.large_string() if kind.kind == "U" else pa.large_binary()
+    if kind.kind in "mM" and np.datetime_data(kind)[0] not in (*UNITS, "D"):
+        return pa.timestamp("s") if kind.kind == "M" else pa.duration("s")
+    return pa.from_numpy_dtype(kind.newbyteorder("="))
+
+
+def _is_signed(kind: Any) -> bool:
+    return str(kind.kind if isinstance(kind, np.dtype) else kind).startswith("i")
+
+
+def narrowed(made: Any, wanted: Any) -> Any:
+    """Return bytes or strings in a layout of one's own, unless they are too long for that."""
+    if wanted is None or made.type == wanted:
+        return made
+    if str(wanted) in ("string", "binary") and made.nbytes >= 2**31:
+        return made
+    return made.cast(wanted)
+
+
+def one_word(wide: NDArray[Any]) -> Words:
+    """Return values of 64 bits as keys of one word."""
+    return (
+        np.ascontiguousarray(wide)
+        .astype(wide.dtype.newbyteorder("="), copy=False)
+        .view(np.uint64)
+        .reshape(-1, 1)
+    )
+
+
+def two_words(piece: Any) -> Words:
+    """Return an Arrow array of values of 128 bits as keys of two words."""
+    data = piece.buffers()[1]
+    words = np.frombuffer(data, np.uint64) if data is not None else np.empty(0, np.uint64)
+    return words[2 * piece.offset : 2 * (piece.offset + len(piece))].reshape(-1, 2)
+
+
+def scaled(plain: NDArray[np.int64], factor: int, kind: Any) -> NDArray[np.int64]:
+    """Return times in nanoseconds; raise if one does not fit."""
+    if factor > 1 and len(plain):
+        most = np.iinfo(np.int64).max // factor
+        if plain.max() > most or plain.min() < -most:
+            raise ValueError(
+                f"ids of {kind} do not fit 64 bits of nanoseconds, in which times are compared; "
+                "cast them to dates or integers"
+            )
+    return plain * factor
+
+
+def buffers_of(piece: Any) -> Keys:
+    """Return an Arrow array of large strings or binary as ends and bytes."""
+    _, ends, data = piece.buffers()
+    if ends is None or len(piece) == 0:
+        return NO_BYTES
+    offsets = np.frombuffer(ends, np.int64)[piece.offset : piece.offset + len(piece) + 1]
+    return offsets, np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+
+
+def encode(piece: NDArray[Any]) -> Keys:
+    """Return strings of NumPy as ends and bytes of UTF-8; without zeros at the end, as NumPy does."""
+    if piece.dtype.kind == "U":
+        points = np.ascontiguousarray(piece).astype(piece.dtype.newbyteorder("="), copy=False)
+        letters = points.view(np.uint32).reshape(len(piece), -1)
+        if letters.size and letters.max() < 128:
+            rows = letters.astype(np.uint8)
+        else:
+            piece = np.char.encode(piece, "utf-8") if letters.size else piece.astype("S1")
+            rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
+    else:
+        rows = np.ascontiguousarray(piece).view(np.uint8).reshape(len(piece), -1)
+    width = rows.shape[1]
+    # The place behind the last byte that is not zero.
+    lengths = np.where(rows[:, ::-1].any(axis=1), width - (rows[:, ::-1] != 0).argmax(axis=1), 0)
+    ends = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return ends, rows[np.arange(width) < lengths[:, None]]
+
+
+def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
+    """Return bytes as an array of strings of NumPy."""
+    lengths = np.diff(ends)
+    width = int(lengths.max(initial=1)) or 1
+    rows = np.zeros((len(lengths), width), np.uint8)
+    rows[np.arange(width) < lengths[:, None]] = data
+    if not text:
+        return rows.view(f"S{width}").reshape(-1)
+    if data.size == 0 or data.max() < 128:
+        return rows.astype(np.uint32).view(f"U{width}").reshape(-1)
+    return np.char.decode(rows.view(f"S{width}").reshape(-1), "utf-8")
+
+
+def new_clusters(words: int, thresholds: list[float]) -> Any:
+    """Return the clusters of the core that take keys of so many words, or bytes."""
+    classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
+    return classes[words](thresholds)
+
+
+def interned_keys(clusters: Any, words: int) -> Keys:
+    """Return the keys of all ids, in the order of their numbers."""
+    if words:
+        keys = np.empty((clusters.size, words), np.uint64)
+        clusters.copy_ids(keys)
+        return (keys,)
+    ends, data = np.empty(clusters.size + 1, np.int64), np.empty(clusters.bytes, np.uint8)
+    clusters.copy_ids(ends, data)
+    return ends, data

@@ -1,0 +1,158 @@
+"""`cluster_pairs`: a table of pairs in, a table of clusters out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import as_integer, check_choice, shown
+from conncomp.tables.columns import Table
+from conncomp.tables.growing import ClusterPairs
+from conncomp.tables.links import StrongestLinks
+
+
+def cluster_pairs(
+    pairs: Any,
+    left: Any,
+    right: Any = None,
+    *,
+    weights: Any = None,
+    threshold: Any = None,
+    nodes: Any = None,
+    max_size: int | None = None,
+    cluster_ids: str = "number",
+    nulls: str = "raise",
+) -> Any:
+    """Find the clusters of ids that are linked by pairs.
+
+    Parameters
+    ----------
+    pairs, left, right : table and names, or two columns
+        ``cluster_pairs(table, "l", "r")`` takes two columns of a table, ``cluster_pairs(left,
+        right)`` two columns of one length. Tables and columns are of any library with
+        ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of
+        DuckDB), arrays of NumPy, lists, and dicts of these. Ids may be integers of any width,
+        strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple,
+        several columns.
+    weights : column or name, optional
+    threshold : float or sequence of float, optional
+        Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
+    nodes : column, optional
+        Ids that come first, in this order, whether they have pairs or not. Of a tuple of columns a
+        tuple.
+    max_size : int, optional
+        Clusters that are larger are divided, by raising the threshold within them only. Pairs of
+        equal weight fall together. Needs `weights`, and one threshold at most.
+    cluster_ids : {"number", "first"}, optional
+        Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by these.
+    nulls : {"raise", "drop"}, optional
+        What to do with rows in which an id or weight is null, or a weight not a number.
+
+    Returns
+    -------
+    table
+        Of the library of the input; a dict of arrays for NumPy and lists, and otherwise of Arrow. It has
+        a row for each node, in the order in which they first appear, row by row, left before right:
+        ``node`` (of ids of several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``;
+        of several thresholds ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``,
+        the weight of the pairs that would have made the cluster too large, or NaN.
+
+    Raises
+    ------
+    TypeError
+        If a column is of a type whose values are not to be compared, or not with the other's.
+    ValueError
+        If columns differ in length, an id is null, or an argument does not fit.
+    ImportError
+        If a column is not of NumPy, and pyarrow is not installed.
+
+    See Also
+    --------
+    ClusterPairs : For pairs that come in batches.
+    cluster_quality : Which clusters to look at again.
+
+    Notes
+    -----
+    Ids become numbers by a hash table whose hash is drawn anew in each process, and pairs unite
+    these by a union-find [1]_; ids are compared, never trusted to their hash. Results do not depend
+    on the number of threads.
+
+    References
+    ----------
+    .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
+       GPUs", HPDC 2018.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> table = conncomp.cluster_pairs(["ann", "bob", "cy"], ["anne", "rob", "si"])
+    >>> table["node"]
+    array(['ann', 'anne', 'bob', 'rob', 'cy', 'si'], dtype='<U4')
+    >>> table["cluster"]
+    array([0, 0, 1, 1, 2, 2], dtype=int32)
+
+    Several thresholds, in one pass:
+
+    >>> pairs = {"l": [1, 2], "r": [2, 3], "score": [0.9, 0.6]}
+    >>> found = conncomp.cluster_pairs(pairs, "l", "r", weights="score", threshold=[0.5, 0.8])
+    >>> found["size_0.5"], found["size_0.8"]
+    (array([3, 3, 3]), array([2, 2, 1]))
+    """
+    check_choice("cluster_ids", cluster_ids, ("number", "first"))
+    left, right, weights, origin = _columns(pairs, left, right, weights)
+    clusters = ClusterPairs(threshold=threshold, nulls=nulls)
+    links = None
+    if max_size is not None:
+        most = as_integer("max_size", max_size)
+        if most < 1:
+            raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
+        if weights is None:
+            raise ValueError("max_size needs weights, which say where to divide clusters")
+        if clusters._levels > 1:
+            raise ValueError(
+                "max_size and several thresholds exclude each other; call once for each"
+            )
+        lowest = -np.inf if threshold is None else clusters._given_thresholds[0]  # type: ignore[index]
+        links = StrongestLinks(lowest)
+    if threshold is not None and weights is None:
+        raise ValueError("threshold needs weights, one for each pair")
+    if nodes is not None:
+        clusters.add_nodes(nodes)
+    clusters._add(left, right, weights, links)
+    clusters._library = origin
+    if links is None:
+        return clusters._table(cluster_ids, [clusters._roots(k) for k in range(clusters._levels)])
+    roots, divided = links.divide(len(clusters), most)
+    return clusters._table(cluster_ids, [roots], divided)
+
+
+def _columns(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
+    """Return both columns, the weights, and the library of what was given."""
+    from conncomp._arrays import library_of
+
+    if right is None:
+        if isinstance(left, str):
+            raise TypeError("right is missing: the name of the other column of the table")
+        if isinstance(weights, str):
+            raise TypeError(f"weights={weights!r} is a name, but there is no table; give a column")
+        return (
+            pairs,
+            left,
+            weights,
+            library_of(pairs[0] if isinstance(pairs, tuple) and pairs else pairs),
+        )
+    table = Table(pairs, "pairs")
+
+    def side(wanted: Any, name: str) -> Any:
+        if isinstance(wanted, (tuple, list)):
+            return tuple(table.column(part, name) for part in wanted)
+        return table.column(wanted, name)
+
+    weighed = table.column(weights, "weights") if isinstance(weights, str) else weights
+    library = library_of(pairs)
+    columns = side(left, "left"), side(right, "right")
+    if library == "builtins":  # a dict of columns
+        first = columns[0][0] if isinstance(columns[0], tuple) else columns[0]
+        library = library_of(first)
+    return *columns, weighed, library
