@@ -50,7 +50,7 @@ def divided(weighed, most):
         for root, part in parts.items():
             inside = [pair for pair in pairs if pair[0] in set(part)]
             if len(part) <= most:
-                found.update({node: (root, at) for node in part})
+                found.update(dict.fromkeys(part, (root, at)))
             else:
                 lightest = min(weight for _, _, weight in inside)
                 # While nothing falls apart, no weight divides.

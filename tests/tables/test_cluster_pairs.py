@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_reference import divided, table_of
 
 import conncomp
+from pairs_reference import divided, table_of
 
 # For each type the ids that small numbers stand for.
 TYPES = {

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_reference import table_of
 
 import conncomp
+from pairs_reference import table_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 9)), max_size=40)
 

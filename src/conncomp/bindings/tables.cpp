@@ -59,6 +59,7 @@ nb::class_<PairClusters<Ids>> define_clusters(nb::module_& m, const char* name) 
       .def("__init__",
            [](Clusters* at, std::vector<double> thresholds) { new (at) Clusters(std::move(thresholds)); })
       .def_prop_ro("size", &Clusters::size)
+      .def("keep_ids_only", &Clusters::keep_ids_only)
       .def("label",
            [](Clusters& clusters, int threshold, bool consecutive, Vector<int32_t> labels) {
              if (int64_t(labels.size()) != clusters.size() || threshold < 0 ||
@@ -151,6 +152,12 @@ int64_t divide(Vector<const int32_t> u, Vector<const int32_t> v, Vector<const do
   });
 }
 
+// Roots become labels; they are a private copy, none larger than its place.
+void number(Vector<int32_t> labels, Vector<int32_t> sizes) {
+  if (labels.size() != sizes.size()) throw nb::value_error("columns differ in length");
+  without_gil([&] { number_clusters(labels.data(), int64_t(labels.size()), sizes.data()); });
+}
+
 }  // namespace
 
 void define_tables(nb::module_& m) {
@@ -158,6 +165,7 @@ void define_tables(nb::module_& m) {
   define_word_clusters<2>(m, "WordPairClusters");
   define_byte_clusters(m);
   m.def("divide_clusters", &divide);
+  m.def("number_clusters", &number);
 }
 
 }  // namespace conncomp

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
 from conncomp._arrays import library_of
+from conncomp._core import native
 from conncomp.tables.columns import Column, arrow, as_column
 from conncomp.tables.ids import Family, Ids, Keys, family_of, interned_keys, new_clusters
 from conncomp.tables.results import as_table
@@ -86,7 +87,7 @@ class ClusterPairs:
         >>> clusters = conncomp.ClusterPairs(threshold=0.5)
         >>> clusters.add(["a", "c"], ["b", "d"], [0.9, 0.1])
         >>> clusters.labels()["size"]
-        array([2, 2, 1, 1])
+        array([2, 2, 1, 1], dtype=int32)
         """
         self._add(left, right, weights, None)
 
@@ -213,24 +214,25 @@ class ClusterPairs:
         suffixes = [f"_{value:g}" for value in thresholds] if len(roots) > 1 else [""]
         if len(set(suffixes)) < len(suffixes):
             suffixes = [f"_{value!r}" for value in thresholds]
-        nodes = [] if self._space is None else self._space.values(self._library)
-        names = ["node"] if len(nodes) == 1 else [f"node_{k}" for k in range(len(nodes))]
-        if not nodes:
-            names, nodes = ["node"], [np.empty(0, np.int64)]
-        columns = dict(zip(names, nodes, strict=True))
+        clusters: dict[str, Any] = {}
         for suffix, root in zip(suffixes, roots, strict=True):
-            sizes = np.bincount(root, minlength=len(root))
-            if cluster_ids == "first":
-                chosen = [_taken(values, root) for values in nodes]
-                for name, values in zip(names, chosen, strict=True):
-                    columns[name.replace("node", f"cluster{suffix}", 1)] = values
-            else:
-                is_first = root == np.arange(len(root), dtype=np.int32)
-                number = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
-                columns[f"cluster{suffix}"] = number[root]
-            columns[f"size{suffix}"] = sizes[root]
+            numbers, sizes = root.copy(), np.empty_like(root)
+            native.number_clusters(numbers, sizes)
+            clusters[f"cluster{suffix}"] = root if cluster_ids == "first" else numbers
+            clusters[f"size{suffix}"] = sizes
             if divided is not None:
-                columns[f"divided{suffix}"] = divided[root]
+                clusters[f"divided{suffix}"] = divided[root]
+        nodes = (
+            [np.empty(0, np.int64)] if self._space is None else self._space.values(self._library)
+        )
+        names = ["node"] if len(nodes) == 1 else [f"node_{k}" for k in range(len(nodes))]
+        columns = dict(zip(names, nodes, strict=True))
+        for name, column in clusters.items():
+            if cluster_ids == "first" and name.startswith("cluster"):
+                for node, values in zip(names, nodes, strict=True):
+                    columns[node.replace("node", name, 1)] = _taken(values, column)
+            else:
+                columns[name] = column
         return as_table(columns, self._library)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -337,13 +339,16 @@ class IdSpace:
 
     @property
     def size(self) -> int:
+        """Return the number of distinct ids."""
         return int(self._clusters.size)
 
     @property
     def parts(self) -> int:
+        """Return of how many columns an id is."""
         return len(self.ids)
 
     def admit(self, by_part: list[tuple[Column, ...]]) -> None:
+        """Accept the types of columns, or raise."""
         for k, (ids, columns) in enumerate(zip(self.ids, by_part, strict=True)):
             known = self._encoders[k] if self._encoders else self._clusters
             ids.admit(columns, lambda known=known: interned_keys(known, 1)[0])
@@ -362,6 +367,7 @@ class IdSpace:
         return (joined,)
 
     def add_ids(self, pieces: list[Any], kinds: list[Any]) -> NDArray[np.int32]:
+        """Return the numbers of ids, which get one if they have none."""
         return _numbered(self._clusters, self._keys(pieces, kinds), len(pieces[0]))
 
     def add_pairs(
@@ -373,18 +379,25 @@ class IdSpace:
         weights: Any,
         wanted: bool,
     ) -> Any:
+        """Add pairs; return the numbers of both ends if they are wanted."""
         u, v = (np.empty(len(left[0]), np.int32) if wanted else None for _ in range(2))
         self._clusters.add_pairs(
             *self._keys(left, left_kinds), *self._keys(right, right_kinds), weights, u, v
         )
         return u, v
 
+    def keep_ids_only(self) -> None:
+        """Give back all that is needed to add more."""
+        self._clusters.keep_ids_only()
+
     def roots(self, level: int) -> NDArray[np.int32]:
+        """Return the first id of each one's cluster."""
         labels = np.empty(self.size, np.int32)
         self._clusters.label(level, False, labels)
         return labels
 
     def values(self, library: str) -> list[Any]:
+        """Return the columns of the ids."""
         as_arrow = library not in ("numpy", "builtins")
         keys = interned_keys(self._clusters, self._words)
         if not self._encoders:
@@ -402,6 +415,7 @@ class IdSpace:
         return found
 
     def state(self) -> tuple[list[Any], dict[str, Any]]:
+        """Return what is saved of the ids: their types, and arrays."""
         parts = []
         for ids in self.ids:
             of_arrow = [kind for kind in ids.types if not isinstance(kind, np.dtype)]
@@ -422,6 +436,7 @@ class IdSpace:
 
     @classmethod
     def of_state(cls, parts: list[Any], arrays: dict[str, Any], thresholds: list[float]) -> IdSpace:
+        """Return what `state` has told of."""
         space = cls([Family(*part["family"]) for part in parts], thresholds)
         for ids, part in zip(space.ids, parts, strict=True):
             ids.types = [np.dtype(text) for text in part["dtypes"]]

@@ -1,7 +1,7 @@
 """Ids of any type that can be equal, as keys of words or bytes, and back.
 
-Types of one family may meet: integers of any width, strings of any layout. What makes keys of a family's
-columns (`Ids`) remembers the types that came, for the column of distinct ids that it makes at the end.
+Types of one family may meet: integers of any width, strings of any layout. What makes keys of a
+family's columns (`Ids`) remembers the types that came, for the column of distinct ids at the end.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def family_of(kind: Any, column: Column) -> Family:
     found = _family_of_dtype(kind) if isinstance(kind, np.dtype) else _family_of_arrow(kind)
     if found is None:
         raise TypeError(
-            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use integers, "
-            "strings, binary, dates, times, decimals, UUIDs, or structs of these"
+            f"{column.name} is of type {kind}, whose values cannot be compared as ids; use "
+            "integers, strings, binary, dates, times, decimals, UUIDs, or structs of these"
         )
     return found
 
@@ -193,8 +193,6 @@ class Ids:
             wide = pa.large_string() if name == "string" else pa.large_binary()
             return buffers_of(piece if piece.type == wide else piece.cast(wide))
         if name == "decimal":
-            # Of what does not differ but by trailing zeros, one key: all have the largest scale that
-            # is likely to be needed.
             return (two_words(self._rescaled(piece, kind)),)
         if self.family.words == 2:
             return (two_words(piece),)
@@ -235,6 +233,8 @@ class Ids:
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""
+        if not self.types and not as_arrow:  # no id has come
+            return np.empty(0, np.int64)
         if as_arrow or any(not isinstance(kind, np.dtype) for kind in self.types):
             return self._arrow_values(keys)
         return self._numpy_values(keys)
@@ -383,7 +383,7 @@ def buffers_of(piece: Any) -> Keys:
 
 
 def encode(piece: NDArray[Any]) -> Keys:
-    """Return strings of NumPy as ends and bytes of UTF-8; without zeros at the end, as NumPy does."""
+    """Return strings of NumPy as ends and bytes of UTF-8, without zeros at the end, as NumPy."""
     if piece.dtype.kind == "U":
         points = np.ascontiguousarray(piece).astype(piece.dtype.newbyteorder("="), copy=False)
         letters = points.view(np.uint32).reshape(len(piece), -1)

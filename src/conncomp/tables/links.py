@@ -1,4 +1,4 @@
-"""The strongest links of clusters: a maximum spanning forest of weighted pairs, which come in batches."""
+"""The strongest links of clusters: a maximum spanning forest of pairs that come in batches."""
 
 from __future__ import annotations
 

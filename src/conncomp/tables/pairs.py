@@ -45,15 +45,17 @@ def cluster_pairs(
         Clusters that are larger are divided, by raising the threshold within them only. Pairs of
         equal weight fall together. Needs `weights`, and one threshold at most.
     cluster_ids : {"number", "first"}, optional
-        Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by these.
+        Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by
+        these.
     nulls : {"raise", "drop"}, optional
         What to do with rows in which an id or weight is null, or a weight not a number.
 
     Returns
     -------
     table
-        Of the library of the input; a dict of arrays for NumPy and lists, and otherwise of Arrow. It has
-        a row for each node, in the order in which they first appear, row by row, left before right:
+        Of the library of the input; for NumPy and lists a dict of arrays, and otherwise of Arrow.
+        It has a row for each node, in the order in which they first appear, row by row, left before
+        right:
         ``node`` (of ids of several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``;
         of several thresholds ``cluster_0.8``, ``size_0.8``, ...; with `max_size` also ``divided``,
         the weight of the pairs that would have made the cluster too large, or NaN.
@@ -97,7 +99,7 @@ def cluster_pairs(
     >>> pairs = {"l": [1, 2], "r": [2, 3], "score": [0.9, 0.6]}
     >>> found = conncomp.cluster_pairs(pairs, "l", "r", weights="score", threshold=[0.5, 0.8])
     >>> found["size_0.5"], found["size_0.8"]
-    (array([3, 3, 3]), array([2, 2, 1]))
+    (array([3, 3, 3], dtype=int32), array([2, 2, 1], dtype=int32))
     """
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     left, right, weights, origin = _columns(pairs, left, right, weights)
@@ -121,10 +123,15 @@ def cluster_pairs(
         clusters.add_nodes(nodes)
     clusters._add(left, right, weights, links)
     clusters._library = origin
+    divided = None
     if links is None:
-        return clusters._table(cluster_ids, [clusters._roots(k) for k in range(clusters._levels)])
-    roots, divided = links.divide(len(clusters), most)
-    return clusters._table(cluster_ids, [roots], divided)
+        roots = [clusters._roots(k) for k in range(clusters._levels)]
+    else:
+        root, divided = links.divide(len(clusters), most)
+        roots = [root]
+    if clusters._space is not None:
+        clusters._space.keep_ids_only()
+    return clusters._table(cluster_ids, roots, divided)
 
 
 def _columns(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:

@@ -30,8 +30,8 @@ def cluster_quality(
     -------
     table
         Of the library of `clusters`, with a row for each cluster, in the order in which they first
-        appear there: ``cluster``, ``size``, ``pairs`` (how many different ones), ``density`` (of all
-        that there could be; 1 for a cluster of one), and with `weights` the weakest link, which is
+        appear there: ``cluster``, ``size``, ``pairs`` (how many different ones), ``density`` (of
+        all that there could be; 1 for a cluster of one), and with `weights` the weakest link, which is
         the lightest of the maximum spanning tree: ``weakest``, its weight, and its ends
         ``weakest_left`` and ``weakest_right``; NaN and null for a cluster of one. Without it the
         cluster falls apart at any higher threshold.

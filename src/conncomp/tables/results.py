@@ -11,7 +11,7 @@ from conncomp._optional import optional
 
 
 def as_table(columns: dict[str, Any], library: str) -> Any:
-    """Return columns as a table: a dict for NumPy, a data frame for pandas or Polars, or of Arrow."""
+    """Return columns as a table: a dict for NumPy, else of pandas, Polars or Arrow."""
     if library in ("numpy", "builtins"):
         return {name: _as_numpy(values) for name, values in columns.items()}
     if library == "pandas":

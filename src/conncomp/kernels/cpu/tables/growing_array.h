@@ -12,6 +12,10 @@
 #include <new>
 #include <type_traits>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace conncomp {
 
 template <class T>
@@ -34,6 +38,7 @@ class GrowingArray {
     data_.release();
     data_.reset(static_cast<T*>(memory));
     room_ = room;
+    ask_for_huge_pages();
   }
 
   // Adds entries that are not initialised; returns the first of them.
@@ -47,6 +52,16 @@ class GrowingArray {
 
  private:
   static constexpr int64_t kFewest = 64;
+
+  // They spare most of the misses of where pages are, as entries are read here and there.
+  void ask_for_huge_pages() {
+#ifdef __linux__
+    constexpr uintptr_t kHugePage = uintptr_t(1) << 21;
+    const uintptr_t begin = (uintptr_t(data()) + kHugePage - 1) / kHugePage * kHugePage;
+    const uintptr_t end = uintptr_t(data() + room_) / kHugePage * kHugePage;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+#endif
+  }
 
   struct Free {
     void operator()(T* memory) const { std::free(memory); }

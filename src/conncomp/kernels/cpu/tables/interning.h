@@ -108,6 +108,12 @@ class Interning {
     whole_ = true;
   }
 
+  // Gives the table back; it is made anew when ids are added.
+  void forget_table() {
+    table_ = {};
+    whole_ = false;
+  }
+
   // Lets numbers[i - begin] be the number of the id of row i of [begin, end), or -1.
   void look_up(const Column& column, int64_t begin, int64_t end, int32_t* numbers) const {
     if (size() == 0) {

@@ -91,6 +91,16 @@ class Levels {
   const std::vector<double>& thresholds_;  // ascending
 };
 
+// Lets labels, which are roots at first, be the numbers of their clusters, and sizes how large these are.
+inline void number_clusters(int32_t* labels, int64_t count, int32_t* sizes) {
+  const int64_t clusters = label_forest(labels, count, true);
+  Buffer<int32_t> members(clusters);
+  for_each_in(0, clusters, [counts = members.data()](int64_t c) { counts[c] = 0; });
+  for_each_in(0, count, [labels, counts = members.data()](int64_t i) { ++counts[labels[i]]; });
+  for_each_index(count,
+                 [labels, sizes, counts = members.data()](int64_t i) { sizes[i] = counts[labels[i]]; });
+}
+
 template <class Ids>
 class PairClusters {
  public:
@@ -130,6 +140,12 @@ class PairClusters {
     int32_t* const parent = forests_.parents(threshold);
     for_each_index(size(), [=](int64_t i) { labels[i] = find<Shared>(parent, int32_t(i)); });
     return label_forest(labels, size(), consecutive);
+  }
+
+  // Gives back all but the ids, after which no more can be added.
+  void keep_ids_only() {
+    forests_ = ThresholdForests(0);
+    interning_.forget_table();
   }
 
   // Unites each entry with one that is not larger, at a threshold, as when clusters are read from a file.
