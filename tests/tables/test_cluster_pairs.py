@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import uuid
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def chunked(values, kind, cuts):
     """Return a chunked array, each of whose chunks is a slice of a longer one."""
     edges = [0, *sorted(min(cut, len(values)) for cut in cuts), len(values)]
     chunks = []
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in pairwise(edges):
         part = values[begin:end]
         padded = [*values[:1], *part, *values[:1]]
         chunks.append(pa.array(padded, kind)[1 : 1 + len(part)] if values else pa.array([], kind))

@@ -173,7 +173,7 @@ class ClusterPairs:
                 "ids on the left and on the right, and of all batches, must be of as many columns"
             )
         if weights is not None:
-            kind = np.dtype(np.float64)
+            kind: np.dtype[Any] = np.dtype(np.float64)
             if str(weights.type) in ("float32", "float", "float16", "halffloat"):
                 kind = np.dtype(
                     np.float16
@@ -426,7 +426,7 @@ class IdSpace:
                 schema = pa.schema(fields).serialize().to_pybytes().hex()
             dtypes = [kind.str for kind in ids.types if isinstance(kind, np.dtype)]
             parts.append({"family": list(ids.family), "schema": schema, "dtypes": dtypes})
-        arrays = {}
+        arrays: dict[str, Any] = {}
         words = [ids.family.words for ids in self.ids] if self._encoders else []
         stores = [*zip(self._encoders, words, strict=True), *((f, 1) for f in self._folds)]
         for k, (store, width) in enumerate([(self._clusters, self._words), *stores]):

@@ -162,6 +162,7 @@ class Ids:
         kind, name = piece.dtype, self.family.name
         if self.family.words == 0:
             return encode(piece)
+        wide: NDArray[Any]
         if name == "integer":
             if self._mixed:
                 self._note_signs(piece, kind)
@@ -244,7 +245,7 @@ class Ids:
         first = self.types[0]
         same = first.newbyteorder("=") if len(self.types) == 1 else None
         if self.family.words == 0:
-            return decode(*keys, text=name == "string")
+            return decode(keys[0], keys[1], name == "string")
         words = keys[0].reshape(-1)
         if name == "integer":
             wanted = self._integer_type()

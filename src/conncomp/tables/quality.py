@@ -30,9 +30,9 @@ def cluster_quality(
     -------
     table
         Of the library of `clusters`, with a row for each cluster, in the order in which they first
-        appear there: ``cluster``, ``size``, ``pairs`` (how many different ones), ``density`` (of
-        all that there could be; 1 for a cluster of one), and with `weights` the weakest link, which is
-        the lightest of the maximum spanning tree: ``weakest``, its weight, and its ends
+        appear there: ``cluster``, ``size``, ``pairs`` (how many different), ``density`` (of
+        all that there could be; 1 for a cluster of one), and with `weights` the weakest link, which
+        is the lightest of the maximum spanning tree: ``weakest``, its weight, and its ends
         ``weakest_left`` and ``weakest_right``; NaN and null for a cluster of one. Without it the
         cluster falls apart at any higher threshold.
 
@@ -99,7 +99,7 @@ def _ends(ids: Any, ends: Any, last: Any) -> Any:
     has = last >= 0
     if isinstance(ids, np.ndarray):
         if not len(ids) or not len(ends):
-            return np.ma.masked_all(len(last), ids.dtype)
+            return np.ma.MaskedArray(np.zeros(len(last), ids.dtype), True)
         return np.ma.MaskedArray(ids[np.where(has, ends[last], 0)], ~has)
     import pyarrow as pa
 

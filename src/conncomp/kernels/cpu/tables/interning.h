@@ -36,7 +36,8 @@ class NumberTable {
   // Makes an empty table for so many numbers at least.
   void renew(int64_t numbers) {
     const int64_t buckets =
-        std::max<int64_t>(int64_t(double(numbers) / kFullest) / kSlots + 1, buckets_ + buckets_ / 2);
+        std::max<int64_t>(int64_t(double(numbers) / kFullest) / kSlots + 1,
+                          buckets_ + (buckets_ < kFewBuckets ? 3 * buckets_ : buckets_ / 2));
     memory_ = {};
     buckets_ = 0;
     memory_ = Buffer<uint64_t>::zeros((buckets + 1) * kSlots);
@@ -81,6 +82,7 @@ class NumberTable {
 
  private:
   static constexpr double kFullest = 0.8;
+  static constexpr int64_t kFewBuckets = 1 << 15;  // of which four times as many take 8 MB
 
   static uint32_t tag(uint64_t slot) { return uint32_t(slot >> 32); }
   static int64_t number(uint64_t slot) { return int64_t(uint32_t(slot)) - 1; }
@@ -169,7 +171,10 @@ class Interning {
       table_.approach(table_.bucket(ids_.hash(key(std::min(i + kAhead, count - 1)))));
       const Key wanted = key(i);
       const uint64_t hash = ids_.hash(wanted);
-      int64_t number = table_.find(hash, [this, &wanted](int64_t n) { return ids_.is(n, wanted); });
+      const int64_t bucket = table_.bucket(hash);
+      int64_t number = table_.candidate(bucket, hash);
+      if (!(is_number(number) && ids_.is(number, wanted)) && !(number < 0 && table_.has_free_slot(bucket)))
+        number = table_.find(hash, [this, &wanted](int64_t n) { return ids_.is(n, wanted); });
       if (number < 0) {
         number = size();
         if (number == kMostIds) throw std::length_error("there are more than 2,147,483,647 distinct ids");
