@@ -270,7 +270,7 @@ class ClusterPairs:
                 "weights": None if self._weight_type is None else self._weight_type.name,
                 "library": self._library,
             }
-            arrays = {}
+            arrays: dict[str, Any] = {}
             if self._space is not None:
                 facts["parts"], arrays = self._space.state()
                 arrays |= {f"roots{k}": self._space.roots(k) for k in range(self._levels)}

@@ -37,7 +37,7 @@ class NumberTable {
   void renew(int64_t numbers) {
     const int64_t buckets =
         std::max<int64_t>(int64_t(double(numbers) / kFullest) / kSlots + 1,
-                          buckets_ + (buckets_ < kFewBuckets ? 3 * buckets_ : buckets_ / 2));
+                          buckets_ + (buckets_ < kFewBuckets ? 2 * buckets_ : buckets_ / 2));
     memory_ = {};
     buckets_ = 0;
     memory_ = Buffer<uint64_t>::zeros((buckets + 1) * kSlots);
@@ -82,7 +82,7 @@ class NumberTable {
 
  private:
   static constexpr double kFullest = 0.8;
-  static constexpr int64_t kFewBuckets = 1 << 15;  // of which four times as many take 8 MB
+  static constexpr int64_t kFewBuckets = 1 << 17;  // of which three times as many take 24 MB
 
   static uint32_t tag(uint64_t slot) { return uint32_t(slot >> 32); }
   static int64_t number(uint64_t slot) { return int64_t(uint32_t(slot)) - 1; }
