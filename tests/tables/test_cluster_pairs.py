@@ -153,6 +153,9 @@ def test_encodings_of_strings_and_units_of_times_meet():
     views = pa.array(["a", "b", "c"], pa.string_view())
     codes = pa.array(["b", "y", "x"]).dictionary_encode()
     assert conncomp.cluster_pairs(views, codes)["cluster"].to_pylist() == [0, 0, 0, 1, 1]
+    coded = pa.array([0, 1, 0], pa.uint32())
+    codes = pa.DictionaryArray.from_arrays(coded, pa.array(["b", "y"], pa.string_view()))
+    assert conncomp.cluster_pairs(views, codes)["node"].to_pylist() == ["a", "b", "y", "c"]
     days = [datetime.datetime(2000, 1, day) for day in (1, 2)]
     seconds, micros = pa.array(days, pa.timestamp("s")), pa.array(days[::-1], pa.timestamp("us"))
     table = conncomp.cluster_pairs(seconds, micros)

@@ -48,7 +48,11 @@ class Column:
         if self.is_numpy:
             return self.values.dtype
         kind = self.values.type
-        return kind.value_type if arrow().types.is_dictionary(kind) else kind
+        if not arrow().types.is_dictionary(kind):
+            return kind
+        # Views cannot be taken by their indices.
+        wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
+        return wide.get(str(kind.value_type), kind.value_type)
 
     def piece(self, begin: int, count: int) -> Any:
         """Return rows as a NumPy array, or as an Arrow array that has no dictionary."""
@@ -56,7 +60,8 @@ class Column:
         if self.is_numpy:
             return part
         if part.type != self.type:
-            part = part.cast(self.type)
+            chunks = [chunk.dictionary.cast(self.type).take(chunk.indices) for chunk in part.chunks]
+            part = arrow().chunked_array(chunks, self.type)
         whole = part.combine_chunks() if part.num_chunks != 1 else part.chunk(0)
         # Of some versions, what combines is chunked still.
         return whole if isinstance(whole, arrow().Array) else arrow().concat_arrays(whole.chunks)
