@@ -156,6 +156,9 @@ def test_encodings_of_strings_and_units_of_times_meet():
     coded = pa.array([0, 1, 0], pa.uint32())
     codes = pa.DictionaryArray.from_arrays(coded, pa.array(["b", "y"], pa.string_view()))
     assert conncomp.cluster_pairs(views, codes)["node"].to_pylist() == ["a", "b", "y", "c"]
+    gaps = pa.array(["a", None], pa.string_view())
+    named = conncomp.cluster_pairs(gaps, gaps, nulls="drop", cluster_ids="first")
+    assert named.to_pylist() == [{"node": "a", "cluster": "a", "size": 1}]
     days = [datetime.datetime(2000, 1, day) for day in (1, 2)]
     seconds, micros = pa.array(days, pa.timestamp("s")), pa.array(days[::-1], pa.timestamp("us"))
     table = conncomp.cluster_pairs(seconds, micros)

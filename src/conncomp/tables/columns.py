@@ -62,6 +62,7 @@ class Column:
         if part.type != self.type:
             chunks = [chunk.dictionary.cast(self.type).take(chunk.indices) for chunk in part.chunks]
             part = arrow().chunked_array(chunks, self.type)
+        part = without_views(part)
         whole = part.combine_chunks() if part.num_chunks != 1 else part.chunk(0)
         # Of some versions, what combines is chunked still.
         return whole if isinstance(whole, arrow().Array) else arrow().concat_arrays(whole.chunks)
@@ -79,6 +80,13 @@ class Column:
         else:
             return None
         return where if where is not None and where.any() else None
+
+
+def without_views(values: Any) -> Any:
+    """Return an array of Arrow with large strings or binary for views, of which none are taken."""
+    wide = {"string_view": arrow().large_string(), "binary_view": arrow().large_binary()}
+    kind = str(values.type)
+    return values.cast(wide[kind]) if kind in wide else values
 
 
 def null_places(piece: Any) -> NDArray[np.bool_] | None:

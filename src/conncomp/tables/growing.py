@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
 from conncomp._arrays import library_of
 from conncomp._core import native
-from conncomp.tables.columns import Column, arrow, as_column
+from conncomp.tables.columns import Column, arrow, as_column, without_views
 from conncomp.tables.ids import Family, Ids, Keys, family_of, interned_keys, new_clusters
 from conncomp.tables.results import as_table
 
@@ -481,7 +481,9 @@ def _split(joined: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _taken(values: Any, places: NDArray[Any]) -> Any:
-    return values[places] if isinstance(values, np.ndarray) else values.take(arrow().array(places))
+    if isinstance(values, np.ndarray):
+        return values[places]
+    return without_views(values).take(arrow().array(places)).cast(values.type)
 
 
 def as_columns(given: Any, name: str) -> list[Column]:
