@@ -1,5 +1,8 @@
 """`ClusterPairs` and `cluster_quality`."""
 
+import io
+import zipfile
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -105,3 +108,16 @@ def test_quality_refuses_ids_that_are_not_there():
     table = conncomp.cluster_pairs([1], [2])
     with pytest.raises(ValueError, match="id 3, which is not among"):
         conncomp.cluster_quality(table, [1], [3])
+
+
+def test_a_forged_header_allocates_nothing(tmp_path):
+    """A header that promises more numbers than the file has bytes is refused before any is read."""
+    path = tmp_path / "forged"
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        head, {"descr": "|u1", "fortran_order": False, "shape": (1 << 40,)}
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("facts.npy", head.getvalue() + b"{}")
+    with pytest.raises(ValueError, match="shape"):
+        conncomp.ClusterPairs.load(path)

@@ -277,7 +277,8 @@ def _read_stream(member: Any, size: int) -> Image:
     return array.reshape(shape, order="F" if fortran_order else "C")
 
 
-def _read_npz(file: IO[bytes], key: str | None = None) -> Content:
+def read_npz(file: IO[bytes], key: str | None = None) -> Content:
+    """Read an array of numbers; nothing larger is allocated than the file can hold."""
     with zipfile.ZipFile(file) as archive:
         members = {name.removesuffix(".npy"): name for name in archive.namelist()}
         keys = ", ".join(map(repr, list(members)[:KEYS_SHOWN]))
@@ -322,7 +323,7 @@ class Kind(NamedTuple):
 
 KINDS = (
     Kind(".npy", rb"\x93NUMPY", (".npy",), _read_npy),
-    Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), _read_npz),
+    Kind(".npz", rb"PK(\x03\x04|\x05\x06)", (".npz",), read_npz),
     Kind(".npy.gz", rb"\x1f\x8b", (".gz",), _read_gzip),
     Kind("TIFF", rb"II[*+]\0|MM\0[*+]", TIFF, read_tiff),
     Kind("PNG", rb"\x89PNG\r\n\x1a\n", (".png",), partial(read_picture, reader="Png")),

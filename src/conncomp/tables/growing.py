@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zipfile
 from threading import Lock
 from typing import Any, cast
 
@@ -301,10 +302,14 @@ class ClusterPairs:
         --------
         See `save`.
         """
+        from conncomp.io.images import read_npz
+
         try:
-            with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-                facts = json.loads(bytes(file["facts"]))
-                arrays = {name: file[name] for name in file.files if name != "facts"}
+            with open(path, "rb") as file:
+                with zipfile.ZipFile(file) as archive:
+                    names = [name.removesuffix(".npy") for name in archive.namelist()]
+                arrays: dict[str, Any] = {name: read_npz(file, name)[0] for name in names}
+            facts = json.loads(bytes(arrays.pop("facts")))
             if facts["format"] != FORMAT:
                 raise ValueError(f"its format is {facts['format']}, not {FORMAT}")
             loaded = cls(threshold=facts["thresholds"], nulls=facts["nulls"])
