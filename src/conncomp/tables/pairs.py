@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arrays import library_of
 from conncomp.tables.columns import Table
 from conncomp.tables.growing import ClusterPairs
 from conncomp.tables.links import StrongestLinks
@@ -136,8 +137,6 @@ def cluster_pairs(
 
 def _columns(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
     """Return both columns, the weights, and the library of what was given."""
-    from conncomp._arrays import library_of
-
     if right is None:
         if isinstance(left, str):
             raise TypeError("right is missing: the name of the other column of the table")
