@@ -13,6 +13,7 @@ from conncomp._arrays import library_of, on_gpu
 from conncomp._optional import optional
 
 PURPOSE = "a column that is no array of NumPy"
+PIECE_ROWS = 1 << 20  # that are made keys of at once
 
 
 def arrow() -> Any:
@@ -166,6 +167,66 @@ def _chunked(given: Any, name: str) -> Any:
             f"{name}, a {type(given).__name__} of {library_of(given)}, is no column of values of "
             f"one type: {error}"
         ) from error
+
+
+def as_columns(given: Any, name: str) -> list[Column]:
+    """Return the column, or columns, of one side."""
+    if isinstance(given, tuple):
+        if not given:
+            raise ValueError(f"{name}=() must have a column")
+        return [as_column(part, f"{name}[{k}]") for k, part in enumerate(given)]
+    column = as_column(given, name)
+    if not column.is_numpy and arrow().types.is_struct(column.type):
+        # A struct that is null has fields that are.
+        return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
+    return [column]
+
+
+def as_weights(given: Any) -> Column:
+    """Return a column of weights; raise TypeError if they are no numbers."""
+    column = as_column(given, "weights")
+    good = column.type.kind in "iuf" if column.is_numpy else _is_arrow_number(column.type)
+    if not good:
+        raise TypeError(f"weights are of type {column.type}; they must be numbers")
+    return column
+
+
+def _is_arrow_number(kind: Any) -> bool:
+    types = arrow().types
+    return any(
+        test(kind)
+        for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    )
+
+
+def as_doubles(piece: Any) -> NDArray[np.float64]:
+    """Return a piece of weights as the kernels take them."""
+    if not isinstance(piece, np.ndarray):
+        piece = piece.cast(arrow().float64()).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(piece, np.float64)
+
+
+def rows_without_nulls(columns: list[Column], begin: int, nulls: str) -> list[Any]:
+    """Return rows of all columns from `begin` on, without nulls."""
+    pieces = [column.piece(begin, PIECE_ROWS) for column in columns]
+    missing = None
+    for column, piece in zip(columns, pieces, strict=True):
+        where = column.nulls(begin, piece)
+        if where is None:
+            continue
+        if nulls == "raise":
+            row = begin + int(where.argmax())
+            raise ValueError(
+                f"{column.name} is null at row {row}; nulls='drop' leaves out such rows"
+            )
+        missing = where if missing is None else missing | where
+    if missing is None:
+        return pieces
+    kept = ~missing
+    return [
+        piece[kept] if isinstance(piece, np.ndarray) else piece.filter(arrow().array(kept))
+        for piece in pieces
+    ]
 
 
 class Table:

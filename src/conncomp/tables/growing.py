@@ -15,11 +15,17 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
 from conncomp._arrays import library_of
 from conncomp._core import native
-from conncomp.tables.columns import Column, arrow, as_column, without_views
-from conncomp.tables.ids import Family, Ids, Keys, family_of, interned_keys, new_clusters
+from conncomp.tables.columns import (
+    PIECE_ROWS,
+    Column,
+    as_columns,
+    as_doubles,
+    as_weights,
+    rows_without_nulls,
+)
+from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.results import as_table
 
-PIECE_ROWS = 1 << 20  # that are made keys of at once
 FORMAT = 1  # of files
 
 
@@ -112,7 +118,7 @@ class ClusterPairs:
             self._prepare([columns], nodes, None)
             assert self._space is not None
             for begin in range(0, len(columns[0]), PIECE_ROWS):
-                pieces = _pieces([*columns], begin, self._nulls)
+                pieces = rows_without_nulls([*columns], begin, self._nulls)
                 kinds = [column.type for column in columns]
                 self._space.add_ids(pieces, kinds)
 
@@ -157,7 +163,7 @@ class ClusterPairs:
             parts = len(left_columns)
             for begin in range(0, len(left_columns[0]), PIECE_ROWS):
                 columns = [*left_columns, *right_columns, *([weighed] if weighed else [])]
-                pieces = _pieces(columns, begin, self._nulls)
+                pieces = rows_without_nulls(columns, begin, self._nulls)
                 weight = None if weighed is None else as_doubles(pieces.pop())
                 wanted = weight if self._given_thresholds else None
                 u, v = self._space.add_pairs(
@@ -231,7 +237,7 @@ class ClusterPairs:
         for name, column in clusters.items():
             if cluster_ids == "first" and name.startswith("cluster"):
                 for node, values in zip(names, nodes, strict=True):
-                    columns[node.replace("node", name, 1)] = _taken(values, column)
+                    columns[node.replace("node", name, 1)] = taken(values, column)
             else:
                 columns[name] = column
         return as_table(columns, self._library)
@@ -328,219 +334,6 @@ class ClusterPairs:
             ) from error
 
 
-class IdSpace:
-    """Distinct ids of one or several columns, and the forests of their numbers."""
-
-    def __init__(self, families: list[Family], thresholds: list[float]) -> None:
-        self.ids = [Ids(family) for family in families]
-        # Each column of several has numbers of its own, and their pairs are numbered in turn.
-        self._encoders = (
-            [new_clusters(family.words, []) for family in families] if len(families) > 1 else []
-        )
-        self._folds = [new_clusters(1, []) for _ in range(len(families) - 2)]
-        words = families[0].words if len(families) == 1 else 1
-        self._clusters = new_clusters(words, thresholds)
-        self._words = words
-
-    @property
-    def size(self) -> int:
-        """Return the number of distinct ids."""
-        return int(self._clusters.size)
-
-    @property
-    def parts(self) -> int:
-        """Return of how many columns an id is."""
-        return len(self.ids)
-
-    def admit(self, by_part: list[tuple[Column, ...]]) -> None:
-        """Accept the types of columns, or raise."""
-        for k, (ids, columns) in enumerate(zip(self.ids, by_part, strict=True)):
-            known = self._encoders[k] if self._encoders else self._clusters
-            ids.admit(columns, lambda known=known: interned_keys(known, 1)[0])
-
-    def _keys(self, pieces: list[Any], kinds: list[Any]) -> Keys:
-        keys = [ids.keys(*part) for ids, *part in zip(self.ids, pieces, kinds, strict=True)]
-        if len(keys) == 1:
-            return keys[0]
-        numbers = [
-            _numbered(c, key, len(p))
-            for c, key, p in zip(self._encoders, keys, pieces, strict=True)
-        ]
-        joined = _joined(numbers[0], numbers[1])
-        for fold, number in zip(self._folds, numbers[2:], strict=True):
-            joined = _joined(_numbered(fold, (joined,), len(joined)), number)
-        return (joined,)
-
-    def add_ids(self, pieces: list[Any], kinds: list[Any]) -> NDArray[np.int32]:
-        """Return the numbers of ids, which get one if they have none."""
-        return _numbered(self._clusters, self._keys(pieces, kinds), len(pieces[0]))
-
-    def add_pairs(
-        self,
-        left: list[Any],
-        left_kinds: list[Any],
-        right: list[Any],
-        right_kinds: list[Any],
-        weights: Any,
-        wanted: bool,
-    ) -> Any:
-        """Add pairs; return the numbers of both ends if they are wanted."""
-        u, v = (np.empty(len(left[0]), np.int32) if wanted else None for _ in range(2))
-        self._clusters.add_pairs(
-            *self._keys(left, left_kinds), *self._keys(right, right_kinds), weights, u, v
-        )
-        return u, v
-
-    def keep_ids_only(self) -> None:
-        """Give back all that is needed to add more."""
-        self._clusters.keep_ids_only()
-
-    def roots(self, level: int) -> NDArray[np.int32]:
-        """Return the first id of each one's cluster."""
-        labels = np.empty(self.size, np.int32)
-        self._clusters.label(level, False, labels)
-        return labels
-
-    def values(self, library: str) -> list[Any]:
-        """Return the columns of the ids."""
-        as_arrow = library not in ("numpy", "builtins")
-        keys = interned_keys(self._clusters, self._words)
-        if not self._encoders:
-            return [self.ids[0].values(keys, as_arrow)]
-        joined, numbers = keys[0], []
-        for fold in reversed(self._folds):
-            first, last = _split(joined)
-            numbers.append(last)
-            joined = interned_keys(fold, 1)[0][first]
-        numbers += [*reversed(_split(joined))]
-        found = []
-        for ids, encoder, places in zip(self.ids, self._encoders, reversed(numbers), strict=True):
-            values = ids.values(interned_keys(encoder, ids.family.words), as_arrow)
-            found.append(_taken(values, places))
-        return found
-
-    def state(self) -> tuple[list[Any], dict[str, Any]]:
-        """Return what is saved of the ids: their types, and arrays."""
-        parts = []
-        for ids in self.ids:
-            of_arrow = [kind for kind in ids.types if not isinstance(kind, np.dtype)]
-            schema = None
-            if of_arrow:
-                pa = arrow()
-                fields = [pa.field(str(k), kind) for k, kind in enumerate(of_arrow)]
-                schema = pa.schema(fields).serialize().to_pybytes().hex()
-            dtypes = [kind.str for kind in ids.types if isinstance(kind, np.dtype)]
-            parts.append({"family": list(ids.family), "schema": schema, "dtypes": dtypes})
-        arrays: dict[str, Any] = {}
-        words = [ids.family.words for ids in self.ids] if self._encoders else []
-        stores = [*zip(self._encoders, words, strict=True), *((f, 1) for f in self._folds)]
-        for k, (store, width) in enumerate([(self._clusters, self._words), *stores]):
-            for j, array in enumerate(interned_keys(store, width)):
-                arrays[f"keys{k}_{j}"] = array
-        return parts, arrays
-
-    @classmethod
-    def of_state(cls, parts: list[Any], arrays: dict[str, Any], thresholds: list[float]) -> IdSpace:
-        """Return what `state` has told of."""
-        space = cls([Family(*part["family"]) for part in parts], thresholds)
-        for ids, part in zip(space.ids, parts, strict=True):
-            ids.types = [np.dtype(text) for text in part["dtypes"]]
-            if part["schema"] is not None:
-                pa = arrow()
-                schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(part["schema"])))
-                ids.types += [field.type for field in schema]
-            signs = {str(getattr(kind, "kind", kind))[0] for kind in ids.types}
-            ids._mixed = ids.family.name == "integer" and len(signs) > 1
-        words = [ids.family.words for ids in space.ids] if space._encoders else []
-        stores = [*zip(space._encoders, words, strict=True), *((f, 1) for f in space._folds)]
-        for k, (store, width) in enumerate([(space._clusters, space._words), *stores]):
-            keys = tuple(
-                np.ascontiguousarray(arrays[f"keys{k}_{j}"], dtype)
-                for j, dtype in enumerate([np.uint64] if width else [np.int64, np.uint8])
-            )
-            _numbered(store, keys, len(keys[0]) - (width == 0))
-        for level in range(len(thresholds)):
-            roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
-            if len(roots) != space.size:
-                raise ValueError("it is damaged: there is not a root for each id")
-            space._clusters.unite_roots(level, roots)
-        return space
-
-
-def _numbered(clusters: Any, keys: Keys, rows: int) -> NDArray[np.int32]:
-    numbers = np.empty(rows, np.int32)
-    clusters.add_ids(*keys, numbers)
-    return numbers
-
-
-def _joined(first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Return pairs of numbers as keys of one word."""
-    return (first.astype(np.uint64) << np.uint64(32) | last.astype(np.uint64)).reshape(-1, 1)
-
-
-def _split(joined: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    words = joined.reshape(-1)
-    return (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(2**32 - 1)).astype(
-        np.int64
-    )
-
-
-def _taken(values: Any, places: NDArray[Any]) -> Any:
-    if isinstance(values, np.ndarray):
-        return values[places]
-    return without_views(values).take(arrow().array(places)).cast(values.type)
-
-
-def as_columns(given: Any, name: str) -> list[Column]:
-    """Return the column, or columns, of one side."""
-    if isinstance(given, tuple):
-        if not given:
-            raise ValueError(f"{name}=() must have a column")
-        return [as_column(part, f"{name}[{k}]") for k, part in enumerate(given)]
-    column = as_column(given, name)
-    if not column.is_numpy and arrow().types.is_struct(column.type):
-        # A struct that is null has fields that are.
-        return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
-    return [column]
-
-
-def as_weights(given: Any) -> Column:
-    """Return a column of weights; raise TypeError if they are no numbers."""
-    column = as_column(given, "weights")
-    good = column.type.kind in "iuf" if column.is_numpy else _is_number(column.type)
-    if not good:
-        raise TypeError(f"weights are of type {column.type}; they must be numbers")
-    return column
-
-
-def _is_number(kind: Any) -> bool:
-    types = arrow().types
-    return any(
-        test(kind)
-        for test in (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
-    )
-
-
-def as_doubles(piece: Any) -> NDArray[np.float64]:
-    """Return a piece of weights as the kernels take them."""
-    if not isinstance(piece, np.ndarray):
-        piece = piece.cast(arrow().float64()).to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(piece, np.float64)
-
-
-def common_family(columns: tuple[Column, ...]) -> Family:
-    """Return the family of columns that are to be compared."""
-    families = [family_of(column.type, column) for column in columns]
-    families = [family for family in families if family.name != "null"] or families[:1]
-    first = families[0]
-    if all(family.name == "binary" for family in families) and len({f.words for f in families}) > 1:
-        return Family("binary", words=0)
-    if any(family[:2] != first[:2] for family in families):
-        kinds = " and ".join(f"{column.name} of type {column.type}" for column in columns)
-        raise TypeError(f"{kinds} cannot be compared; cast one to the type of the other first")
-    return first
-
-
 def as_thresholds(given: Any) -> list[float] | None:
     """Return thresholds as a list; None if there is none."""
     if given is None:
@@ -555,26 +348,3 @@ def as_thresholds(given: Any) -> list[float] | None:
     if any(math.isnan(value) for value in values) or len(set(values)) < len(values):
         raise ValueError(f"threshold={shown(given)} must be different numbers, none of them NaN")
     return values
-
-
-def _pieces(columns: list[Column], begin: int, nulls: str) -> list[Any]:
-    """Return rows of all columns from `begin` on, without nulls."""
-    pieces = [column.piece(begin, PIECE_ROWS) for column in columns]
-    missing = None
-    for column, piece in zip(columns, pieces, strict=True):
-        where = column.nulls(begin, piece)
-        if where is None:
-            continue
-        if nulls == "raise":
-            row = begin + int(where.argmax())
-            raise ValueError(
-                f"{column.name} is null at row {row}; nulls='drop' leaves out such rows"
-            )
-        missing = where if missing is None else missing | where
-    if missing is None:
-        return pieces
-    kept = ~missing
-    return [
-        piece[kept] if isinstance(piece, np.ndarray) else piece.filter(arrow().array(kept))
-        for piece in pieces
-    ]

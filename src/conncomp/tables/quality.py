@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from conncomp._arrays import library_of
-from conncomp.tables.columns import Table
-from conncomp.tables.growing import ClusterPairs, _taken, as_columns
+from conncomp.tables.columns import Table, as_columns
+from conncomp.tables.growing import ClusterPairs
+from conncomp.tables.id_space import taken
 from conncomp.tables.links import StrongestLinks
 from conncomp.tables.pairs import _columns
 from conncomp.tables.results import as_table
@@ -105,7 +106,7 @@ def _ends(ids: Any, ends: Any, last: Any) -> Any:
 
     places = np.zeros(len(last), np.int64)
     places[has] = ends[last[has]]
-    return _taken(ids, pa.array(places, mask=~has))
+    return taken(ids, pa.array(places, mask=~has))
 
 
 def _numbers_of(named: ClusterPairs, labels: Any) -> Any:
