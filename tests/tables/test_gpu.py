@@ -207,8 +207,6 @@ def check_numbers(seed, gpu, first_rows=50, *, rows=400, distinct=300):
     """Compare the numbers of batches of ids with those of a dictionary."""
     generator = np.random.default_rng(seed)
     pool = generator.integers(0, 2**64, distinct, dtype=np.uint64)
-    # The id whose key marks free slots.
-    pool[0] = inverse_of_mix(0) ^ interning.DRAWN
     numbers = interning.IdNumbers(gpu, first_rows)
     known = {}
     for _ in range(3):
@@ -245,6 +243,17 @@ def test_a_table_that_is_full_is_made_anew(monkeypatch):
     monkeypatch.setattr(interning, "FEWEST_BITS", 6)
     monkeypatch.setattr(interning, "MARGIN", 0)
     check_numbers(0, HostGpu(), distinct=400)
+
+
+@host
+def test_the_id_whose_key_marks_free_slots(monkeypatch):
+    """No table that is made by a word has room for it; the next one is made by another word."""
+    drawn = iter([7, 8, 9])
+    monkeypatch.setattr(interning.secrets, "randbits", lambda bits: next(drawn))
+    numbers = interning.IdNumbers(HostGpu())
+    ids = np.array([3, inverse_of_mix(0) ^ 7, 3], np.uint64)
+    assert numbers.number(HostGpu(), ids, None, Workspace()).tolist() == [0, 1, 0]
+    assert next(drawn) == 9
 
 
 @host

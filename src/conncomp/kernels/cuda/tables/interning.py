@@ -18,23 +18,21 @@ NAMES = ("take_slots", "list_firsts", "number_ids", "fill_table")
 THREADS = 256
 KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
 
-# Drawn for each process, as is FACTOR.
-DRAWN = secrets.randbits(64)
-
 FEWEST_BITS, MOST_BITS = 12, 31
+NO_WORD = 0xFFFFFFFF
 MOST_IDS = np.iinfo(np.int32).max
 # Rows of a batch: of the first, whose ids may all be new, and of later ones, for which the table
 # has room as if new ids came MARGIN times as often as in the batch before.
 FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
 
+SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
 _ROWS = np.dtype([("left", np.uint64), ("right", np.uint64)])
 _TABLE = np.dtype(
     [
         ("drawn", np.uint64),
         ("factor", np.uint64),
         ("bits", np.int64),
-        ("keys", np.uint64),
-        ("words", np.uint64),
+        ("slots", np.uint64),
     ]
 )
 
@@ -56,7 +54,8 @@ class IdNumbers:
     def __init__(self, gpu: Gpu, first_rows: int = FIRST_ROWS) -> None:
         self.ids = gpu.xp.empty(0, KEYS)
         self._first_rows = first_rows
-        self._slots: tuple[Any, Any] | None = None  # keys and words; None until they are made
+        self._slots: Any = None  # an array of SLOTS as bytes; None until it is made
+        self._drawn = 0
         self._bits = FEWEST_BITS
         self._new_share = 1.0  # of the places of the last batch
 
@@ -97,26 +96,26 @@ class IdNumbers:
         ids = np.zeros((), _ROWS)
         ids["left"] = gpu.address(left)
         ids["right"] = 0 if right is None else gpu.address(right)
-        slots, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
+        found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
         self._make_room(gpu, int(places * min(1.0, MARGIN * self._new_share)) + 1)
         while True:
-            table = self._take_table(gpu)
+            slots = self._take_slots(gpu)
             full = xp.zeros(1, COUNT)
-            launch(take_slots, grid, places, ids[()], table[0], slots, full)
+            launch(take_slots, grid, places, ids[()], self._table(gpu, slots), found, full)
             if not first_entry(full):
                 break
             self._enlarge()
-        _, words = table[1]
-        launch(list_firsts, grid, places, slots, words, counts)
+        launch(list_firsts, grid, places, found, slots, counts)
         with workspace as memory:
             new = first_entry(number_roots(gpu, counts, 1, memory))
         if self.size + new > MOST_IDS:
             raise ValueError(f"there are more than {MOST_IDS:,} distinct ids")
         numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
-        launch(number_ids, grid, places, ids[()], self.size, slots, words, counts, numbers, new_ids)
+        rows_and_size = places, ids[()], self.size
+        launch(number_ids, grid, *rows_and_size, found, slots, counts, numbers, new_ids)
         self.ids = xp.concatenate([self.ids, new_ids])
         self._new_share = new / max(places, 1)
-        self._slots = table[1]
+        self._slots = slots
         return numbers[0] if right is None else numbers
 
     def _make_room(self, gpu: Gpu, count: int) -> None:
@@ -131,30 +130,31 @@ class IdNumbers:
             raise ValueError(f"there are too many distinct ids for a table of 2**{MOST_BITS} slots")
         self._bits += 1
 
-    def _take_table(self, gpu: Gpu) -> tuple[Any, tuple[Any, Any]]:
-        """Return the struct ``IdTable`` and its arrays, which are not kept until all is well.
+    def _take_slots(self, gpu: Gpu) -> Any:
+        """Return the slots, which have all ids, and are not kept until all is well.
 
-        A call that is ended leaves places of its batch in the table, so the next makes a new one.
+        A call that is ended leaves places of its batch in them, so the next makes new ones.
         """
-        arrays, self._slots = self._slots, None
-        while arrays is None:
-            slots = 1 << self._bits
-            arrays = gpu.xp.zeros(slots, KEYS), gpu.xp.full(slots + 1, 0xFFFFFFFF, WORDS)
+        slots, self._slots = self._slots, None
+        while slots is None:
+            slots = gpu.xp.zeros((1 << self._bits, SLOTS.itemsize), np.uint8)
+            slots.view(WORDS)[:, 2] = NO_WORD
+            self._drawn = secrets.randbits(64)
             if self.size:
                 *_, fill_table = gpu.load(FILE, NAMES)
                 full = gpu.xp.zeros(1, COUNT)
                 grid = gpu.blocks(self.size, THREADS), THREADS
-                launch(fill_table, grid, self.size, self.ids, self._struct(gpu, arrays), full)
+                launch(fill_table, grid, self.size, self.ids, self._table(gpu, slots), full)
                 if first_entry(full):
                     self._enlarge()
-                    arrays = None
-        return self._struct(gpu, arrays), arrays
+                    slots = None
+        return slots
 
-    def _struct(self, gpu: Gpu, arrays: tuple[Any, Any]) -> Any:
+    def _table(self, gpu: Gpu, slots: Any) -> Any:
+        """Return the struct ``IdTable``."""
         table = np.zeros((), _TABLE)
-        table["drawn"], table["factor"] = DRAWN, FACTOR % 2**64
-        table["bits"] = self._bits
-        table["keys"], table["words"] = map(gpu.address, arrays)
+        table["drawn"], table["factor"] = self._drawn, FACTOR % 2**64
+        table["bits"], table["slots"] = self._bits, gpu.address(slots)
         return table[()]
 
 
