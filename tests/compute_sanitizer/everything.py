@@ -141,6 +141,24 @@ def grow(cupy):
         assert graphs[0].count == graphs[1].count
 
 
+def cluster_tables(cupy):
+    """Let a table of ids grow, of one column and of two."""
+    generator = np.random.default_rng(3)
+    clusters = [conncomp.ClusterPairs(threshold=[0.2, 0.7]) for _ in range(2)]
+    for rows in (0, 1, 50, 5000):
+        left, right = (generator.integers(-4000, 4000, rows) for _ in range(2))
+        weights = generator.random(rows)
+        for kept, xp in zip(clusters, (cupy, np), strict=True):
+            kept.add(*map(xp.asarray, (left, right, weights)))
+        for table in zip(*(kept.labels().values() for kept in clusters), strict=True):
+            check(*table, rows)
+    sides = (left, right), (right, left)
+    placed = [tuple(map(cupy.asarray, side)) for side in sides]
+    tables = conncomp.cluster_pairs(*placed), conncomp.cluster_pairs(*sides)
+    for columns in zip(*(table.values() for table in tables), strict=True):
+        check(*columns, "two columns")
+
+
 # ------------------------------------------------------------------------------------------ arrays
 
 NUMBERINGS = "roots", "consecutive"
@@ -490,6 +508,7 @@ PARTS = {
     "strong-papers": partial(label_graphs, connection="strong", chosen=is_none_of("auto")),
     "forests": find_forests,
     "growing": grow,
+    "tables": cluster_tables,
     "arrays": label_by_default,
     "arrays-bricks": label_by_bricks,
     **{

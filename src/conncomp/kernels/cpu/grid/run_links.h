@@ -20,8 +20,7 @@ namespace conncomp {
 template <class Index>
 class RunLinks {
  public:
-  explicit RunLinks(Runs<Index>& runs)
-      : runs_(runs), masks_(runs.masks), bundles_(runs.bundles), parent_(runs.parent.data()) {}
+  explicit RunLinks(Runs<Index>& runs) : runs_(runs), bundles_(runs.bundles), parent_(runs.parent.data()) {}
 
   void link(const ContactFinder& finder) {
     const int64_t parts = bundles_.parts.parts;
@@ -86,13 +85,9 @@ class RunLinks {
     if (finder.touch(last, 0)) unite<Exclusive>(parent_, runs_.run_at(g, last), runs_.run_at(g, 0));
   }
 
-  // One word of two bundles: where runs start, and the runs before the word's first ones.
+  // One word of two bundles.
   struct WordPair {
-    uint64_t g_start, h_start;
-    Index g_rank, h_rank;
-
-    Index g_run(uint64_t bits) const { return g_rank + Index(std::popcount(g_start & bits)) - 1; }
-    Index h_run(uint64_t bits) const { return h_rank + Index(std::popcount(h_start & bits)) - 1; }
+    RunWord<Index> g, h;
   };
 
   // The contacts of a word.
@@ -110,8 +105,7 @@ class RunLinks {
       finder.find(begin, end, contacts);
       const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
       for (int64_t k = 0; k < end - begin; ++k)
-        body(WordPair{masks_.start[g_word + k], masks_.start[h_word + k], runs_.rank[g_word + k],
-                      runs_.rank[h_word + k]},
+        body(WordPair{runs_.at(g_word + k), runs_.at(h_word + k)},
              WordContacts{contacts.aligned[k], contacts.next[k], contacts.previous[k]});
     }
   }
@@ -132,13 +126,10 @@ class RunLinks {
   // The same for the first one that g is linked with: no run of g has a parent yet. Each gets one at its
   // first contact.
   void link_first(const ContactFinder& finder, int64_t g, int64_t h) {
-    bool has_parent = false;  // the run that goes on from the word before
+    FirstContacts first_contacts;
     for_each_word(finder, g, h, [&](const WordPair& pair, const WordContacts& contacts) {
       const uint64_t across = contacts.next | contacts.previous, all = contacts.aligned | across;
-      const uint64_t from_before = pair.g_start ? below(std::countr_zero(pair.g_start)) : kAll;
-      const uint64_t first = lowest_in_fields(all, pair.g_start) & (has_parent ? ~from_before : kAll);
-      const int last_start = pair.g_start ? kWord - 1 - std::countl_zero(pair.g_start) : 0;
-      has_parent = all >> last_start || (has_parent && !pair.g_start);
+      const uint64_t first = first_contacts(pair.g.start, all);
       if (!across && first == contacts.aligned && one_to_one(pair, first)) return copy_parents(pair, first);
       // A place may be the first of several contacts.
       const uint64_t previous = first & contacts.previous, aligned = first & contacts.aligned & ~previous,
@@ -154,9 +145,9 @@ class RunLinks {
   // Calls body(run of g, run of h) for every contact.
   template <class Body>
   void for_each_contact(const WordPair& pair, const WordContacts& contacts, Body&& body) {
-    for_each_bit(contacts.aligned, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(up_to(p))); });
-    for_each_bit(contacts.next, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(up_to(p)) + 1); });
-    for_each_bit(contacts.previous, [&](int p) { body(pair.g_run(up_to(p)), pair.h_run(below(p))); });
+    for_each_bit(contacts.aligned, [&](int p) { body(pair.g.run_in(up_to(p)), pair.h.run_in(up_to(p))); });
+    for_each_bit(contacts.next, [&](int p) { body(pair.g.run_in(up_to(p)), pair.h.run_in(up_to(p)) + 1); });
+    for_each_bit(contacts.previous, [&](int p) { body(pair.g.run_in(up_to(p)), pair.h.run_in(below(p))); });
   }
 
   // Unites a run of the bundle that is being linked with one of an earlier bundle. Mostly the run has no
@@ -177,19 +168,19 @@ class RunLinks {
     if (count < kCopied) return false;
     const uint64_t to_first = up_to(std::countr_zero(contacts)),
                    to_last = up_to(kWord - 1 - std::countl_zero(contacts));
-    return pair.g_run(to_last) - pair.g_run(to_first) == count - 1 &&
-           pair.h_run(to_last) - pair.h_run(to_first) == count - 1 &&
-           lowest_in_fields(contacts, pair.h_start) == contacts;
+    return pair.g.run_in(to_last) - pair.g.run_in(to_first) == count - 1 &&
+           pair.h.run_in(to_last) - pair.h.run_in(to_first) == count - 1 &&
+           lowest_in_fields(contacts, pair.h.start) == contacts;
   }
   void copy_parents(const WordPair& pair, uint64_t contacts) {
     const uint64_t to_first = up_to(std::countr_zero(contacts));
-    std::copy_n(parent_ + pair.h_run(to_first), std::popcount(contacts), parent_ + pair.g_run(to_first));
+    std::copy_n(parent_ + pair.h.run_in(to_first), std::popcount(contacts),
+                parent_ + pair.g.run_in(to_first));
   }
 
   static constexpr int kCopied = 8;  // runs that are worth a copy
 
   Runs<Index>& runs_;
-  const Masks& masks_;
   const Bundles& bundles_;
   Index* const parent_;
 };

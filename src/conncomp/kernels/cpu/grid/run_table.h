@@ -1,17 +1,14 @@
-// The runs of an array, numbered in the order of bundles and words, as a forest of one vertex each.
-//
-//     start, word by word    1 . . 1 . 1 | . . 1 . . . | 1 1 . . . .
-//     rank                   0             3             4               runs that start before the word
-//     run                    0     1   2       3         4 5
+// The runs of an array, numbered in the order of bundles and words (core/run_forest.h), as a forest of one
+// vertex each.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "cpu/core/bits.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
+#include "cpu/core/run_forest.h"
 #include "cpu/grid/bundles.h"
 #include "cpu/grid/masks.h"
 
@@ -22,7 +19,7 @@ struct Runs {
   const Masks& masks;
   const Bundles& bundles;
   int64_t words;       // of all bundles
-  Buffer<Index> rank;  // by word
+  Buffer<Index> rank;  // by word: the runs that start before it
   int64_t count;
   Buffer<Index> parent;  // by run
 
@@ -40,10 +37,9 @@ struct Runs {
   int64_t first_of(int64_t bundle) const { return before(bundle * bundles.words); }
   bool blank(int64_t bundle) const { return first_of(bundle) == first_of(bundle + 1); }
 
+  RunWord<Index> at(int64_t word) const { return {masks.start[word], rank[word]}; }
   // The last run that starts before a word or at one of the bits of it that are given.
-  Index run_in(int64_t word, uint64_t bits) const {
-    return rank[word] + Index(std::popcount(masks.start[word] & bits)) - 1;
-  }
+  Index run_in(int64_t word, uint64_t bits) const { return at(word).run_in(bits); }
   Index run_at(int64_t bundle, int64_t p) const {
     return run_in(bundle * bundles.words + p / kWord, up_to(p % kWord));
   }

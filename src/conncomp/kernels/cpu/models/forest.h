@@ -17,6 +17,7 @@
 #include "cpu/core/buffer.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
+#include "cpu/core/run_forest.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
@@ -88,12 +89,10 @@ class RunForest {
   // The first contact of a run of h gives it the parent of the run of g.
   void adopt_row(int64_t g, int64_t h, const Bits64* active) {
     Bits64 from_before = 0;
-    bool orphan = false;  // whether the run that leads out of the word before has no contact yet
+    FirstContacts first_contacts;
     for_each_in(0, columns_, [&, u = g * columns_, d = h * columns_](int64_t c) mutable {
-      const Bits64 contacts = followed(active[c], u, d, from_before), start = start_[d];
-      // From the lowest bit of each run to its lowest contact, a subtraction borrows.
-      const Bits64 heads = start | Bits64(orphan), marks = contacts | start >> 1 | Bits64(1) << (kWord - 1);
-      const Bits64 lowest = marks & ~(marks - heads), first = lowest & contacts;
+      const Bits64 contacts = followed(active[c], u, d, from_before);
+      const Bits64 first = first_contacts(start_[d], contacts);
       for (Bits64 left = first; left; left &= left - 1) {
         const Bits64 up_to_contact = left ^ (left - 1);
         parent_[run_in(d, up_to_contact)] = parent_[run_in(u, up_to_contact)];
@@ -102,8 +101,6 @@ class RunForest {
         const Bits64 up_to_contact = left ^ (left - 1);
         join(run_in(u, up_to_contact), run_in(d, up_to_contact));
       }
-      const int highest = std::bit_width(start) - 1;
-      orphan = (start || orphan) && (contacts >> std::max(highest, 0)) == 0;
       ++u, ++d;
     });
   }
@@ -145,7 +142,7 @@ class RunForest {
  private:
   // The last run that starts before a word or at one of its bits that are given.
   Index run_in(int64_t word, Bits64 bits) const {
-    return before_[word] + Index(std::popcount(start_[word] & bits)) - 1;
+    return RunWord<Index>{start_[word], before_[word]}.run_in(bits);
   }
 
   // Of active bonds from word u to word d, the first of each stretch.

@@ -160,7 +160,7 @@ class PairClusters {
   }
 
  private:
-  static constexpr int64_t kSmallBlock = 1 << 12, kBlock = 1 << 17;
+  static constexpr int64_t kSmallBlock = kGrain / 16, kBlock = 2 * kGrain;
   static constexpr int64_t kRowsAThread = kGrain / 8;
   // Ids are many that are new if they are more than one of so many: to look one up in vain takes about as
   // long as to add it.
