@@ -199,6 +199,20 @@ def _is_arrow_number(kind: Any) -> bool:
     )
 
 
+def as_compared(threshold: float, weights: Column) -> float:
+    """Return a threshold as weights of their type are compared with it."""
+    return float(weight_type(weights).type(threshold))
+
+
+def weight_type(weights: Column) -> np.dtype[Any]:
+    """Return the floating type of weights; of other numbers float64."""
+    if weights.is_numpy:
+        small = weights.type.kind == "f" and weights.type.itemsize < 8
+        return np.dtype(weights.type.newbyteorder("=") if small else np.float64)
+    names = {"float": np.float32, "halffloat": np.float16}  # as Arrow calls them
+    return np.dtype(names.get(str(weights.type), np.float64))
+
+
 def as_doubles(piece: Any) -> NDArray[np.float64]:
     """Return a piece of weights as the kernels take them."""
     if not isinstance(piece, np.ndarray):

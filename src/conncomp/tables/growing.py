@@ -22,6 +22,7 @@ from conncomp.tables.columns import (
     as_doubles,
     as_weights,
     rows_without_nulls,
+    weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.results import as_table
@@ -180,13 +181,7 @@ class ClusterPairs:
                 "ids on the left and on the right, and of all batches, must be of as many columns"
             )
         if weights is not None:
-            kind: np.dtype[Any] = np.dtype(np.float64)
-            if str(weights.type) in ("float32", "float", "float16", "halffloat"):
-                kind = np.dtype(
-                    np.float16
-                    if "16" in str(weights.type) or "half" in str(weights.type)
-                    else np.float32
-                )
+            kind = weight_type(weights)
             if self._weight_type not in (None, kind) and self._given_thresholds:
                 raise TypeError(
                     f"weights are {kind}, but those before {self._weight_type}; cast them"

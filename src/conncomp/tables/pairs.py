@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._arrays import library_of
-from conncomp.tables.columns import Table
+from conncomp.tables.columns import Table, as_compared, as_weights
 from conncomp.tables.growing import ClusterPairs
 from conncomp.tables.links import StrongestLinks
 
@@ -116,7 +116,8 @@ def cluster_pairs(
             raise ValueError(
                 "max_size and several thresholds exclude each other; call once for each"
             )
-        lowest = -np.inf if threshold is None else clusters._given_thresholds[0]  # type: ignore[index]
+        given = clusters._given_thresholds
+        lowest = as_compared(given[0], as_weights(weights)) if given else -np.inf
         links = StrongestLinks(lowest)
     if threshold is not None and weights is None:
         raise ValueError("threshold needs weights, one for each pair")
