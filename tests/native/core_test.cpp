@@ -27,6 +27,7 @@
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/both_ends.h"
+#include "cpu/graph/bridges.h"
 #include "cpu/graph/condensation.h"
 #include "cpu/graph/filter_kruskal.h"
 #include "cpu/graph/incremental.h"
@@ -751,6 +752,43 @@ void test_strong() {
   }
 }
 
+// Bridges, by what each vertex reaches without the link to its parent.
+void test_bridges() {
+  const int vertices = draw(0, 40), links = vertices ? draw(0, vertices + vertices / 4) : 0;
+  std::vector<int32_t> src, dst;
+  for (int i = 0; i < links; ++i) {
+    const int u = draw(0, vertices - 1), v = draw(0, 2) ? draw(0, vertices - 1) : (u + 1) % vertices;
+    for (const int end : {u, v}) src.push_back(end), dst.push_back(u + v - end);
+  }
+  const int64_t arcs = int64_t(src.size());
+  std::vector<int64_t> indptr(vertices + 1);
+  std::vector<int32_t> indices(arcs), parents(vertices), cut(vertices);
+  group_by_key(
+      arcs, vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; }, indptr.data(),
+      indices.data(), arcs);
+  const Rows<int64_t, int32_t> rows{indptr.data(), indices.data(), vertices, arcs};
+  BridgeSearch(rows, parents.data(), cut.data()).run();
+  const auto size_without = [&](int a, int b) {  // how many vertices `a` reaches
+    const auto labels = flood_fill(
+        vertices, [](int64_t) { return true; },
+        [&](int64_t v, auto&& visit) {
+          rows.for_each_neighbour(v, [&](int32_t u) {
+            if ((v != a || u != b) && (v != b || u != a)) visit(u);
+          });
+        });
+    return labels[a] == labels[b] ? 0 : std::count(labels.begin(), labels.end(), labels[a]);
+  };
+  for (int v = 0; v < vertices; ++v) {
+    const int u = parents[v];
+    if (u < 0) {
+      check(cut[v] == 0, "a root has no bridge to its parent");
+      continue;
+    }
+    check(std::count(indices.begin() + indptr[v], indices.begin() + indptr[v + 1], u) > 0, "a parent");
+    check(cut[v] == std::min(size_without(u, v), size_without(v, u)), "the smaller side of a bridge");
+  }
+}
+
 // A copy of which one entry, 5, was made before its root was hooked, and another one, 7, after that.
 template <class Index>
 void test_copy_of_two_moments() {
@@ -1073,6 +1111,7 @@ int main(int, char** arguments) {
     test_graph<int64_t>();
     test_strong<int32_t>();
     test_strong<int64_t>();
+    test_bridges();
     test_copy_of_two_moments<int32_t>();
     test_copy_of_two_moments<int64_t>();
     test_growing<int32_t, int32_t>();

@@ -243,6 +243,13 @@ def rows_without_nulls(columns: list[Column], begin: int, nulls: str) -> list[An
     ]
 
 
+def check_lengths(columns: list[Column]) -> None:
+    """Raise ValueError if columns differ in length."""
+    if len({len(column) for column in columns}) > 1:
+        lengths = ", ".join(f"{column.name} {len(column)}" for column in columns)
+        raise ValueError(f"columns differ in length: {lengths}")
+
+
 class Table:
     """A table of any library, of which columns are asked for by name."""
 
@@ -268,6 +275,12 @@ class Table:
                 f"{', '.join(map(repr, self._names[:20]))}"
             )
         return self._columns[wanted]
+
+    def columns(self, wanted: Any, name: str) -> Any:
+        """Return the column of a name, or of several names a tuple."""
+        if isinstance(wanted, (tuple, list)):
+            return tuple(self.column(part, name) for part in wanted)
+        return self.column(wanted, name)
 
 
 def _arrow_table(given: Any, name: str) -> Any:

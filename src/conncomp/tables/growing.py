@@ -21,6 +21,7 @@ from conncomp.tables.columns import (
     as_columns,
     as_doubles,
     as_weights,
+    check_lengths,
     rows_without_nulls,
     weight_type,
 )
@@ -152,18 +153,13 @@ class ClusterPairs:
             weighed = None if weights is None else as_weights(weights)
             if self._given_thresholds and weighed is None:
                 raise ValueError("threshold needs weights, one for each pair")
-            rows = {column.name: len(column) for column in (*left_columns, *right_columns)}
-            if weighed is not None:
-                rows["weights"] = len(weighed)
-            if len(set(rows.values())) > 1:
-                lengths = ", ".join(f"{name} {count}" for name, count in rows.items())
-                raise ValueError(f"columns differ in length: {lengths}")
+            columns = [*left_columns, *right_columns, *([] if weighed is None else [weighed])]
+            check_lengths(columns)
             self._prepare([left_columns, right_columns], left, weighed)
             assert self._space is not None
             kinds = [[column.type for column in side] for side in (left_columns, right_columns)]
             parts = len(left_columns)
             for begin in range(0, len(left_columns[0]), PIECE_ROWS):
-                columns = [*left_columns, *right_columns, *([weighed] if weighed else [])]
                 pieces = rows_without_nulls(columns, begin, self._nulls)
                 weight = None if weighed is None else as_doubles(pieces.pop())
                 wanted = weight if self._given_thresholds else None
