@@ -28,7 +28,7 @@ def recipe():
 def people(seed, count=300):
     """Return made-up people, each in one to four records with slips of the pen."""
     rng = np.random.default_rng(seed)
-    syllables = "an be ca du el fi go ha in jo ka lu ma ne or pi qua ro su ta".split()
+    syllables = [consonant + vowel for consonant in "bdklmnrst" for vowel in "aeio"]
 
     def names():
         return ["".join(rng.choice(syllables, 3)) for _ in range(60)]
@@ -109,7 +109,7 @@ def test_clusters_are_equal_at_every_threshold(recipe, seed):
 def test_tables_that_are_linked(recipe):
     records = people(7)
     half = np.arange(len(records)) % 2 == 0
-    tables = {"left": records[half], "right": records[~half]}
+    tables = {"north": records[half], "south": records[~half]}
     linker = linker_of(tables, "link_and_dedupe")
     predictions = linker.inference.predict()
     both = pd.concat([table.assign(source_dataset=name) for name, table in tables.items()])
