@@ -1,7 +1,6 @@
 """The clusters of `examples/splink_clusters.py` beside Splink's own, where that is installed."""
 
-import importlib.util
-import logging
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -13,68 +12,21 @@ import conncomp
 splink = pytest.importorskip("splink")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of packages that Splink uses
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "splink_clusters.py"
-THRESHOLDS = [0.05, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999]
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.fixture(scope="module")
-def recipe():
-    spec = importlib.util.spec_from_file_location("splink_clusters", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.cluster_predictions
+@pytest.fixture(scope="module", autouse=True)
+def names():
+    """Import the examples, the one of which imports the other."""
+    pytest.importorskip("matplotlib").use("agg")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(EXAMPLES))
+        yield importlib.import_module("splink_names")
 
 
-def people(seed, count=300):
-    """Return made-up people, each in one to four records with slips of the pen."""
-    rng = np.random.default_rng(seed)
-    syllables = [consonant + vowel for consonant in "bdklmnrst" for vowel in "aeio"]
-
-    def names():
-        return ["".join(rng.choice(syllables, 3)) for _ in range(60)]
-
-    first, last = names(), names()
-    rows = []
-    for person in range(count):
-        row = [rng.choice(first), rng.choice(last), str(rng.integers(1950, 1990))]
-        for _ in range(rng.integers(1, 5)):
-            copy = [word if rng.random() < 0.8 else slip(word, rng) for word in row]
-            rows.append([*copy, person])
-    frame = pd.DataFrame(rows, columns=["first", "last", "born", "person"])
-    frame.insert(0, "unique_id", rng.permutation(len(frame)) * 7 + 1)
-    return frame
-
-
-def slip(word, rng):
-    at = rng.integers(0, len(word))
-    return word[:at] + rng.choice(list("abcdefgh0123")) + word[at + 1 :]
-
-
-def linker_of(tables, link_type):
-    import splink.comparison_library as cl
-    from splink import DuckDBAPI, Linker, SettingsCreator, block_on
-
-    logging.getLogger("splink").setLevel(logging.ERROR)
-    settings = SettingsCreator(
-        link_type=link_type,
-        comparisons=[
-            cl.JaroWinklerAtThresholds("first", [0.9, 0.7]),
-            cl.JaroWinklerAtThresholds("last", [0.9, 0.7]),
-            cl.LevenshteinAtThresholds("born", [1]),
-        ],
-        blocking_rules_to_generate_predictions=[
-            block_on("first"),
-            block_on("last"),
-            block_on("born"),
-        ],
-    )
-    api = DuckDBAPI()
-    named = [api.register(table, dataset_display_name=name) for name, table in tables.items()]
-    linker = Linker(named if len(named) > 1 else named[0], settings)
-    linker.training.estimate_u_using_random_sampling(max_pairs=1e5, seed=1)
-    for rule in ("born", "first"):
-        linker.training.estimate_parameters_using_expectation_maximisation(block_on(rule))
-    return linker
+@pytest.fixture
+def recipe(names):
+    return names.cluster_predictions
 
 
 def splinks_own(linker, predictions, threshold):
@@ -90,13 +42,13 @@ def same(ours, theirs, by):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_clusters_are_equal_at_every_threshold(recipe, seed):
-    records = people(seed)
-    linker = linker_of({"people": records}, "dedupe_only")
+def test_clusters_are_equal_at_every_threshold(names, recipe, seed):
+    records = names.people(seed, 300)
+    linker = names.linker_of({"people": records}, "dedupe_only")
     predictions = linker.inference.predict()
-    several = recipe(predictions, records, THRESHOLDS).to_pandas()
+    several = recipe(predictions, records, names.THRESHOLDS).to_pandas()
     counts = set()
-    for threshold in THRESHOLDS:
+    for threshold in names.THRESHOLDS:
         theirs = splinks_own(linker, predictions, threshold)
         one = recipe(predictions, records, threshold).to_pandas()
         same(one, theirs, ["unique_id"])
@@ -106,20 +58,20 @@ def test_clusters_are_equal_at_every_threshold(recipe, seed):
     assert len(counts) > 3  # so thresholds matter
 
 
-def test_tables_that_are_linked(recipe):
-    records = people(7)
+def test_tables_that_are_linked(names, recipe):
+    records = names.people(7, 300)
     half = np.arange(len(records)) % 2 == 0
     tables = {"north": records[half], "south": records[~half]}
-    linker = linker_of(tables, "link_and_dedupe")
+    linker = names.linker_of(tables, "link_and_dedupe")
     predictions = linker.inference.predict()
     both = pd.concat([table.assign(source_dataset=name) for name, table in tables.items()])
     ids = ("source_dataset", "unique_id")
-    for threshold in THRESHOLDS:
+    for threshold in names.THRESHOLDS:
         ours = recipe(predictions, both, threshold, ids).to_pandas()
         same(ours, splinks_own(linker, predictions, threshold), list(ids))
 
 
-def test_tables_without_a_linker(recipe):
+def test_tables_without_a_linker():
     """Splink's functions on tables, at many thresholds in one call."""
     from splink import DuckDBAPI
     from splink.internals.clustering import cluster_pairwise_predictions_at_multiple_thresholds
@@ -151,10 +103,10 @@ def test_tables_without_a_linker(recipe):
         assert theirs[column].tolist() == ours[f"cluster_{threshold}"].tolist()
 
 
-def test_clusters_go_back_to_splink_which_finds_the_same_bridges(recipe):
+def test_clusters_go_back_to_splink_which_finds_the_same_bridges(names, recipe):
     pytest.importorskip("igraph")
-    records = people(2)
-    linker = linker_of({"people": records}, "dedupe_only")
+    records = names.people(2, 300)
+    linker = names.linker_of({"people": records}, "dedupe_only")
     predictions = linker.inference.predict()
     clusters = recipe(predictions, records, 0.5)
     registered = linker.table_management.register_table(clusters, "ours")
@@ -185,3 +137,14 @@ def test_clusters_go_back_to_splink_which_finds_the_same_bridges(recipe):
     wanted = quality["cluster"].map(bridges).fillna(0).astype(int)
     assert quality["bridges"].tolist() == wanted.tolist()
     assert wanted.max() > 1
+
+
+def test_what_the_page_shows_is_what_the_example_prints(names, tmp_path):
+    """Numbers may change with Splink's version; the shape of the table does not."""
+    names.main(tmp_path)
+    shown = (EXAMPLES.parent / "docs" / "pictures" / "splink" / "names.txt").read_text()
+    printed = (tmp_path / "names.txt").read_text()
+    assert (tmp_path / "names.png").stat().st_size > 10_000
+    if shown.splitlines()[0] == printed.splitlines()[0]:
+        assert shown == printed
+    assert len(shown.splitlines()) == len(printed.splitlines()) == 12
