@@ -34,6 +34,7 @@
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/tarjan.h"
 #include "cpu/graph/topological.h"
+#include "cpu/graph/union_by_size.h"
 #include "cpu/grid/runs.h"
 #include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
@@ -789,6 +790,31 @@ void test_bridges() {
   }
 }
 
+// Trees by size, against lists of members whose first one is the root.
+void test_union_by_size() {
+  const int vertices = draw(1, 60), links = draw(0, 90), stays = draw(-1, vertices - 1);
+  std::vector<int32_t> u(links), v(links), parent(vertices), sizes(vertices, 1);
+  std::vector<std::vector<int32_t>> trees(vertices);
+  std::vector<int32_t> tree_of(vertices);
+  for (int32_t i = 0; i < vertices; ++i) parent[i] = tree_of[i] = i, trees[i] = {i};
+  for (int k = 0; k < links; ++k) {
+    u[k] = draw(0, vertices - 1), v[k] = draw(0, vertices - 1);
+    int32_t a = tree_of[u[k]], b = tree_of[v[k]];
+    if (a == b) continue;
+    const bool second = trees[b][0] == stays || (trees[a][0] != stays && trees[a].size() < trees[b].size());
+    if (second) std::swap(a, b);
+    for (const int32_t i : trees[b]) tree_of[i] = a, trees[a].push_back(i);
+    trees[b].clear();
+  }
+  unite_by_size(u.data(), v.data(), links, stays, parent.data(), sizes.data());
+  for (int32_t i = 0; i < vertices; ++i) {
+    int32_t root = i;
+    while (parent[root] != root) root = parent[root];
+    check(root == trees[tree_of[i]][0], "the root of a tree by size");
+    check(sizes[root] == int32_t(trees[tree_of[i]].size()), "the size of a tree");
+  }
+}
+
 // A copy of which one entry, 5, was made before its root was hooked, and another one, 7, after that.
 template <class Index>
 void test_copy_of_two_moments() {
@@ -1112,6 +1138,7 @@ int main(int, char** arguments) {
     test_strong<int32_t>();
     test_strong<int64_t>();
     test_bridges();
+    test_union_by_size();
     test_copy_of_two_moments<int32_t>();
     test_copy_of_two_moments<int64_t>();
     test_growing<int32_t, int32_t>();

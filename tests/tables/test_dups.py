@@ -81,6 +81,15 @@ def test_many_pairs_in_many_blocks(tmp_path, monkeypatch):
     assert written == expected(pairs, False, True, False)[0]
 
 
+def test_progress(tmp_path):
+    write(tmp_path, [((0, 1), (0, 2))], 1)
+    calls = []
+    conncomp.cluster_dups(tmp_path, tmp_path, progress=lambda *counts: calls.append(counts))
+    assert calls == [(1, 2), (2, 2)]
+    with pytest.raises(TypeError, match="progress=3 must be a function"):
+        conncomp.cluster_dups(tmp_path, tmp_path, progress=3)
+
+
 def test_files_that_are_not_there_or_cut_off(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no \.dups file"):
         conncomp.cluster_dups(tmp_path, tmp_path)

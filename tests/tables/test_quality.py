@@ -195,6 +195,23 @@ def test_types_that_do_not_compare():
         conncomp.cluster_quality(table, ["1"], ["2"])
 
 
+def test_many_pieces_and_forests_between_them(monkeypatch):
+    rng = np.random.default_rng(5)
+    left, right = rng.integers(0, 400, (2, 2000))
+    weights = rng.integers(0, 50, 2000) / 8
+    table = conncomp.cluster_pairs(left, right, weights=weights, threshold=4)
+    arguments = {"weights": weights, "threshold": 3}
+    whole = conncomp.cluster_quality(table, left, right, **arguments)
+    for module in ("columns", "quality"):
+        monkeypatch.setattr(f"conncomp.tables.{module}.PIECE_ROWS", 7)
+    for constant in ("FEWEST_LINKS", "LINKS_A_NODE"):
+        monkeypatch.setattr(f"conncomp.tables.links.{constant}", 1)
+    pieces = conncomp.cluster_quality(table, left, right, **arguments)
+    assert list(pieces) == list(whole)
+    for name in whole:
+        np.testing.assert_array_equal(pieces[name], whole[name])
+
+
 def test_shuffled_rows_give_the_same_numbers():
     rng = np.random.default_rng(3)
     left, right = rng.integers(0, 3000, (2, 2800))

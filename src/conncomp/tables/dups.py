@@ -10,7 +10,9 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import shown
 from conncomp._core import native
+from conncomp.io.files import Progress, atomic_path
 from conncomp.tables.columns import Column
 from conncomp.tables.id_space import IdSpace
 from conncomp.tables.ids import Family
@@ -27,6 +29,7 @@ def cluster_dups(
     save_cluster_id: bool = False,
     save_cluster_size: bool = False,
     ignore_index_matches: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, int]:
     """Cluster the documents of datatrove's ``.dups`` files, and say which are to be removed.
 
@@ -45,6 +48,8 @@ def cluster_dups(
     ignore_index_matches : bool, optional
         Whether to leave out pairs with the index of another data set. Else all documents of a
         cluster with such a pair are to be removed.
+    progress : callable, optional
+        Called after each ``.dups`` file with the number of those that have been read, and of all.
 
     Returns
     -------
@@ -58,6 +63,8 @@ def cluster_dups(
         If there is no ``.dups`` file.
     ValueError
         If the size of such a file is no multiple of 16 bytes.
+    TypeError
+        If `progress` is no function.
     OSError
         If a file cannot be read or written.
 
@@ -86,16 +93,20 @@ def cluster_dups(
     {'duplicates': 3, 'to_remove': 2, 'clusters': 1}
     array([7], dtype=uint32)
     """
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
     source, target = _as_folder(input_folder), _as_folder(output_folder)
     names = source.list_files(glob_pattern="*.dups")
     if not names:
         raise FileNotFoundError(f"{input_folder} has no .dups file")
     forest = _Forest()
-    for name in names:
+    for done, name in enumerate(names, 1):
         with source.open(name, "rb") as file:
             for left, right in _pairs_of(file, name):
                 kept = slice(None) if not ignore_index_matches else left != INDEX
                 forest.add(left[kept], right[kept])
+        if progress is not None:
+            progress(done, len(names))
     documents, roots = forest.documents()
     return _write(
         target, documents, roots, {".clusters": save_cluster_id, ".sizes": save_cluster_size}
@@ -199,8 +210,6 @@ class _Folder:
         return open(self._path / name, mode)
 
     def write(self, name: str, array: NDArray[Any]) -> None:
-        from conncomp.io.files import atomic_path
-
         self._path.mkdir(parents=True, exist_ok=True)
         with atomic_path(self._path / name) as temporary, temporary.open("wb") as file:
             file.write(array.tobytes())

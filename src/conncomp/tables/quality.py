@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from conncomp._arguments import as_number, check_choice
 from conncomp._arrays import library_of
@@ -256,17 +255,13 @@ class _Links:
         """Return how many bridges clusters have, and of each the one that divides most evenly."""
         keys = self._links()
         low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._of_node)
-        links = coo_array(
-            (
-                np.ones(2 * len(keys), np.bool_),
-                (np.concatenate([low, high]), np.concatenate([high, low])),
-            ),
-            shape=(nodes, nodes),
-        ).tocsr()
+        arcs = np.concatenate([low << 32 | high, high << 32 | low])
+        arcs.sort()
+        indptr = np.zeros(nodes + 1, np.int64)
+        np.cumsum(np.bincount(arcs >> 32, minlength=nodes), out=indptr[1:])
+        targets = (arcs & 0xFFFFFFFF).astype(np.int32)
         parents, cut = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-        native.bridges_of_csr(
-            links.indptr.astype(np.int64), links.indices.astype(np.int32), parents, cut
-        )
+        native.bridges_of_csr(indptr, targets, parents, cut)
         ends = np.flatnonzero(cut)
         sides, of_bridge = cut[ends], self._of_node[ends]
         low, high = np.minimum(ends, parents[ends]), np.maximum(ends, parents[ends])
