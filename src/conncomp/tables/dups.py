@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._core import native
-from conncomp.io.files import Progress, atomic_path
 from conncomp.tables.columns import Column
 from conncomp.tables.id_space import IdSpace
 from conncomp.tables.ids import Family
+
+if TYPE_CHECKING:
+    from conncomp.io.files import Progress
 
 PAIR = np.dtype([("left", "<u4", 2), ("right", "<u4", 2)])  # each a file and a document
 BLOCK = (1 << 20) * PAIR.itemsize  # bytes that are read at once
@@ -210,6 +212,8 @@ class _Folder:
         return open(self._path / name, mode)
 
     def write(self, name: str, array: NDArray[Any]) -> None:
+        from conncomp.io.files import atomic_path  # which takes a quarter of a second to import
+
         self._path.mkdir(parents=True, exist_ok=True)
         with atomic_path(self._path / name) as temporary, temporary.open("wb") as file:
             file.write(array.tobytes())
