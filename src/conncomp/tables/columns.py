@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp._arrays import library_of, on_gpu
+from conncomp._arrays import as_cupy, library_of, on_gpu
 from conncomp._optional import optional
 
 PURPOSE = "a column that is no array of NumPy"
-PIECE_ROWS = 1 << 20  # that are made keys of at once
+# Rows that are made keys of at once, in main memory and on a GPU.
+PIECE_ROWS, GPU_PIECE_ROWS = 1 << 20, 1 << 26
 
 
 def arrow() -> Any:
@@ -27,18 +28,19 @@ class Column:
     Parameters
     ----------
     values : array or pyarrow.ChunkedArray
-        One-dimensional; of NumPy one of its own types, not of Python objects.
+        One-dimensional; of NumPy one of its own types, not of Python objects; or of CuPy.
     name : str
         What errors call it.
-    mask : ndarray of bool, optional
-        Of a masked array of NumPy: where it is null.
+    mask : array of bool, optional
+        Where it is null, if the values do not tell.
     """
 
-    def __init__(self, values: Any, name: str, mask: NDArray[np.bool_] | None = None) -> None:
+    def __init__(self, values: Any, name: str, mask: Any = None) -> None:
         self.values = values
         self.name = name
         self._mask = mask
-        self.is_numpy = isinstance(values, np.ndarray)
+        self.is_array = is_array(values)
+        self.on_gpu = self.is_array and on_gpu(values)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -46,7 +48,7 @@ class Column:
     @property
     def type(self) -> Any:
         """A dtype of NumPy, or a type of Arrow, without a dictionary."""
-        if self.is_numpy:
+        if self.is_array:
             return self.values.dtype
         kind = self.values.type
         if not arrow().types.is_dictionary(kind):
@@ -58,7 +60,7 @@ class Column:
     def piece(self, begin: int, count: int) -> Any:
         """Return rows as a NumPy array, or as an Arrow array that has no dictionary."""
         part = self.values[begin : begin + count]
-        if self.is_numpy:
+        if self.is_array:
             return part
         if part.type != self.type:
             chunks = [chunk.dictionary.cast(self.type).take(chunk.indices) for chunk in part.chunks]
@@ -68,19 +70,24 @@ class Column:
         # Of some versions, what combines is chunked still.
         return whole if isinstance(whole, arrow().Array) else arrow().concat_arrays(whole.chunks)
 
-    def nulls(self, begin: int, piece: Any) -> NDArray[np.bool_] | None:
+    def nulls(self, begin: int, piece: Any) -> Any:
         """Return where rows are null, from row `begin` on; None if none is."""
-        if not self.is_numpy:
+        if not self.is_array:
             where = null_places(piece)
         elif self._mask is not None:
             where = self._mask[begin : begin + len(piece)]
         elif piece.dtype.kind in "mM":
             where = np.isnat(piece)
         elif piece.dtype.kind == "f":
-            where = np.isnan(piece)
+            where = piece != piece  # of CuPy, too
         else:
             return None
         return where if where is not None and where.any() else None
+
+
+def is_array(values: Any) -> bool:
+    """Whether values, or a piece of them, are an array of NumPy or CuPy, and not of Arrow."""
+    return hasattr(values, "dtype")
 
 
 def without_views(values: Any) -> Any:
@@ -118,12 +125,33 @@ def as_column(given: Any, name: str) -> Column:
             return Column(_one_axis(values, name), name)
     if isinstance(given, (str, bytes, Mapping)) or np.isscalar(given):
         raise TypeError(f"{name}={shown(given)} must be a column, such as an array")
+    if library_of(given) == "cudf":
+        return _column_of_cudf(given, name)
     if on_gpu(given):
-        raise TypeError(
-            f"{name} lies in GPU memory ({type(given).__module__}.{type(given).__qualname__}); "
-            "copy it to main memory first"
-        )
+        return _column_on_gpu(given, name)
     return Column(_chunked(given, name), name)
+
+
+def _column_on_gpu(given: Any, name: str, mask: Any = None) -> Column:
+    values = as_cupy(given)
+    if values.dtype.kind not in "iubf" or values.dtype.itemsize > 8:
+        raise TypeError(
+            f"{name} lies in GPU memory and is of type {values.dtype}; ids there must be integers, "
+            "floats or booleans: copy others to main memory first"
+        )
+    return Column(_one_axis(values, name), name, mask)
+
+
+def _column_of_cudf(given: Any, name: str) -> Column:
+    """Return a series of cuDF, whose nulls are a mask of their own."""
+    if getattr(given.dtype, "kind", "O") not in "iubf":
+        raise TypeError(
+            f"{name}, a column of cuDF, is of type {given.dtype}; ids on a GPU must be integers, "
+            "floats or booleans: copy others to main memory first, by their .to_arrow()"
+        )
+    if not given.has_nulls:
+        return _column_on_gpu(given.values, name)
+    return _column_on_gpu(given.fillna(0).values, name, as_cupy(given.isna().values))
 
 
 def _has_none(given: Any) -> bool:
@@ -135,7 +163,7 @@ def _all_alike(given: Any) -> bool:
     return len({type(value) for value in given}) <= 1
 
 
-def _one_axis(values: NDArray[Any], name: str) -> NDArray[Any]:
+def _one_axis(values: Any, name: str) -> Any:
     if values.ndim != 1:
         raise ValueError(f"{name} has shape {values.shape}; it must have one dimension")
     return values
@@ -176,7 +204,7 @@ def as_columns(given: Any, name: str) -> list[Column]:
             raise ValueError(f"{name}=() must have a column")
         return [as_column(part, f"{name}[{k}]") for k, part in enumerate(given)]
     column = as_column(given, name)
-    if not column.is_numpy and arrow().types.is_struct(column.type):
+    if not column.is_array and arrow().types.is_struct(column.type):
         # A struct that is null has fields that are.
         return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
     return [column]
@@ -185,7 +213,7 @@ def as_columns(given: Any, name: str) -> list[Column]:
 def as_weights(given: Any) -> Column:
     """Return a column of weights; raise TypeError if they are no numbers."""
     column = as_column(given, "weights")
-    good = column.type.kind in "iuf" if column.is_numpy else _is_arrow_number(column.type)
+    good = column.type.kind in "iuf" if column.is_array else _is_arrow_number(column.type)
     if not good:
         raise TypeError(f"weights are of type {column.type}; they must be numbers")
     return column
@@ -206,23 +234,23 @@ def as_compared(threshold: float, weights: Column) -> float:
 
 def weight_type(weights: Column) -> np.dtype[Any]:
     """Return the floating type of weights; of other numbers float64."""
-    if weights.is_numpy:
+    if weights.is_array:
         small = weights.type.kind == "f" and weights.type.itemsize < 8
         return np.dtype(weights.type.newbyteorder("=") if small else np.float64)
     names = {"float": np.float32, "halffloat": np.float16}  # as Arrow calls them
     return np.dtype(names.get(str(weights.type), np.float64))
 
 
-def as_doubles(piece: Any) -> NDArray[np.float64]:
+def as_doubles(piece: Any) -> Any:
     """Return a piece of weights as the kernels take them."""
-    if not isinstance(piece, np.ndarray):
+    if not is_array(piece):
         piece = piece.cast(arrow().float64()).to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(piece, np.float64)
+    return piece.astype(np.float64, order="C", copy=False)
 
 
-def rows_without_nulls(columns: list[Column], begin: int, nulls: str) -> list[Any]:
+def rows_without_nulls(columns: list[Column], begin: int, rows: int, nulls: str) -> list[Any]:
     """Return rows of all columns from `begin` on, without nulls."""
-    pieces = [column.piece(begin, PIECE_ROWS) for column in columns]
+    pieces = [column.piece(begin, rows) for column in columns]
     missing = None
     for column, piece in zip(columns, pieces, strict=True):
         where = column.nulls(begin, piece)
@@ -238,8 +266,7 @@ def rows_without_nulls(columns: list[Column], begin: int, nulls: str) -> list[An
         return pieces
     kept = ~missing
     return [
-        piece[kept] if isinstance(piece, np.ndarray) else piece.filter(arrow().array(kept))
-        for piece in pieces
+        piece[kept] if is_array(piece) else piece.filter(arrow().array(kept)) for piece in pieces
     ]
 
 
@@ -260,7 +287,7 @@ class Table:
         if isinstance(given, Mapping) or structured:
             self._columns: Any = given
             self._names = list(given.dtype.names if structured else given)
-        elif library_of(given) == "pandas" and hasattr(given, "columns"):
+        elif library_of(given) in ("pandas", "cudf") and hasattr(given, "columns"):
             self._columns, self._names = given, list(given.columns)
         else:
             self._columns = _arrow_table(given, name)

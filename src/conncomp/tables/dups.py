@@ -131,7 +131,7 @@ class _Forest:
     """Trees of documents, united by size in the order of the pairs."""
 
     def __init__(self) -> None:
-        self._space = IdSpace([Family("integer")], [])
+        self._space = IdSpace([Family("integer")], [], False)
         self._space.admit([(Column(np.empty(0, np.uint64), "pairs"),)])
         self._parent = np.empty(0, np.int32)
         self._sizes = np.empty(0, np.int32)

@@ -6,6 +6,9 @@ import json
 import math
 import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from threading import Lock
 from typing import Any, cast
 
@@ -13,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, as_sequence, check_choice, shown
-from conncomp._arrays import library_of
-from conncomp._core import native
+from conncomp._arrays import caller_stream, choose_device, library_of, on_host
 from conncomp.tables.columns import (
+    GPU_PIECE_ROWS,
     PIECE_ROWS,
     Column,
     as_columns,
@@ -26,6 +29,7 @@ from conncomp.tables.columns import (
     weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
+from conncomp.tables.ids import Family
 from conncomp.tables.results import as_table
 
 FORMAT = 1  # of files
@@ -41,6 +45,14 @@ class ClusterPairs:
         own.
     nulls : {"raise", "drop"}, optional
         What to do with pairs of which an id, or the weight, is null or not a number.
+    device : {None, "cpu", "cuda"}, optional
+        Where the clusters are kept: by default where the first batch lies. ``"cuda"`` moves columns
+        of main memory to the current GPU, and results back.
+
+    Raises
+    ------
+    ImportError, RuntimeError
+        If the GPU is to be used, and CuPy is not installed or there is none.
 
     See Also
     --------
@@ -62,8 +74,14 @@ class ClusterPairs:
     4
     """
 
-    def __init__(self, *, threshold: Any = None, nulls: str = "raise") -> None:
+    def __init__(
+        self, *, threshold: Any = None, nulls: str = "raise", device: str | None = None
+    ) -> None:
         check_choice("nulls", nulls, ("raise", "drop"))
+        check_choice("device", device, (None, "cpu", "cuda"))
+        self._device = device
+        self._stays_on_gpu = False  # what is returned
+        self._gpu_number = 0
         self._nulls = nulls
         self._given_thresholds = as_thresholds(threshold)
         self._weight_type: np.dtype[Any] | None = None
@@ -117,12 +135,13 @@ class ClusterPairs:
         """
         with self._lock:
             columns = as_columns(nodes, "nodes")
-            self._prepare([columns], nodes, None)
-            assert self._space is not None
-            for begin in range(0, len(columns[0]), PIECE_ROWS):
-                pieces = rows_without_nulls([*columns], begin, self._nulls)
-                kinds = [column.type for column in columns]
-                self._space.add_ids(pieces, kinds)
+            with _stream_of(columns, nodes):
+                self._prepare([columns], nodes, None)
+                assert self._space is not None
+                for begin, rows in self._row_ranges(columns):
+                    pieces = rows_without_nulls([*columns], begin, rows, self._nulls)
+                    kinds = [column.type for column in columns]
+                    self._space.add_ids(pieces, kinds)
 
     def labels(self) -> Any:
         """Return the table of clusters, as `cluster_pairs` does.
@@ -140,8 +159,8 @@ class ClusterPairs:
         >>> clusters.labels()["node"]
         array([7, 9])
         """
-        with self._lock:
-            return self._table("number", [self._roots(k) for k in range(self._levels)])
+        with self._lock, self._stream():
+            return self._table("number", self._roots())
 
     @property
     def _levels(self) -> int:
@@ -153,21 +172,38 @@ class ClusterPairs:
             weighed = None if weights is None else as_weights(weights)
             if self._given_thresholds and weighed is None:
                 raise ValueError("threshold needs weights, one for each pair")
-            columns = [*left_columns, *right_columns, *([] if weighed is None else [weighed])]
-            check_lengths(columns)
-            self._prepare([left_columns, right_columns], left, weighed)
-            assert self._space is not None
-            kinds = [[column.type for column in side] for side in (left_columns, right_columns)]
-            parts = len(left_columns)
-            for begin in range(0, len(left_columns[0]), PIECE_ROWS):
-                pieces = rows_without_nulls(columns, begin, self._nulls)
-                weight = None if weighed is None else as_doubles(pieces.pop())
-                wanted = weight if self._given_thresholds else None
-                u, v = self._space.add_pairs(
-                    pieces[:parts], kinds[0], pieces[parts:], kinds[1], wanted, links is not None
-                )
-                if links is not None:
-                    links.add(u, v, weight, self._space.size)
+            check_lengths([*left_columns, *right_columns, *([] if weighed is None else [weighed])])
+            with _stream_of(left_columns, left):
+                self._add_columns([left_columns, right_columns], left, weighed, links)
+
+    def _add_columns(
+        self, sides: list[list[Column]], left: Any, weighed: Column | None, links: Any
+    ) -> None:
+        self._prepare(sides, left, weighed)
+        assert self._space is not None
+        if links is not None and self._space.on_gpu:
+            raise ValueError(
+                "max_size divides clusters in main memory only; copy the columns there, or leave "
+                "device out"
+            )
+        kinds = [[column.type for column in side] for side in sides]
+        parts = len(sides[0])
+        columns = [*sides[0], *sides[1], *([weighed] if weighed else [])]
+        for begin, rows in self._row_ranges(columns):
+            pieces = rows_without_nulls(columns, begin, rows, self._nulls)
+            weight = None if weighed is None else as_doubles(pieces.pop())
+            wanted = weight if self._given_thresholds else None
+            u, v = self._space.add_pairs(
+                pieces[:parts], kinds[0], pieces[parts:], kinds[1], wanted, links is not None
+            )
+            if links is not None:
+                links.add(u, v, weight, self._space.size)
+
+    def _row_ranges(self, columns: list[Column]) -> Iterator[tuple[int, int]]:
+        """Yield rows that are made keys of at once, as the first one and how many."""
+        assert self._space is not None
+        rows = GPU_PIECE_ROWS if self._space.on_gpu else PIECE_ROWS
+        return ((begin, rows) for begin in range(0, len(columns[0]), rows))
 
     def _prepare(self, sides: list[list[Column]], given: Any, weights: Column | None) -> None:
         """Check types, and make the clusters when the first columns have come."""
@@ -184,11 +220,52 @@ class ClusterPairs:
                 )
             self._weight_type = kind
         by_part = list(zip(*sides, strict=True))
+        self._check_places([*chain.from_iterable(sides), *([weights] if weights else [])])
         if self._space is None or self._space.size == 0:  # there is no type to keep to yet
+            first = sides[0][0]
             self._library = library_of(given[0] if isinstance(given, tuple) else given)
+            self._stays_on_gpu = first.on_gpu
+            on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
             families = [common_family(columns) for columns in by_part]
-            self._space = IdSpace(families, self._native_thresholds())
+            self._space = IdSpace(families, self._native_thresholds(), on_gpu)
+            self._gpu_number = gpu_of(first) if first.on_gpu else 0
         self._space.admit(by_part)
+
+    def _check_places(self, columns: list[Column]) -> None:
+        """Raise TypeError or ValueError if columns lie apart, or not where the clusters are."""
+        first = columns[0]
+        for column in columns[1:]:
+            if column.on_gpu != first.on_gpu:
+                there = first if first.on_gpu else column
+                here = column if first.on_gpu else first
+                raise TypeError(
+                    f"{there.name} lies in GPU memory, but {here.name} does not; move one of them, "
+                    "for example by cupy.asarray"
+                )
+        if self._space is None or self._space.size == 0:
+            return
+        if first.on_gpu and not self._space.on_gpu:
+            raise TypeError(
+                f"{first.name} lies in GPU memory, but the clusters in main memory; copy it to a "
+                "NumPy array"
+            )
+        if self._space.on_gpu and not first.on_gpu and self._device != "cuda":
+            raise TypeError(
+                f"{first.name} lies in main memory, but the clusters on a GPU; move it there, for "
+                "example by cupy.asarray, or begin with device='cuda'"
+            )
+        for column in columns:
+            if column.on_gpu and gpu_of(column) != self._gpu_number:
+                raise ValueError(
+                    f"{column.name} lies on GPU {gpu_of(column)}, but the clusters on GPU "
+                    f"{self._gpu_number}; copy it there"
+                )
+
+    def _stream(self) -> AbstractContextManager[object]:
+        """Work where the clusters are, on the stream that is current in the library of results."""
+        if self._space is None or not self._space.on_gpu:
+            return nullcontext()
+        return caller_stream(self._library, self._gpu_number)
 
     def _native_thresholds(self) -> list[float]:
         """Return thresholds as weights of their type are compared with them, ascending."""
@@ -197,32 +274,33 @@ class ClusterPairs:
         kind = self._weight_type or np.dtype(np.float64)
         return sorted(float(kind.type(value)) for value in self._given_thresholds)
 
-    def _roots(self, which: int) -> NDArray[np.int32]:
-        """Return the first id of each id's cluster, at a threshold as it was given."""
+    def _roots(self) -> list[Any]:
+        """Return the first id of each id's cluster, at each threshold as they were given."""
         if self._space is None:
-            return np.empty(0, np.int32)
+            return [np.empty(0, np.int32)] * self._levels
         given = self._given_thresholds or [0.0]
-        level = sorted(range(len(given)), key=given.__getitem__).index(which)
-        return self._space.roots(level)
+        order = sorted(range(len(given)), key=given.__getitem__)
+        return [self._space.roots(order.index(k)) for k in range(len(given))]
 
     def _table(
-        self, cluster_ids: str, roots: list[NDArray[np.int32]], divided: NDArray[Any] | None = None
+        self, cluster_ids: str, roots: list[Any], divided: NDArray[Any] | None = None
     ) -> Any:
+        """Return the table of results, for the roots at each threshold."""
         thresholds = self._given_thresholds or []
         suffixes = [f"_{value:g}" for value in thresholds] if len(roots) > 1 else [""]
         if len(set(suffixes)) < len(suffixes):
             suffixes = [f"_{value!r}" for value in thresholds]
+        space = self._space or IdSpace([Family("integer")], self._native_thresholds(), False)
         clusters: dict[str, Any] = {}
         for suffix, root in zip(suffixes, roots, strict=True):
-            numbers, sizes = root.copy(), np.empty_like(root)
-            native.number_clusters(numbers, sizes)
+            numbers, sizes = space.numbered(root)
             clusters[f"cluster{suffix}"] = root if cluster_ids == "first" else numbers
             clusters[f"size{suffix}"] = sizes
             if divided is not None:
                 clusters[f"divided{suffix}"] = divided[root]
-        nodes = (
-            [np.empty(0, np.int64)] if self._space is None else self._space.values(self._library)
-        )
+        if not self._stays_on_gpu:
+            clusters = {name: on_host(column) for name, column in clusters.items()}
+        nodes = space.values(self._library, self._stays_on_gpu)
         names = ["node"] if len(nodes) == 1 else [f"node_{k}" for k in range(len(nodes))]
         columns = dict(zip(names, nodes, strict=True))
         for name, column in clusters.items():
@@ -267,22 +345,28 @@ class ClusterPairs:
                 "thresholds": self._given_thresholds,
                 "weights": None if self._weight_type is None else self._weight_type.name,
                 "library": self._library,
+                "on_gpu": self._stays_on_gpu,
             }
             arrays: dict[str, Any] = {}
             if self._space is not None:
-                facts["parts"], arrays = self._space.state()
-                arrays |= {f"roots{k}": self._space.roots(k) for k in range(self._levels)}
+                with self._stream():
+                    facts["parts"], arrays = self._space.state()
+                    roots = (on_host(self._space.roots(k)) for k in range(self._levels))
+                    arrays |= {f"roots{k}": array for k, array in enumerate(roots)}
             text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
             with atomic_path(path) as temporary, temporary.open("wb") as file:
                 np.savez(file, facts=text, **cast(Any, arrays))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ClusterPairs:
+    def load(cls, path: str | os.PathLike[str], *, device: str | None = None) -> ClusterPairs:
         """Read what `save` has written.
 
         Parameters
         ----------
         path : str or path-like
+        device : {None, "cpu", "cuda"}, optional
+            Where to keep the clusters: by default in main memory. On a GPU later batches may lie
+            there or not, as the first one did.
 
         Returns
         -------
@@ -309,12 +393,15 @@ class ClusterPairs:
             facts = json.loads(bytes(arrays.pop("facts")))
             if facts["format"] != FORMAT:
                 raise ValueError(f"its format is {facts['format']}, not {FORMAT}")
-            loaded = cls(threshold=facts["thresholds"], nulls=facts["nulls"])
+            loaded = cls(threshold=facts["thresholds"], nulls=facts["nulls"], device=device)
             loaded._library = facts["library"]
+            loaded._stays_on_gpu = facts["on_gpu"] and device == "cuda"
+            if facts["on_gpu"] and not loaded._stays_on_gpu:
+                loaded._library = "numpy"
             loaded._weight_type = None if facts["weights"] is None else np.dtype(facts["weights"])
             if "parts" in facts:
                 loaded._space = IdSpace.of_state(
-                    facts["parts"], arrays, loaded._native_thresholds()
+                    facts["parts"], arrays, loaded._native_thresholds(), loaded._device == "cuda"
                 )
             return loaded
         except (OSError, MemoryError):
@@ -339,3 +426,16 @@ def as_thresholds(given: Any) -> list[float] | None:
     if any(math.isnan(value) for value in values) or len(set(values)) < len(values):
         raise ValueError(f"threshold={shown(given)} must be different numbers, none of them NaN")
     return values
+
+
+def gpu_of(column: Column) -> int:
+    """Return the number of the GPU that a column lies on."""
+    return int(column.values.device.id)
+
+
+def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[object]:
+    """Work where columns are, on the stream that is current in the library they were given in."""
+    if not columns[0].on_gpu:
+        return nullcontext()
+    library = library_of(given[0] if isinstance(given, tuple) else given)
+    return caller_stream(library, gpu_of(columns[0]))

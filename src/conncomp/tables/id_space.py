@@ -5,24 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conncomp.tables.columns import Column, arrow, without_views
-from conncomp.tables.ids import Family, Ids, Keys, family_of, interned_keys, new_clusters
+from conncomp._arrays import on_host
+from conncomp.tables.clusters import Clusters, Numbers, new_clusters
+from conncomp.tables.columns import Column, arrow, is_array, without_views
+from conncomp.tables.ids import Family, Ids, Keys, family_of
+from conncomp.tables.results import has_arrow_columns
 
 
 class IdSpace:
-    """Distinct ids of one or several columns, and the forests of their numbers."""
+    """Distinct ids of one or several columns, and the forests of their numbers.
 
-    def __init__(self, families: list[Family], thresholds: list[float]) -> None:
+    Parameters
+    ----------
+    families : list of Family
+        Of the columns.
+    thresholds : list of float
+        Ascending; at least one.
+    on_gpu : bool
+        Whether keys of ids, and their numbers, lie on the current GPU.
+    """
+
+    def __init__(self, families: list[Family], thresholds: list[float], on_gpu: bool) -> None:
+        for family in families:
+            if on_gpu and family.words != 1:
+                raise TypeError(
+                    f"ids of the kind {family.name!r} cannot be clustered on a GPU, which takes "
+                    "integers, floats, dates and times; leave device out, or number them first"
+                )
         self.ids = [Ids(family) for family in families]
         # Each column of several has numbers of its own, and their pairs are numbered in turn.
         self._encoders = (
-            [new_clusters(family.words, []) for family in families] if len(families) > 1 else []
+            [new_clusters(family.words, [], on_gpu) for family in families]
+            if len(families) > 1
+            else []
         )
-        self._folds = [new_clusters(1, []) for _ in range(len(families) - 2)]
+        self._folds = [new_clusters(1, [], on_gpu) for _ in range(len(families) - 2)]
         words = families[0].words if len(families) == 1 else 1
-        self._clusters = new_clusters(words, thresholds)
+        self._clusters = new_clusters(words, thresholds, on_gpu)
         self._words = words
 
     @property
@@ -39,24 +59,21 @@ class IdSpace:
         """Accept the types of columns, or raise."""
         for k, (ids, columns) in enumerate(zip(self.ids, by_part, strict=True)):
             known = self._encoders[k] if self._encoders else self._clusters
-            ids.admit(columns, lambda known=known: interned_keys(known, 1)[0])
+            ids.admit(columns, lambda known=known: known.all_keys()[0])
 
     def _keys(self, pieces: list[Any], kinds: list[Any]) -> Keys:
         keys = [ids.keys(*part) for ids, *part in zip(self.ids, pieces, kinds, strict=True)]
         if len(keys) == 1:
             return keys[0]
-        numbers = [
-            _numbered(c, key, len(p))
-            for c, key, p in zip(self._encoders, keys, pieces, strict=True)
-        ]
+        numbers = [encoder.add_ids(key) for encoder, key in zip(self._encoders, keys, strict=True)]
         joined = _joined(numbers[0], numbers[1])
         for fold, number in zip(self._folds, numbers[2:], strict=True):
-            joined = _joined(_numbered(fold, (joined,), len(joined)), number)
+            joined = _joined(fold.add_ids((joined,)), number)
         return (joined,)
 
-    def add_ids(self, pieces: list[Any], kinds: list[Any]) -> NDArray[np.int32]:
+    def add_ids(self, pieces: list[Any], kinds: list[Any]) -> Numbers:
         """Return the numbers of ids, which get one if they have none."""
-        return _numbered(self._clusters, self._keys(pieces, kinds), len(pieces[0]))
+        return self._clusters.add_ids(self._keys(pieces, kinds))
 
     def add_pairs(
         self,
@@ -68,37 +85,45 @@ class IdSpace:
         wanted: bool,
     ) -> Any:
         """Add pairs; return the numbers of both ends if they are wanted."""
-        u, v = (np.empty(len(left[0]), np.int32) if wanted else None for _ in range(2))
-        self._clusters.add_pairs(
-            *self._keys(left, left_kinds), *self._keys(right, right_kinds), weights, u, v
-        )
-        return u, v
+        sides = self._keys(left, left_kinds), self._keys(right, right_kinds)
+        return self._clusters.add_pairs(*sides, weights, wanted)
 
     def keep_ids_only(self) -> None:
         """Give back all that is needed to add more."""
         self._clusters.keep_ids_only()
 
-    def roots(self, level: int) -> NDArray[np.int32]:
-        """Return the first id of each one's cluster."""
-        labels = np.empty(self.size, np.int32)
-        self._clusters.label(level, False, labels)
-        return labels
+    @property
+    def on_gpu(self) -> bool:
+        """Whether numbers and roots lie on a GPU."""
+        return self._clusters.on_gpu
 
-    def values(self, library: str) -> list[Any]:
-        """Return the columns of the ids."""
-        as_arrow = library not in ("numpy", "builtins")
-        keys = interned_keys(self._clusters, self._words)
+    def roots(self, level: int) -> Numbers:
+        """Return the first id of each one's cluster."""
+        return self._clusters.roots(level)
+
+    def numbered(self, roots: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the number of each root's cluster, and how many members that has."""
+        return self._clusters.numbered(roots)
+
+    def values(self, library: str, stays_on_gpu: bool = False) -> list[Any]:
+        """Return the columns of the ids, of Arrow, NumPy or, if they stay on the GPU, CuPy."""
+        as_arrow = not stays_on_gpu and has_arrow_columns(library)
+
+        def keys_of(clusters: Clusters) -> Keys:
+            return tuple(part if stays_on_gpu else on_host(part) for part in clusters.all_keys())
+
+        keys = keys_of(self._clusters)
         if not self._encoders:
             return [self.ids[0].values(keys, as_arrow)]
         joined, numbers = keys[0], []
         for fold in reversed(self._folds):
             first, last = _split(joined)
             numbers.append(last)
-            joined = interned_keys(fold, 1)[0][first]
+            joined = keys_of(fold)[0][first]
         numbers += [*reversed(_split(joined))]
         found = []
         for ids, encoder, places in zip(self.ids, self._encoders, reversed(numbers), strict=True):
-            values = ids.values(interned_keys(encoder, ids.family.words), as_arrow)
+            values = ids.values(keys_of(encoder), as_arrow)
             found.append(taken(values, places))
         return found
 
@@ -115,17 +140,17 @@ class IdSpace:
             dtypes = [kind.str for kind in ids.types if isinstance(kind, np.dtype)]
             parts.append({"family": list(ids.family), "schema": schema, "dtypes": dtypes})
         arrays: dict[str, Any] = {}
-        words = [ids.family.words for ids in self.ids] if self._encoders else []
-        stores = [*zip(self._encoders, words, strict=True), *((f, 1) for f in self._folds)]
-        for k, (store, width) in enumerate([(self._clusters, self._words), *stores]):
-            for j, array in enumerate(interned_keys(store, width)):
-                arrays[f"keys{k}_{j}"] = array
+        for k, clusters in enumerate([self._clusters, *self._encoders, *self._folds]):
+            for j, array in enumerate(clusters.all_keys()):
+                arrays[f"keys{k}_{j}"] = on_host(array)
         return parts, arrays
 
     @classmethod
-    def of_state(cls, parts: list[Any], arrays: dict[str, Any], thresholds: list[float]) -> IdSpace:
+    def of_state(
+        cls, parts: list[Any], arrays: dict[str, Any], thresholds: list[float], on_gpu: bool
+    ) -> IdSpace:
         """Return what `state` has told of."""
-        space = cls([Family(*part["family"]) for part in parts], thresholds)
+        space = cls([Family(*part["family"]) for part in parts], thresholds, on_gpu)
         for ids, part in zip(space.ids, parts, strict=True):
             ids.types = [np.dtype(text) for text in part["dtypes"]]
             if part["schema"] is not None:
@@ -141,7 +166,7 @@ class IdSpace:
                 np.ascontiguousarray(arrays[f"keys{k}_{j}"], dtype)
                 for j, dtype in enumerate([np.uint64] if width else [np.int64, np.uint8])
             )
-            _numbered(store, keys, len(keys[0]) - (width == 0))
+            store.add_ids(keys)
         for level in range(len(thresholds)):
             roots = np.ascontiguousarray(arrays[f"roots{level}"], np.int32)
             if len(roots) != space.size:
@@ -150,18 +175,12 @@ class IdSpace:
         return space
 
 
-def _numbered(clusters: Any, keys: Keys, rows: int) -> NDArray[np.int32]:
-    numbers = np.empty(rows, np.int32)
-    clusters.add_ids(*keys, numbers)
-    return numbers
-
-
-def _joined(first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.uint64]:
+def _joined(first: Numbers, last: Numbers) -> Any:
     """Return pairs of numbers as keys of one word."""
     return (first.astype(np.uint64) << np.uint64(32) | last.astype(np.uint64)).reshape(-1, 1)
 
 
-def _split(joined: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _split(joined: Any) -> tuple[Any, Any]:
     words = joined.reshape(-1)
     return (words >> np.uint64(32)).astype(np.int64), (words & np.uint64(2**32 - 1)).astype(
         np.int64
@@ -169,8 +188,8 @@ def _split(joined: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def taken(values: Any, places: Any) -> Any:
-    """Return values of NumPy or of Arrow at places."""
-    if isinstance(values, np.ndarray):
+    """Return values of NumPy, CuPy or Arrow at places."""
+    if is_array(values):
         return values[places]
     return without_views(values).take(arrow().array(places)).cast(values.type)
 

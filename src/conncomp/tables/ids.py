@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._core import native
-from conncomp.tables.columns import Column, arrow
+from conncomp.tables.columns import Column, arrow, is_array
 
 Words = NDArray[np.uint64]
 # What is given to a kernel for a column: words, or ends of bytes and bytes.
@@ -152,17 +151,16 @@ class Ids:
 
     def keys(self, piece: Any, kind: Any) -> Keys:
         """Return the keys of a piece of a column that was admitted, without nulls."""
-        if isinstance(piece, np.ndarray):
-            return self._keys_of_numpy(piece)
+        if is_array(piece):
+            return self._keys_of_array(piece)
         if str(kind) == "null":  # of which nothing is left without nulls
             return (np.empty((0, self.family.words), np.uint64),) if self.family.words else NO_BYTES
         return self._keys_of_arrow(piece, kind)
 
-    def _keys_of_numpy(self, piece: NDArray[Any]) -> Keys:
+    def _keys_of_array(self, piece: Any) -> Keys:
         kind, name = piece.dtype, self.family.name
         if self.family.words == 0:
             return encode(piece)
-        wide: NDArray[Any]
         if name == "integer":
             if self._mixed:
                 self._note_signs(piece, kind)
@@ -199,11 +197,11 @@ class Ids:
             return (two_words(piece),)
         if name == "integer":
             values = piece.to_numpy()
-            return self._keys_of_numpy(values)
+            return self._keys_of_array(values)
         if name == "floating":
-            return self._keys_of_numpy(piece.to_numpy())
+            return self._keys_of_array(piece.to_numpy())
         if name == "boolean":
-            return self._keys_of_numpy(piece.to_numpy(zero_copy_only=False))
+            return self._keys_of_array(piece.to_numpy(zero_copy_only=False))
         if name == "date":
             return (one_word(piece.cast(pa.date32()).view(pa.int32()).to_numpy().astype(np.int64)),)
         if name == "time":
@@ -345,14 +343,11 @@ def narrowed(made: Any, wanted: Any) -> Any:
     return made.cast(wanted)
 
 
-def one_word(wide: NDArray[Any]) -> Words:
-    """Return values of 64 bits as keys of one word."""
-    return (
-        np.ascontiguousarray(wide)
-        .astype(wide.dtype.newbyteorder("="), copy=False)
-        .view(np.uint64)
-        .reshape(-1, 1)
-    )
+def one_word(wide: Any) -> Words:
+    """Return values of 64 bits, of NumPy or CuPy, as keys of one word."""
+    native_order = wide.dtype.newbyteorder("=")
+    plain: Words = wide.astype(native_order, order="C", copy=False).view(np.uint64)
+    return plain.reshape(-1, 1)
 
 
 def two_words(piece: Any) -> Words:
@@ -414,20 +409,3 @@ def decode(ends: NDArray[Any], data: NDArray[Any], text: bool) -> NDArray[Any]:
     if data.size == 0 or data.max() < 128:
         return rows.astype(np.uint32).view(f"U{width}").reshape(-1)
     return np.char.decode(rows.view(f"S{width}").reshape(-1), "utf-8")
-
-
-def new_clusters(words: int, thresholds: list[float]) -> Any:
-    """Return the clusters of the core that take keys of so many words, or bytes."""
-    classes = native.ByteClusters, native.WordClusters, native.WordPairClusters
-    return classes[words](thresholds)
-
-
-def interned_keys(clusters: Any, words: int) -> Keys:
-    """Return the keys of all ids, in the order of their numbers."""
-    if words:
-        keys = np.empty((clusters.size, words), np.uint64)
-        clusters.copy_ids(keys)
-        return (keys,)
-    ends, data = np.empty(clusters.size + 1, np.int64), np.empty(clusters.bytes, np.uint8)
-    clusters.copy_ids(ends, data)
-    return ends, data

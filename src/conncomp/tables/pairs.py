@@ -24,6 +24,7 @@ def cluster_pairs(
     max_size: int | None = None,
     cluster_ids: str = "number",
     nulls: str = "raise",
+    device: str | None = None,
 ) -> Any:
     """Find the clusters of ids that are linked by pairs.
 
@@ -50,11 +51,16 @@ def cluster_pairs(
         these.
     nulls : {"raise", "drop"}, optional
         What to do with rows in which an id or weight is null, or a weight not a number.
+    device : {None, "cpu", "cuda"}, optional
+        Where to work: by default where the columns lie. ``"cuda"`` moves columns of main memory to
+        the current GPU, and results back. On a GPU ids are numbers, dates or times, and `max_size`
+        is not to be had.
 
     Returns
     -------
     table
-        Of the library of the input; for NumPy and lists a dict of arrays, and otherwise of Arrow.
+        Of the library of the input; for NumPy, lists, CuPy and PyTorch a dict of arrays, and
+        otherwise of Arrow.
         It has a row for each node, in the order in which they first appear, row by row, left before
         right:
         ``node`` (of ids of several columns ``node_0``, ``node_1``, ...), ``cluster`` and ``size``;
@@ -104,7 +110,7 @@ def cluster_pairs(
     """
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     left, right, weights, origin = columns_of(pairs, left, right, weights)
-    clusters = ClusterPairs(threshold=threshold, nulls=nulls)
+    clusters = ClusterPairs(threshold=threshold, nulls=nulls, device=device)
     links = None
     if max_size is not None:
         most = as_integer("max_size", max_size)
@@ -126,14 +132,15 @@ def cluster_pairs(
     clusters._add(left, right, weights, links)
     clusters._library = origin
     divided = None
-    if links is None:
-        roots = [clusters._roots(k) for k in range(clusters._levels)]
-    else:
-        root, divided = links.divide(len(clusters), most)
-        roots = [root]
-    if clusters._space is not None:
-        clusters._space.keep_ids_only()
-    return clusters._table(cluster_ids, roots, divided)
+    with clusters._stream():
+        if links is None:
+            roots = clusters._roots()
+        else:
+            root, divided = links.divide(len(clusters), most)
+            roots = [root]
+        if clusters._space is not None:
+            clusters._space.keep_ids_only()
+        return clusters._table(cluster_ids, roots, divided)
 
 
 def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:

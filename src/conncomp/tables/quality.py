@@ -139,6 +139,7 @@ def cluster_quality(
             raise ValueError("threshold needs weights, one for each pair")
         lowest = as_compared(as_number("threshold", threshold), weighed[0])
     check_lengths([*sides[0], *sides[1], *weighed])
+    _refuse_gpu([*nodes, *labels, *sides[0], *sides[1], *weighed])
 
     spaces = _space_of(nodes, *sides), _space_of(labels)
     of_node = _numbers_of_rows(spaces, (nodes, labels), nulls)
@@ -160,18 +161,25 @@ def cluster_quality(
     return as_table(columns, library)
 
 
+def _refuse_gpu(columns: list[Column]) -> None:
+    for column in columns:
+        if column.on_gpu:
+            raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
+
+
 def _space_of(*sides: list[Column]) -> IdSpace:
     """Return a space for the ids of columns, none of which are in it yet."""
     if len({len(side) for side in sides}) > 1:
         raise ValueError("nodes, and ids on the left and on the right, must be of as many columns")
     by_part = list(zip(*sides, strict=True))
-    space = IdSpace([common_family(columns) for columns in by_part], [])
+    space = IdSpace([common_family(columns) for columns in by_part], [], False)
     space.admit(by_part)
     return space
 
 
 def _numbers(space: IdSpace, pieces: list[Any], columns: list[Column]) -> NDArray[np.int32]:
-    return space.add_ids(pieces, [column.type for column in columns])
+    numbers: NDArray[np.int32] = space.add_ids(pieces, [column.type for column in columns])
+    return numbers
 
 
 def _numbers_of_rows(
@@ -182,7 +190,7 @@ def _numbers_of_rows(
     check_lengths(columns)
     found = [np.empty(0, np.int32)]
     for begin in range(0, len(columns[0]), PIECE_ROWS):
-        pieces = rows_without_nulls(columns, begin, nulls)
+        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
         _numbers(spaces[0], pieces[:parts], sides[0])
         found.append(_numbers(spaces[1], pieces[parts:], sides[1]))
     of_node = np.concatenate(found)
@@ -195,9 +203,9 @@ def _numbered_pairs(
     space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
 ) -> Iterator[tuple[tuple[NDArray[np.int32], ...], NDArray[np.float64] | None]]:
     """Yield the numbers of both ends of pairs, and their weights, piece by piece."""
-    parts = len(sides[0])
-    for begin in range(0, len(sides[0][0]), PIECE_ROWS):
-        pieces = rows_without_nulls([*sides[0], *sides[1], *weighed], begin, nulls)
+    columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
+    for begin in range(0, len(columns[0]), PIECE_ROWS):
+        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
         weight = as_doubles(pieces.pop()) if weighed else None
         ends = (
             _numbers(space, part, side)

@@ -2,13 +2,17 @@
 //
 // What: a hash table from ids to numbers, and the distinct ids by number. Any number of threads may look ids
 // up while none adds any.
-// How: the table has buckets of a cache line, with eight slots of 64 bits: a tag, which is one half of the
-// hash, and a number. An id goes to the first free slot of its bucket, by the other half of its hash, or of
-// the next bucket that has one. Tags only say which ids to compare: one in 2^29 that are not there is
-// compared in vain. The way to memory is what costs: so a block of ids first asks for its buckets, then for
-// the ids of the numbers that are found there, and then compares. The table is made anew, from the ids, where
-// it would become more than kFullest full; the old one is given back before. Cost: two cache misses an id,
-// many of them under way at once. Memory: 10 to 15 bytes a distinct id.
+// How: the table has buckets of a cache line, with eight slots: of each a tag, which is one half of the hash,
+// and a number:
+//
+//   tags      a b c . . . . .      an id goes to the first free slot of its bucket, by the other half of its
+//   numbers   4 9 2 . . . . .      hash, or of the next bucket that has one
+//
+// Tags only say which ids to compare: one in 2^29 that are not there is compared in vain. The way to memory
+// is what costs: so a block of ids first asks for its buckets, then for the ids of the numbers that are found
+// there, and then compares. The table is made anew, from the ids, where it would become more than kFullest
+// full; the old one is given back before. Cost: two cache misses an id, many of them under way at once.
+// Memory: 10 to 15 bytes a distinct id.
 #pragma once
 
 #include <algorithm>
@@ -27,22 +31,25 @@ class NumberTable {
  public:
   static constexpr int kSlots = 8;
   struct alignas(64) Bucket {
-    uint64_t slots[kSlots];  // the tag, and one more than the number; 0 where free
+    uint32_t tags[kSlots];
+    uint32_t numbers[kSlots];  // one more than the number; 0 where free
   };
 
   // Whether there is room for so many numbers.
-  bool holds(int64_t numbers) const { return double(numbers) <= kFullest * double(buckets_ * kSlots); }
+  bool holds(int64_t numbers) const { return numbers <= room_; }
 
   // Makes an empty table for so many numbers at least.
   void renew(int64_t numbers) {
-    const int64_t buckets =
-        std::max<int64_t>(int64_t(double(numbers) / kFullest) / kSlots + 1,
-                          buckets_ + (buckets_ < kFewBuckets ? 2 * buckets_ : buckets_ / 2));
+    const bool is_large = double(numbers) > kFullest * double(kFewBuckets * kSlots);
+    const double fullest = is_large ? kFullest : kFullestOfFew;
+    const int64_t buckets = std::max({int64_t(double(numbers) / fullest) / kSlots + 1, kFewestBuckets,
+                                      is_large ? buckets_ + buckets_ / 2 : 2 * buckets_});
     memory_ = {};
-    buckets_ = 0;
-    memory_ = Buffer<uint64_t>::zeros((buckets + 1) * kSlots);
+    buckets_ = room_ = 0;
+    memory_ = Buffer<uint64_t>::zeros((buckets + 1) * int64_t(sizeof(Bucket) / sizeof(uint64_t)));
     first_ = reinterpret_cast<Bucket*>((uintptr_t(memory_.data()) + sizeof(Bucket) - 1) & -sizeof(Bucket));
     buckets_ = buckets;
+    room_ = int64_t(fullest * double(buckets * kSlots));
   }
 
   int64_t bucket(uint64_t hash) const {
@@ -53,44 +60,47 @@ class NumberTable {
 
   // The number in a bucket that has the tag of the hash, or -1.
   int64_t candidate(int64_t bucket, uint64_t hash) const {
+    const Bucket& at = first_[bucket];
     uint32_t found = 0;
-    for (const uint64_t slot : first_[bucket].slots)
-      found |= tag(slot) == uint32_t(hash) ? uint32_t(slot) : 0;
+    for (int k = 0; k < kSlots; ++k)  // without a branch, so that compilers take all at once
+      found |= at.numbers[k] & -uint32_t(at.tags[k] == uint32_t(hash));
     return int64_t(found) - 1;
   }
-  bool has_free_slot(int64_t bucket) const { return first_[bucket].slots[kSlots - 1] == 0; }
+  bool has_free_slot(int64_t bucket) const { return first_[bucket].numbers[kSlots - 1] == 0; }
 
   // The number with is(number) among those of a hash, or -1.
   template <class Is>
   int64_t find(uint64_t hash, Is is) const {
     for (int64_t b = bucket(hash);; b = next(b)) {
-      for (const uint64_t slot : first_[b].slots) {
-        if (slot == 0) return -1;
-        if (tag(slot) == uint32_t(hash) && is(number(slot))) return number(slot);
+      const Bucket& at = first_[b];
+      for (int k = 0; k < kSlots; ++k) {
+        if (at.numbers[k] == 0) return -1;
+        const int64_t number = int64_t(at.numbers[k]) - 1;
+        if (at.tags[k] == uint32_t(hash) && is(number)) return number;
       }
     }
   }
 
   void add(uint64_t hash, int64_t number) {
-    for (int64_t b = bucket(hash);; b = next(b))
-      for (uint64_t& slot : first_[b].slots)
-        if (slot == 0) {
-          slot = hash << 32 | uint64_t(number + 1);
-          return;
-        }
+    int64_t b = bucket(hash);
+    while (!has_free_slot(b)) b = next(b);
+    Bucket& at = first_[b];
+    int taken = 0;
+    for (int k = 0; k < kSlots; ++k) taken += at.numbers[k] != 0;
+    at.tags[taken] = uint32_t(hash);
+    at.numbers[taken] = uint32_t(number + 1);
   }
 
  private:
-  static constexpr double kFullest = 0.8;
-  static constexpr int64_t kFewBuckets = 1 << 17;  // of which three times as many take 24 MB
+  // A table that caches hold is quicker where fewer buckets are full; a large one is to be small.
+  static constexpr double kFullestOfFew = 0.6, kFullest = 0.8;
+  static constexpr int64_t kFewestBuckets = 1 << 9, kFewBuckets = 1 << 17;
 
-  static uint32_t tag(uint64_t slot) { return uint32_t(slot >> 32); }
-  static int64_t number(uint64_t slot) { return int64_t(uint32_t(slot)) - 1; }
   int64_t next(int64_t bucket) const { return bucket + 1 < buckets_ ? bucket + 1 : 0; }
 
   Buffer<uint64_t> memory_;
   Bucket* first_ = nullptr;
-  int64_t buckets_ = 0;
+  int64_t buckets_ = 0, room_ = 0;
 };
 
 template <class Ids>
@@ -122,41 +132,11 @@ class Interning {
       std::fill_n(numbers, end - begin, -1);
       return;
     }
-    constexpr int64_t kBlock = 32;
-    struct {
-      Key key;
-      uint64_t hash;
-      int64_t bucket, number;
-    } block[kBlock];
+    Probe probes[kBlock];
     for (int64_t first = begin; first < end; first += kBlock) {
       const int64_t count = std::min(kBlock, end - first);
-      checkpoint(count);
-      for (int64_t i = 0; i < count; ++i) {
-        auto& [key, hash, bucket, number] = block[i];
-        key = column[first + i];
-        hash = ids_.hash(key);
-        bucket = table_.bucket(hash);
-        table_.approach(bucket);
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        auto& [key, hash, bucket, number] = block[i];
-        number = table_.candidate(bucket, hash);
-        if (is_number(number)) ids_.approach(number);
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        if (is_number(block[i].number)) ids_.approach_bytes(block[i].number);
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        auto& [key, hash, bucket, number] = block[i];
-        if (is_number(number) && ids_.is(number, key)) {
-          numbers[first - begin + i] = int32_t(number);
-        } else if (number < 0 && table_.has_free_slot(bucket)) {
-          numbers[first - begin + i] = -1;
-        } else {
-          numbers[first - begin + i] =
-              int32_t(table_.find(hash, [this, &key = key](int64_t n) { return ids_.is(n, key); }));
-        }
-      }
+      approach(count, [&column, first](int64_t i) { return column[first + i]; }, probes);
+      for (int64_t i = 0; i < count; ++i) numbers[first - begin + i] = int32_t(number_of(probes[i]));
     }
   }
 
@@ -164,35 +144,66 @@ class Interning {
   // it has none.
   template <class KeyOf, class Done>
   void intern(int64_t count, KeyOf key, Done done) {
-    make_room(count);
-    constexpr int64_t kAhead = 16;
-    for (int64_t i = 0; i < std::min(kAhead, count); ++i) table_.approach(table_.bucket(ids_.hash(key(i))));
-    for_each_in(0, count, [=, this](int64_t i) {
-      table_.approach(table_.bucket(ids_.hash(key(std::min(i + kAhead, count - 1)))));
-      const Key wanted = key(i);
-      const uint64_t hash = ids_.hash(wanted);
-      const int64_t bucket = table_.bucket(hash);
-      int64_t number = table_.candidate(bucket, hash);
-      if (!(is_number(number) && ids_.is(number, wanted)) && !(number < 0 && table_.has_free_slot(bucket)))
-        number = table_.find(hash, [this, &wanted](int64_t n) { return ids_.is(n, wanted); });
-      if (number < 0) {
-        number = size();
-        if (number == kMostIds) throw std::length_error("there are more than 2,147,483,647 distinct ids");
-        ids_.add(wanted);
-        table_.add(hash, number);
-      }
-      done(i, number);
-    });
+    Probe probes[kBlock];
+    for (int64_t first = 0; first < count; first += kBlock) {
+      const int64_t block = std::min(kBlock, count - first);
+      make_room(block);
+      approach(block, [&key, first](int64_t i) { return key(first + i); }, probes);
+      for (int64_t i = 0; i < block; ++i) done(first + i, number_or_new(probes[i]));
+    }
   }
 
  private:
   static constexpr int64_t kMostIds = INT32_MAX;
+  static constexpr int64_t kBlock = 32;
+
+  struct Probe {
+    Key key;
+    uint64_t hash;
+    int64_t bucket, candidate;
+  };
 
   bool is_number(int64_t candidate) const { return uint64_t(candidate) < uint64_t(size()); }
 
+  // Fills a block of probes for key(0), key(1), ..., and asks for the memory that numbers are told by.
+  template <class KeyOf>
+  void approach(int64_t count, KeyOf key, Probe* probes) const {
+    checkpoint(count);
+    for (int64_t i = 0; i < count; ++i) {
+      probes[i].key = key(i);
+      probes[i].hash = ids_.hash(probes[i].key);
+      probes[i].bucket = table_.bucket(probes[i].hash);
+      table_.approach(probes[i].bucket);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      probes[i].candidate = table_.candidate(probes[i].bucket, probes[i].hash);
+      if (is_number(probes[i].candidate)) ids_.approach(probes[i].candidate);
+    }
+    for (int64_t i = 0; i < count; ++i)
+      if (is_number(probes[i].candidate)) ids_.approach_bytes(probes[i].candidate);
+  }
+
+  // The number of the key, or -1.
+  int64_t number_of(const Probe& probe) const {
+    if (is_number(probe.candidate) && ids_.is(probe.candidate, probe.key)) return probe.candidate;
+    if (probe.candidate < 0 && table_.has_free_slot(probe.bucket)) return -1;
+    return table_.find(probe.hash, [this, &probe](int64_t n) { return ids_.is(n, probe.key); });
+  }
+
+  // The same, of a new id the next one. The key may have come since it was approached, in the same block.
+  int64_t number_or_new(Probe& probe) {
+    if (const int64_t number = number_of(probe); number >= 0) return number;
+    probe.candidate = table_.candidate(probe.bucket, probe.hash);
+    if (const int64_t number = number_of(probe); number >= 0) return number;
+    const int64_t number = size();
+    if (number == kMostIds) throw std::length_error("there are more than 2,147,483,647 distinct ids");
+    ids_.add(probe.key);
+    table_.add(probe.hash, number);
+    return number;
+  }
+
   void renew(int64_t numbers) {
     table_.renew(numbers);
-    constexpr int64_t kBlock = 32;
     std::array<uint64_t, kBlock> hashes;
     for (int64_t first = 0; first < size(); first += kBlock) {
       const int64_t count = std::min(kBlock, size() - first);

@@ -2,13 +2,14 @@
 //
 // What: ids become numbers (interning.h), and pairs unite these in a forest for each threshold
 // (core/union_find.h). Labels can be had between batches.
-// How: by blocks of rows. All threads look the ids of a block up; one adds those that are new, in the order
-// of rows, left before right, so that numbers are the order of first appearance whatever the threads; all
-// threads unite. Clusters of a threshold are parts of those of a lower one: so a pair is united at the
-// highest threshold that its weight reaches, and goes on to the next lower one only if it was not connected
-// there. All but n - 1 pairs end at the first forest, however many there are. An interruption may leave a
-// pair between two forests: `mend` unites all of a forest in the lower ones. Cost: two cache misses an id and
-// two a pair. Memory: that of interning, and 4 bytes an id and threshold.
+// How: by blocks of rows. While many ids are new, one thread numbers a small block, which stays in its
+// caches. Later all threads look the ids of a large block up, and one adds those that are new. Either way in
+// the order of rows, left before right, so that numbers are the order of first appearance whatever the
+// threads. All threads unite. Clusters of a threshold are parts of those of a lower one: so a pair is united
+// at the highest threshold that its weight reaches, and goes on to the next lower one only if it was not
+// connected there. All but n - 1 pairs end at the first forest, however many there are. An interruption may
+// leave a pair between two forests: `mend` unites all of a forest in the lower ones. Cost: two cache misses
+// an id and two a pair. Memory: that of interning, and 4 bytes an id and threshold.
 #pragma once
 
 #include <algorithm>
@@ -51,10 +52,11 @@ class ThresholdForests {
   }
 
   // Unites two entries in the forests of the `level` lowest thresholds.
+  template <class Access>
   void unite_below(int level, int32_t u, int32_t v) {
     for (bool joined = true; joined && level > 0;) {
       Joined unions;
-      unite<Shared>(parents(--level), u, v, unions);
+      unite<Access>(parents(--level), u, v, unions);
       joined = unions.joined;
     }
   }
@@ -158,8 +160,11 @@ class PairClusters {
   }
 
  private:
-  static constexpr int64_t kBlock = 1 << 17;
+  static constexpr int64_t kSmallBlock = 1 << 12, kBlock = 1 << 17;
   static constexpr int64_t kRowsAThread = kGrain / 8;
+  // Ids are many that are new if they are more than one of so many: to look one up in vain takes about as
+  // long as to add it.
+  static constexpr int64_t kIdsToANewOne = 8;
 
   void mend() {
     forests_.grow(size());
@@ -173,14 +178,32 @@ class PairClusters {
                   int32_t* right_numbers, Then then) {
     const int64_t largest = std::min(rows, kBlock);
     Buffer<int32_t> left_block(largest), right_block(largest);
-    for (int64_t first = 0; first < rows; first += kBlock) {
-      const int64_t count = std::min(kBlock, rows - first);
+    for (int64_t first = 0; first < rows;) {
+      const int64_t count = std::min(many_new_ ? kSmallBlock : kBlock, rows - first), known = size();
       int32_t* const u = left_numbers ? left_numbers + first : left_block.data();
       int32_t* const v = right_numbers ? right_numbers + first : right_block.data();
-      number_block(left, right, first, count, u, v);
+      if (many_new_)
+        number_small_block(left, right, first, count, u, v);
+      else
+        number_block(left, right, first, count, u, v);
+      many_new_ = kIdsToANewOne * (size() - known) > (right ? 2 : 1) * count;
       forests_.grow(size());
       then(first, count, u, v);
+      first += count;
     }
+  }
+
+  void number_small_block(const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u,
+                          int32_t* v) {
+    const Column columns[] = {left, right ? *right : left};
+    int32_t* const numbers[] = {u, v};
+    // Row and side of what comes i-th.
+    const int shift = right ? 1 : 0;
+    const auto row = [shift](int64_t i) { return i >> shift; };
+    const auto side = [shift](int64_t i) { return i & shift; };
+    interning_.intern(
+        count << shift, [&](int64_t i) { return columns[side(i)][first + row(i)]; },
+        [&](int64_t i, int64_t number) { numbers[side(i)][row(i)] = int32_t(number); });
   }
 
   void number_block(const Column& left, const Column* right, int64_t first, int64_t count, int32_t* u,
@@ -209,31 +232,38 @@ class PairClusters {
   }
 
   void unite_block(const Levels& level, int64_t first, int64_t count, const int32_t* u, const int32_t* v) {
-    constexpr int64_t kAhead = 32;
     const Parts parts(count, kRowsAThread);
+    if (parts.parts == 1) return unite_rows<Exclusive>(level, first, 0, count, u, v);
     parallel_for(parts.parts, [&](int64_t part) {
-      const int64_t end = parts.end(part);
-      for_each_in(parts.begin(part), end, [=, this, &level](int64_t i) {
-        const int64_t later = std::min(i + 2 * kAhead, end - 1), soon = std::min(i + kAhead, end - 1);
-        if (const int of_later = level(first + later); of_later > 0) {
-          const int32_t* const parent = forests_.parents(of_later - 1);
-          __builtin_prefetch(parent + u[later]);
-          __builtin_prefetch(parent + v[later]);
-        }
-        if (const int of_soon = level(first + soon); of_soon > 0) {
-          const int32_t* const parent = forests_.parents(of_soon - 1);
-          __builtin_prefetch(parent + Shared::load(parent + u[soon]));
-          __builtin_prefetch(parent + Shared::load(parent + v[soon]));
-        }
-        forests_.unite_below(level(first + i), u[i], v[i]);
-      });
+      unite_rows<Shared>(level, first, parts.begin(part), parts.end(part), u, v);
+    });
+  }
+
+  template <class Access>
+  void unite_rows(const Levels& level, int64_t first, int64_t begin, int64_t end, const int32_t* u,
+                  const int32_t* v) {
+    constexpr int64_t kAhead = 32;
+    for_each_in(begin, end, [=, this, &level](int64_t i) {
+      const int64_t later = std::min(i + 2 * kAhead, end - 1), soon = std::min(i + kAhead, end - 1);
+      if (const int of_later = level(first + later); of_later > 0) {
+        const int32_t* const parent = forests_.parents(of_later - 1);
+        __builtin_prefetch(parent + u[later]);
+        __builtin_prefetch(parent + v[later]);
+      }
+      if (const int of_soon = level(first + soon); of_soon > 0) {
+        const int32_t* const parent = forests_.parents(of_soon - 1);
+        __builtin_prefetch(parent + Access::load(parent + u[soon]));
+        __builtin_prefetch(parent + Access::load(parent + v[soon]));
+      }
+      forests_.template unite_below<Access>(level(first + i), u[i], v[i]);
     });
   }
 
   const std::vector<double> thresholds_;
   Interning<Ids> interning_;
   ThresholdForests forests_;
-  bool torn_ = false;  // whether pairs may be in some of the forests that they belong to only
+  bool many_new_ = true;  // whether many ids of the last block were
+  bool torn_ = false;     // whether pairs may be in some of the forests that they belong to only
 };
 
 }  // namespace conncomp

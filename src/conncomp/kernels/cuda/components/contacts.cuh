@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "cuda/components/key_table.cuh"
+#include "cuda/core/key_table.cuh"
 #include "cuda/components/rows.cuh"
 #include "cuda/core/warp.cuh"
 

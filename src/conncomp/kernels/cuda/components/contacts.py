@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.components.key_table import FACTOR
+from conncomp.kernels.cuda.core.key_table import FACTOR
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
 FILE = "cuda/components/contacts.cuh"

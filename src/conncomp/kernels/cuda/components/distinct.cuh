@@ -9,7 +9,7 @@
 // stretch. If a label has no room within reach, `full` is set, and the table says nothing.
 #pragma once
 
-#include "cuda/components/key_table.cuh"
+#include "cuda/core/key_table.cuh"
 #include "cuda/core/warp.cuh"
 
 namespace conncomp {

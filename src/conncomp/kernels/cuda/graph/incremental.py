@@ -51,9 +51,17 @@ class GrowingForest:
         self.refusal = gpu.xp.zeros(len(REFUSAL) + REMAINDERS, COUNT)
         self.deep = gpu.xp.zeros(1, COUNT)
 
+    def grow(self, gpu: Gpu, vertices: int) -> None:
+        """Add vertices, each a component, until there are so many."""
+        known = len(self.parent)
+        if vertices > known:
+            more = gpu.xp.arange(known, vertices, dtype=self.parent.dtype)
+            self.parent = gpu.xp.concatenate([self.parent, more])
+            self.components += vertices - known
+
     def unite(
         self, gpu: Gpu, call: int, argument: int, src: Any, dst: Any, workspace: Workspace
-    ) -> None:
+    ) -> Any:
         """Unite the ends of edges, unless one is no vertex: then nothing is united.
 
         Parameters
@@ -66,20 +74,26 @@ class GrowingForest:
         src, dst : array of int32 or int64, shape (edges,)
             Of one dtype.
         workspace : Workspace
+
+        Returns
+        -------
+        array of uint32, shape (ceil(edges / 32),)
+            In `workspace`: a bit for each edge, the lowest first, which says whether it has united
+            two trees. Together these edges span the trees.
         """
         edges, vertices = len(src), len(self.parent)
+        (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
         if edges == 0:
-            return
+            return united
         check, unite, *_ = self._load(gpu, src)
         grid = gpu.blocks(-(-edges // VERTICES_AT_ONCE), THREADS), THREADS
         launch(check, grid, edges, vertices, call, argument, src, dst, self.refusal)
         if vertices == 0:
-            return
-        (united,) = workspace.take(gpu, (-(-edges // WARP), WORDS))
-
+            return united
         batch = edges, vertices, call, src, dst, self.parent, self.refusal, united
         launch(unite, _grid(gpu, edges), *batch, self.components)
         self.shorten(gpu, call, src, dst, united)
+        return united
 
     def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
         """Shorten long paths of the edges whose bit in `united` is set; see `unite`."""

@@ -15,12 +15,18 @@ namespace conncomp {
 
 constexpr int kMostProbes = 128;
 
+// Where a slot has its key: it is one, or has more beside it.
 template <class Key>
+__device__ Key* key_of(Key* slot) {
+  return slot;
+}
+
+template <class Key, class Slot = Key>
 struct KeyTable {
   KeyHash hash;
   int bits;  // of the number of slots
   Key empty;
-  Key* keys;
+  Slot* slots;
 
   // The slot of a key, which it takes if it has none; -1 if there is no empty one within reach.
   __device__ int64_t take(Key key) const {
@@ -34,7 +40,7 @@ struct KeyTable {
   __device__ int64_t find(Key key) const {
     if (key == empty) return -1;
     const int64_t slot = probe(key, [](const Key* at) { return *at; });
-    return slot >= 0 && keys[slot] == key ? slot : -1;
+    return slot >= 0 && *key_of(slots + slot) == key ? slot : -1;
   }
 
  private:
@@ -43,7 +49,7 @@ struct KeyTable {
     const int64_t last = (int64_t(1) << bits) - 1;
     int64_t slot = hash.slot(uint64_t(key), bits);
     for (int probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & last) {
-      const Key seen = look(keys + slot);
+      const Key seen = look(key_of(slots + slot));
       if (seen == empty || seen == key) return slot;
     }
     return -1;

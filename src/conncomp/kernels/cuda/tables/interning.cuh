@@ -1,0 +1,134 @@
+// Ids to numbers on the GPU: 0, 1, ... in the order in which ids first come.
+//
+// What: ids of 64 bits come in batches of places: of rows with a left and a right id, place 2 r is that of
+// the left id of row r, and 2 r + 1 that of the right one. take_slots puts the ids of a batch into a hash
+// table and finds where each one comes first; list_firsts says so of every place, for numbering.cuh to count;
+// with these counts number_ids gives every place the number of its id. fill_table makes a table anew, from
+// the ids.
+// How: a slot has the scrambled id (key_table.cuh) and one word that is either the number of
+// the id or, from kUnknown on, the first place of the batch at which it is:
+//
+//   ids of the batch      7   9   9   4   7   3          4 has number 0, 3 has number 1: they came before
+//   places                0   1   2   3   4   5
+//   words of their slots  +0  +1  +1  0   +0  1          after take_slots; + stands for kUnknown
+//   found                 +a  +b  +b  0   +a  1          + and the slot, or the number that is known
+//   list_firsts           0   1   1  -1   0  -1          7 and 9 are new, and first at 0 and 1
+//   numbering             1   2   2   0   1   0
+//   number_ids            2   3   3   0   2   1          two numbers are taken
+//
+// The smallest place wins whatever the order of threads, so that numbers do not depend on it. Ids are
+// scrambled by a bijection, with a word that is drawn for each table, so that nobody can choose ids that want
+// one slot. The key 0 marks free slots: the one id in 2^64 that has it finds no room, and the table that is
+// made then has another word. Key and word of a slot lie in one sector, and a place whose id has a number
+// needs no second look at its slot. Cost: a random access a place, and for ids that are new in the batch
+// three.
+#pragma once
+
+#include "core/mix.h"
+#include "cuda/core/key_table.cuh"
+#include "cuda/core/launch.cuh"
+
+namespace conncomp {
+
+constexpr int kInterningThreads = 256;
+constexpr uint32_t kUnknown = uint32_t(1) << 31;  // words from here on are no numbers
+constexpr uint64_t kFreeSlot = 0;
+
+struct alignas(16) IdSlot {
+  uint64_t key;
+  uint32_t word, unused;
+};
+
+__device__ inline uint64_t* key_of(IdSlot* slot) { return &slot->key; }
+
+// The hash table of ids, by value.
+struct IdTable {
+  uint64_t drawn, factor;
+  int64_t bits;  // of the number of slots
+  IdSlot* slots;
+
+  // The slot of an id, which it takes if it has none; -1 if there is no room within reach.
+  __device__ int64_t take(uint64_t id) const {
+    const uint64_t key = mix(id ^ drawn);
+    if (key == kFreeSlot) return -1;
+    return KeyTable<uint64_t, IdSlot>{{factor}, int(bits), kFreeSlot, slots}.take(key);
+  }
+};
+
+// The ids of rows. `right` is null where rows have one id.
+struct IdRows {
+  const uint64_t* left;
+  const uint64_t* right;
+
+  // An id may be changed by its owner meanwhile: nothing but its number depends on it.
+  __device__ uint64_t operator[](int64_t place) const {
+    if (!right) return Shared::load(left + place);
+    return Shared::load((place & 1 ? right : left) + place / 2);
+  }
+};
+
+// found[place] becomes the number of the id or, where it has none, kUnknown and its slot. *full is set if one
+// had no room; then the table says nothing.
+__global__ void __launch_bounds__(kInterningThreads)
+    take_slots(int64_t places, IdRows ids, IdTable table, uint32_t* __restrict__ found, int64_t* full) {
+  for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
+    const int64_t slot = table.take(ids[place]);
+    if (slot < 0) {
+      Shared::store(full, int64_t(1));
+      return;
+    }
+    uint32_t* const word = &table.slots[slot].word;
+    const uint32_t seen = Shared::load(word), here = kUnknown + uint32_t(place);
+    if (here < seen) Shared::fetch_min(word, here);
+    found[place] = seen < kUnknown ? seen : kUnknown + uint32_t(slot);
+  }
+}
+
+// roots[place] becomes the first place of the id, or -1 where the id has a number already.
+__global__ void __launch_bounds__(kInterningThreads)
+    list_firsts(int64_t places, const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots,
+                int32_t* __restrict__ roots) {
+  for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
+    const uint32_t seen = found[place];
+    roots[place] = seen < kUnknown ? -1 : int32_t(slots[seen - kUnknown].word - kUnknown);
+  }
+}
+
+// `counts` counts the new ids from 1 at their places, and is 0 at others. Every place gets the number of its
+// id, where `known` ids came before; where there is a right id, numbers of left and right ones go to the two
+// halves of `numbers`. New ids are listed in their order.
+__global__ void __launch_bounds__(kInterningThreads)
+    number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,
+               const int32_t* __restrict__ counts, int32_t* __restrict__ numbers,
+               uint64_t* __restrict__ new_ids) {
+  for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
+    const uint32_t seen = found[place];
+    int32_t number = int32_t(seen);
+    if (seen >= kUnknown) {
+      const int32_t count = counts[place];
+      number = int32_t(known) + count - 1;
+      // The word is that of the first place until the thread of this place changes it.
+      uint32_t* const word = &slots[seen - kUnknown].word;
+      if (Shared::load(word) == kUnknown + uint32_t(place)) {
+        new_ids[count - 1] = ids[place];
+        Shared::store(word, uint32_t(number));
+      }
+    }
+    numbers[ids.right ? (place & 1) * (places / 2) + place / 2 : place] = number;
+  }
+}
+
+// Puts ids with their numbers 0, 1, ... into an empty table. *full is set if one had no room.
+__global__ void __launch_bounds__(kInterningThreads)
+    fill_table(int64_t count, const uint64_t* __restrict__ ids, IdTable table, int64_t* full) {
+  for (int64_t number = grid_thread(); number < count; number += grid_threads()) {
+    const int64_t slot = table.take(ids[number]);
+    if (slot < 0) {
+      Shared::store(full, int64_t(1));
+      return;
+    }
+    Shared::store(&table.slots[slot].word, uint32_t(number));
+  }
+}
+
+}  // namespace conncomp

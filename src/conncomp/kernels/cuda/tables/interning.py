@@ -1,0 +1,163 @@
+"""Ids to numbers on the GPU, in the order in which ids first come: drives ``interning.cuh``."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.core.key_table import FACTOR
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.launcher import COUNT, Gpu, first_entry, launch
+
+FILE = "cuda/tables/interning.cuh"
+NAMES = ("take_slots", "list_firsts", "number_ids", "fill_table")
+THREADS = 256
+KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
+
+FEWEST_BITS, MOST_BITS = 12, 31
+NO_WORD = 0xFFFFFFFF
+MOST_IDS = np.iinfo(np.int32).max
+# Rows of a batch: of the first, whose ids may all be new, and of later ones, for which the table
+# has room as if new ids came MARGIN times as often as in the batch before.
+FIRST_ROWS, MOST_ROWS, MARGIN = 1 << 20, 1 << 24, 1.25
+
+SLOTS = np.dtype([("key", np.uint64), ("word", np.uint32), ("unused", np.uint32)])
+_ROWS = np.dtype([("left", np.uint64), ("right", np.uint64)])
+_TABLE = np.dtype(
+    [
+        ("drawn", np.uint64),
+        ("factor", np.uint64),
+        ("bits", np.int64),
+        ("slots", np.uint64),
+    ]
+)
+
+
+class IdNumbers:
+    """Distinct ids by their numbers, and their hash table. Whatever adds ids waits for the GPU.
+
+    Attributes
+    ----------
+    ids : array of uint64, shape (size,)
+
+    Parameters
+    ----------
+    gpu : Gpu
+    first_rows : int, optional
+        How many rows the first batch has at most.
+    """
+
+    def __init__(self, gpu: Gpu, first_rows: int = FIRST_ROWS) -> None:
+        self.ids = gpu.xp.empty(0, KEYS)
+        self._first_rows = first_rows
+        self._slots: Any = None  # an array of SLOTS as bytes; None until it is made
+        self._drawn = 0
+        self._bits = FEWEST_BITS
+        self._new_share = 1.0  # of the places of the last batch
+
+    @property
+    def size(self) -> int:
+        """How many distinct ids there are."""
+        return len(self.ids)
+
+    def batch_rows(self) -> int:
+        """Return how many rows may be numbered at once."""
+        return self._first_rows if self.size == 0 else MOST_ROWS
+
+    def forget_table(self) -> None:
+        """Give the hash table back; it is made anew when ids are added."""
+        self._slots = None
+
+    def number(self, gpu: Gpu, left: Any, right: Any, workspace: Workspace) -> Any:
+        """Return the numbers of the ids of rows; those that have none get one.
+
+        Parameters
+        ----------
+        gpu : Gpu
+        left : array of uint64, shape (rows,)
+        right : array of uint64, shape (rows,), or None
+            Ids of one row that come after the left one.
+        workspace : Workspace
+
+        Returns
+        -------
+        array of int32
+            Of shape (2, rows), or (rows,) if `right` is None.
+        """
+        sides = 1 if right is None else 2
+        rows, xp = len(left), gpu.xp
+        places = sides * rows
+        take_slots, list_firsts, number_ids, _ = gpu.load(FILE, NAMES)
+        grid = gpu.blocks(places, THREADS), THREADS
+        ids = np.zeros((), _ROWS)
+        ids["left"] = gpu.address(left)
+        ids["right"] = 0 if right is None else gpu.address(right)
+        found, counts = xp.empty(places, WORDS), xp.empty(places, NUMBERS)
+        self._make_room(gpu, int(places * min(1.0, MARGIN * self._new_share)) + 1)
+        while True:
+            slots = self._take_slots(gpu)
+            full = xp.zeros(1, COUNT)
+            launch(take_slots, grid, places, ids[()], self._table(gpu, slots), found, full)
+            if not first_entry(full):
+                break
+            self._enlarge()
+        launch(list_firsts, grid, places, found, slots, counts)
+        with workspace as memory:
+            new = first_entry(number_roots(gpu, counts, 1, memory))
+        if self.size + new > MOST_IDS:
+            raise ValueError(f"there are more than {MOST_IDS:,} distinct ids")
+        numbers, new_ids = xp.empty((sides, rows), NUMBERS), xp.empty(new, KEYS)
+        rows_and_size = places, ids[()], self.size
+        launch(number_ids, grid, *rows_and_size, found, slots, counts, numbers, new_ids)
+        self.ids = xp.concatenate([self.ids, new_ids])
+        self._new_share = new / max(places, 1)
+        self._slots = slots
+        return numbers[0] if right is None else numbers
+
+    def _make_room(self, gpu: Gpu, count: int) -> None:
+        """Let half of the slots be free when so many ids have come."""
+        bits = min(max((2 * (self.size + count) - 1).bit_length(), FEWEST_BITS), MOST_BITS)
+        if bits > self._bits:
+            self._bits, self._slots = bits, None
+
+    def _enlarge(self) -> None:
+        """Let the next table be twice as large."""
+        if self._bits == MOST_BITS:
+            raise ValueError(f"there are too many distinct ids for a table of 2**{MOST_BITS} slots")
+        self._bits += 1
+
+    def _take_slots(self, gpu: Gpu) -> Any:
+        """Return the slots, which have all ids, and are not kept until all is well.
+
+        A call that is ended leaves places of its batch in them, so the next makes new ones.
+        """
+        slots, self._slots = self._slots, None
+        while slots is None:
+            slots = gpu.xp.zeros((1 << self._bits, SLOTS.itemsize), np.uint8)
+            slots.view(WORDS)[:, 2] = NO_WORD
+            self._drawn = secrets.randbits(64)
+            if self.size:
+                *_, fill_table = gpu.load(FILE, NAMES)
+                full = gpu.xp.zeros(1, COUNT)
+                grid = gpu.blocks(self.size, THREADS), THREADS
+                launch(fill_table, grid, self.size, self.ids, self._table(gpu, slots), full)
+                if first_entry(full):
+                    self._enlarge()
+                    slots = None
+        return slots
+
+    def _table(self, gpu: Gpu, slots: Any) -> Any:
+        """Return the struct ``IdTable``."""
+        table = np.zeros((), _TABLE)
+        table["drawn"], table["factor"] = self._drawn, FACTOR % 2**64
+        table["bits"], table["slots"] = self._bits, gpu.address(slots)
+        return table[()]
+
+
+def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every (file, names) that `IdNumbers` can load."""
+    yield FILE, NAMES

@@ -1,0 +1,146 @@
+"""Clusters of ids that grow by tables of pairs, at several thresholds, on the GPU.
+
+Ids become numbers (`IdNumbers`), and pairs unite these in a forest for each threshold
+(`GrowingForest`), the highest first: in a lower one only those pairs are united that have reached
+just that, and those that have united something at the higher one. So most pairs are met in one
+forest, however many there are.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.components.tables import count_labels
+from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph.incremental import GrowingForest
+from conncomp.kernels.cuda.launcher import Gpu
+from conncomp.kernels.cuda.tables.interning import FIRST_ROWS, NUMBERS, IdNumbers
+
+
+class GpuClusters:
+    """Ids of 64 bits and their clusters.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    thresholds : list of float
+        Ascending; at least one, which has no meaning where pairs have no weights. None where ids
+        are only numbered.
+    first_rows : int, optional
+        As of `IdNumbers`.
+    """
+
+    def __init__(self, gpu: Gpu, thresholds: list[float], first_rows: int = FIRST_ROWS) -> None:
+        self._thresholds = thresholds
+        self._numbers = IdNumbers(gpu, first_rows)
+        self._forests = [GrowingForest(gpu, 0, NUMBERS) for _ in thresholds]
+        self._calls = count(1)
+        self._workspace = Workspace()
+        self._torn = False  # whether pairs may be in some of the forests that they belong to only
+
+    @property
+    def size(self) -> int:
+        """How many distinct ids there are."""
+        return self._numbers.size
+
+    @property
+    def ids(self) -> Any:
+        """The distinct ids by their numbers: an array of uint64."""
+        return self._numbers.ids
+
+    def add_ids(self, gpu: Gpu, ids: Any) -> Any:
+        """Return the numbers of ids, an array of int32; those that have none get one."""
+        numbers = gpu.xp.empty(len(ids), NUMBERS)
+        first = 0
+        while first < len(ids):
+            rows = slice(first, first + self._numbers.batch_rows())
+            numbers[rows] = self._numbers.number(gpu, ids[rows], None, self._workspace)
+            first = rows.stop
+        return numbers
+
+    def add_pairs(self, gpu: Gpu, left: Any, right: Any, weights: Any) -> None:
+        """Unite the ids of pairs.
+
+        Parameters
+        ----------
+        gpu : Gpu
+        left, right : array of uint64, shape (rows,)
+        weights : array of float64, shape (rows,), or None
+        """
+        first = 0
+        while first < len(left):
+            rows = slice(first, first + self._numbers.batch_rows())
+            ends = self._numbers.number(gpu, left[rows], right[rows], self._workspace)
+            self._unite(gpu, ends[0], ends[1], None if weights is None else weights[rows])
+            first = rows.stop
+
+    def roots(self, gpu: Gpu, level: int) -> Any:
+        """Return the first id of each one's cluster at a threshold, the lowest being 0."""
+        self._mend(gpu)
+        roots = gpu.xp.empty(self.size, NUMBERS)
+        self._forests[level].grow(gpu, self.size)
+        self._forests[level].copy_roots(gpu, roots)
+        return roots
+
+    def unite_roots(self, gpu: Gpu, level: int, roots: Any) -> None:
+        """Unite each id with that of the number `roots` has for it, as when they are read."""
+        self._unite_at(gpu, level, gpu.xp.arange(len(roots), dtype=NUMBERS), roots)
+
+    def forget_table(self) -> None:
+        """Give back what finds the numbers of ids, which is made anew when ids are added."""
+        self._numbers.forget_table()
+
+    def _unite(self, gpu: Gpu, u: Any, v: Any, weights: Any) -> None:
+        xp = gpu.xp
+        self._mend(gpu)
+        if weights is None:
+            return self._unite_down(gpu, [(u, v)])
+        reached = xp.searchsorted(xp.asarray(self._thresholds), weights, side="right")
+        pairs = []
+        for level in range(1, len(self._forests) + 1):
+            places = xp.flatnonzero(reached == level)
+            pairs.append((u[places], v[places]))
+        return self._unite_down(gpu, pairs)
+
+    def _unite_down(self, gpu: Gpu, pairs: list[tuple[Any, Any]]) -> None:
+        """Unite pairs, given by the threshold that they reach, in all forests up to that."""
+        xp = gpu.xp
+        self._torn = True
+        u = v = xp.empty(0, NUMBERS)
+        for level in reversed(range(len(pairs))):
+            u, v = (xp.concatenate(parts) for parts in zip((u, v), pairs[level], strict=True))
+            united = self._unite_at(gpu, level, u, v)
+            if level > 0:
+                bits = xp.unpackbits(united.view(np.uint8), bitorder="little")[: len(u)]
+                places = xp.flatnonzero(bits)
+                u, v = u[places], v[places]
+        self._torn = False
+
+    def _unite_at(self, gpu: Gpu, level: int, u: Any, v: Any) -> Any:
+        forest = self._forests[level]
+        forest.grow(gpu, self.size)
+        with self._workspace as memory:
+            return forest.unite(gpu, next(self._calls), 0, u, v, memory)
+
+    def _mend(self, gpu: Gpu) -> None:
+        """Unite in each forest what is connected in that of the next higher threshold."""
+        if self._torn:
+            for level in reversed(range(1, len(self._forests))):
+                self._forests[level].grow(gpu, self.size)
+                roots = gpu.xp.empty(self.size, NUMBERS)
+                self._forests[level].copy_roots(gpu, roots)
+                self.unite_roots(gpu, level - 1, roots)
+            self._torn = False
+
+
+def number_clusters(gpu: Gpu, roots: Any, workspace: Workspace) -> tuple[Any, Any]:
+    """Return the numbers of clusters, 0, 1, ... in the order of their roots, and their sizes."""
+    numbers = roots.copy()
+    with workspace as memory:
+        number_roots(gpu, numbers, 0, memory)
+    members = count_labels(gpu, roots, -1, len(roots))  # no root is -1
+    return numbers, members.astype(NUMBERS)[roots]
