@@ -18,12 +18,9 @@ class ClusterDups(MinhashDedupCluster):
         """Cluster all documents; pairs of all buckets must be there."""
         if world_size != 1:
             raise ValueError(f"world_size={world_size}: clustering is one task")
-        files, buckets = (
-            len(self.input_folder.list_files(glob_pattern="*.dups")),
-            self.config.num_buckets,
-        )
-        if files % buckets:
-            raise ValueError(f"{files} .dups files are not those of {buckets} buckets")
+        files = len(self.input_folder.list_files(glob_pattern="*.dups"))
+        if files % self.config.num_buckets:
+            raise ValueError(f"{files} .dups files are not of {self.config.num_buckets} buckets")
         with self.track_time():
             counts = conncomp.cluster_dups(
                 self.input_folder,
