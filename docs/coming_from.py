@@ -716,6 +716,62 @@ CUCIM = (
     ),
 )
 
+PAIRS = (
+    Row(
+        "list(nx.connected_components(nx.Graph(zip(left, right))))",
+        "conncomp.cluster_pairs(left, right)",
+        "{frozenset(one) for one in a} == {frozenset(b['node'][b['cluster'] == k].tolist())"
+        " for k in range(len(a))}",
+        (
+            (
+                "A table with a row for each node instead of sets; clusters are numbered in the"
+                " order of their first nodes.",
+                "(np.diff(np.unique(b['cluster'], return_index=True)[1]) > 0).all()",
+            ),
+        ),
+        needs="cluster_pairs",
+    ),
+    Row(
+        "list(nx.bridges(nx.Graph(zip(left, right))))",
+        "conncomp.cluster_quality(conncomp.cluster_pairs(left, right), left, right)",
+        "len(a) == b['bridges'].sum()",
+        (
+            (
+                "How many bridges each cluster has, and the one that divides it most evenly.",
+                "all((u, v) in a or (v, u) in a for u, v, cut in zip(b['bridge_left'],"
+                " b['bridge_right'], b['cut_off']) if cut)",
+            ),
+        ),
+        needs="cluster_quality",
+    ),
+    Row(
+        "linker.clustering.cluster_pairwise_predictions_at_threshold(predictions, 0.9)",
+        "cluster_predictions(predictions, records, 0.9)",
+        differs=(
+            (
+                "Of ``examples/splink_clusters.py``. The same names of clusters; as many"
+                " thresholds at once as are wanted.",
+                "True",
+            ),
+        ),
+        runs=False,
+        needs="cluster_pairs",
+    ),
+    Row(
+        "MinhashDedupCluster('dups', 'clusters').run()",
+        "conncomp.cluster_dups('dups', 'clusters')",
+        differs=(
+            (
+                "The same files, byte for byte; in a pipeline by ``ClusterDups`` of"
+                " ``examples/datatrove_clusters.py``.",
+                "True",
+            ),
+        ),
+        runs=False,
+        needs="cluster_dups",
+    ),
+)
+
 TABLES = {
     "scikit_image": ("scikit-image", SCIKIT_IMAGE),
     "ndimage": ("scipy.ndimage", NDIMAGE),
@@ -724,6 +780,7 @@ TABLES = {
     "opencv": ("OpenCV", OPENCV),
     "cucim": ("cuCIM and CuPy", CUCIM),
     "networkx": ("NetworkX", NETWORKX),
+    "pairs": ("NetworkX, Splink and datatrove", PAIRS),
     "dask_image": ("dask-image", DASK_IMAGE),
 }
 

@@ -61,6 +61,7 @@ def inputs():
     image = random.integers(0, 4, (40, 50), np.uint8)
     mask = random.random((40, 50)) < 0.4
     sources, targets = random.integers(0, 60, (2, 70))
+    left, right = random.integers(0, 60, (2, 45)).astype("U")
     arcs = sparse.csr_array((np.ones(70), (sources, targets)), shape=(60, 60))
     arcs.data[:] = 1
     weighted = sparse.csr_array(sparse.triu(arcs + arcs.T, 1))
@@ -78,6 +79,8 @@ def inputs():
         "line": random.integers(0, 4, (12, 15, 1)),
         "matrix": arcs + arcs.T,
         "arcs": arcs,
+        "left": left,
+        "right": right,
         "weighted": weighted,
         "graph": networkx.gnm_random_graph(60, 40, seed=20),
         "digraph": networkx.gnm_random_graph(40, 70, seed=20, directed=True),

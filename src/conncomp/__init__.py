@@ -47,7 +47,7 @@ _ROOMS = {
         "percolates",
     ),
     "io": ("read_image", "write_image", "write_view"),
-    "tables": ("ClusterPairs", "cluster_pairs", "cluster_quality"),
+    "tables": ("ClusterPairs", "cluster_dups", "cluster_pairs", "cluster_quality"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 # These have names of their own.

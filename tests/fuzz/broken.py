@@ -73,6 +73,11 @@ def _part(*path):
     return lambda result: _other(result, path)
 
 
+def _entry(name):
+    """Return what changes a column of a table, or another entry of a dict."""
+    return lambda table: {**table, name: _other(table[name])} if name in table else table
+
+
 def of(owner, name, change):
     """Return a breakage: a function that changes what it returns."""
     function = getattr(owner, name)
@@ -199,6 +204,18 @@ BREAKAGES = {
     "forests": [
         of(conncomp, "spanning_forest", _part()),
         of(conncomp, "minimum_spanning_forest", _part()),
+    ],
+    "clusters-of-pairs": [
+        *(of(conncomp, "cluster_pairs", _entry(name)) for name in ("node", "cluster", "size_2")),
+        of(conncomp.ClusterPairs, "labels", _entry("cluster")),
+    ],
+    "quality-of-clusters": [
+        of(conncomp, "cluster_quality", _entry(name))
+        for name in ("size", "pairs", "density", "bridges", "cut_off", "weakest")
+    ],
+    "duplicates": [
+        of(conncomp, "cluster_dups", _entry(name))
+        for name in ("duplicates", "to_remove", "clusters")
     ],
     "growing-graphs": [
         of_call(conncomp.IncrementalComponents, "add_edges", _without_last),

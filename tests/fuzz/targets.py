@@ -18,7 +18,7 @@ from scipy.sparse import csgraph
 
 import conncomp
 
-from . import files, graphs, grids, label_tools, models, networkx_graphs
+from . import files, graphs, grids, label_tools, models, networkx_graphs, pairs
 from .choices import Choices
 from .target import Target, assert_same, of_calls
 
@@ -197,6 +197,9 @@ TARGETS = {
     "strong-components": of_calls(graphs.strong_components),
     "forests": of_calls(graphs.forests),
     "growing-graphs": of_calls(graphs.growing_graphs, unpickles=True),
+    "clusters-of-pairs": of_calls(pairs.clusters_of_pairs),
+    "quality-of-clusters": of_calls(pairs.quality_of_clusters),
+    "duplicates": of_calls(pairs.duplicates),
     "networkx": of_calls(networkx_graphs.networkx),
     "potts": of_calls(models.potts, unpickles=True),
     "tempering": of_calls(models.tempering),

@@ -27,12 +27,14 @@
 #include "cpu/generate/rmat.h"
 #include "cpu/graph/afforest.h"
 #include "cpu/graph/both_ends.h"
+#include "cpu/graph/bridges.h"
 #include "cpu/graph/condensation.h"
 #include "cpu/graph/filter_kruskal.h"
 #include "cpu/graph/incremental.h"
 #include "cpu/graph/spanning_forest.h"
 #include "cpu/graph/tarjan.h"
 #include "cpu/graph/topological.h"
+#include "cpu/graph/union_by_size.h"
 #include "cpu/grid/runs.h"
 #include "cpu/papers/bfs.h"
 #include "cpu/papers/ecl.h"
@@ -751,6 +753,68 @@ void test_strong() {
   }
 }
 
+// Bridges, by what each vertex reaches without the link to its parent.
+void test_bridges() {
+  const int vertices = draw(0, 40), links = vertices ? draw(0, vertices + vertices / 4) : 0;
+  std::vector<int32_t> src, dst;
+  for (int i = 0; i < links; ++i) {
+    const int u = draw(0, vertices - 1), v = draw(0, 2) ? draw(0, vertices - 1) : (u + 1) % vertices;
+    for (const int end : {u, v}) src.push_back(end), dst.push_back(u + v - end);
+  }
+  const int64_t arcs = int64_t(src.size());
+  std::vector<int64_t> indptr(vertices + 1);
+  std::vector<int32_t> indices(arcs), parents(vertices), cut(vertices);
+  group_by_key(
+      arcs, vertices, [&](int64_t i) { return src[i]; }, [&](int64_t i) { return dst[i]; }, indptr.data(),
+      indices.data(), arcs);
+  const Rows<int64_t, int32_t> rows{indptr.data(), indices.data(), vertices, arcs};
+  BridgeSearch(rows, parents.data(), cut.data()).run();
+  const auto size_without = [&](int a, int b) {  // how many vertices `a` reaches
+    const auto labels = flood_fill(
+        vertices, [](int64_t) { return true; },
+        [&](int64_t v, auto&& visit) {
+          rows.for_each_neighbour(v, [&](int32_t u) {
+            if ((v != a || u != b) && (v != b || u != a)) visit(u);
+          });
+        });
+    return labels[a] == labels[b] ? 0 : std::count(labels.begin(), labels.end(), labels[a]);
+  };
+  for (int v = 0; v < vertices; ++v) {
+    const int u = parents[v];
+    if (u < 0) {
+      check(cut[v] == 0, "a root has no bridge to its parent");
+      continue;
+    }
+    check(std::count(indices.begin() + indptr[v], indices.begin() + indptr[v + 1], u) > 0, "a parent");
+    check(cut[v] == std::min(size_without(u, v), size_without(v, u)), "the smaller side of a bridge");
+  }
+}
+
+// Trees by size, against lists of members whose first one is the root.
+void test_union_by_size() {
+  const int vertices = draw(1, 60), links = draw(0, 90), stays = draw(-1, vertices - 1);
+  std::vector<int32_t> u(links), v(links), parent(vertices), sizes(vertices, 1);
+  std::vector<std::vector<int32_t>> trees(vertices);
+  std::vector<int32_t> tree_of(vertices);
+  for (int32_t i = 0; i < vertices; ++i) parent[i] = tree_of[i] = i, trees[i] = {i};
+  for (int k = 0; k < links; ++k) {
+    u[k] = draw(0, vertices - 1), v[k] = draw(0, vertices - 1);
+    int32_t a = tree_of[u[k]], b = tree_of[v[k]];
+    if (a == b) continue;
+    const bool second = trees[b][0] == stays || (trees[a][0] != stays && trees[a].size() < trees[b].size());
+    if (second) std::swap(a, b);
+    for (const int32_t i : trees[b]) tree_of[i] = a, trees[a].push_back(i);
+    trees[b].clear();
+  }
+  unite_by_size(u.data(), v.data(), links, stays, parent.data(), sizes.data());
+  for (int32_t i = 0; i < vertices; ++i) {
+    int32_t root = i;
+    while (parent[root] != root) root = parent[root];
+    check(root == trees[tree_of[i]][0], "the root of a tree by size");
+    check(sizes[root] == int32_t(trees[tree_of[i]].size()), "the size of a tree");
+  }
+}
+
 // A copy of which one entry, 5, was made before its root was hooked, and another one, 7, after that.
 template <class Index>
 void test_copy_of_two_moments() {
@@ -1073,6 +1137,8 @@ int main(int, char** arguments) {
     test_graph<int64_t>();
     test_strong<int32_t>();
     test_strong<int64_t>();
+    test_bridges();
+    test_union_by_size();
     test_copy_of_two_moments<int32_t>();
     test_copy_of_two_moments<int64_t>();
     test_growing<int32_t, int32_t>();

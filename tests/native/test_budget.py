@@ -15,7 +15,7 @@ import pytest
 from conncomp._core import BUILDS, is_built, native
 
 # Kilobytes of instructions, a tenth more than GCC 12 makes of them on the day of these numbers.
-BUDGETS = {"_native": 1070, "_registers_": 1720}
+BUDGETS = {"_native": 1090, "_registers_": 1720}
 SECTION = struct.Struct("<IIQQQQIIQQ")  # its name, type, flags, address, offset, size, ...
 EXECUTABLE = 4  # among the flags
 

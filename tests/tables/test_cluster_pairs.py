@@ -278,6 +278,20 @@ def test_thresholds_are_one_call_each(dtype, weighed):
         assert alone["size"].tolist() == together[f"size_{threshold}"].tolist() == size
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [
+        *(np.array([0.9, 0.8], dtype) for dtype in ("f2", "<f4", ">f4", "f8")),
+        *(pa.array(np.array([0.9, 0.8], dtype)) for dtype in ("f2", "f4", "f8")),
+    ],
+)
+def test_thresholds_are_of_the_type_of_weights(weights):
+    """0.9 is no float32; a weight of 0.9 is nevertheless at least that, with `max_size`, too."""
+    for options in ({}, {"max_size": 9}):
+        table = conncomp.cluster_pairs([1, 3], [2, 4], weights=weights, threshold=0.9, **options)
+        assert table["size"].tolist() == [2, 2, 1, 1]
+
+
 @given(WEIGHED, st.integers(1, 8))
 def test_max_size(weighed, most):
     left, right = (np.array([pair[k] for pair in weighed], np.int64) for k in (0, 1))

@@ -191,6 +191,8 @@ def test_refusals(xp):
         conncomp.cluster_pairs(["a"], ["b"], device="cuda")
     with pytest.raises(ValueError, match=r"shape \(2, 1\); it must have one dimension"):
         conncomp.cluster_pairs(there.reshape(2, 1), there)
+    with pytest.raises(TypeError, match=r"column 'node' lies in GPU memory; copy it"):
+        conncomp.cluster_quality(conncomp.cluster_pairs(there, there), there, there)
     with pytest.raises(ValueError, match=r"max_size divides clusters in main memory"):
         conncomp.cluster_pairs(there, there, weights=there, max_size=3)
     clusters = conncomp.ClusterPairs()

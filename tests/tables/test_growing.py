@@ -1,4 +1,4 @@
-"""`ClusterPairs` and `cluster_quality`."""
+"""`ClusterPairs`."""
 
 import io
 import zipfile
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import conncomp
-from pairs_reference import table_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 9)), max_size=40)
 
@@ -75,39 +74,6 @@ def test_later_batches_of_another_type():
     with pytest.raises(TypeError, match="there are ids of int32"):
         clusters.add(["a"], ["b"])
     assert len(conncomp.ClusterPairs().labels()["node"]) == 0
-
-
-@given(ROWS)
-def test_quality(rows):
-    left, right, weights = (np.array([row[k] for row in rows], np.int64) for k in range(3))
-    table = conncomp.cluster_pairs(left, right, weights=weights, threshold=4)
-    quality = conncomp.cluster_quality(table, left, right, weights=weights)
-    of_node = dict(zip(table["node"].tolist(), table["cluster"].tolist(), strict=True))
-    for k, cluster in enumerate(quality["cluster"].tolist()):
-        members = [node for node in of_node if of_node[node] == cluster]
-        inside = [
-            row for row in rows if row[0] in members and row[1] in members and row[0] != row[1]
-        ]
-        assert quality["size"][k] == len(members)
-        assert quality["pairs"][k] == len({frozenset(row[:2]) for row in inside})
-        if len(members) == 1:
-            assert quality["density"][k] == 1
-            assert np.isnan(quality["weakest"][k])
-            assert quality["weakest_left"].mask[k]
-            continue
-        # The cluster holds together at the weight of the weakest link, and not above.
-        weakest = quality["weakest"][k]
-        for least, parts in ((weakest, 1), (weakest + 0.5, 2)):
-            kept = [row[:2] for row in inside if row[2] >= least]
-            assert (len(set(table_of(kept, members)[1])) == 1) == (parts == 1)
-        ends = {int(quality["weakest_left"][k]), int(quality["weakest_right"][k])}
-        assert any(ends == set(row[:2]) and row[2] == weakest for row in inside)
-
-
-def test_quality_refuses_ids_that_are_not_there():
-    table = conncomp.cluster_pairs([1], [2])
-    with pytest.raises(ValueError, match="id 3, which is not among"):
-        conncomp.cluster_quality(table, [1], [3])
 
 
 def test_a_forged_header_allocates_nothing(tmp_path):

@@ -1,10 +1,11 @@
-// Spanning forests of graphs, and those of minimum weight.
+// Spanning forests of graphs, those of minimum weight, and bridges.
 #include <array>
 #include <cstdint>
 #include <utility>
 
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
+#include "cpu/graph/bridges.h"
 #include "cpu/graph/filter_kruskal.h"
 #include "cpu/graph/spanning_forest.h"
 
@@ -56,6 +57,18 @@ nb::object find_minimum_forest(const Arcs& arcs, const AnyVector& weights,
   });
 }
 
+// `parents` and `cut` are memory that nobody else writes to.
+void find_bridges(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<int32_t> parents,
+                  Vector<int32_t> cut) {
+  const int64_t vertices = int64_t(parents.size());
+  if (int64_t(indptr.size()) != vertices + 1 || int64_t(cut.size()) != vertices)
+    throw nb::value_error("there must be a row, a parent and a side for each vertex");
+  without_gil([&] {
+    const BridgeSearch::Links links{indptr.data(), indices.data(), vertices, int64_t(indices.size())};
+    BridgeSearch(links, parents.data(), cut.data()).run();
+  });
+}
+
 }  // namespace
 
 void define_forests(nb::module_& m) {
@@ -68,6 +81,7 @@ void define_forests(nb::module_& m) {
     return with_listed_arcs(src, dst, vertices,
                             [](const auto& arcs) { return find_forest(arcs, Ends::kBoth); });
   });
+  m.def("bridges_of_csr", &find_bridges);
   m.def("minimum_forest_of_csr", [](AnyVector indptr, AnyVector indices, AnyVector weights,
                                     const std::array<uint64_t, 3>& order, uint64_t key) {
     return with_row_arcs(indptr, indices,

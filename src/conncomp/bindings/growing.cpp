@@ -1,9 +1,11 @@
 // Components of a graph that grows by edges.
 #include <cstdint>
+#include <stdexcept>
 
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/graph/incremental.h"
+#include "cpu/graph/union_by_size.h"
 
 namespace conncomp {
 
@@ -55,11 +57,27 @@ int64_t label_growing(FilledVector parent, bool consecutive, FilledVector labels
   });
 }
 
+// All arrays are private copies; those of the forest may have more entries than there are vertices.
+void grow_by_size(Vector<const int32_t> u, Vector<const int32_t> v, int32_t stays, Vector<int32_t> parent,
+                  Vector<int32_t> sizes) {
+  const int64_t vertices = int64_t(parent.size());
+  if (u.size() != v.size() || sizes.size() != parent.size()) throw nb::value_error("arrays differ in length");
+  if (stays >= vertices) throw nb::value_error("the root that stays is no vertex");
+  without_gil([&] {
+    for (const auto* ends : {&u, &v})
+      for_each_in(0, int64_t(u.size()), [vertices, end = ends->data()](int64_t i) {
+        if (!is_vertex(end[i], vertices)) throw std::invalid_argument("an end of a link is no vertex");
+      });
+    unite_by_size(u.data(), v.data(), int64_t(u.size()), stays, parent.data(), sizes.data());
+  });
+}
+
 }  // namespace
 
 void define_growing(nb::module_& m) {
   m.def("start_growing", &start_growing);
   m.def("grow", &grow);
+  m.def("grow_by_size", &grow_by_size);
   m.def("are_connected", &are_connected);
   m.def("roots_of_some", &roots_of_some);
   m.def("label_growing", &label_growing);

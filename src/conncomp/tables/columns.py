@@ -227,6 +227,20 @@ def _is_arrow_number(kind: Any) -> bool:
     )
 
 
+def as_compared(threshold: float, weights: Column) -> float:
+    """Return a threshold as weights of their type are compared with it."""
+    return float(weight_type(weights).type(threshold))
+
+
+def weight_type(weights: Column) -> np.dtype[Any]:
+    """Return the floating type of weights; of other numbers float64."""
+    if weights.is_array:
+        small = weights.type.kind == "f" and weights.type.itemsize < 8
+        return np.dtype(weights.type.newbyteorder("=") if small else np.float64)
+    names = {"float": np.float32, "halffloat": np.float16}  # as Arrow calls them
+    return np.dtype(names.get(str(weights.type), np.float64))
+
+
 def as_doubles(piece: Any) -> Any:
     """Return a piece of weights as the kernels take them."""
     if not is_array(piece):
@@ -256,6 +270,13 @@ def rows_without_nulls(columns: list[Column], begin: int, rows: int, nulls: str)
     ]
 
 
+def check_lengths(columns: list[Column]) -> None:
+    """Raise ValueError if columns differ in length."""
+    if len({len(column) for column in columns}) > 1:
+        lengths = ", ".join(f"{column.name} {len(column)}" for column in columns)
+        raise ValueError(f"columns differ in length: {lengths}")
+
+
 class Table:
     """A table of any library, of which columns are asked for by name."""
 
@@ -281,6 +302,12 @@ class Table:
                 f"{', '.join(map(repr, self._names[:20]))}"
             )
         return self._columns[wanted]
+
+    def columns(self, wanted: Any, name: str) -> Any:
+        """Return the column of a name, or of several names a tuple."""
+        if isinstance(wanted, (tuple, list)):
+            return tuple(self.column(part, name) for part in wanted)
+        return self.column(wanted, name)
 
 
 def _arrow_table(given: Any, name: str) -> Any:

@@ -24,7 +24,9 @@ from conncomp.tables.columns import (
     as_columns,
     as_doubles,
     as_weights,
+    check_lengths,
     rows_without_nulls,
+    weight_type,
 )
 from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.ids import Family
@@ -170,12 +172,7 @@ class ClusterPairs:
             weighed = None if weights is None else as_weights(weights)
             if self._given_thresholds and weighed is None:
                 raise ValueError("threshold needs weights, one for each pair")
-            rows = {column.name: len(column) for column in (*left_columns, *right_columns)}
-            if weighed is not None:
-                rows["weights"] = len(weighed)
-            if len(set(rows.values())) > 1:
-                lengths = ", ".join(f"{name} {count}" for name, count in rows.items())
-                raise ValueError(f"columns differ in length: {lengths}")
+            check_lengths([*left_columns, *right_columns, *([] if weighed is None else [weighed])])
             with _stream_of(left_columns, left):
                 self._add_columns([left_columns, right_columns], left, weighed, links)
 
@@ -216,13 +213,7 @@ class ClusterPairs:
                 "ids on the left and on the right, and of all batches, must be of as many columns"
             )
         if weights is not None:
-            kind: np.dtype[Any] = np.dtype(np.float64)
-            if str(weights.type) in ("float32", "float", "float16", "halffloat"):
-                kind = np.dtype(
-                    np.float16
-                    if "16" in str(weights.type) or "half" in str(weights.type)
-                    else np.float32
-                )
+            kind = weight_type(weights)
             if self._weight_type not in (None, kind) and self._given_thresholds:
                 raise TypeError(
                     f"weights are {kind}, but those before {self._weight_type}; cast them"

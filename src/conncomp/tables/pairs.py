@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._arrays import library_of
-from conncomp.tables.columns import Table
+from conncomp.tables.columns import Table, as_compared, as_weights
 from conncomp.tables.growing import ClusterPairs
 from conncomp.tables.links import StrongestLinks
 
@@ -109,7 +109,7 @@ def cluster_pairs(
     (array([3, 3, 3], dtype=int32), array([2, 2, 1], dtype=int32))
     """
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
-    left, right, weights, origin = _columns(pairs, left, right, weights)
+    left, right, weights, origin = columns_of(pairs, left, right, weights)
     clusters = ClusterPairs(threshold=threshold, nulls=nulls, device=device)
     links = None
     if max_size is not None:
@@ -122,7 +122,8 @@ def cluster_pairs(
             raise ValueError(
                 "max_size and several thresholds exclude each other; call once for each"
             )
-        lowest = -np.inf if threshold is None else clusters._given_thresholds[0]  # type: ignore[index]
+        given = clusters._given_thresholds
+        lowest = as_compared(given[0], as_weights(weights)) if given else -np.inf
         links = StrongestLinks(lowest)
     if threshold is not None and weights is None:
         raise ValueError("threshold needs weights, one for each pair")
@@ -142,7 +143,7 @@ def cluster_pairs(
         return clusters._table(cluster_ids, roots, divided)
 
 
-def _columns(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
+def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
     """Return both columns, the weights, and the library of what was given."""
     if right is None:
         if isinstance(left, str):
@@ -157,14 +158,9 @@ def _columns(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any,
         )
     table = Table(pairs, "pairs")
 
-    def side(wanted: Any, name: str) -> Any:
-        if isinstance(wanted, (tuple, list)):
-            return tuple(table.column(part, name) for part in wanted)
-        return table.column(wanted, name)
-
     weighed = table.column(weights, "weights") if isinstance(weights, str) else weights
     library = library_of(pairs)
-    columns = side(left, "left"), side(right, "right")
+    columns = table.columns(left, "left"), table.columns(right, "right")
     if library == "builtins":  # a dict of columns
         first = columns[0][0] if isinstance(columns[0], tuple) else columns[0]
         library = library_of(first)

@@ -2,140 +2,326 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from conncomp._arguments import as_number, check_choice
 from conncomp._arrays import library_of
-from conncomp.tables.columns import Table, as_columns
-from conncomp.tables.growing import ClusterPairs
-from conncomp.tables.id_space import taken
+from conncomp._core import native
+from conncomp.tables.columns import (
+    PIECE_ROWS,
+    Column,
+    Table,
+    arrow,
+    as_columns,
+    as_compared,
+    as_doubles,
+    as_weights,
+    check_lengths,
+    rows_without_nulls,
+)
+from conncomp.tables.id_space import IdSpace, common_family, taken
 from conncomp.tables.links import StrongestLinks
-from conncomp.tables.pairs import _columns
+from conncomp.tables.pairs import columns_of
 from conncomp.tables.results import as_table
 
 
 def cluster_quality(
-    clusters: Any, pairs: Any, left: Any, right: Any = None, *, weights: Any = None
+    clusters: Any,
+    pairs: Any,
+    left: Any,
+    right: Any = None,
+    *,
+    weights: Any = None,
+    threshold: float | None = None,
+    node: Any = "node",
+    cluster: Any = "cluster",
+    nulls: str = "raise",
 ) -> Any:
     """Say how large, how dense and how well connected clusters are.
 
     Parameters
     ----------
     clusters : table
-        With columns ``node`` and ``cluster``, as of `cluster_pairs`.
+        With a row for each node, as of `cluster_pairs`.
     pairs, left, right, weights
-        As of `cluster_pairs`. Pairs between clusters do not count.
+        As of `cluster_pairs`. Pairs between clusters do not count, nor do repeated ones.
+    threshold : float, optional
+        Pairs count whose weight is at least that: the one that the clusters were made with.
+    node, cluster : str or tuple of str
+        The names of the columns of `clusters`, such as ``"cluster_0.8"`` or ``("node_0",
+        "node_1")``.
+    nulls : {"raise", "drop"}, optional
+        What to do with rows of either table in which something is null.
 
     Returns
     -------
     table
         Of the library of `clusters`, with a row for each cluster, in the order in which they first
-        appear there: ``cluster``, ``size``, ``pairs`` (how many different), ``density`` (of
-        all that there could be; 1 for a cluster of one), and with `weights` the weakest link, which
-        is the lightest of the maximum spanning tree: ``weakest``, its weight, and its ends
-        ``weakest_left`` and ``weakest_right``; NaN and null for a cluster of one. Without it the
-        cluster falls apart at any higher threshold.
+        appear there:
+
+        ``cluster``, ``size``
+            Its name and how many nodes it has.
+        ``pairs``, ``density``
+            How many different pairs it has, and their part of all that there could be; 1 for a
+            cluster of one.
+        ``bridges``
+            How many of its pairs are bridges, each of which alone holds two parts together.
+        ``cut_off``, ``bridge_left``, ``bridge_right``
+            Of the bridge that divides most evenly: the size of the smaller part, and its ends.
+            0 and null where there is no bridge.
+        ``weakest``, ``weakest_left``, ``weakest_right``
+            With `weights`: the weight of the weakest link, which is the lightest of the maximum
+            spanning tree, and its ends; NaN and null for a cluster of one. Above that weight the
+            cluster falls apart.
 
     Raises
     ------
     TypeError, ValueError, ImportError
-        As of `cluster_pairs`, and if an id of a pair is not in the table.
+        As of `cluster_pairs`, and if an id of a pair is not among the nodes, or a node has two
+        rows.
+
+    Notes
+    -----
+    A large cluster of a low density with a bridge whose smaller part is large is likely to be two
+    that one wrong pair has united. Bridges are found by a depth-first search [1]_ in linear time.
+
+    How many clusters there are of each size is ``numpy.unique(quality["size"],
+    return_counts=True)``.
+
+    References
+    ----------
+    .. [1] R. E. Tarjan, "A note on finding the bridges of a graph", Information Processing Letters
+       2, 1974.
 
     Examples
     --------
+    Two triangles that one pair unites:
+
     >>> import conncomp
-    >>> pairs = {"l": [1, 1, 2, 3], "r": [2, 3, 3, 4], "score": [0.9, 0.8, 0.9, 0.2]}
+    >>> pairs = {
+    ...     "l": [1, 2, 1, 3, 4, 5, 4],
+    ...     "r": [2, 3, 3, 4, 5, 6, 6],
+    ...     "score": [0.9, 0.9, 0.8, 0.5, 0.9, 0.8, 0.9],
+    ... }
     >>> table = conncomp.cluster_pairs(pairs, "l", "r")
     >>> quality = conncomp.cluster_quality(table, pairs, "l", "r", weights="score")
-    >>> quality["density"], quality["weakest"]
-    (array([0.66666667]), array([0.2]))
+    >>> for name, values in quality.items():
+    ...     print(name, *values)
+    cluster 0
+    size 6
+    pairs 7
+    density 0.4666666666666667
+    bridges 1
+    cut_off 3
+    bridge_left 3
+    bridge_right 4
+    weakest 0.5
+    weakest_left 3
+    weakest_right 4
     """
+    check_choice("nulls", nulls, ("raise", "drop"))
     table = Table(clusters, "clusters")
-    nodes, labels = table.column("node", "clusters"), table.column("cluster", "clusters")
-    left, right, weights, _ = _columns(pairs, left, right, weights)
-    known = ClusterPairs()
-    known.add_nodes(nodes)
-    count = len(as_columns(nodes, "clusters")[0])
-    if len(known) != count:
-        raise ValueError("clusters: a node has more than one row")
-    named = ClusterPairs()
-    named.add_nodes(labels)
-    assert known._space is not None
-    of_node = _numbers_of(named, labels)
-    links = _Pairs(of_node, weights is not None)
-    known._add(left, right, weights, links)
-    if len(known) > count:
-        extra = known._space.values("numpy")[0][count]
-        raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
-    sizes = np.bincount(of_node, minlength=len(named))
-    number = links.counts(len(named))
-    possible = sizes * (sizes - 1.0) / 2
-    density = np.divide(number, possible, out=np.ones(len(named)), where=possible > 0)
+    named = table.columns(node, "node"), table.columns(cluster, "cluster")
+    nodes, labels = (
+        as_columns(given, f"clusters, column {name!r}")
+        for given, name in zip(named, (node, cluster), strict=True)
+    )
+    left, right, weights, _ = columns_of(pairs, left, right, weights)
+    sides = as_columns(left, "left"), as_columns(right, "right")
+    weighed = [] if weights is None else [as_weights(weights)]
+    lowest = -np.inf
+    if threshold is not None:
+        if not weighed:
+            raise ValueError("threshold needs weights, one for each pair")
+        lowest = as_compared(as_number("threshold", threshold), weighed[0])
+    check_lengths([*sides[0], *sides[1], *weighed])
+    _refuse_gpu([*nodes, *labels, *sides[0], *sides[1], *weighed])
+
+    spaces = _space_of(nodes, *sides), _space_of(labels)
+    of_node = _numbers_of_rows(spaces, (nodes, labels), nulls)
+    links = _Links(of_node, lowest, bool(weighed))
+    for (u, v), weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
+        if spaces[0].size > len(of_node):
+            extra = ", ".join(f"{values[len(of_node)]}" for values in spaces[0].values("numpy"))
+            raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
+        links.add(u, v, weight)
+
     library = library_of(clusters)
-    library = library_of(nodes) if library == "builtins" else library
-    assert named._space is not None
-    columns = {
-        "cluster": named._space.values(library)[0],
-        "size": sizes,
-        "pairs": number,
-        "density": density,
-    }
-    if weights is not None:
-        u, v, strength = links.strongest.forest(count)
-        order = np.argsort(-strength, kind="stable")  # of each cluster the lightest comes last
-        last = np.full(len(named), -1)
-        last[of_node[u[order]]] = order
-        ids = known._space.values(library)[0]
-        has = last >= 0
-        columns["weakest"] = np.full(len(named), np.nan)
-        columns["weakest"][has] = strength[last[has]]
-        for name, ends in (("weakest_left", u), ("weakest_right", v)):
-            columns[name] = _ends(ids, ends, last)
+    if library == "builtins":  # a dict of columns
+        library = library_of(named[0][0] if isinstance(named[0], tuple) else named[0])
+    ids = spaces[0].values(library)
+    columns = _by_part("cluster", spaces[1].values(library)) | links.measures()
+    columns |= links.bridges(ids)
+    if weighed:
+        columns |= links.weakest(ids)
     return as_table(columns, library)
 
 
-def _ends(ids: Any, ends: Any, last: Any) -> Any:
-    """Return ids of ends, null where there is no link; of NumPy these are masked."""
-    has = last >= 0
-    if isinstance(ids, np.ndarray):
-        if not len(ids) or not len(ends):
-            return np.ma.MaskedArray(np.zeros(len(last), ids.dtype), True)
-        return np.ma.MaskedArray(ids[np.where(has, ends[last], 0)], ~has)
-    import pyarrow as pa
-
-    places = np.zeros(len(last), np.int64)
-    places[has] = ends[last[has]]
-    return taken(ids, pa.array(places, mask=~has))
+def _refuse_gpu(columns: list[Column]) -> None:
+    for column in columns:
+        if column.on_gpu:
+            raise TypeError(f"{column.name} lies in GPU memory; copy it to main memory first")
 
 
-def _numbers_of(named: ClusterPairs, labels: Any) -> Any:
-    """Return the number of each row's label among the distinct ones."""
-    columns = as_columns(labels, "clusters")
-    assert named._space is not None
-    kinds = [column.type for column in columns]
-    return named._space.add_ids([column.piece(0, len(column)) for column in columns], kinds)
+def _space_of(*sides: list[Column]) -> IdSpace:
+    """Return a space for the ids of columns, none of which are in it yet."""
+    if len({len(side) for side in sides}) > 1:
+        raise ValueError("nodes, and ids on the left and on the right, must be of as many columns")
+    by_part = list(zip(*sides, strict=True))
+    space = IdSpace([common_family(columns) for columns in by_part], [], False)
+    space.admit(by_part)
+    return space
 
 
-class _Pairs:
-    """Pairs within clusters: different ones, and the strongest."""
+def _numbers(space: IdSpace, pieces: list[Any], columns: list[Column]) -> NDArray[np.int32]:
+    numbers: NDArray[np.int32] = space.add_ids(pieces, [column.type for column in columns])
+    return numbers
 
-    def __init__(self, of_node: Any, weighed: bool) -> None:
+
+def _numbers_of_rows(
+    spaces: tuple[IdSpace, IdSpace], sides: tuple[list[Column], list[Column]], nulls: str
+) -> NDArray[np.int32]:
+    """Return the number of each node's cluster; raise if a node has two rows."""
+    columns, parts = [*sides[0], *sides[1]], len(sides[0])
+    check_lengths(columns)
+    found = [np.empty(0, np.int32)]
+    for begin in range(0, len(columns[0]), PIECE_ROWS):
+        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
+        _numbers(spaces[0], pieces[:parts], sides[0])
+        found.append(_numbers(spaces[1], pieces[parts:], sides[1]))
+    of_node = np.concatenate(found)
+    if spaces[0].size != len(of_node):
+        raise ValueError("clusters: a node has more than one row")
+    return of_node
+
+
+def _numbered_pairs(
+    space: IdSpace, sides: tuple[list[Column], list[Column]], weighed: list[Column], nulls: str
+) -> Iterator[tuple[tuple[NDArray[np.int32], ...], NDArray[np.float64] | None]]:
+    """Yield the numbers of both ends of pairs, and their weights, piece by piece."""
+    columns, parts = [*sides[0], *sides[1], *weighed], len(sides[0])
+    for begin in range(0, len(columns[0]), PIECE_ROWS):
+        pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
+        weight = as_doubles(pieces.pop()) if weighed else None
+        ends = (
+            _numbers(space, part, side)
+            for part, side in zip((pieces[:parts], pieces[parts:]), sides, strict=True)
+        )
+        yield tuple(ends), weight
+
+
+class _Links:
+    """Links within clusters, which come in batches: the different ones, and the strongest.
+
+    Parameters
+    ----------
+    of_node : ndarray of int32
+        The number of each node's cluster, all from 0 on.
+    lowest : float
+        The least weight that counts.
+    weighed : bool
+        Whether there are weights.
+    """
+
+    def __init__(self, of_node: NDArray[np.int32], lowest: float, weighed: bool) -> None:
         self._of_node = of_node
-        self._keys: list[Any] = []
-        self.strongest = StrongestLinks()
-        self._weighed = weighed
+        self._sizes = np.bincount(of_node)
+        self._keys = [np.empty(0, np.int64)]
+        self._strongest = StrongestLinks(lowest) if weighed else None
+        self._lowest = lowest
 
-    def add(self, u: Any, v: Any, weights: Any, nodes: int) -> None:
-        known = len(self._of_node)
-        inside = (u < known) & (v < known) & (u != v)
-        inside[inside] = self._of_node[u[inside]] == self._of_node[v[inside]]
-        u, v = u[inside], v[inside]
-        low, high = np.minimum(u, v).astype(np.int64), np.maximum(u, v).astype(np.int64)
-        self._keys.append(np.unique(low << 32 | high))
-        if self._weighed:
-            self.strongest.add(u, v, weights[inside], nodes)
+    def add(self, u: Any, v: Any, weights: NDArray[np.float64] | None) -> None:
+        """Add links between nodes."""
+        inside = (u != v) & (self._of_node[u] == self._of_node[v])
+        if weights is not None and self._strongest is not None:
+            inside &= weights >= self._lowest
+            self._strongest.add(u[inside], v[inside], weights[inside], len(self._of_node))
+        u, v = u[inside].astype(np.int64), v[inside].astype(np.int64)
+        # Whether the left end comes after the right one is the last bit.
+        keys = np.minimum(u, v) << 32 | np.maximum(u, v) << 1 | (u > v)
+        self._keys.append(_distinct(keys))
 
-    def counts(self, clusters: int) -> Any:
-        keys = np.unique(np.concatenate([np.empty(0, np.int64), *self._keys]))
-        return np.bincount(self._of_node[keys >> 32], minlength=clusters)
+    def _links(self) -> NDArray[np.int64]:
+        """Return a key of each different link, ascending."""
+        if len(self._keys) > 1:
+            self._keys = [_distinct(np.concatenate(self._keys))]
+        return self._keys[0]
+
+    def measures(self) -> dict[str, Any]:
+        """Return the sizes of clusters, how many links each has, and how dense they are."""
+        sizes = self._sizes
+        count = np.bincount(self._of_node[self._links() >> 32], minlength=len(sizes))
+        possible = sizes * (sizes - 1.0) / 2
+        density = np.divide(count, possible, out=np.ones(len(sizes)), where=possible > 0)
+        return {"size": sizes, "pairs": count, "density": density}
+
+    def bridges(self, ids: list[Any]) -> dict[str, Any]:
+        """Return how many bridges clusters have, and of each the one that divides most evenly."""
+        keys = self._links()
+        low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._of_node)
+        arcs = np.concatenate([low << 32 | high, high << 32 | low])
+        arcs.sort()
+        indptr = np.zeros(nodes + 1, np.int64)
+        np.cumsum(np.bincount(arcs >> 32, minlength=nodes), out=indptr[1:])
+        targets = (arcs & 0xFFFFFFFF).astype(np.int32)
+        parents, cut = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+        native.bridges_of_csr(indptr, targets, parents, cut)
+        ends = np.flatnonzero(cut)
+        sides, of_bridge = cut[ends], self._of_node[ends]
+        low, high = np.minimum(ends, parents[ends]), np.maximum(ends, parents[ends])
+        most = self._last(of_bridge, np.lexsort((-high, -low, sides)))
+        place = np.searchsorted(keys, low << 32 | high << 1)
+        swapped = (keys[place] & 1).astype(np.bool_)
+        return {
+            "bridges": np.bincount(of_bridge, minlength=len(self._sizes)),
+            "cut_off": np.append(sides, 0)[most],
+            **_ends("bridge_left", ids, np.where(swapped, high, low), most),
+            **_ends("bridge_right", ids, np.where(swapped, low, high), most),
+        }
+
+    def weakest(self, ids: list[Any]) -> dict[str, Any]:
+        """Return the lightest link of each cluster's maximum spanning tree."""
+        assert self._strongest is not None
+        u, v, strength = self._strongest.forest(len(self._of_node))
+        last = self._last(self._of_node[u], np.argsort(-strength, kind="stable"))
+        return {
+            "weakest": np.append(strength, np.nan)[last],
+            **_ends("weakest_left", ids, u, last),
+            **_ends("weakest_right", ids, v, last),
+        }
+
+    def _last(self, of_link: NDArray[np.int32], order: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the link of each cluster that comes last in an order, or -1."""
+        last = np.full(len(self._sizes), -1)
+        last[of_link[order]] = order
+        return last
+
+
+def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort keys of links, in place, and return the first of each link."""
+    keys.sort()  # faster than `numpy.unique`, which hashes
+    first: NDArray[np.int64] = keys[np.diff(keys >> 1, prepend=-1) != 0]
+    return first
+
+
+def _by_part(name: str, values: list[Any]) -> dict[str, Any]:
+    """Return the columns of ids, numbered if these are of several."""
+    if len(values) == 1:
+        return {name: values[0]}
+    return {f"{name}_{k}": column for k, column in enumerate(values)}
+
+
+def _ends(
+    name: str, ids: list[Any], ends: NDArray[Any], links: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return the ids of ends of links, null where there is no link; of NumPy these are masked."""
+    missing = links < 0
+    places = np.append(ends, 0)[links].astype(np.int64)
+    if isinstance(ids[0], np.ndarray):
+        return _by_part(name, [np.ma.MaskedArray(part[places], missing) for part in ids])
+    places = arrow().array(places, mask=missing)
+    return _by_part(name, [taken(part, places) for part in ids])

@@ -27,12 +27,8 @@ def as_table(columns: dict[str, Any], library: str) -> Any:
     if library in ARRAY_LIBRARIES or all(map(on_gpu, columns.values())):
         return {name: in_library(_as_array(values), library) for name, values in columns.items()}
     if library == "pandas":
-        pandas = optional("pandas")
-        return pandas.DataFrame(
-            {
-                name: values if isinstance(values, np.ndarray) else values.to_pandas()
-                for name, values in columns.items()
-            }
+        return optional("pandas").DataFrame(
+            {name: _as_pandas(values) for name, values in columns.items()}
         )
     table = optional("pyarrow").table(columns)
     return sys.modules["polars"].from_arrow(table) if library == "polars" else table
@@ -40,3 +36,14 @@ def as_table(columns: dict[str, Any], library: str) -> Any:
 
 def _as_array(values: Any) -> Any:
     return values if is_array(values) else values.to_numpy(zero_copy_only=False)
+
+
+def _as_pandas(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return values
+    if not (values.null_count and optional("pyarrow").types.is_integer(values.type)):
+        return values.to_pandas()
+    # Floats, which pandas makes of integers with nulls, do not have all of 64 bits.
+    numbers = values.fill_null(0).to_numpy(zero_copy_only=False)
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    return optional("pandas").arrays.IntegerArray(numbers.copy(), missing.copy())

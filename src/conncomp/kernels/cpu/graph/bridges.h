@@ -1,0 +1,104 @@
+// Bridges of an undirected graph by one depth-first search, without recursion.
+//
+// What: fills cut[v] with the number of vertices on the smaller side of the link from v to parents[v] if that
+// is a bridge, without which its component falls into two, and with 0 if it is none. parents[v] is the
+// vertex from which v was entered, or -1.
+// How: vertices are ranked in the order in which the search enters them. Each keeps the lowest rank that its
+// links, and those of the vertices entered from it, lead to. Where that is its own rank, no link but the one
+// that it was entered by leads out of what was entered from it. Links to one neighbour are taken for one.
+// Cost: one thread; each arc read once. Beyond the results 20 bytes a vertex.
+// Source: Tarjan 1974, "A note on finding the bridges of a graph".
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/core/buffer.h"
+#include "cpu/graph/rows.h"
+
+namespace conncomp {
+
+class BridgeSearch {
+ public:
+  using Links = Rows<int64_t, int32_t>;  // each link in the rows of both ends
+
+  BridgeSearch(const Links links, int32_t* parents, int32_t* cut)
+      : links_(links),
+        parents_(parents),
+        cut_(cut),
+        ranks_(links.vertices),
+        lowest_(links.vertices),
+        entered_(links.vertices),
+        places_(links.vertices) {}
+
+  void run() {
+    for_each_in(0, links_.vertices, [ranks = ranks_.data()](int64_t v) { ranks[v] = kUnvisited; });
+    for_each_in(0, links_.vertices, [this](int64_t v) {
+      if (ranks_[v] == kUnvisited) search(int32_t(v));
+    });
+  }
+
+ private:
+  static constexpr int32_t kUnvisited = -1;
+
+  void search(int32_t start) {
+    const int64_t first = count_;
+    enter(start, -1);
+    for (int32_t v = start; v >= 0;) {
+      if (const int32_t u = next_unvisited(v); u >= 0) {
+        enter(u, v);
+        v = u;
+      } else {
+        v = leave(v);
+      }
+    }
+    const int64_t size = count_ - first;
+    for_each_in(first, count_, [size, cut = cut_, entered = entered_.data()](int64_t rank) {
+      int32_t& side = cut[entered[rank]];
+      side = std::min(side, int32_t(size) - side);
+    });
+  }
+
+  void enter(int32_t v, int32_t parent) {
+    parents_[v] = parent;
+    ranks_[v] = lowest_[v] = int32_t(count_);
+    places_[v] = links_.begin(v);
+    entered_[count_++] = v;
+  }
+
+  // The next neighbour of v that is not visited, or -1; ranks of others are taken.
+  int32_t next_unvisited(int32_t v) {
+    const int64_t end = links_.begin(v + 1);
+    int64_t& place = places_[v];
+    checkpoint(1);
+    while (place < end) {
+      const int64_t stretch = std::min(end, place + kStretch);
+      checkpoint(stretch - place);
+      while (place < stretch) {
+        const int32_t u = links_.target(place++);
+        if (!is_vertex(u, links_.vertices) || u == parents_[v]) continue;
+        if (ranks_[u] == kUnvisited) return u;
+        lowest_[v] = std::min(lowest_[v], ranks_[u]);
+      }
+    }
+    return -1;
+  }
+
+  // Says whether the link to the parent is a bridge; returns the parent.
+  int32_t leave(int32_t v) {
+    const int32_t parent = parents_[v];
+    const bool is_bridge = parent >= 0 && lowest_[v] == ranks_[v];
+    cut_[v] = is_bridge ? int32_t(count_) - ranks_[v] : 0;
+    if (parent >= 0) lowest_[parent] = std::min(lowest_[parent], lowest_[v]);
+    return parent;
+  }
+
+  const Links links_;
+  int32_t* const parents_;
+  int32_t* const cut_;
+  Buffer<int32_t> ranks_, lowest_, entered_;
+  Buffer<int64_t> places_;  // where in its row the search goes on
+  int64_t count_ = 0;       // of vertices that were entered
+};
+
+}  // namespace conncomp

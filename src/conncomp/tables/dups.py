@@ -1,0 +1,237 @@
+"""`cluster_dups`: the clustering step of datatrove's MinHash deduplication, on its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import shown
+from conncomp._core import native
+from conncomp.tables.columns import Column
+from conncomp.tables.id_space import IdSpace
+from conncomp.tables.ids import Family
+
+if TYPE_CHECKING:
+    from conncomp.io.files import Progress
+
+PAIR = np.dtype([("left", "<u4", 2), ("right", "<u4", 2)])  # each a file and a document
+BLOCK = (1 << 20) * PAIR.itemsize  # bytes that are read at once
+INDEX = np.uint64(2**64 - 1)  # the id of whatever is in an index of another data set
+
+
+def cluster_dups(
+    input_folder: Any,
+    output_folder: Any,
+    *,
+    save_cluster_id: bool = False,
+    save_cluster_size: bool = False,
+    ignore_index_matches: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, int]:
+    """Cluster the documents of datatrove's ``.dups`` files, and say which are to be removed.
+
+    Files are, byte for byte, those that ``MinhashDedupCluster`` of datatrove writes.
+
+    Parameters
+    ----------
+    input_folder : str, path-like or DataFolder
+        Where the ``.dups`` files are, which ``MinhashDedupBuckets`` writes.
+    output_folder : str, path-like or DataFolder
+        Where to write. For each number of a file with duplicates, such as 7, ``000007.remove`` has
+        the documents that are to be removed, which are all of a cluster but one.
+    save_cluster_id, save_cluster_size : bool, optional
+        Whether to write ``000007.clusters``, ``000007.sizes``: of each document with a duplicate
+        its number, and that of its cluster, or how many are in that.
+    ignore_index_matches : bool, optional
+        Whether to leave out pairs with the index of another data set. Else all documents of a
+        cluster with such a pair are to be removed.
+    progress : callable, optional
+        Called after each ``.dups`` file with the number of those that have been read, and of all.
+
+    Returns
+    -------
+    dict of str to int
+        ``"duplicates"``, ``"to_remove"`` and ``"clusters"``: how many documents have a duplicate
+        or are to be removed, and how many clusters there are.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no ``.dups`` file.
+    ValueError
+        If the size of such a file is no multiple of 16 bytes.
+    TypeError
+        If `progress` is no function.
+    OSError
+        If a file cannot be read or written.
+
+    See Also
+    --------
+    cluster_pairs : For tables.
+
+    Notes
+    -----
+    Which document of a cluster stays depends on the order of the pairs, as in datatrove: where two
+    clusters meet, the larger one's stays, and if they are as large, that of the first document of
+    the pair. Pairs are taken in the order of the names of their files. Memory is some 24 bytes a
+    document that has a duplicate, whatever the number of pairs.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import conncomp
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder)
+    ...     pairs = np.array([[0, 5, 0, 7], [0, 7, 1, 2]], "<u4")  # file, document, file, document
+    ...     _ = (path / "00000_00.dups").write_bytes(pairs.tobytes())
+    ...     conncomp.cluster_dups(path, path / "clusters")
+    ...     np.fromfile(path / "clusters" / "000000.remove", "<u4")
+    {'duplicates': 3, 'to_remove': 2, 'clusters': 1}
+    array([7], dtype=uint32)
+    """
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
+    source, target = _as_folder(input_folder), _as_folder(output_folder)
+    names = source.list_files(glob_pattern="*.dups")
+    if not names:
+        raise FileNotFoundError(f"{input_folder} has no .dups file")
+    forest = _Forest()
+    for done, name in enumerate(names, 1):
+        with source.open(name, "rb") as file:
+            for left, right in _pairs_of(file, name):
+                kept = slice(None) if not ignore_index_matches else left != INDEX
+                forest.add(left[kept], right[kept])
+        if progress is not None:
+            progress(done, len(names))
+    documents, roots = forest.documents()
+    return _write(
+        target, documents, roots, {".clusters": save_cluster_id, ".sizes": save_cluster_size}
+    )
+
+
+def _pairs_of(file: BinaryIO, name: str) -> Iterator[tuple[NDArray[np.uint64], ...]]:
+    """Yield ids on the left and on the right: the file above the document."""
+    while data := file.read(BLOCK):
+        if len(data) % PAIR.itemsize:
+            raise ValueError(f"{name} is cut off: a pair has {PAIR.itemsize} bytes")
+        pairs = np.frombuffer(data, PAIR)
+        yield tuple(
+            pairs[side][:, 0].astype(np.uint64) << np.uint64(32) | pairs[side][:, 1]
+            for side in ("left", "right")
+        )
+
+
+class _Forest:
+    """Trees of documents, united by size in the order of the pairs."""
+
+    def __init__(self) -> None:
+        self._space = IdSpace([Family("integer")], [], False)
+        self._space.admit([(Column(np.empty(0, np.uint64), "pairs"),)])
+        self._parent = np.empty(0, np.int32)
+        self._sizes = np.empty(0, np.int32)
+        self._index = -1  # the number of what is in an index, once it has one
+
+    def add(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
+        """Unite both ends of pairs, one after another."""
+        kinds = [np.dtype(np.uint64)]
+        u, v = (self._space.add_ids([side], kinds) for side in (left, right))
+        known = len(self._parent)
+        if self._space.size > known:
+            more = np.arange(known, max(2 * known, self._space.size), dtype=np.int32)
+            self._parent = np.concatenate([self._parent, more])
+            self._sizes = np.concatenate([self._sizes, np.ones_like(more)])
+        if self._index < 0:
+            found = u[left == INDEX]
+            self._index = int(found[0]) if len(found) else -1
+        native.grow_by_size(u, v, self._index, self._parent, self._sizes)
+
+    def documents(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Return the documents, ascending, and for each the place of the one that stays."""
+        ids = cast("NDArray[np.uint64]", self._space.values("numpy")[0])
+        roots = self._parent[: len(ids)]
+        while not np.array_equal(above := roots[roots], roots):  # no tree is deep
+            roots = above
+        order = np.argsort(ids)
+        place = np.empty(len(ids), np.int64)
+        place[order] = np.arange(len(ids))
+        return ids[order], place[roots[order]]
+
+
+def _write(
+    folder: Any,
+    documents: NDArray[np.uint64],
+    roots: NDArray[np.int64],
+    wanted: dict[str, bool],
+) -> dict[str, int]:
+    """Write files for each file of documents; return the counts."""
+    places = np.arange(len(documents))
+    removed = roots != places
+    first = np.empty(len(documents), np.int64)
+    first[roots[::-1]] = places[::-1]  # of each cluster the smallest document
+    numbers = np.cumsum(first[roots] == places) - 1
+    values = {
+        ".clusters": numbers[first[roots]],
+        ".sizes": np.bincount(roots, minlength=len(documents))[roots],
+    }
+    files = (documents >> np.uint64(32)).astype(np.int64)
+    names = (documents & np.uint64(2**32 - 1)).astype("<u4")
+    edges = np.flatnonzero(np.diff(files, prepend=-1, append=-1))
+    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        part = slice(begin, end)
+        gone = names[part][removed[part]]
+        file = f"{files[begin]:06d}"
+        if len(gone):
+            folder.write(f"{file}.remove", gone)
+        for ending, column in values.items():
+            if wanted[ending]:
+                rows = np.stack([names[part], column[part].astype("<u4")], axis=1)
+                folder.write(f"{file}{ending}", rows)
+    return {
+        "duplicates": len(documents),
+        "to_remove": int(removed.sum()),
+        "clusters": len(documents) - int(removed.sum()),
+    }
+
+
+class _Folder:
+    """A folder of this machine."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    def list_files(self, glob_pattern: str) -> list[str]:
+        return sorted(path.name for path in self._path.glob(glob_pattern))
+
+    def open(self, name: str, mode: str) -> Any:
+        return open(self._path / name, mode)
+
+    def write(self, name: str, array: NDArray[Any]) -> None:
+        from conncomp.io.files import atomic_path  # which takes a quarter of a second to import
+
+        self._path.mkdir(parents=True, exist_ok=True)
+        with atomic_path(self._path / name) as temporary, temporary.open("wb") as file:
+            file.write(array.tobytes())
+
+
+class _DataFolder:
+    """A folder of datatrove, wherever that is."""
+
+    def __init__(self, folder: Any) -> None:
+        self._folder = folder
+        self.list_files, self.open = folder.list_files, folder.open
+
+    def write(self, name: str, array: NDArray[Any]) -> None:
+        with self._folder.open(name, "wb") as file:
+            file.write(array.tobytes())
+
+
+def _as_folder(given: Any) -> _Folder | _DataFolder:
+    if hasattr(given, "list_files") and hasattr(given, "open"):
+        return _DataFolder(given)
+    return _Folder(given)
