@@ -12,8 +12,8 @@
 #pragma once
 
 #include "core/atomics.h"
-#include "cuda/core/key_table.cuh"
 #include "cuda/components/rows.cuh"
+#include "cuda/core/key_table.cuh"
 #include "cuda/core/warp.cuh"
 
 namespace conncomp {
