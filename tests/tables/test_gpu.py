@@ -240,6 +240,16 @@ def test_numbers_are_the_order_of_first_appearance(seed):
 
 
 @host
+@pytest.mark.parametrize("shift", [0, 20, 40, 52])
+def test_ids_alike_take_no_more_room_than_random_ones(shift):
+    """4000 in a table of 2^13 slots: no stretch of slots is so full that one has no room."""
+    numbers = interning.IdNumbers(HostGpu())
+    ids = np.arange(4000, dtype=np.uint64) << np.uint64(shift)
+    numbers.number(HostGpu(), ids, None, Workspace())
+    assert numbers._bits == 13
+
+
+@host
 def test_a_table_that_is_full_is_made_anew(monkeypatch):
     """It has 64 slots at first, and 400 ids come."""
     monkeypatch.setattr(interning, "FEWEST_BITS", 6)
