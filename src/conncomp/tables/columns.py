@@ -206,8 +206,13 @@ def as_doubles(piece: Any) -> NDArray[np.float64]:
     return np.ascontiguousarray(piece, np.float64)
 
 
-def rows_without_nulls(columns: list[Column], begin: int, nulls: str) -> list[Any]:
-    """Return rows of all columns from `begin` on, without nulls."""
+def rows_without_nulls(
+    columns: list[Column], begin: int, nulls: str, first_row: int = 0
+) -> list[Any]:
+    """Return rows of all columns from `begin` on, without nulls.
+
+    An error counts rows from `first_row`, the number of the columns' first one, as of a batch.
+    """
     pieces = [column.piece(begin, PIECE_ROWS) for column in columns]
     missing = None
     for column, piece in zip(columns, pieces, strict=True):
@@ -215,7 +220,7 @@ def rows_without_nulls(columns: list[Column], begin: int, nulls: str) -> list[An
         if where is None:
             continue
         if nulls == "raise":
-            row = begin + int(where.argmax())
+            row = first_row + begin + int(where.argmax())
             raise ValueError(
                 f"{column.name} is null at row {row}; nulls='drop' leaves out such rows"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._arrays import library_of
@@ -104,35 +105,67 @@ def cluster_pairs(
     """
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     left, right, weights, origin = _columns(pairs, left, right, weights)
-    clusters = ClusterPairs(threshold=threshold, nulls=nulls)
-    links = None
-    if max_size is not None:
-        most = as_integer("max_size", max_size)
-        if most < 1:
-            raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
-        if weights is None:
-            raise ValueError("max_size needs weights, which say where to divide clusters")
-        if clusters._levels > 1:
-            raise ValueError(
-                "max_size and several thresholds exclude each other; call once for each"
-            )
-        lowest = -np.inf if threshold is None else clusters._given_thresholds[0]  # type: ignore[index]
-        links = StrongestLinks(lowest)
-    if threshold is not None and weights is None:
-        raise ValueError("threshold needs weights, one for each pair")
+    weighed = weights is not None
+    clustering = Clustering(threshold=threshold, max_size=max_size, nulls=nulls, weighed=weighed)
     if nodes is not None:
-        clusters.add_nodes(nodes)
-    clusters._add(left, right, weights, links)
-    clusters._library = origin
-    divided = None
-    if links is None:
-        roots = [clusters._roots(k) for k in range(clusters._levels)]
-    else:
-        root, divided = links.divide(len(clusters), most)
-        roots = [root]
-    if clusters._space is not None:
-        clusters._space.keep_ids_only()
-    return clusters._table(cluster_ids, roots, divided)
+        clustering.clusters.add_nodes(nodes)
+    clustering.add(left, right, weights)
+    return clustering.table(cluster_ids, origin)
+
+
+class Clustering:
+    """Clusters of pairs that come in batches, up to the table of results.
+
+    Parameters
+    ----------
+    threshold, max_size, nulls
+        As of `cluster_pairs`.
+    weighed : bool
+        Whether pairs have weights.
+
+    Attributes
+    ----------
+    clusters : ClusterPairs
+    roots : list of ndarray
+        By threshold, the first node of each one's cluster; there when `table` was called.
+    """
+
+    def __init__(self, *, threshold: Any, max_size: int | None, nulls: str, weighed: bool) -> None:
+        self.clusters = ClusterPairs(threshold=threshold, nulls=nulls)
+        self.roots: list[NDArray[np.int32]] = []
+        self._links = None
+        if max_size is not None:
+            self._most = as_integer("max_size", max_size)
+            if self._most < 1:
+                raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
+            if not weighed:
+                raise ValueError("max_size needs weights, which say where to divide clusters")
+            if self.clusters._levels > 1:
+                raise ValueError(
+                    "max_size and several thresholds exclude each other; call once for each"
+                )
+            given = self.clusters._given_thresholds
+            self._links = StrongestLinks(-np.inf if given is None else given[0])
+        if threshold is not None and not weighed:
+            raise ValueError("threshold needs weights, one for each pair")
+
+    def add(self, left: Any, right: Any, weights: Any) -> None:
+        """Add pairs."""
+        self.clusters._add(left, right, weights, self._links)
+
+    def table(self, cluster_ids: str, library: str) -> Any:
+        """Return the table of clusters, of a library, after which no pair can be added."""
+        clusters = self.clusters
+        clusters._library = library
+        divided = None
+        if self._links is None:
+            self.roots = [clusters._roots(k) for k in range(clusters._levels)]
+        else:
+            root, divided = self._links.divide(len(clusters), self._most)
+            self.roots = [root]
+        if clusters._space is not None:
+            clusters._space.keep_ids_only()
+        return clusters._table(cluster_ids, self.roots, divided)
 
 
 def _columns(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:
