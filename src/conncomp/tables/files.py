@@ -65,10 +65,11 @@ class Wanted(NamedTuple):
     left: tuple[str, ...]
     right: tuple[str, ...] = ()
     weights: str | None = None
+    argument: str = "left"  # what names those on the left
 
     def by_argument(self) -> Iterator[tuple[str, str]]:
         """Yield the names of arguments, and the columns that they name."""
-        for argument, names in (("left", self.left), ("right", self.right)):
+        for argument, names in ((self.argument, self.left), ("right", self.right)):
             yield from ((argument, name) for name in names)
         if self.weights is not None:
             yield "weights", self.weights
@@ -551,7 +552,7 @@ def check_types(files: Iterable[PairFile]) -> None:
                 column
                 for name in names
                 for column in as_columns(
-                    _empty(file.types[name]), f"column {name!r} of {file.path}"
+                    empty_column(file.types[name]), f"column {name!r} of {file.path}"
                 )
             ]
             first = first or side
@@ -572,7 +573,8 @@ def check_types(files: Iterable[PairFile]) -> None:
                 )
 
 
-def _empty(kind: Any) -> Any:
+def empty_column(kind: Any) -> Any:
+    """Return a column without rows of a type of NumPy or of Arrow."""
     if isinstance(kind, np.dtype):
         return np.empty(0, kind)
     return optional("pyarrow", PURPOSE).chunked_array([], kind)
@@ -582,13 +584,13 @@ def _weight_type(file: PairFile) -> str:
     """Return the type in which weights of a file are compared with thresholds."""
     assert file.wanted.weights is not None
     try:
-        kind = as_weights(_empty(file.types[file.wanted.weights])).type
+        kind = as_weights(empty_column(file.types[file.wanted.weights])).type
     except TypeError as error:
         raise TypeError(f"{file.path}: column {file.wanted.weights!r}: {error}") from error
     return str(kind) if str(kind) in ("float", "halffloat") else "double"
 
 
-def batches(files: Iterable[PairFile], nulls: str, readers: int) -> Iterator[Batch]:
+def batches(files: Iterable[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
     """Read files one after another, while threads read ahead.
 
     Parameters
@@ -606,7 +608,7 @@ def batches(files: Iterable[PairFile], nulls: str, readers: int) -> Iterator[Bat
 Pieces = Iterator[Callable[[], Generator[T, None, None]]]
 
 
-def in_order(pieces: Pieces[T], workers: int) -> Iterator[T]:
+def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
     """Yield what generators yield, one generator after another, while threads go ahead in some.
 
     Each of these holds one item at most that is not asked for yet, and makes another.
