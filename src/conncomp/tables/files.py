@@ -26,7 +26,13 @@ import numpy as np
 from conncomp._arguments import shown
 from conncomp._optional import optional
 from conncomp.io.files import PACKINGS, Source, StrPath, naming, printable
-from conncomp.tables.columns import Column, as_columns, as_weights, rows_without_nulls
+from conncomp.tables.columns import (
+    Column,
+    as_column,
+    as_columns,
+    as_weights,
+    rows_without_nulls,
+)
 from conncomp.tables.id_space import common_family
 
 PURPOSE = "a file of pairs"
@@ -44,7 +50,9 @@ SUFFIXES = {
 ROWS, BYTES, PIECE_ROWS = 1 << 18, 1 << 24, 1 << 20
 FEWEST_ROWS = 1 << 10
 CSV_BLOCK = 1 << 22
-BUFFER = 1 << 20  # of a column of Parquet that is read
+# Bytes that are read of a column of Parquet at once where a row group has more of it than the other
+# number. Others are read as a whole, where a page's forged length asks for no memory.
+BUFFER, LARGE_CHUNK = 1 << 20, 1 << 26
 
 # More readers decode more than any machine clusters.
 MOST_READERS = 8
@@ -84,6 +92,16 @@ class Batch(NamedTuple):
     rows: int  # with those that have nulls
     bytes: float  # of the file, about
     path: str
+
+
+class _Columns(NamedTuple):
+    """Columns of NumPy, or such without rows, as a table of Arrow has them."""
+
+    columns: dict[str, Any]
+    num_rows: int
+
+    def column(self, name: str) -> Any:
+        return self.columns[name]
 
 
 class PairFile(ABC):
@@ -136,10 +154,19 @@ class PairFile(ABC):
     def _batches(
         self, piece: Callable[[], Tables], row: int, nulls: str
     ) -> Generator[Batch, None, None]:
-        with _reading(self.path), closing(piece()) as tables:
+        with closing(self._tables(piece)) as tables:
             for table, size in tables:
                 yield self._batch(table, size, row, nulls)
                 row += table.num_rows
+
+    def _tables(self, piece: Callable[[], Tables]) -> Tables:
+        with _reading(self.path), closing(piece()) as tables:
+            yield from tables
+
+    def empty_batch(self) -> Batch:
+        """Return a batch without rows, which has the types of the columns."""
+        columns = {name: empty_column(kind) for name, kind in self.types.items()}
+        return self._batch(_Columns(columns, 0), 0, 0, "raise")
 
     def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
         columns, widths = [], []
@@ -151,15 +178,16 @@ class PairFile(ABC):
             ]
             columns += side
             widths.append(len(side))
-        weighed = self.wanted.weights is not None
-        if weighed:
-            columns.append(
-                Column(table.column(self.wanted.weights), f"column {self.wanted.weights!r}")
-            )
-        pieces = rows_without_nulls(columns, 0, nulls, row)
-        weights = pieces.pop() if weighed else None
+        weights = self.wanted.weights
+        if weights is not None:
+            columns.append(as_column(table.column(weights), f"column {weights!r}"))
+        try:
+            pieces = rows_without_nulls(columns, 0, nulls, row)
+        except ValueError as error:
+            raise ValueError(f"{self.path}: {error}") from error
+        weighed = None if weights is None else pieces.pop()
         left, right = pieces[: widths[0]], pieces[widths[0] :]
-        return Batch(tuple(left), tuple(right), weights, table.num_rows, size, self.path)
+        return Batch(tuple(left), tuple(right), weighed, table.num_rows, size, self.path)
 
     def _choose(self, names: Sequence[str], types: Callable[[str], Any]) -> None:
         """Take the types of the columns that are wanted from those that there are."""
@@ -174,11 +202,15 @@ class PairFile(ABC):
 
     @contextmanager
     def _opened(self) -> Iterator[_Bytes]:
-        """Open the file, which must be the one that there was."""
+        """Open the file, which must be as it was, and stay so."""
         with _Bytes(self.path) as file:
-            if _identity(os.fstat(file.fileno())) != self._identity:
-                raise ValueError("it was changed while it was read")
+            self._check_identity(file)
             yield file
+            self._check_identity(file)
+
+    def _check_identity(self, file: _Bytes) -> None:
+        if _identity(os.fstat(file.fileno())) != self._identity:
+            raise ValueError("it was changed while it was read")
 
 
 def _identity(state: os.stat_result) -> tuple[int, int, int]:
@@ -258,6 +290,8 @@ class ParquetFile(PairFile):
                 sum(group.column(k).total_uncompressed_size for group in groups for k in leaves),
                 self.rows,
             )
+            sizes = [group.column(k).total_compressed_size for group in groups for k in leaves]
+            self._buffer = BUFFER if max(sizes, default=0) > LARGE_CHUNK else 0
             ids = [k for k in leaves if paths[k] in (*self.wanted.left, *self.wanted.right)]
             self.span = _span_of([group.column(k) for group in groups for k in ids])
 
@@ -275,7 +309,7 @@ class ParquetFile(PairFile):
 
     def _read(self, metadata: Any, groups: range, rows: int) -> Tables:
         parquet = optional("pyarrow.parquet", PURPOSE)
-        options = {"metadata": metadata, "pre_buffer": False, "buffer_size": BUFFER}
+        options = {"metadata": metadata, "pre_buffer": False, "buffer_size": self._buffer}
         found = 0
         with self._opened() as bytes_, parquet.ParquetFile(bytes_, **options) as file:
             for batch in file.iter_batches(self._batch_rows, [*groups], [*self.types]):
@@ -394,7 +428,11 @@ class CsvFile(PairFile):
     def _read(self) -> Tables:
         table = optional("pyarrow.csv", PURPOSE)
         done = [0, 0]  # bytes that were read, and that were told of
-        with Source(self.path, lambda read, _: done.__setitem__(0, read)) as source:
+
+        def progress(read: int, total: int) -> None:
+            done[0] = read
+
+        with self._opened(), Source(self.path, progress) as source:
             self._header(source)
             if not source.peek(1):
                 return
@@ -453,20 +491,9 @@ class DupsFile(PairFile):
                 block = bytes_.read(count * DUPS_RECORD)
                 if len(block) != count * DUPS_RECORD:
                     raise ValueError("it was cut short while it was read")
-                yield _Records(np.frombuffer(block, "<u4").reshape(-1, 4)), len(block)
-
-
-class _Records(NamedTuple):
-    """Records of ``.dups`` as a table."""
-
-    records: Any
-
-    @property
-    def num_rows(self) -> int:
-        return len(self.records)
-
-    def column(self, name: str) -> Any:
-        return np.ascontiguousarray(self.records[:, DUPS_COLUMNS.index(name)])
+                records = np.frombuffer(block, "<u4").reshape(-1, 4)
+                columns = zip(DUPS_COLUMNS, np.ascontiguousarray(records.T), strict=True)
+                yield _Columns(dict(columns), count), len(block)
 
 
 def dups_batches(path: StrPath, *, index_matches: bool = True) -> Iterator[Any]:
@@ -488,7 +515,7 @@ def dups_batches(path: StrPath, *, index_matches: bool = True) -> Iterator[Any]:
     with _reading(file.path):
         for _, piece in file._pieces():
             for table, _ in piece():
-                records = table.records
+                records = np.stack([*table.columns.values()], axis=1)
                 of_index = (records[:, :2] == SENTINEL).all(axis=1)
                 yield records if index_matches else records[~of_index]
 
@@ -590,19 +617,26 @@ def _weight_type(file: PairFile) -> str:
     return str(kind) if str(kind) in ("float", "halffloat") else "double"
 
 
-def batches(files: Iterable[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
+def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
     """Read files one after another, while threads read ahead.
 
     Parameters
     ----------
-    files : iterable of PairFile
+    files : sequence of PairFile
     nulls : {"raise", "drop"}
         What to do with rows that have nulls.
     readers : int
         How many threads read.
+
+    Yields
+    ------
+    Batch
+        The first one has no rows, so that types are known however few there are.
     """
     pieces = (piece for file in files for piece in file.pieces(nulls))
-    return in_order(pieces, min(readers, MOST_READERS))
+    for file in files[:1]:
+        yield file.empty_batch()
+    yield from in_order(pieces, min(readers, MOST_READERS))
 
 
 Pieces = Iterator[Callable[[], Generator[T, None, None]]]

@@ -56,15 +56,20 @@ def in_words(size: float) -> str:
 
 def resident_memory() -> int:
     """Return how many bytes of memory this process has now; where nobody knows, its most so far."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return peak_memory()
-    return pages * resource.getpagesize()
+    return _status("VmRSS") or _peak()
 
 
 def peak_memory() -> int:
     """Return how many bytes of memory this process has had at most."""
+    return _status("VmHWM") or _peak()
+
+
+def _status(field: str) -> int:
+    found = re.search(rf"^{field}:\s+(\d+) kB", _text("/proc/self/status"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _peak() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
