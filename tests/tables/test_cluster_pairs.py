@@ -383,3 +383,14 @@ def test_bad_values(arguments, options, message):
 def test_bad_types(arguments, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         conncomp.cluster_pairs(*arguments, **options)
+
+
+def test_decimals_and_structs_that_arrow_does_not_bear():
+    """A schema from a file may have any scale, with which Arrow's cast reads outside of a table."""
+    near, far = (pa.array([], pa.decimal128(9, scale)) for scale in (-20, -21))
+    conncomp.cluster_pairs(near, near)
+    with pytest.raises(TypeError, match=r"left is of type decimal128\(9, -21\), whose values"):
+        conncomp.cluster_pairs(far, far)
+    empty = pa.array([{}], pa.struct([]))
+    with pytest.raises(TypeError, match="left is a struct without fields"):
+        conncomp.cluster_pairs(empty, empty)

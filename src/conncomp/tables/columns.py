@@ -177,6 +177,8 @@ def as_columns(given: Any, name: str) -> list[Column]:
         return [as_column(part, f"{name}[{k}]") for k, part in enumerate(given)]
     column = as_column(given, name)
     if not column.is_numpy and arrow().types.is_struct(column.type):
+        if not column.type.num_fields:
+            raise TypeError(f"{name} is a struct without fields, which have no values to compare")
         # A struct that is null has fields that are.
         return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
     return [column]
