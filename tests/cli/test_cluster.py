@@ -293,8 +293,8 @@ def test_a_limit_that_is_reached_on_the_way():
     assert 0.5 * said < ended < 5 * said
     assert "with the table of their clusters; --memory 320M is the limit; give more" in after
     assert sorted(os.listdir()) == ["many.parquet", "pairs"]
-    # Where the columns say between which numbers ids are, and these are few, nothing is said.
-    few = pa.array(np.arange(2 * count) % 1000)
+    # Where the type leaves room for few ids, nothing is said.
+    few = pa.array(np.arange(2 * count) % 1000, pa.int16())
     write(Path("many.parquet"), pa.table({"l": few[:count], "r": few[count:]}))
     process = start("--memory", "320M")
     assert process.communicate(timeout=60)[1] == ""

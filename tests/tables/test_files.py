@@ -152,7 +152,7 @@ def test_ids_of_several_columns_and_of_structs(tmp_path):
 @pytest.mark.parametrize("large", [0, 1 << 26])
 def test_a_batch_is_small_however_large_a_row_group(tmp_path, monkeypatch, large):
     monkeypatch.setattr(files, "ROWS", 100)
-    monkeypatch.setattr(files, "LARGE_CHUNK", large)
+    monkeypatch.setattr(files, "LARGE_GROUP", large)
     rows = [(k, k + 1, 0) for k in range(1000)]
     for name in ("p.parquet", "p.arrow", "p.arrows"):
         opened = open_file(write(tmp_path / name, table(rows)), PAIRS)
@@ -339,7 +339,7 @@ def test_a_file_that_vanishes_or_changes(tmp_path, name):
 def test_a_file_that_is_cut_while_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "ROWS", 1000)
     monkeypatch.setattr(files, "BUFFER", 1 << 10)
-    monkeypatch.setattr(files, "LARGE_CHUNK", 0)
+    monkeypatch.setattr(files, "LARGE_GROUP", 0)
     monkeypatch.setattr(files, "CSV_BLOCK", 1 << 14)
     rows = [(k * 7919 % 99991, k, 0) for k in range(99991)]
     for name in ("p.parquet", "p.arrow", "p.arrows", "p.csv", "p.dups"):

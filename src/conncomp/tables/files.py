@@ -48,11 +48,11 @@ SUFFIXES = {
 
 # Rows of a batch, and bytes where rows are wide; rows of the part of a file that a thread reads.
 ROWS, BYTES, PIECE_ROWS = 1 << 18, 1 << 24, 1 << 20
-FEWEST_ROWS = 1 << 10
+FEWEST_ROWS = 1 << 12
 CSV_BLOCK = 1 << 22
-# Bytes that are read of a column of Parquet at once where a row group has more of it than the other
-# number. Others are read as a whole, where a page's forged length asks for no memory.
-BUFFER, LARGE_CHUNK = 1 << 20, 1 << 26
+# Bytes that are read of a column of Parquet at once, where a row group has more than the second.
+# Columns of others are read as a whole: so a page's forged length asks for no memory.
+BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
 
 # More readers decode more than any machine clusters.
 MOST_READERS = 8
@@ -120,15 +120,12 @@ class PairFile(ABC):
         Of the columns that are wanted.
     rows : int or None
         How many it has, if its header tells.
-    span : (int, int) or None
-        Between which numbers all ids are, if its header tells.
     """
 
     def __init__(self, path: StrPath, wanted: Wanted) -> None:
         self.path, self.wanted = os.fspath(path), wanted
         self.types: dict[str, Any] = {}
         self.rows: int | None = None
-        self.span: tuple[int, int] | None = None
         state = os.stat(self.path)
         if not stat.S_ISREG(state.st_mode):
             raise ValueError(f"{self.path}: is no regular file; copy what it gives to one first")
@@ -279,24 +276,17 @@ class ParquetFile(PairFile):
         with self._opened() as bytes_, parquet.ParquetFile(bytes_) as file:
             metadata, schema = file.metadata, file.schema_arrow
             self._choose(schema.names, lambda name: schema.field(name).type)
-            paths = [metadata.schema.column(k).path for k in range(metadata.num_columns)]
+            # What a footer tells of the columns of a row group is not asked for: where it is
+            # damaged, that ends the process, at least in Arrow 26.
             groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
             if any(group.num_rows < 0 for group in groups):
                 raise ValueError("it is damaged: it promises fewer than no rows")
             self.rows = sum(group.num_rows for group in groups)
-            leaves = [k for k, path in enumerate(paths) if self._is_wanted(path)]
             self._parts = _parts_of([group.num_rows for group in groups])
-            self._batch_rows = _rows_of_a_batch(
-                sum(group.column(k).total_uncompressed_size for group in groups for k in leaves),
-                self.rows,
-            )
-            sizes = [group.column(k).total_compressed_size for group in groups for k in leaves]
-            self._buffer = BUFFER if max(sizes, default=0) > LARGE_CHUNK else 0
-            ids = [k for k in leaves if paths[k] in (*self.wanted.left, *self.wanted.right)]
-            self.span = _span_of([group.column(k) for group in groups for k in ids])
-
-    def _is_wanted(self, path: str) -> bool:
-        return any(path == name or path.startswith(f"{name}.") for name in self.types)
+            sizes = [group.total_byte_size for group in groups]
+            self._buffer = BUFFER if max(sizes, default=0) > LARGE_GROUP else 0
+            wide = any(width_of(kind) is None for kind in self.types.values())
+            self._batch_rows = _rows_of_a_batch(sum(sizes), self.rows) if wide else ROWS
 
     def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
         parquet = optional("pyarrow.parquet", PURPOSE)
@@ -336,18 +326,14 @@ def _rows_of_a_batch(size: int, rows: int) -> int:
     return int(np.clip(BYTES * max(rows, 1) // max(size, 1), FEWEST_ROWS, ROWS))
 
 
-def _span_of(chunks: list[Any]) -> tuple[int, int] | None:
-    """Return the least and the largest value of columns of integers, if all of them tell."""
-    least, largest = [], []
-    for chunk in chunks:
-        statistics = chunk.statistics if chunk.is_stats_set else None
-        if statistics is None or not statistics.has_min_max:
-            return None
-        if type(statistics.min) is not int or type(statistics.max) is not int:
-            return None
-        least.append(statistics.min)
-        largest.append(statistics.max)
-    return (min(least), max(largest)) if least else None
+def width_of(kind: Any) -> int | None:
+    """Return how many bits a value of a type has; None if that varies."""
+    if isinstance(kind, np.dtype):
+        return kind.itemsize * 8
+    try:
+        return int(kind.bit_width)
+    except ValueError:  # of text, lists and others
+        return None
 
 
 class ArrowFile(PairFile):

@@ -12,7 +12,7 @@ import numpy as np
 
 from conncomp._system import total_memory
 from conncomp.tables.columns import Column, as_columns
-from conncomp.tables.files import Batch, PairFile, empty_column
+from conncomp.tables.files import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -130,22 +130,21 @@ class Budget:
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
         """Return in words what may not fit, as far as headers of files tell; None if all will."""
-        rows, spans = 0, []
+        most = 0
+        widths: set[int | None] = set()
         for file in files:
-            names = file.wanted.left
+            kinds = [file.types[name] for name in (*file.wanted.left, *file.wanted.right)]
             self._parts = self._parts or [
                 column
-                for name in names
+                for name in file.wanted.left
                 for column in as_columns(empty_column(file.types[name]), "")
             ]
             if file.rows is None:
                 return None
-            rows += file.rows * (2 if file.wanted.right else 1)
-            spans.append(file.span)
-        most = rows
-        if all(spans):
-            low, high = min(span[0] for span in spans if span), max(s[1] for s in spans if s)
-            most = min(rows, high - low + 1)
+            most += file.rows * (2 if file.wanted.right else 1)
+            widths.update(map(width_of, kinds))
+        if len(self._parts) == 1 and None not in widths:
+            most = min(most, 2 ** max(width for width in widths if width))
         needed = self._start + READING + most * self.bytes_an_id()
         if needed <= self.limit:
             return None
