@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def cluster_pairs(
         ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of
         DuckDB), arrays of NumPy, lists, and dicts of these. Ids may be integers of any width,
         strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple,
-        several columns.
+        several columns. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table
+        by table; what is kept of them are the distinct ids.
     weights : column or name, optional
     threshold : float or sequence of float, optional
         Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
@@ -102,14 +104,27 @@ def cluster_pairs(
     >>> found = conncomp.cluster_pairs(pairs, "l", "r", weights="score", threshold=[0.5, 0.8])
     >>> found["size_0.5"], found["size_0.8"]
     (array([3, 3, 3], dtype=int32), array([2, 2, 1], dtype=int32))
+
+    Tables that come one after another:
+
+    >>> tables = ({"l": [k], "r": [k + 1]} for k in range(1000))
+    >>> len(conncomp.cluster_pairs(tables, "l", "r")["node"])
+    1001
     """
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
-    left, right, weights, origin = _columns(pairs, left, right, weights)
     weighed = weights is not None
     clustering = Clustering(threshold=threshold, max_size=max_size, nulls=nulls, weighed=weighed)
+    tables: Iterable[Any] = [pairs]
+    if isinstance(pairs, Iterator) and right is not None:
+        if weighed and not isinstance(weights, str):
+            raise TypeError("weights must be the name of a column, as pairs come table by table")
+        tables = pairs
     if nodes is not None:
         clustering.clusters.add_nodes(nodes)
-    clustering.add(left, right, weights)
+    origin = "pyarrow"
+    for table in tables:
+        *columns, origin = _columns(table, left, right, weights)
+        clustering.add(*columns)
     return clustering.table(cluster_ids, origin)
 
 
