@@ -238,7 +238,7 @@ def check_refused(result, words):
         ),
         (
             "pairs/* --left l --right r --memory 50M",
-            "--memory 50M is too little to begin: the program",
+            "there is too little memory to begin: the program",
         ),
         ("uuid.parquet --left l --right r -o out.csv", "out.csv: "),
     ],

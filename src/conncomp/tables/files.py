@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import PurePath
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -651,11 +652,12 @@ def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
             running.popleft()
     finally:
         stop.set()
+        end = monotonic() + PATIENCE
         for ahead in running:
-            ahead.thread.join(PATIENCE)
+            ahead.thread.join(max(end - monotonic(), 0))
 
 
-# How many seconds to wait at the end for threads that read, as from a disk that does not answer.
+# How many seconds to wait at the end for threads that read, as from a disk that is silent.
 PATIENCE = 0.2
 
 

@@ -124,8 +124,8 @@ class Budget:
         self._bytes = self._rows = 0  # of ids of variable length that came
         if self.limit < now + READING:
             raise ValueError(
-                f"memory={given or in_words(self.limit)} is too little to begin: the program and "
-                f"the files that are read take {in_words(now + READING)}"
+                "there is too little memory to begin: the program and the files that are read take "
+                f"{in_words(now + READING)}; {self._limit()}"
             )
 
     def expect(self, files: Iterable[PairFile]) -> str | None:
