@@ -1,6 +1,7 @@
 """Files of pairs, read by batches."""
 
 import gzip
+import lzma
 import os
 import random
 import struct
@@ -233,8 +234,9 @@ def test_empty_tables(tmp_path, name):
         (
             "p.csv.gz",
             gzip.compress(b"l,r\n1,2\n" * 99, mtime=0)[:-20],
-            "the gzip data are cut short",
+            r"p\.csv\.gz: ",
         ),
+        ("p.csv.xz", lzma.compress(b"l,r\n1,2\n"), "packed by xz, which tables are not read from"),
         ("p.dups", bytes(17), "p.dups: its 17 bytes are no multiple of 16"),
     ],
 )

@@ -172,7 +172,7 @@ def cluster(
     """Find the clusters of ids that are linked by the pairs in the files IN.
 
     IN are names, or patterns such as 'pairs/*.parquet', of files of Parquet, Arrow IPC (Feather,
-    and streams), CSV or TSV with a line of names (which gzip, bzip2 or xz may have packed), and
+    and streams), CSV or TSV with a line of names (which gzip or bzip2 may have packed), and
     .dups of datatrove. They are read by batches: what is kept in memory are the distinct ids, not
     the pairs.
 

@@ -414,18 +414,17 @@ class CsvFile(PairFile):
 
     def _read(self) -> Tables:
         table = optional("pyarrow.csv", PURPOSE)
-        done = [0, 0]  # bytes that were read, and that were told of
-
-        def progress(read: int, total: int) -> None:
-            done[0] = read
-
-        with self._opened(), Source(self.path, progress) as source:
+        done = 0
+        with self._opened(), Source(self.path) as source:
             self._header(source)
             if not source.peek(1):
                 return
+            file, stream = self._stream(source.packing)
             reader = table.open_csv(
-                _Unpacked(source),
-                table.ReadOptions(column_names=self._names, block_size=CSV_BLOCK),
+                stream,
+                table.ReadOptions(
+                    column_names=self._names, skip_rows=source.line, block_size=CSV_BLOCK
+                ),
                 table.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 table.ConvertOptions(
                     column_types=self.types,
@@ -436,21 +435,22 @@ class CsvFile(PairFile):
                 ),
             )
             for batch in reader:
-                yield batch, done[0] - done[1]
-                done[1] = done[0]
+                yield batch, file.tell() - done
+                done = file.tell()
 
+    def _stream(self, packing: str) -> tuple[Any, Any]:
+        """Open the file as one of Arrow, and what unpacks it.
 
-class _Unpacked(io.RawIOBase):
-    """A source as Arrow reads it."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1) -> bytearray:
-        return self._source.read_bytes(CSV_BLOCK if size is None or size < 0 else size)
+        Not one of Python: Arrow reads ahead in threads of its own, which nobody waits for, and
+        which abort the process if they are in Python when that ends.
+        """
+        pa = optional("pyarrow", PURPOSE)
+        if packing == "xz":
+            raise ValueError("it is packed by xz, which tables are not read from; unpack it first")
+        file = pa.OSFile(self.path)
+        if not packing:
+            return file, file
+        return file, pa.CompressedInputStream(file, {"gzip": "gzip", "bzip2": "bz2"}[packing])
 
 
 class DupsFile(PairFile):
@@ -667,7 +667,8 @@ class _Ahead(Generic[T]):
     def __init__(self, piece: Callable[[], Generator[T, None, None]], stop: Event) -> None:
         self._piece, self._stop = piece, stop
         self._items: queue.Queue[Any] = queue.Queue(1)
-        self.thread = Thread(target=self._run, daemon=True)
+        # No daemon: the process, when it ends, must wait for one that is in Arrow, or it aborts.
+        self.thread = Thread(target=self._run)
         self.thread.start()
 
     def _run(self) -> None:
