@@ -51,7 +51,10 @@ TAKERS = {
         POTTS + "m.simulate(model, 4).write('a.h5')",
     ],
     "pandas": [TABLE + "table.to_pandas()"],
-    "pyarrow": [TABLE + "table.to_arrow()"],
+    "pyarrow": [
+        TABLE + "table.to_arrow()",
+        COMMAND.format("cluster pairs.csv --left l --right r -o a.csv"),
+    ],
     "rich": [POTTS + "m.simulate(model, 4, progress=True)", COMMAND.format("label image.npy")],
     "click": [COMMAND.format("--help")],
     "matplotlib": [
@@ -118,6 +121,7 @@ def folder(tmp_path_factory):
     for name in ("real.png", "real.tif"):
         conncomp.write_image(folder / name, generate.spiral(8))
     (folder / "arcs.txt").write_text("0 1\n")
+    (folder / "pairs.csv").write_text("l,r\n0,1\n")
     (folder / "real.graphml").write_text("<graphml/>")
     (folder / "real.json").write_text("{}")
     return folder

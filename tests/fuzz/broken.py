@@ -18,6 +18,7 @@ import numpy as np
 import conncomp
 from conncomp import models
 from conncomp import networkx as backend
+from conncomp.tables.pairs import Clustering
 
 from .target import random_case
 from .targets import TARGETS
@@ -129,6 +130,16 @@ def _one_less(generated):
     yield from list(generated)[1:]
 
 
+def _with_another(name):
+    """Return what changes a column of a table of Arrow in one place."""
+
+    def change(table):
+        column = _other(table.column(name).to_numpy())
+        return table.set_column(table.column_names.index(name), name, [column])
+
+    return change
+
+
 def _without_last(add, components, src, dst, **options):
     add(components, src[:-1], dst[:-1], **options)
 
@@ -145,6 +156,7 @@ GENERATED = re.compile("^(?!number_).*(_components|_edges)$")
 BREAKAGES = {
     "read-image": [of(conncomp, "read_image", lambda image: image.astype(object))],
     "read-graph": [of(conncomp, "connected_components", _part(1))],
+    "read-pairs": [of(Clustering, "table", _with_another(name)) for name in ("cluster", "size")],
     "arguments": [of_call(conncomp, "label", _stumbles)],
     "label": [of(conncomp, "label", _part(0)), of(conncomp, "label", _part(1))],
     "label-bonds": [of(conncomp, "label_bonds", _part(k)) for k in (0, 1)],

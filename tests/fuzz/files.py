@@ -69,6 +69,16 @@ GRAPHS = [
     ("in.graphml", bytes),
     ("in", bytes),
 ]
+PAIRS = [
+    ("in.parquet", bytes),
+    ("in.arrow", bytes),
+    ("in.arrows", bytes),
+    ("in.csv", bytes),
+    ("in.csv.gz", bytes),
+    ("in.csv.gz", gzip.compress),
+    ("in.tsv", bytes),
+    ("in.dups", bytes),
+]
 
 
 @contextlib.contextmanager
@@ -83,6 +93,8 @@ def in_a_folder(names, data):
 
 def seeds_of(names):
     """Return a valid case or more for each name."""
+    if names is PAIRS:
+        return _pair_seeds()
     return _image_seeds() if names is IMAGES else _graph_seeds()
 
 
@@ -201,3 +213,60 @@ def _sparse_npz():
     import scipy.sparse
 
     return _saved(scipy.sparse.save_npz, scipy.sparse.eye_array(3, k=1, format="csr"))
+
+
+@cache
+def _pair_seeds():
+    import pyarrow as pa
+
+    ids = [1, 2, 3, 7, 2, 5], [2, 3, 1, 8, 2, 1]
+    weights = [0.5, 1, None, -1e300, float("nan"), 0.25]
+    texts = [[f"{k:03}\u00e9" for k in side] for side in ids]
+    decimal = pa.decimal128(12, 2)
+    tables = [
+        pa.table({"l": left, "r": right, "w": weights, "x": ["not wanted"] * 6})
+        for left, right in (
+            ids,
+            texts,
+            [pa.array(side).dictionary_encode() for side in texts],
+            [pa.array(side, pa.int32()).cast(decimal) for side in ids],
+        )
+    ]
+    tables.append(tables[0].set_column(2, "w", pa.array([1, 2, 3] * 2, pa.int32()).cast(decimal)))
+    dups = [struct.pack("<8I", 0, 1, 0, 2, 2**32 - 1, 2**32 - 1, 0, 1), b""]
+
+    def contents(name, pack):
+        text = pack is not bytes or not name.endswith(".gz")
+        if name == "in.dups":
+            return dups
+        if name in ("in.parquet", "in.arrow", "in.arrows"):
+            return [_pairs(name, table, **kind) for table in tables for kind in _kinds(name)]
+        delimiter = b"\t" if name == "in.tsv" else b","
+        written = [
+            line.replace(b",", delimiter) for line in (b'l,r,w\n1,2,3\n"a\n",b,\n', b"l,r,w\n")
+        ]
+        return written if text else [*map(gzip.compress, written)]
+
+    return _cases(PAIRS, contents)
+
+
+def _kinds(name):
+    """Return options of the writers, each once."""
+    if name != "in.parquet":
+        return [{}, {"compression": "zstd"}]
+    options = [{}, {"compression": "none"}, {"compression": "zstd", "data_page_version": "2.0"}]
+    return [*options, {"use_dictionary": False, "row_group_size": 4}]
+
+
+def _pairs(name, table, **options):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    file = io.BytesIO()
+    if name == "in.parquet":
+        pa.parquet.write_table(table, file, **options)
+        return file.getvalue()
+    opened = pa.ipc.new_stream if name == "in.arrows" else pa.ipc.new_file
+    with opened(file, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, 4)
+    return file.getvalue()

@@ -17,7 +17,11 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 import conncomp
+from conncomp.tables.columns import as_doubles
+from conncomp.tables.files import Wanted, batches, check_types, open_file
+from conncomp.tables.pairs import Clustering
 
+from ..pairs_reference import table_of
 from . import files, graphs, grids, label_tools, models, networkx_graphs, pairs
 from .choices import Choices
 from .target import Target, assert_same, of_calls
@@ -46,6 +50,32 @@ def read_graph(data):
             ones = np.ones(graph.num_arcs, bool)
             matrix = scipy.sparse.csr_array((ones, graph.indices, graph.indptr), shape=(n, n))
             assert_same((num, labels), csgraph.connected_components(matrix))
+
+
+def read_pairs(data):
+    with files.in_a_folder(files.PAIRS, data) as path:
+        wanted = Wanted(()) if path.suffix == ".dups" else Wanted(("l",), ("r",), "w")
+        opened = open_file(path, wanted, integers=bool(len(data) % 2))
+        check_types([opened])
+        weighed = wanted.weights is not None
+        clustering = Clustering(
+            threshold=0 if weighed else None, max_size=None, nulls="raise", weighed=weighed
+        )
+        pairs, nodes = [], []
+        for batch in batches([opened], "drop", 2):
+            sides = batch.left, batch.right
+            clustering.add(*(side if len(side) > 1 else side[0] for side in sides), batch.weights)
+            left, right = (
+                zip(*(column.tolist() for column in side), strict=True) for side in sides
+            )
+            counts = [True] * batch.rows if not weighed else as_doubles(batch.weights) >= 0
+            for u, v, joins in zip(left, right, counts, strict=True):
+                nodes += [u, v]
+                pairs += [(u, v)] if joins else []
+        found = clustering.table("number", "pyarrow")
+        if len(nodes) <= 1000:
+            _, cluster, size = table_of(pairs, nodes)
+            assert_same((found.column("cluster"), found.column("size")), (cluster, size))
 
 
 def arguments(data):
@@ -110,13 +140,13 @@ def command(data):
 
     choices = Choices(data)
     kind, option_values = choices.pick(list(COMMANDS.items()))
+    names = {"graph": files.GRAPHS, "cluster": files.PAIRS}.get(kind, files.IMAGES)
     words = []
     for _ in range(choices.below(5)):
         option = choices.pick(list(option_values))
         values = option_values[option]
         words += [option] if values is None else [option, choices.pick(values)]
-    content = choices.pick(files.seeds_of(files.GRAPHS if kind == "graph" else files.IMAGES))
-    names = files.GRAPHS if kind == "graph" else files.IMAGES
+    content = choices.pick(files.seeds_of(names))
     if choices.flag():
         at = choices.below(256)
         content = content[: at + 1] + choices.remaining() + content[at + 1 :]
@@ -174,12 +204,31 @@ COMMANDS = {
         "--threads": ["1", "2", "0"],
         "--json": None,
     },
+    "cluster": {
+        "-o": ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.tsv", *OUTPUTS],
+        "--left": ["l", "r", "file_1", "x", ""],
+        "--right": ["r", "l", "document_2", "w", ""],
+        "--weight": ["w", "x", "l", ""],
+        "--threshold": ["0", "0.5,1", "1,1", "nan", BIG, "x", ","],
+        "--max-size": ["1", "2", BIG, "0"],
+        "--cluster-ids": ["first", "number", "x"],
+        "--nodes": ["in.parquet", "in.csv", ".", "no"],
+        "--node": ["l", "w", ""],
+        "--nulls": ["drop", "raise"],
+        "--format": ["parquet", "arrow", "csv", "tsv", "dups", "x"],
+        "--integers": None,
+        "--memory": ["8G", "1", "1e9", BIG, "", "100000G"],
+        "--top": ["1", BIG, "0"],
+        "--threads": ["1", "2"],
+        "--json": None,
+    },
 }
 
 
 TARGETS = {
     "read-image": Target(read_image, lambda: files.seeds_of(files.IMAGES), may_refuse=True),
     "read-graph": Target(read_graph, lambda: files.seeds_of(files.GRAPHS), may_refuse=True),
+    "read-pairs": Target(read_pairs, lambda: files.seeds_of(files.PAIRS), may_refuse=True),
     "arguments": of_calls(arguments, may_refuse=True),
     "command": of_calls(command),
     "label": of_calls(grids.label),

@@ -19,7 +19,14 @@ REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
 
 # What takes long to import, which is not the time of the case that happens to be the first.
 IMPORTED_LATE = ["conncomp.cli._command", "igraph", "matplotlib.figure", "PIL.Image"]
-IMPORTED_LATE += ["rustworkx", "sparse", "tifffile"]
+IMPORTED_LATE += [
+    "pyarrow.csv",
+    "pyarrow.ipc",
+    "pyarrow.parquet",
+    "rustworkx",
+    "sparse",
+    "tifffile",
+]
 
 # What no input may make Python do.
 FORBIDDEN = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.spawn"}

@@ -397,3 +397,28 @@ def test_bad_values(arguments, options, message):
 def test_bad_types(arguments, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         conncomp.cluster_pairs(*arguments, **options)
+
+
+def test_decimals_and_structs_that_arrow_does_not_bear():
+    """A schema from a file may have any scale, with which Arrow's cast reads outside of a table."""
+    near, far = (pa.array([], pa.decimal128(9, scale)) for scale in (-20, -21))
+    conncomp.cluster_pairs(near, near)
+    with pytest.raises(TypeError, match=r"left is of type decimal128\(9, -21\), whose values"):
+        conncomp.cluster_pairs(far, far)
+    empty = pa.array([{}], pa.struct([]))
+    with pytest.raises(TypeError, match="left is a struct without fields"):
+        conncomp.cluster_pairs(empty, empty)
+
+
+def test_tables_that_come_one_after_another():
+    table = pa.table({"l": [1, 2, 5, 6], "r": [2, 3, 6, 1], "w": [1.0, 2.0, 3.0, 0.5]})
+    options = {"weights": "w", "threshold": [0.5, 1], "nodes": pa.array([9])}
+    whole = conncomp.cluster_pairs(table, "l", "r", **options)
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=1))
+    assert conncomp.cluster_pairs(reader, "l", "r", **options) == whole
+    frames = (frame.to_pandas() for frame in table.to_batches(max_chunksize=3))
+    found = conncomp.cluster_pairs(frames, "l", "r", **options | {"nodes": [9]})
+    pd.testing.assert_frame_equal(found, whole.to_pandas())
+    assert conncomp.cluster_pairs(iter([]), "l", "r").num_rows == 0
+    with pytest.raises(TypeError, match="weights must be the name of a column"):
+        conncomp.cluster_pairs(iter([table]), "l", "r", weights=[1, 2, 3, 4])

@@ -9,6 +9,7 @@ import click
 
 from conncomp.cli._errors import OneLineErrors
 from conncomp.cli.bench import bench
+from conncomp.cli.cluster import cluster
 from conncomp.cli.graph import graph
 from conncomp.cli.info import info
 from conncomp.cli.label import label
@@ -23,10 +24,10 @@ from conncomp.cli.view import view
 )
 @click.version_option(importlib.metadata.version("conncomp"), message="%(prog)s %(version)s")
 def command() -> None:
-    """Find connected components of images, volumes and graphs; simulate models by clusters."""
+    """Find connected components of images, graphs and pairs; simulate models by clusters."""
     # What tifffile has to say of a damaged file is in the error's one line.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
-for subcommand in (label, view, graph, simulate, bench, info):
+for subcommand in (label, view, graph, cluster, simulate, bench, info):
     command.add_command(subcommand)

@@ -32,7 +32,7 @@ class OneLineErrors(click.Group):
             TypeError,
             ValueError,
         ) as error:
-            text = _in_options(_reason(error), _chosen(self, words), words)
+            text = in_options(_reason(error), _chosen(self, words), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
         raise SystemExit(status)
@@ -70,7 +70,7 @@ def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
     return command
 
 
-def _in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
+def in_options(text: str, command: click.Command, words: Sequence[str]) -> str:
     """Return a message of the library with the command's options in place of its arguments.
 
     What the user typed, such as the name of a file, stays as it is.

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from conncomp._progress import progress_display
@@ -22,6 +28,13 @@ from conncomp.cli._errors import to_output
 from conncomp.io.files import printable
 
 Row = tuple[str, ...]
+
+
+class Counter(Protocol):
+    """Tells how much of a stage is done."""
+
+    def __call__(self, done: int, total: int, detail: str = "", /) -> None:
+        """Take the bytes done, those in total, and what else there is to tell."""
 
 
 class Stages:
@@ -36,13 +49,19 @@ class Stages:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def __call__(self, name: str, *, counts: bool = False) -> Iterator[Callable[[int, int], None]]:
-        """Run a stage; with `counts`, it yields a function to tell the bytes done and in total."""
-        counters = (BarColumn(), DownloadColumn(), TimeRemainingColumn()) if counts else ()
+    def __call__(self, name: str, *, counts: bool = False) -> Iterator[Counter]:
+        """Run a stage; with `counts`, it yields a function to tell the bytes done and in total.
+
+        A third argument is what else there is to tell.
+        """
+        detail = TextColumn("{task.fields[detail]}")
+        counters = (BarColumn(), DownloadColumn(), detail, TimeRemainingColumn()) if counts else ()
         with progress_display(*(counters or (TimeElapsedColumn(),))) as progress:
-            task = progress.add_task(name, total=None)
+            task = progress.add_task(name, total=None, detail="")
             start = perf_counter()
-            yield lambda done, total: progress.update(task, completed=done, total=total)
+            yield lambda done, total, detail="": progress.update(
+                task, completed=done, total=total, detail=detail
+            )
             self.seconds[name] = perf_counter() - start
 
 
@@ -136,7 +155,9 @@ def _plain(value: object) -> object:
     raise TypeError(f"no JSON for {type(value).__name__}")
 
 
-def distribution_table(report: dict[str, Any], things: str) -> list[Row]:
+def distribution_table(
+    report: dict[str, Any], things: str, of_things: str = "components"
+) -> list[Row]:
     """Return the report's ``sizes`` as rows; `things` are what components are made of."""
     total = sum(part["elements"] for part in report["sizes"])
     rows = [
@@ -148,7 +169,7 @@ def distribution_table(report: dict[str, Any], things: str) -> list[Row]:
         )
         for part in report["sizes"]
     ]
-    return [("size", "components", things, "share"), *rows] if rows else []
+    return [("size", of_things, things, "share"), *rows] if rows else []
 
 
 def percent(part: int, whole: int) -> str:

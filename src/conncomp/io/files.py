@@ -376,6 +376,11 @@ class Source:
         )
 
     @property
+    def packing(self) -> str:
+        """By what it is packed: ``"gzip"``, ``"bzip2"``, ``"xz"``, or ``""``."""
+        return self._packing
+
+    @property
     def length(self) -> int | None:
         """How many bytes it has, if that is known before they are read: no pipe, and not packed."""
         regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)

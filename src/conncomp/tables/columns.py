@@ -205,6 +205,8 @@ def as_columns(given: Any, name: str) -> list[Column]:
         return [as_column(part, f"{name}[{k}]") for k, part in enumerate(given)]
     column = as_column(given, name)
     if not column.is_array and arrow().types.is_struct(column.type):
+        if not column.type.num_fields:
+            raise TypeError(f"{name} is a struct without fields, which have no values to compare")
         # A struct that is null has fields that are.
         return [Column(field, f"{name}[{k}]") for k, field in enumerate(column.values.flatten())]
     return [column]
@@ -248,8 +250,13 @@ def as_doubles(piece: Any) -> Any:
     return piece.astype(np.float64, order="C", copy=False)
 
 
-def rows_without_nulls(columns: list[Column], begin: int, rows: int, nulls: str) -> list[Any]:
-    """Return rows of all columns from `begin` on, without nulls."""
+def rows_without_nulls(
+    columns: list[Column], begin: int, rows: int, nulls: str, first_row: int = 0
+) -> list[Any]:
+    """Return rows of all columns from `begin` on, without nulls.
+
+    An error counts rows from `first_row`, the number of the columns' first one, as of a batch.
+    """
     pieces = [column.piece(begin, rows) for column in columns]
     missing = None
     for column, piece in zip(columns, pieces, strict=True):
@@ -257,7 +264,7 @@ def rows_without_nulls(columns: list[Column], begin: int, rows: int, nulls: str)
         if where is None:
             continue
         if nulls == "raise":
-            row = begin + int(where.argmax())
+            row = first_row + begin + int(where.argmax())
             raise ValueError(
                 f"{column.name} is null at row {row}; nulls='drop' leaves out such rows"
             )

@@ -59,8 +59,9 @@ def _family_of_arrow(kind: Any) -> Family | None:
         return Family("null")
     if types.is_timestamp(kind):
         return Family("timestamp", str(kind.tz))
-    if types.is_decimal(kind):
-        return Family("decimal", words=2)
+    if types.is_decimal(kind):  # Arrow rescales by 38 digits at most, and crashes beyond
+        near = abs(kind.scale - DECIMAL_SCALE) <= MOST_DIGITS
+        return Family("decimal", words=2) if near else None
     if types.is_fixed_size_binary(kind):
         return Family("binary", 16, 2) if kind.byte_width == 16 else Family("binary", words=0)
     simple = (
@@ -313,7 +314,7 @@ class Ids:
 
 
 # Decimals of any scale are compared with so many digits behind the point.
-DECIMAL_SCALE = 18
+DECIMAL_SCALE, MOST_DIGITS = 18, 38
 
 
 NO_BYTES = np.zeros(1, np.int64), np.empty(0, np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def cluster_pairs(
         ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Polars, pyarrow, pandas, relations of
         DuckDB), arrays of NumPy, lists, and dicts of these. Ids may be integers of any width,
         strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple,
-        several columns.
+        several columns. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table
+        by table; what is kept of them are the distinct ids.
     weights : column or name, optional
     threshold : float or sequence of float, optional
         Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
@@ -107,40 +109,96 @@ def cluster_pairs(
     >>> found = conncomp.cluster_pairs(pairs, "l", "r", weights="score", threshold=[0.5, 0.8])
     >>> found["size_0.5"], found["size_0.8"]
     (array([3, 3, 3], dtype=int32), array([2, 2, 1], dtype=int32))
+
+    Tables that come one after another:
+
+    >>> tables = ({"l": [k], "r": [k + 1]} for k in range(1000))
+    >>> len(conncomp.cluster_pairs(tables, "l", "r")["node"])
+    1001
     """
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
-    left, right, weights, origin = columns_of(pairs, left, right, weights)
-    clusters = ClusterPairs(threshold=threshold, nulls=nulls, device=device)
-    links = None
-    if max_size is not None:
-        most = as_integer("max_size", max_size)
-        if most < 1:
-            raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
-        if weights is None:
-            raise ValueError("max_size needs weights, which say where to divide clusters")
-        if clusters._levels > 1:
-            raise ValueError(
-                "max_size and several thresholds exclude each other; call once for each"
-            )
-        given = clusters._given_thresholds
-        lowest = as_compared(given[0], as_weights(weights)) if given else -np.inf
-        links = StrongestLinks(lowest)
-    if threshold is not None and weights is None:
-        raise ValueError("threshold needs weights, one for each pair")
+    weighed = weights is not None
+    clustering = Clustering(
+        threshold=threshold, max_size=max_size, nulls=nulls, weighed=weighed, device=device
+    )
+    tables: Iterable[Any] = [pairs]
+    if isinstance(pairs, Iterator) and right is not None:
+        if weighed and not isinstance(weights, str):
+            raise TypeError("weights must be the name of a column, as pairs come table by table")
+        tables = pairs
     if nodes is not None:
-        clusters.add_nodes(nodes)
-    clusters._add(left, right, weights, links)
-    clusters._library = origin
-    divided = None
-    with clusters._stream():
-        if links is None:
-            roots = clusters._roots()
-        else:
-            root, divided = links.divide(len(clusters), most)
-            roots = [root]
-        if clusters._space is not None:
-            clusters._space.keep_ids_only()
-        return clusters._table(cluster_ids, roots, divided)
+        clustering.clusters.add_nodes(nodes)
+    origin = "pyarrow"
+    for table in tables:
+        *columns, origin = columns_of(table, left, right, weights)
+        clustering.add(*columns)
+    return clustering.table(cluster_ids, origin)
+
+
+class Clustering:
+    """Clusters of pairs that come in batches, up to the table of results.
+
+    Parameters
+    ----------
+    threshold, max_size, nulls, device
+        As of `cluster_pairs`.
+    weighed : bool
+        Whether pairs have weights.
+
+    Attributes
+    ----------
+    clusters : ClusterPairs
+    roots : list of array
+        By threshold, the first node of each one's cluster; there when `table` was called.
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: Any,
+        max_size: int | None,
+        nulls: str,
+        weighed: bool,
+        device: str | None = None,
+    ) -> None:
+        self.clusters = ClusterPairs(threshold=threshold, nulls=nulls, device=device)
+        self.roots: list[Any] = []
+        self._most = None if max_size is None else as_integer("max_size", max_size)
+        self._links: StrongestLinks | None = None  # of clusters that are to be divided
+        if self._most is not None:
+            if self._most < 1:
+                raise ValueError(f"max_size={shown(max_size)} must be 1 or more")
+            if not weighed:
+                raise ValueError("max_size needs weights, which say where to divide clusters")
+            if self.clusters._levels > 1:
+                raise ValueError(
+                    "max_size and several thresholds exclude each other; call once for each"
+                )
+        if threshold is not None and not weighed:
+            raise ValueError("threshold needs weights, one for each pair")
+
+    def add(self, left: Any, right: Any, weights: Any) -> None:
+        """Add pairs."""
+        if self._most is not None and self._links is None:
+            given = self.clusters._given_thresholds
+            lowest = as_compared(given[0], as_weights(weights)) if given else -np.inf
+            self._links = StrongestLinks(lowest)
+        self.clusters._add(left, right, weights, self._links)
+
+    def table(self, cluster_ids: str, library: str) -> Any:
+        """Return the table of clusters, of a library, after which no pair can be added."""
+        clusters = self.clusters
+        clusters._library = library
+        divided = None
+        with clusters._stream():
+            if self._most is None or self._links is None:
+                self.roots = clusters._roots()
+            else:
+                root, divided = self._links.divide(len(clusters), self._most)
+                self.roots = [root]
+            if clusters._space is not None:
+                clusters._space.keep_ids_only()
+            return clusters._table(cluster_ids, self.roots, divided)
 
 
 def columns_of(pairs: Any, left: Any, right: Any, weights: Any) -> tuple[Any, Any, Any, str]:

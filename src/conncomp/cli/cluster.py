@@ -1,0 +1,435 @@
+"""``conncomp cluster``."""
+
+from __future__ import annotations
+
+import glob
+import io
+import math
+import os
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp._optional import optional
+from conncomp.cli._errors import in_options
+from conncomp.cli._options import json_option, threads_option
+from conncomp.cli._output import check_distinct, output_file
+from conncomp.cli._report import (
+    Counter,
+    Row,
+    Stages,
+    describe_sizes,
+    distribution_table,
+    largest,
+    largest_row,
+    largest_table,
+    percent,
+    show,
+    speed_row,
+    timing_row,
+)
+from conncomp.io import atomic_path
+from conncomp.tables.files import (
+    SUFFIXES,
+    Batch,
+    PairFile,
+    Wanted,
+    batches,
+    check_types,
+    empty_column,
+    format_of,
+    open_file,
+)
+from conncomp.tables.memory import Budget, in_words, peak_memory
+from conncomp.tables.pairs import Clustering
+
+# Rows that are written at once.
+BLOCK = 1 << 18
+
+OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES["tsv"])
+
+
+def _parse_thresholds(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is no number, and no list of such as '0.9,0.95'.", context, option
+        ) from None
+
+
+@click.command()
+@click.argument("input", metavar="IN...", nargs=-1, required=True)
+@click.option(
+    "--left",
+    metavar="COLUMN",
+    multiple=True,
+    help="One id of a pair; again, if ids are of several columns. Not needed for .dups.",
+)
+@click.option("--right", metavar="COLUMN", multiple=True, help="The other id.")
+@click.option("--weight", "weights", metavar="COLUMN", help="How alike they are.")
+@click.option(
+    "--threshold",
+    metavar="T,T,...",
+    callback=_parse_thresholds,
+    help="Only pairs count whose weight is at least that; of several there are clusters for each.",
+)
+@click.option(
+    "--max-size",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Divide clusters that are larger, by raising the threshold within them only.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=output_file(*OUTPUTS),
+    help=f"Write a row for each id, with its cluster and the size of that: {', '.join(OUTPUTS)}.",
+)
+@click.option(
+    "--cluster-ids",
+    type=click.Choice(["number", "first"]),
+    default="number",
+    show_default=True,
+    help="What clusters are called: 0, 1, ... in the order of their first ids, or as these are.",
+)
+@click.option(
+    "--nodes",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Ids that come first, in this order, whether they have pairs or not.",
+)
+@click.option(
+    "--node",
+    "node_columns",
+    metavar="COLUMN",
+    multiple=True,
+    help="That of the ids in --nodes. Default: as --left.",
+)
+@click.option(
+    "--nulls",
+    type=click.Choice(["raise", "drop"]),
+    default="raise",
+    show_default=True,
+    help="What to do with rows that have no id or no weight.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(list(SUFFIXES)),
+    help="Of IN and --nodes; by default that of each name.",
+)
+@click.option(
+    "--integers",
+    is_flag=True,
+    help="Ids in CSV and TSV are integers of 64 bits, which take less memory; otherwise text.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Most that the run may take, such as 8G, before it ends with an error. Default: what is "
+    "free.",
+)
+@click.option(
+    "--top",
+    metavar="K",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How many of the largest clusters to list.",
+)
+@threads_option
+@json_option
+def cluster(
+    input: tuple[str, ...],
+    left: tuple[str, ...],
+    right: tuple[str, ...],
+    weights: str | None,
+    threshold: list[float] | None,
+    max_size: int | None,
+    output: Path | None,
+    cluster_ids: str,
+    nodes: str | None,
+    node_columns: tuple[str, ...],
+    nulls: str,
+    format: str | None,
+    integers: bool,
+    memory: str | None,
+    top: int,
+    as_json: bool,
+) -> None:
+    """Find the clusters of ids that are linked by the pairs in the files IN.
+
+    IN are names, or patterns such as 'pairs/*.parquet', of files of Parquet, Arrow IPC (Feather,
+    and streams), CSV or TSV with a line of names (which gzip or bzip2 may have packed), and
+    .dups of datatrove. They are read by batches: what is kept in memory are the distinct ids, not
+    the pairs.
+
+    Ids are listed in the order in which they first appear, file by file and row by row, left before
+    right. In .dups they are pairs of file and document; those that match an index have the pair
+    4294967295, 4294967295 in common, as they have in datatrove.
+    """
+    for module in ("pyarrow.parquet", "pyarrow.csv", "pyarrow.ipc"):
+        optional(module, "this command")
+    names = _files(input)
+    for name in (*names, *([nodes] if nodes else [])):
+        check_distinct((Path(name), output))
+    _check_columns(names, format, left, right, weights, threshold, max_size)
+    clustering = Clustering(
+        threshold=threshold, max_size=max_size, nulls=nulls, weighed=weights is not None
+    )
+    optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
+    stage = Stages()
+    with stage("checking"):
+        budget = Budget(memory, len(threshold or [0]), cluster_ids == "first", max_size is not None)
+        columns = Wanted(left, right, weights)
+        pair_files = [open_file(name, columns, format, integers) for name in names]
+        of_nodes = Wanted(node_columns or left, argument="node_columns")
+        node_files = [open_file(nodes, of_nodes, format, integers)] if nodes else []
+        check_types([*pair_files, *node_files])
+        if output is not None:
+            _check_output(output, pair_files[0])
+        note = budget.expect([*pair_files, *node_files])
+    if note is not None:
+        command = click.get_current_context().command
+        click.echo(f"conncomp: {in_options(note, command, ())}", err=True)
+    with stage("clustering", counts=True) as progress:
+        tally = _Tally(
+            clustering, budget, progress, sum(f.size for f in (*pair_files, *node_files))
+        )
+        for files, add in ((node_files, tally.add_nodes), (pair_files, tally.add)):
+            tally.read(files, nulls, add)
+    stage.seconds["of it waiting for files"] = tally.waiting
+    with stage("labelling"):
+        table = clustering.table(cluster_ids, "pyarrow")
+        results = _results(table, clustering.roots, threshold, cluster_ids, top)
+    if output is not None:
+        with stage("writing"):
+            _write(output, table)
+    report: dict[str, Any] = {
+        "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
+        "pairs": tally.rows,
+        "dropped": tally.dropped,
+        "ids": table.num_rows,
+        "results": results,
+        "seconds": stage.seconds,
+        "pairs_per_second": tally.rows / stage.seconds["clustering"],
+        "threads": conncomp.get_num_threads(),
+        "memory": {"peak": peak_memory(), "limit": budget.limit},
+        "written": {"table": output},
+    }
+    only = results[0] if len(results) == 1 else None
+    tables = (
+        (
+            largest_table(only["largest"], table.num_rows, "ids"),
+            distribution_table(only, "ids", "clusters"),
+        )
+        if only
+        else (_table_of_thresholds(results, table.num_rows),)
+    )
+    show(report, _summary(report), *tables, as_json=as_json)
+
+
+def _files(patterns: tuple[str, ...]) -> list[str]:
+    """Return the names of files, each once, those of a pattern sorted."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        names = (
+            [pattern] if os.path.lexists(pattern) else sorted(glob.glob(pattern, recursive=True))
+        )
+        if not names:
+            problem = "matches no file" if glob.has_magic(pattern) else "does not exist"
+            raise click.UsageError(f"IN: {pattern!r} {problem}.")
+        for name in names:
+            if not os.path.isdir(name):
+                found[name] = None
+            elif name == pattern:
+                raise click.UsageError(
+                    f"IN: {name!r} is a directory; give a pattern of the files in it, such as "
+                    f"'{name.rstrip('/')}/*.parquet'."
+                )
+    if not found:
+        raise click.UsageError(f"IN: {patterns[0]!r} matches directories only.")
+    return list(found)
+
+
+def _check_columns(
+    names: list[str],
+    format: str | None,
+    left: tuple[str, ...],
+    right: tuple[str, ...],
+    weights: str | None,
+    threshold: list[float] | None,
+    max_size: int | None,
+) -> None:
+    named = all((format or format_of(name)) == "dups" for name in names)
+    if not (left and right) and not (named and not left and not right):
+        raise click.UsageError("--left and --right must name the columns of ids.")
+    if len(left) != len(right):
+        raise click.UsageError(
+            f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
+            "sides."
+        )
+    if weights is None and (threshold is not None or max_size is not None):
+        option = "--threshold" if threshold is not None else "--max-size"
+        raise click.UsageError(f"{option} needs --weight, the column to compare.")
+
+
+class _Tally:
+    """Adds batches to clusters, and counts meanwhile."""
+
+    def __init__(
+        self, clustering: Clustering, budget: Budget, progress: Counter, total: int
+    ) -> None:
+        self._clustering, self._budget, self._progress = clustering, budget, progress
+        self._total, self._done = total, 0.0
+        self.rows = self.dropped = 0
+        self.waiting = 0.0
+
+    def read(self, files: list[PairFile], nulls: str, add: Callable[[Batch], None]) -> None:
+        """Add all batches of files."""
+        clusters = self._clustering.clusters
+        with closing(batches(files, nulls, conncomp.get_num_threads())) as ahead:
+            asked = perf_counter()
+            for batch in ahead:
+                self.waiting += perf_counter() - asked
+                try:
+                    add(batch)
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"{batch.path}: {error}") from error
+                self._done += batch.bytes
+                self._budget.note(batch)
+                self._budget.check(len(clusters), min(self._done / max(self._total, 1), 1))
+                self._progress(
+                    int(self._done), self._total, f"{self.rows:,} pairs, {len(clusters):,} ids"
+                )
+                asked = perf_counter()
+
+    def add_nodes(self, batch: Batch) -> None:
+        """Add nodes."""
+        self._clustering.clusters.add_nodes(_side(batch.left))
+
+    def add(self, batch: Batch) -> None:
+        """Add pairs."""
+        self._clustering.add(_side(batch.left), _side(batch.right), batch.weights)
+        self.rows += batch.rows
+        self.dropped += batch.rows - len(batch.left[0])
+
+
+def _side(columns: tuple[Any, ...]) -> Any:
+    return columns if len(columns) > 1 else columns[0]
+
+
+def _results(
+    table: Any,
+    roots: list[NDArray[np.int32]],
+    threshold: list[float] | None,
+    cluster_ids: str,
+    top: int,
+) -> list[dict[str, Any]]:
+    """Say of each threshold what was found."""
+    results = []
+    columns = [name for name in table.column_names if name.startswith("size")]
+    nodes = [name for name in table.column_names if name.startswith("node")]
+    for root, name, value in zip(roots, columns, threshold or [math.nan], strict=True):
+        first = np.flatnonzero(root == np.arange(len(root), dtype=np.int32))
+        sizes = table.column(name).to_numpy()[first].astype(np.int64)
+        listed: list[dict[str, Any]] = [*largest(sizes, top)]
+        if cluster_ids == "first":
+            for one in listed:
+                place = int(first[one["label"]])
+                one["label"] = ", ".join(str(table.column(node)[place]) for node in nodes)
+        results.append(
+            {
+                "threshold": None if math.isnan(value) else value,
+                "clusters": len(sizes),
+                "alone": int(np.count_nonzero(sizes == 1)),
+                "largest": listed,
+                "sizes": describe_sizes(sizes),
+            }
+        )
+    return results
+
+
+def _check_output(path: Path, file: PairFile) -> None:
+    """Raise before long work if ids of the types of a file cannot be written."""
+    pa = optional("pyarrow")
+    fields = {name: empty_column(file.types[name]) for name in file.wanted.left}
+    try:
+        _write_to(io.BytesIO(), path, pa.table(fields))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"{path}: {error}; write .parquet or .arrow") from error
+
+
+def _write(path: Path, table: Any) -> None:
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        _write_to(file, path, table)
+
+
+def _write_to(file: Any, path: Path, table: Any) -> None:
+    """Write a table in the format of a name, block by block, so that Ctrl-C need not wait."""
+    suffix = path.suffix.lower()
+    opened: Any
+    if suffix in SUFFIXES["parquet"]:
+        opened = optional("pyarrow.parquet").ParquetWriter(file, table.schema)
+    elif suffix in SUFFIXES["arrow"]:
+        ipc = optional("pyarrow.ipc")
+        opened = (ipc.new_stream if suffix == ".arrows" else ipc.new_file)(file, table.schema)
+    else:
+        csv = optional("pyarrow.csv")
+        delimiter = "," if suffix in SUFFIXES["csv"] else "\t"
+        options = csv.WriteOptions(delimiter=delimiter)
+        opened = csv.CSVWriter(file, table.schema, write_options=options)
+    with opened as writer:
+        for begin in range(0, table.num_rows, BLOCK):
+            writer.write_table(table.slice(begin, BLOCK))
+
+
+def _table_of_thresholds(results: list[dict[str, Any]], ids: int) -> list[Row]:
+    rows = [
+        (
+            f"{one['threshold']:g}",
+            f"{one['clusters']:,}",
+            f"{one['alone']:,}",
+            f"{one['largest'][0]['size'] if one['largest'] else 0:,}",
+            percent(one["largest"][0]["size"] if one["largest"] else 0, ids),
+        )
+        for one in results
+    ]
+    return [("threshold", "clusters", "of one id", "largest", "share of ids"), *rows]
+
+
+def _summary(report: dict[str, Any]) -> list[Row]:
+    names, results = report["input"]["files"], report["results"]
+    several = "" if len(names) == 1 else f" and {len(names) - 1:,} more"
+    dropped = f", {report['dropped']:,} of them dropped for nulls" if report["dropped"] else ""
+    rows: list[Row] = [
+        ("input", f"{names[0]}{several}"),
+        ("pairs", f"{report['pairs']:,}{dropped}"),
+        ("ids", f"{report['ids']:,}"),
+    ]
+    if len(results) == 1:
+        found = results[0]
+        if found["threshold"] is not None:
+            rows.append(("threshold", f"{found['threshold']:g}"))
+        rows += [
+            ("clusters", f"{found['clusters']:,}, {found['alone']:,} of them of one id"),
+            largest_row(found["largest"], report["ids"], "ids", "all"),
+        ]
+    rows += [
+        timing_row(report["seconds"]),
+        speed_row(report["pairs_per_second"], "pairs", report["threads"]),
+        ("memory", f"{in_words(report['memory']['peak'])} at most"),
+    ]
+    return rows + [(name, str(path)) for name, path in report["written"].items() if path]

@@ -1,0 +1,701 @@
+"""Files of pairs, read by batches of rows: Parquet, Arrow IPC, CSV, and datatrove's ``.dups``.
+
+`open_file` asks a file what its header tells. `batches` then reads files one after another, only
+the columns that are wanted, while threads read and decode ahead. No header is trusted with memory:
+a file is never asked for more bytes than it has.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import queue
+import stat
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import PurePath
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from conncomp._arguments import shown
+from conncomp._optional import optional
+from conncomp.io.files import PACKINGS, Source, StrPath, naming, printable
+from conncomp.tables.columns import (
+    Column,
+    as_column,
+    as_columns,
+    as_weights,
+    rows_without_nulls,
+)
+from conncomp.tables.id_space import common_family
+
+PURPOSE = "a file of pairs"
+
+# What a name ends in, before a packing of CSV.
+SUFFIXES = {
+    "parquet": (".parquet", ".pq", ".parq"),
+    "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "dups": (".dups",),
+}
+
+# Rows of a batch, and bytes where rows are wide; rows of the part of a file that a thread reads.
+ROWS, BYTES, PIECE_ROWS = 1 << 18, 1 << 24, 1 << 20
+FEWEST_ROWS = 1 << 12
+CSV_BLOCK = 1 << 22
+# Bytes that are read of a column of Parquet at once, where a row group has more than the second.
+# Columns of others are read as a whole: so a page's forged length asks for no memory.
+BUFFER, LARGE_GROUP = 1 << 20, 1 << 27
+
+# More readers decode more than any machine clusters.
+MOST_READERS = 8
+
+DUPS_RECORD = 16
+DUPS_COLUMNS = ("file_1", "document_1", "file_2", "document_2")
+# Both numbers of a record's first document, where the second has a match in an index of datatrove.
+SENTINEL = 2**32 - 1
+
+T = TypeVar("T")
+# Tables of the columns that are wanted, and of how many bytes of the file each is.
+Tables = Generator[tuple[Any, float], None, None]
+
+
+class Wanted(NamedTuple):
+    """The names of the columns that are read."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...] = ()
+    weights: str | None = None
+    argument: str = "left"  # what names those on the left
+
+    def by_argument(self) -> Iterator[tuple[str, str]]:
+        """Yield the names of arguments, and the columns that they name."""
+        for argument, names in ((self.argument, self.left), ("right", self.right)):
+            yield from ((argument, name) for name in names)
+        if self.weights is not None:
+            yield "weights", self.weights
+
+
+class Batch(NamedTuple):
+    """Rows of a file, without nulls."""
+
+    left: tuple[Any, ...]
+    right: tuple[Any, ...]
+    weights: Any
+    rows: int  # with those that have nulls
+    bytes: float  # of the file, about
+    path: str
+
+
+class _Columns(NamedTuple):
+    """Columns of NumPy, or such without rows, as a table of Arrow has them."""
+
+    columns: dict[str, Any]
+    num_rows: int
+
+    def column(self, name: str) -> Any:
+        return self.columns[name]
+
+
+class PairFile(ABC):
+    """A file of pairs, or of nodes.
+
+    Parameters
+    ----------
+    path : str or path-like
+    wanted : Wanted
+
+    Attributes
+    ----------
+    size : int
+        In bytes.
+    types : dict of str to type
+        Of the columns that are wanted.
+    rows : int or None
+        How many it has, if its header tells.
+    """
+
+    def __init__(self, path: StrPath, wanted: Wanted) -> None:
+        self.path, self.wanted = os.fspath(path), wanted
+        self.types: dict[str, Any] = {}
+        self.rows: int | None = None
+        state = os.stat(self.path)
+        if not stat.S_ISREG(state.st_mode):
+            raise ValueError(f"{self.path}: is no regular file; copy what it gives to one first")
+        self.size = state.st_size
+        self._identity = _identity(state)
+        with _reading(self.path):
+            self._look()
+
+    @abstractmethod
+    def _look(self) -> None:
+        """Learn what the header tells."""
+
+    @abstractmethod
+    def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
+        """Yield functions that read the file from one end to the other, and their first rows."""
+
+    def pieces(self, nulls: str) -> Iterator[Callable[[], Generator[Batch, None, None]]]:
+        """Yield functions that read the file, part by part, as iterators of batches."""
+        with _reading(self.path):
+            for row, piece in self._pieces():
+                yield partial(self._batches, piece, row, nulls)
+
+    def _batches(
+        self, piece: Callable[[], Tables], row: int, nulls: str
+    ) -> Generator[Batch, None, None]:
+        with closing(self._tables(piece)) as tables:
+            for table, size in tables:
+                yield self._batch(table, size, row, nulls)
+                row += table.num_rows
+
+    def _tables(self, piece: Callable[[], Tables]) -> Tables:
+        with _reading(self.path), closing(piece()) as tables:
+            yield from tables
+
+    def empty_batch(self) -> Batch:
+        """Return a batch without rows, which has the types of the columns."""
+        columns = {name: empty_column(kind) for name, kind in self.types.items()}
+        return self._batch(_Columns(columns, 0), 0, 0, "raise")
+
+    def _batch(self, table: Any, size: float, row: int, nulls: str) -> Batch:
+        columns, widths = [], []
+        for names in (self.wanted.left, self.wanted.right):
+            side = [
+                column
+                for name in names
+                for column in as_columns(table.column(name), f"column {name!r}")
+            ]
+            columns += side
+            widths.append(len(side))
+        weights = self.wanted.weights
+        if weights is not None:
+            columns.append(as_column(table.column(weights), f"column {weights!r}"))
+        try:
+            pieces = rows_without_nulls(columns, 0, table.num_rows, nulls, row)
+        except ValueError as error:
+            raise ValueError(f"{self.path}: {error}") from error
+        weighed = None if weights is None else pieces.pop()
+        left, right = pieces[: widths[0]], pieces[widths[0] :]
+        return Batch(tuple(left), tuple(right), weighed, table.num_rows, size, self.path)
+
+    def _choose(self, names: Sequence[str], types: Callable[[str], Any]) -> None:
+        """Take the types of the columns that are wanted from those that there are."""
+        for argument, name in self.wanted.by_argument():
+            if names.count(name) != 1:
+                problem = "more than one column" if name in names else "no column"
+                have = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+                raise ValueError(
+                    f"{argument}={shown(name)}: it has {problem} of that name, but {have}"
+                )
+            self.types[name] = types(name)
+
+    @contextmanager
+    def _opened(self) -> Iterator[_Bytes]:
+        """Open the file, which must be as it was, and stay so."""
+        with _Bytes(self.path) as file:
+            self._check_identity(file)
+            yield file
+            self._check_identity(file)
+
+    def _check_identity(self, file: _Bytes) -> None:
+        if _identity(os.fstat(file.fileno())) != self._identity:
+            raise ValueError("it was changed while it was read")
+
+
+def _identity(state: os.stat_result) -> tuple[int, int, int]:
+    return state.st_ino, state.st_size, state.st_mtime_ns
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Let errors name the file."""
+    try:
+        with naming(path):
+            yield
+    except MemoryError as error:  # of Arrow, which asks for what a header says
+        reason = printable(str(error))
+        raise ValueError(
+            f"{path}: it is damaged, or has rows that are too long: {reason}"
+        ) from error
+
+
+class _Bytes(io.RawIOBase):
+    """A file as Arrow reads it, which is never asked for more bytes than there are."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._size, self._at = os.fstat(self._file).st_size, 0
+
+    def fileno(self) -> int:
+        return self._file
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._file)
+        super().close()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}
+        self._at = min(max(origin[whence] + offset, 0), self._size)
+        return self._at
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = self._size - self._at
+        wanted = left if size is None or size < 0 else min(size, left)
+        try:
+            block = os.pread(self._file, wanted, self._at)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, self._path) from error
+        self._at += len(block)
+        return block
+
+
+class ParquetFile(PairFile):
+    """A file of Parquet."""
+
+    def _look(self) -> None:
+        parquet = optional("pyarrow.parquet", PURPOSE)
+        with self._opened() as bytes_, parquet.ParquetFile(bytes_) as file:
+            metadata, schema = file.metadata, file.schema_arrow
+            self._choose(schema.names, lambda name: schema.field(name).type)
+            # What a footer tells of the columns of a row group is not asked for: where it is
+            # damaged, that ends the process, at least in Arrow 26.
+            groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+            if any(group.num_rows < 0 for group in groups):
+                raise ValueError("it is damaged: it promises fewer than no rows")
+            self.rows = sum(group.num_rows for group in groups)
+            self._parts = _parts_of([group.num_rows for group in groups])
+            sizes = [group.total_byte_size for group in groups]
+            self._buffer = BUFFER if max(sizes, default=0) > LARGE_GROUP else 0
+            wide = any(width_of(kind) is None for kind in self.types.values())
+            self._batch_rows = _rows_of_a_batch(sum(sizes), self.rows) if wide else ROWS
+
+    def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
+        parquet = optional("pyarrow.parquet", PURPOSE)
+        with self._opened() as bytes_, parquet.ParquetFile(bytes_) as file:
+            metadata = file.metadata
+        row = 0
+        for groups, rows in self._parts:
+            yield row, partial(self._read, metadata, groups, rows)
+            row += rows
+
+    def _read(self, metadata: Any, groups: range, rows: int) -> Tables:
+        parquet = optional("pyarrow.parquet", PURPOSE)
+        options = {"metadata": metadata, "pre_buffer": False, "buffer_size": self._buffer}
+        found = 0
+        with self._opened() as bytes_, parquet.ParquetFile(bytes_, **options) as file:
+            for batch in file.iter_batches(self._batch_rows, [*groups], [*self.types]):
+                batch.validate(full=True)
+                found += batch.num_rows
+                yield batch, self.size * batch.num_rows / max(self.rows or 0, 1)
+        if found != rows:
+            raise ValueError(f"it is damaged: it promises {rows} rows, but has {found}")
+
+
+def _parts_of(group_rows: list[int]) -> list[tuple[range, int]]:
+    """Return ranges of row groups for one thread each, and their rows."""
+    parts, begin, rows = [], 0, 0
+    for end, count in enumerate(group_rows, 1):
+        rows += count
+        if rows >= PIECE_ROWS or end == len(group_rows):
+            parts.append((range(begin, end), rows))
+            begin, rows = end, 0
+    return parts
+
+
+def _rows_of_a_batch(size: int, rows: int) -> int:
+    """Return how many rows to read at once, of so many bytes in all."""
+    return int(np.clip(BYTES * max(rows, 1) // max(size, 1), FEWEST_ROWS, ROWS))
+
+
+def width_of(kind: Any) -> int | None:
+    """Return how many bits a value of a type has; None if that varies."""
+    if isinstance(kind, np.dtype):
+        return kind.itemsize * 8
+    try:
+        return int(kind.bit_width)
+    except ValueError:  # of text, lists and others
+        return None
+
+
+class ArrowFile(PairFile):
+    """A file of Arrow IPC: one that is read in any order (Feather), or a stream."""
+
+    def _look(self) -> None:
+        with self._opened() as bytes_:
+            self._in_any_order = bytes_.read(6) == b"ARROW1"
+            bytes_.seek(0)
+            reader = self._reader(bytes_)
+            self._choose(reader.schema.names, lambda name: reader.schema.field(name).type)
+            self._fields = [reader.schema.get_field_index(name) for name in self.types]
+
+    def _reader(self, bytes_: _Bytes, fields: list[int] | None = None) -> Any:
+        ipc = optional("pyarrow.ipc", PURPOSE)
+        options = ipc.IpcReadOptions(included_fields=fields)
+        opened = ipc.open_file if self._in_any_order else ipc.open_stream
+        return opened(bytes_, options=options)
+
+    def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
+        yield 0, self._read if self._in_any_order else self._read_stream
+
+    def _read(self) -> Tables:
+        with self._opened() as bytes_:
+            reader = self._reader(bytes_, self._fields)
+            count = reader.num_record_batches
+            for number in range(count):
+                yield from _sliced(reader.get_batch(number), self.size / count)
+
+    def _read_stream(self) -> Tables:
+        with self._opened() as bytes_:
+            before = 0
+            for batch in self._reader(bytes_, self._fields):
+                yield from _sliced(batch, bytes_.tell() - before)
+                before = bytes_.tell()
+
+
+def _sliced(batch: Any, size: float) -> Tables:
+    """Check a batch of any size, and yield it by parts."""
+    batch.validate(full=True)
+    rows = _rows_of_a_batch(batch.nbytes, batch.num_rows)
+    for begin in range(0, batch.num_rows, rows):
+        part = batch.slice(begin, rows)
+        yield part, size * part.num_rows / batch.num_rows
+
+
+class CsvFile(PairFile):
+    """A file of text with a line of names, perhaps packed; ids are text or integers."""
+
+    def __init__(self, path: StrPath, wanted: Wanted, delimiter: str, integers: bool) -> None:
+        self._delimiter, self._integers = delimiter, integers
+        super().__init__(path, wanted)
+
+    def _look(self) -> None:
+        pa = optional("pyarrow", PURPOSE)
+        with Source(self.path) as source:
+            self._names = self._header(source)
+        ids = pa.int64() if self._integers else pa.string()
+        self._choose(self._names, lambda name: pa.float64() if name == self.wanted.weights else ids)
+
+    def _header(self, source: Source) -> list[str]:
+        def lines() -> Iterator[str]:
+            while (line := source.read_line()) is not None:
+                yield line.decode("utf-8-sig" if source.line == 1 else "utf-8")
+
+        try:
+            return next(csv.reader(lines(), delimiter=self._delimiter, strict=True))
+        except StopIteration:
+            raise ValueError(
+                "it is empty; its first line must have the names of the columns"
+            ) from None
+        except csv.Error as error:
+            raise ValueError(f"its first line has no names of columns: {error}") from error
+
+    def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
+        yield 0, self._read
+
+    def _read(self) -> Tables:
+        table = optional("pyarrow.csv", PURPOSE)
+        done = 0
+        with self._opened(), Source(self.path) as source:
+            self._header(source)
+            if not source.peek(1):
+                return
+            file, stream = self._stream(source.packing)
+            reader = table.open_csv(
+                stream,
+                table.ReadOptions(
+                    column_names=self._names, skip_rows=source.line, block_size=CSV_BLOCK
+                ),
+                table.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+                table.ConvertOptions(
+                    column_types=self.types,
+                    include_columns=[*self.types],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    null_values=[""],
+                ),
+            )
+            for batch in reader:
+                yield batch, file.tell() - done
+                done = file.tell()
+
+    def _stream(self, packing: str) -> tuple[Any, Any]:
+        """Open the file as one of Arrow, and what unpacks it.
+
+        Not one of Python: Arrow reads ahead in threads of its own, which nobody waits for, and
+        which abort the process if they are in Python when that ends.
+        """
+        pa = optional("pyarrow", PURPOSE)
+        if packing == "xz":
+            raise ValueError("it is packed by xz, which tables are not read from; unpack it first")
+        file = pa.OSFile(self.path)
+        if not packing:
+            return file, file
+        return file, pa.CompressedInputStream(file, {"gzip": "gzip", "bzip2": "bz2"}[packing])
+
+
+class DupsFile(PairFile):
+    """A file of datatrove's MinhashDedupBuckets: pairs of documents, each a file and a document."""
+
+    def _look(self) -> None:
+        if self.size % DUPS_RECORD:
+            raise ValueError(
+                f"its {self.size} bytes are no multiple of {DUPS_RECORD}, which a pair takes "
+                "there; it is cut short, or no such file"
+            )
+        self._choose(DUPS_COLUMNS, lambda _: np.dtype("<u4"))
+        self.rows = self.size // DUPS_RECORD
+
+    def _pieces(self) -> Iterator[tuple[int, Callable[[], Tables]]]:
+        for begin in range(0, self.rows or 0, PIECE_ROWS):
+            rows = range(begin, min(begin + PIECE_ROWS, self.rows or 0), ROWS)
+            yield begin, partial(self._read, rows)
+
+    def _read(self, rows: range) -> Tables:
+        with self._opened() as bytes_:
+            for begin in rows:
+                count = min(rows.step, rows.stop - begin)
+                bytes_.seek(begin * DUPS_RECORD)
+                block = bytes_.read(count * DUPS_RECORD)
+                if len(block) != count * DUPS_RECORD:
+                    raise ValueError("it was cut short while it was read")
+                records = np.frombuffer(block, "<u4").reshape(-1, 4)
+                columns = zip(DUPS_COLUMNS, np.ascontiguousarray(records.T), strict=True)
+                yield _Columns(dict(columns), count), len(block)
+
+
+def dups_batches(path: StrPath, *, index_matches: bool = True) -> Iterator[Any]:
+    """Read datatrove's ``.dups`` file by batches.
+
+    Parameters
+    ----------
+    path : str or path-like
+    index_matches : bool, optional
+        Whether to keep pairs whose first document is of an index, both of whose numbers are
+        `SENTINEL`. All of these are of one cluster, as datatrove's own step has it.
+
+    Yields
+    ------
+    ndarray of uint32, of shape (rows, 4)
+        The file and the document of the first one, and those of the second.
+    """
+    file = DupsFile(path, Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:]))
+    with _reading(file.path):
+        for _, piece in file._pieces():
+            for table, _ in piece():
+                records = np.stack([*table.columns.values()], axis=1)
+                of_index = (records[:, :2] == SENTINEL).all(axis=1)
+                yield records if index_matches else records[~of_index]
+
+
+def format_of(path: StrPath) -> str | None:
+    """Return the format that a name tells of, or None."""
+    name = PurePath(path)
+    if name.suffix.lower() in PACKINGS:
+        inner = format_of(name.with_suffix(""))
+        return inner if inner in ("csv", "tsv") else None
+    return next((known for known in SUFFIXES if name.suffix.lower() in SUFFIXES[known]), None)
+
+
+def open_file(
+    path: StrPath, wanted: Wanted, format: str | None = None, integers: bool = False
+) -> PairFile:
+    """Open a file of pairs or nodes.
+
+    Parameters
+    ----------
+    path : str or path-like
+    wanted : Wanted
+        The columns; of ``.dups``, without `Wanted.left`, those that it has.
+    format : {"parquet", "arrow", "csv", "tsv", "dups"}, optional
+        By default that of the name.
+    integers : bool, optional
+        Whether ids of text files are integers; otherwise they are text.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ValueError
+        If it is damaged, or has no such columns; or if its name does not say what it is.
+    """
+    chosen = format or format_of(path)
+    if chosen is None:
+        raise ValueError(
+            f"{os.fspath(path)}: its name does not say what it is; give format=, one of "
+            f"{', '.join(SUFFIXES)}"
+        )
+    if chosen in ("csv", "tsv"):
+        return CsvFile(path, wanted, "," if chosen == "csv" else "\t", integers)
+    if chosen == "dups" and not wanted.left:
+        wanted = Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:], wanted.weights)
+    kinds: dict[str, Callable[[StrPath, Wanted], PairFile]] = {
+        "parquet": ParquetFile,
+        "arrow": ArrowFile,
+        "dups": DupsFile,
+    }
+    return kinds[chosen](path, wanted)
+
+
+def check_types(files: Iterable[PairFile]) -> None:
+    """Raise unless ids of all files can be compared, and weights are numbers of one type."""
+    first: list[Column] | None = None
+    weighed: dict[str, str] = {}
+    for file in files:
+        for names in filter(None, (file.wanted.left, file.wanted.right)):
+            side = [
+                column
+                for name in names
+                for column in as_columns(
+                    empty_column(file.types[name]), f"column {name!r} of {file.path}"
+                )
+            ]
+            first = first or side
+            if len(side) != len(first):
+                raise ValueError(
+                    f"ids of {file.path} are of {len(side)} columns ({', '.join(names)}), but "
+                    f"{first[0].name} belongs to ids of {len(first)}; give as many for each"
+                )
+            for pair in zip(first, side, strict=True):
+                common_family(pair)
+        if file.wanted.weights is not None:
+            kind = _weight_type(file)
+            weighed.setdefault(kind, file.path)
+            if len(weighed) > 1:
+                (one, path), (other, place) = weighed.items()
+                raise TypeError(
+                    f"weights are {one} in {path}, but {other} in {place}; cast those of one file"
+                )
+
+
+def empty_column(kind: Any) -> Any:
+    """Return a column without rows of a type of NumPy or of Arrow."""
+    if isinstance(kind, np.dtype):
+        return np.empty(0, kind)
+    return optional("pyarrow", PURPOSE).chunked_array([], kind)
+
+
+def _weight_type(file: PairFile) -> str:
+    """Return the type in which weights of a file are compared with thresholds."""
+    assert file.wanted.weights is not None
+    try:
+        kind = as_weights(empty_column(file.types[file.wanted.weights])).type
+    except TypeError as error:
+        raise TypeError(f"{file.path}: column {file.wanted.weights!r}: {error}") from error
+    return str(kind) if str(kind) in ("float", "halffloat") else "double"
+
+
+def batches(files: Sequence[PairFile], nulls: str, readers: int) -> Generator[Batch, None, None]:
+    """Read files one after another, while threads read ahead.
+
+    Parameters
+    ----------
+    files : sequence of PairFile
+    nulls : {"raise", "drop"}
+        What to do with rows that have nulls.
+    readers : int
+        How many threads read.
+
+    Yields
+    ------
+    Batch
+        The first one has no rows, so that types are known however few there are.
+    """
+    pieces = (piece for file in files for piece in file.pieces(nulls))
+    for file in files[:1]:
+        yield file.empty_batch()
+    yield from in_order(pieces, min(readers, MOST_READERS))
+
+
+Pieces = Iterator[Callable[[], Generator[T, None, None]]]
+
+
+def in_order(pieces: Pieces[T], workers: int) -> Generator[T, None, None]:
+    """Yield what generators yield, one generator after another, while threads go ahead in some.
+
+    Each of these holds one item at most that is not asked for yet, and makes another.
+
+    Examples
+    --------
+    >>> pieces = [lambda: (x for x in "ab"), lambda: (x for x in "c")]
+    >>> list(in_order(iter(pieces), 2))
+    ['a', 'b', 'c']
+    """
+    stop = Event()
+    running: deque[_Ahead[T]] = deque()
+    try:
+        while True:
+            while len(running) < workers and (piece := next(pieces, None)) is not None:
+                running.append(_Ahead(piece, stop))
+            if not running:
+                return
+            yield from running[0].items()
+            running.popleft()
+    finally:
+        stop.set()
+        end = monotonic() + PATIENCE
+        for ahead in running:
+            ahead.thread.join(max(end - monotonic(), 0))
+
+
+# How many seconds to wait at the end for threads that read, as from a disk that is silent.
+PATIENCE = 0.2
+
+
+class _Ahead(Generic[T]):
+    """A generator that a thread goes through."""
+
+    def __init__(self, piece: Callable[[], Generator[T, None, None]], stop: Event) -> None:
+        self._piece, self._stop = piece, stop
+        self._items: queue.Queue[Any] = queue.Queue(1)
+        # No daemon: the process, when it ends, must wait for one that is in Arrow, or it aborts.
+        self.thread = Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            with closing(self._piece()) as items:
+                for item in items:
+                    if not self._put((item, None)):
+                        return
+            self._put((None, None))
+        except BaseException as error:
+            self._put((None, error))
+
+    def _put(self, item: Any) -> bool:
+        while not self._stop.is_set():
+            try:
+                self._items.put(item, timeout=0.05)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def items(self) -> Iterator[T]:
+        """Yield the items; raise what was raised on the way."""
+        while True:
+            item, error = self._items.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item

@@ -1,0 +1,205 @@
+"""What clusters of pairs take of memory: said before it is begun, and watched while it is done."""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from conncomp._system import total_memory
+from conncomp.tables.columns import Column, as_columns
+from conncomp.tables.files import Batch, PairFile, empty_column, width_of
+from conncomp.tables.ids import family_of
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+UNITS |= {f"{name}i": 2 ** (10 * k) for k, name in enumerate("kmgt", 1)}
+
+# Bytes of a distinct id in the table that finds it, on average and while that grows; of its place
+# among the clusters of a threshold, and of its columns there; of the links that divide clusters.
+SLOT, LARGEST_SLOT = 12, 15
+PARENT, RESULT, LINKS = 4, 12, 130
+LENGTH = 16  # of text, before any has come
+# Files that are read and written, beyond what the process has at first.
+READING = 150 * 10**6
+# Of memory that is free, what is left to others where no limit is given.
+SHARE = 0.9
+
+
+def parse_bytes(text: str) -> int:
+    """Return a number of bytes, such as ``8G``, ``500 MB`` or ``2GiB``.
+
+    Examples
+    --------
+    >>> parse_bytes("8G"), parse_bytes("1.5 KiB")
+    (8000000000, 1536)
+    """
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?)b?\s*", text.lower())
+    if match is None or match[2] not in UNITS:
+        raise ValueError(f"memory={text!r} is no number of bytes such as 8G, 500M or 2GiB")
+    return int(float(match[1]) * UNITS[match[2]])
+
+
+def in_words(size: float) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> in_words(8.1e9), in_words(25e6)
+    ('8.1 GB', '25 MB')
+    """
+    return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+
+
+def resident_memory() -> int:
+    """Return how many bytes of memory this process has now; where nobody knows, its most so far."""
+    return _status("VmRSS") or _peak()
+
+
+def peak_memory() -> int:
+    """Return how many bytes of memory this process has had at most."""
+    return _status("VmHWM") or _peak()
+
+
+def _status(field: str) -> int:
+    found = re.search(rf"^{field}:\s+(\d+) kB", _text("/proc/self/status"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _peak() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def free_memory() -> int:
+    """Return how many bytes of memory the system, or the group of this process, has to give."""
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
+    free = int(found[1]) * 1024 if found else total_memory() or sys.maxsize
+    groups = (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    )
+    for most, now in groups:
+        limit, used = _text(most).strip(), _text(now).strip()
+        if limit.isdigit() and used.isdigit():
+            free = min(free, max(int(limit) - int(used), 0))
+    return free
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+class Budget:
+    """How much memory clusters may take, and whether they will.
+
+    Parameters
+    ----------
+    given : str or None
+        The limit; by default nearly all that is free.
+    levels : int
+        How many thresholds.
+    first : bool
+        Whether clusters are named by ids.
+    divides : bool
+        Whether links are kept.
+    """
+
+    def __init__(self, given: str | None, levels: int, first: bool, divides: bool) -> None:
+        self._given = given
+        now = resident_memory()
+        self.limit = int(now + SHARE * free_memory()) if given is None else parse_bytes(given)
+        self._start = now
+        self._levels, self._first, self._divides = levels, first, divides
+        self._parts: list[Column] = []
+        self._bytes = self._rows = 0  # of ids of variable length that came
+        if self.limit < now + READING:
+            raise ValueError(
+                "there is too little memory to begin: the program and the files that are read take "
+                f"{in_words(now + READING)}; {self._limit()}"
+            )
+
+    def expect(self, files: Iterable[PairFile]) -> str | None:
+        """Return in words what may not fit, as far as headers of files tell; None if all will."""
+        most = 0
+        widths: set[int | None] = set()
+        for file in files:
+            kinds = [file.types[name] for name in (*file.wanted.left, *file.wanted.right)]
+            self._parts = self._parts or [
+                column
+                for name in file.wanted.left
+                for column in as_columns(empty_column(file.types[name]), "")
+            ]
+            if file.rows is None:
+                return None
+            most += file.rows * (2 if file.wanted.right else 1)
+            widths.update(map(width_of, kinds))
+        if len(self._parts) == 1 and None not in widths:
+            most = min(most, 2 ** max(width for width in widths if width))
+        needed = self._start + READING + most * self.bytes_an_id()
+        if needed <= self.limit:
+            return None
+        fit = int((self.limit - self._start - READING) / self.bytes_an_id())
+        return (
+            f"up to {most:,} distinct ids would take {in_words(needed)}; {self._limit()}, in which "
+            f"about {fit:,} fit. The run ends with an error where there are more; {REMEDY}"
+        )
+
+    def _limit(self) -> str:
+        if self._given is None:
+            return f"{in_words(self.limit)} are free"
+        return f"memory={self._given} is the limit"
+
+    def bytes_an_id(self) -> float:
+        """Return how many bytes a distinct id takes at most, at the end or before."""
+        key = self._key()
+        several = self._parts if len(self._parts) > 1 else []
+        others = sum(self._width(part) + LARGEST_SLOT for part in several)
+        while_growing = key + LARGEST_SLOT + PARENT * self._levels + others
+        return max(while_growing, key + others + self._at_end()) + LINKS * self._divides
+
+    def _key(self) -> float:
+        return 8 if len(self._parts) > 1 else self._width(self._parts[0])
+
+    def _width(self, part: Column) -> float:
+        words = family_of(part.type, part).words
+        mean = self._bytes / self._rows if self._rows else LENGTH
+        return 8 * words if words else 8 + mean
+
+    def _at_end(self) -> float:
+        """Return how many bytes of an id are added when its results are made."""
+        ids = sum(self._width(part) for part in self._parts)
+        return ids * (1 + self._first * self._levels) + RESULT * self._levels
+
+    def note(self, batch: Batch) -> None:
+        """Take the length of ids from a batch."""
+        for piece in batch.left:
+            if not isinstance(piece, np.ndarray):
+                self._bytes += piece.nbytes
+        self._rows += len(batch.left[0])
+
+    def check(self, ids: int, share: float | None) -> None:
+        """Raise if so many distinct ids leave too little memory for what is to come."""
+        coming = max(self._at_end() - SLOT - PARENT * self._levels, SLOT / 2)
+        needed = resident_memory() + ids * (coming + LINKS * self._divides)
+        if needed > self.limit:
+            read = "" if share is None else f", after {100 * share:.0f} % of the input,"
+            raise MemoryError(
+                f"{ids:,} distinct ids{read} take {in_words(needed)} with the table of their "
+                f"clusters; {self._limit()}; {REMEDY}"
+            )
+
+
+REMEDY = (
+    "give more where the machine has it, use integers as ids in place of text, or cluster parts of "
+    "the input between which there is no pair"
+)
