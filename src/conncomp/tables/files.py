@@ -60,8 +60,6 @@ MOST_READERS = 8
 
 DUPS_RECORD = 16
 DUPS_COLUMNS = ("file_1", "document_1", "file_2", "document_2")
-# Both numbers of a record's first document, where the second has a match in an index of datatrove.
-SENTINEL = 2**32 - 1
 
 T = TypeVar("T")
 # Tables of the columns that are wanted, and of how many bytes of the file each is.
@@ -481,30 +479,6 @@ class DupsFile(PairFile):
                 records = np.frombuffer(block, "<u4").reshape(-1, 4)
                 columns = zip(DUPS_COLUMNS, np.ascontiguousarray(records.T), strict=True)
                 yield _Columns(dict(columns), count), len(block)
-
-
-def dups_batches(path: StrPath, *, index_matches: bool = True) -> Iterator[Any]:
-    """Read datatrove's ``.dups`` file by batches.
-
-    Parameters
-    ----------
-    path : str or path-like
-    index_matches : bool, optional
-        Whether to keep pairs whose first document is of an index, both of whose numbers are
-        `SENTINEL`. All of these are of one cluster, as datatrove's own step has it.
-
-    Yields
-    ------
-    ndarray of uint32, of shape (rows, 4)
-        The file and the document of the first one, and those of the second.
-    """
-    file = DupsFile(path, Wanted(DUPS_COLUMNS[:2], DUPS_COLUMNS[2:]))
-    with _reading(file.path):
-        for _, piece in file._pieces():
-            for table, _ in piece():
-                records = np.stack([*table.columns.values()], axis=1)
-                of_index = (records[:, :2] == SENTINEL).all(axis=1)
-                yield records if index_matches else records[~of_index]
 
 
 def format_of(path: StrPath) -> str | None:

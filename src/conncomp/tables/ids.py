@@ -233,8 +233,9 @@ class Ids:
 
     def values(self, keys: Keys, as_arrow: bool) -> Any:
         """Return the ids of keys, as an array of NumPy or of Arrow."""
-        if not self.types and not as_arrow:  # no id has come
-            return np.empty(0, np.int64)
+        if not self.types:  # no column has come
+            none = np.empty(0, np.int64)
+            return arrow().array(none) if as_arrow else none
         if as_arrow or any(not isinstance(kind, np.dtype) for kind in self.types):
             return self._arrow_values(keys)
         return self._numpy_values(keys)
