@@ -107,6 +107,12 @@ def test_lazy_frames_are_to_be_collected():
         conncomp.cluster_pairs(pl.LazyFrame({"l": [1], "r": [2]}), "l", "r")
 
 
+def test_types_that_arrow_does_not_have():
+    frame = pl.DataFrame({"l": [1], "r": [2]}).cast(pl.Int128)
+    with pytest.raises(TypeError, match="a DataFrame of polars, has a column of a type that Arrow"):
+        conncomp.cluster_pairs(frame, "l", "r")
+
+
 DUCKDB = {
     "BIGINT": pa.int64(),
     "UTINYINT": pa.uint8(),

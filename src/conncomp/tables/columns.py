@@ -322,7 +322,15 @@ def _arrow_table(given: Any, name: str) -> Any:
     if isinstance(given, pa.Table):
         return given
     if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
-        return pa.table(given)
+        try:
+            return pa.table(given)
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a foreign class raises
+            raise TypeError(
+                f"{name}, a {type(given).__name__} of {library_of(given)}, has a column of a type "
+                f"that Arrow does not have; select the columns of pairs, or cast them: {error}"
+            ) from error
     if hasattr(given, "fetch_arrow_table"):  # older relations of DuckDB
         return given.fetch_arrow_table()
     hint = "; collect it first, by its .collect()" if hasattr(given, "collect") else ""
