@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import move_to_gpu
+from conncomp._arrays import move_to_gpu, new_array
 from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import current_gpu
@@ -66,7 +66,7 @@ class ClustersInMemory:
 
     def add_ids(self, keys: Keys) -> NDArray[np.int32]:
         """Return the number of each key; those that have none get one."""
-        numbers = np.empty(self._rows(keys), np.int32)
+        numbers: NDArray[np.int32] = new_array(np, (self._rows(keys),), np.int32)
         self._clusters.add_ids(*keys, numbers)
         return numbers
 
@@ -78,7 +78,7 @@ class ClustersInMemory:
 
     def roots(self, level: int) -> NDArray[np.int32]:
         """Return the first number of each one's cluster at a threshold, the lowest being 0."""
-        labels = np.empty(self.size, np.int32)
+        labels: NDArray[np.int32] = new_array(np, (self.size,), np.int32)
         self._clusters.label(level, False, labels)
         return labels
 
@@ -88,14 +88,15 @@ class ClustersInMemory:
 
     def numbered(self, roots: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the number of each root's cluster, and how many members that has."""
-        numbers, sizes = roots.copy(), np.empty_like(roots)
+        numbers, sizes = (new_array(np, roots.shape, np.int32) for _ in range(2))
+        np.copyto(numbers, roots)
         native.number_clusters(numbers, sizes)
         return numbers, sizes
 
     def all_keys(self) -> Keys:
         """Return all keys by their numbers."""
         if self._words:
-            words = np.empty((self.size, self._words), np.uint64)
+            words = new_array(np, (self.size, self._words), np.uint64)
             self._clusters.copy_ids(words)
             return (words,)
         ends, data = np.empty(self.size + 1, np.int64), np.empty(self._clusters.bytes, np.uint8)

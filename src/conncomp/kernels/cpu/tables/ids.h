@@ -21,6 +21,9 @@ template <int kWords>
 struct WordColumn {
   const uint64_t* words;
 
+  // Asks for what is read of a row, which may be beyond the last one.
+  void approach(int64_t row) const { __builtin_prefetch(words + row * kWords); }
+
   std::array<uint64_t, kWords> operator[](int64_t row) const {
     std::array<uint64_t, kWords> key;
     for (int k = 0; k < kWords; ++k) key[k] = Shared::load(words + row * kWords + k);
@@ -63,6 +66,8 @@ struct ByteColumn {
   const char* bytes;
   const int64_t* ends;
   int64_t limit;
+
+  void approach(int64_t row) const { __builtin_prefetch(ends + row); }
 
   Bytes operator[](int64_t row) const {
     const int64_t begin = Shared::load(ends + row), end = Shared::load(ends + row + 1);

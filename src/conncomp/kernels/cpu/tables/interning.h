@@ -23,6 +23,7 @@
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"
+#include "cpu/core/parallel.h"
 #include "cpu/tables/ids.h"
 
 namespace conncomp {
@@ -46,8 +47,9 @@ class NumberTable {
                                       is_large ? buckets_ + buckets_ / 2 : 2 * buckets_});
     memory_ = {};
     buckets_ = room_ = 0;
-    memory_ = Buffer<uint64_t>::zeros((buckets + 1) * int64_t(sizeof(Bucket) / sizeof(uint64_t)));
-    first_ = reinterpret_cast<Bucket*>((uintptr_t(memory_.data()) + sizeof(Bucket) - 1) & -sizeof(Bucket));
+    memory_ = Buffer<Bucket>(buckets);  // aligned as they are
+    first_ = memory_.data();
+    for_each_index(buckets, [first = first_](int64_t b) { first[b] = {}; });
     buckets_ = buckets;
     room_ = int64_t(fullest * double(buckets * kSlots));
   }
@@ -98,7 +100,7 @@ class NumberTable {
 
   int64_t next(int64_t bucket) const { return bucket + 1 < buckets_ ? bucket + 1 : 0; }
 
-  Buffer<uint64_t> memory_;
+  Buffer<Bucket> memory_;
   Bucket* first_ = nullptr;
   int64_t buckets_ = 0, room_ = 0;
 };
@@ -116,9 +118,12 @@ class Interning {
   void make_room(int64_t count) {
     if (whole_ && table_.holds(size() + count)) return;
     whole_ = false;  // until it is, should this be interrupted
-    renew(size() + count);
+    renew(size() + std::max(count, expected_));
     whole_ = true;
   }
+
+  // Says that so many more ids are likely to come, for which the next table has room.
+  void expect(int64_t count) { expected_ = count; }
 
   // Gives the table back; it is made anew when ids are added.
   void forget_table() {
@@ -219,6 +224,7 @@ class Interning {
   Ids ids_;
   NumberTable table_;
   bool whole_ = false;  // whether all ids are in the table
+  int64_t expected_ = 0;
 };
 
 }  // namespace conncomp

@@ -161,7 +161,7 @@ class PairClusters {
 
  private:
   static constexpr int64_t kSmallBlock = kGrain / 16, kBlock = 2 * kGrain;
-  static constexpr int64_t kRowsAThread = kGrain / 8;
+  static constexpr int64_t kRowsAThread = kGrain / 8, kRowsAhead = 64;
   // Ids are many that are new if they are more than one of so many: to look one up in vain takes about as
   // long as to add it.
   static constexpr int64_t kIdsToANewOne = 8;
@@ -186,7 +186,10 @@ class PairClusters {
         number_small_block(left, right, first, count, u, v);
       else
         number_block(left, right, first, count, u, v);
-      many_new_ = kIdsToANewOne * (size() - known) > (right ? 2 : 1) * count;
+      const int64_t ids = (right ? 2 : 1) * count, new_ids = size() - known;
+      many_new_ = kIdsToANewOne * new_ids > ids;
+      // Fewer and fewer are new, as a rule.
+      interning_.expect(int64_t(double(new_ids) / double(count) * double(rows - first - count) / 2));
       forests_.grow(size());
       then(first, count, u, v);
       first += count;
@@ -202,7 +205,12 @@ class PairClusters {
     const auto row = [shift](int64_t i) { return i >> shift; };
     const auto side = [shift](int64_t i) { return i & shift; };
     interning_.intern(
-        count << shift, [&](int64_t i) { return columns[side(i)][first + row(i)]; },
+        count << shift,
+        [&](int64_t i) {
+          // Two columns in turn are no stream that processors foresee.
+          columns[side(i)].approach(first + row(i) + kRowsAhead);
+          return columns[side(i)][first + row(i)];
+        },
         [&](int64_t i, int64_t number) { numbers[side(i)][row(i)] = int32_t(number); });
   }
 
