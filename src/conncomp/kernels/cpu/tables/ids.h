@@ -49,6 +49,7 @@ class WordIds {
   }
   void approach(int64_t number) const { __builtin_prefetch(ids_.data() + number); }
   void approach_bytes(int64_t) const {}
+  void reserve(int64_t count) { ids_.reserve(count); }
   void add(const Key& key) { ids_.add(key); }
 
  private:
@@ -95,6 +96,7 @@ class ByteIds {
   }
   void approach(int64_t number) const { __builtin_prefetch(ends_.data() + number); }
   void approach_bytes(int64_t number) const { __builtin_prefetch(bytes_.data() + ends_[number]); }
+  void reserve(int64_t count) { ends_.reserve(count + 1); }
   void add(Key key) {
     ends_.reserve(ends_.size() + 1);  // should there be no memory for it, nothing is added
     char* const kept = bytes_.extend(key.length);

@@ -36,8 +36,8 @@ class NumberTable {
     uint32_t numbers[kSlots];  // one more than the number; 0 where free
   };
 
-  // Whether there is room for so many numbers.
-  bool holds(int64_t numbers) const { return numbers <= room_; }
+  // How many numbers there is room for.
+  int64_t room() const { return room_; }
 
   // Makes an empty table for so many numbers at least.
   void renew(int64_t numbers) {
@@ -116,11 +116,14 @@ class Interning {
 
   // Makes room for so many more ids; before they are looked up or interned.
   void make_room(int64_t count) {
-    if (whole_ && table_.holds(size() + count)) return;
+    if (whole_ && size() + count <= table_.room()) return;
     whole_ = false;  // until it is, should this be interrupted
     renew(size() + std::max(count, expected_));
     whole_ = true;
   }
+
+  // How many ids there is room for, until the table is made anew.
+  int64_t room() const { return table_.room(); }
 
   // Says that so many more ids are likely to come, for which the next table has room.
   void expect(int64_t count) { expected_ = count; }
@@ -209,6 +212,7 @@ class Interning {
 
   void renew(int64_t numbers) {
     table_.renew(numbers);
+    ids_.reserve(table_.room());
     std::array<uint64_t, kBlock> hashes;
     for (int64_t first = 0; first < size(); first += kBlock) {
       const int64_t count = std::min(kBlock, size() - first);

@@ -41,10 +41,11 @@ class ThresholdForests {
   const int32_t* parents(int level) const { return parents_[level].data(); }
   int32_t* parents(int level) { return parents_[level].data(); }
 
-  // Adds entries, each a component, until there are so many.
-  void grow(int64_t entries) {
+  // Adds entries, each a component, until there are so many; makes room for more.
+  void grow(int64_t entries, int64_t room = 0) {
     for (GrowingArray<int32_t>& forest : parents_)
       for (int64_t more = entries - forest.size(); more > 0; more = 0) {
+        forest.reserve(room);
         const int64_t first = forest.size();
         int32_t* const added = forest.extend(more);
         for_each_in(0, more, [=](int64_t i) { added[i] = int32_t(first + i); });
@@ -190,7 +191,7 @@ class PairClusters {
       many_new_ = kIdsToANewOne * new_ids > ids;
       // Fewer and fewer are new, as a rule.
       interning_.expect(int64_t(double(new_ids) / double(count) * double(rows - first - count) / 2));
-      forests_.grow(size());
+      forests_.grow(size(), interning_.room());
       then(first, count, u, v);
       first += count;
     }
