@@ -221,7 +221,7 @@ def test_interrupted_updates_leave_the_spins_before_them(device, update):
     try:
         while model.updates < steps:
             try:
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.1, 2.5) * min(seconds))
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(0.1, 2.5) * seconds[model.updates])
                 getattr(model, update)(steps - model.updates, measure=False, **options)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except Alarm:
