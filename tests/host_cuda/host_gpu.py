@@ -34,6 +34,8 @@ COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++
 CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{getpass.getuser()}"
 # It finds the thread-local variables of a library as Linux lays them out.
 AVAILABLE = COMPILER is not None and sys.platform == "linux"
+# Which build is loaded by default: in a process for a sanitizer its own.
+SANITIZER = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER")
 
 _COMMON = ("-std=c++20", "-fPIC", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
 # Half of the time of -O1 with AddressSanitizer, two thirds of it without; kernels take no longer.
@@ -223,7 +225,7 @@ class HostGpu(Gpu):
         workers: int = 4,
         seconds: int = 100,
         seed: int | None = None,
-        sanitizer: str | None = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"),
+        sanitizer: str | None = SANITIZER,
         include: str | Path | None = None,
     ) -> None:
         self.xp = np
@@ -298,6 +300,15 @@ class HostGpu(Gpu):
             text = (source(file) + launches).encode()
             _compile("kernels.cpp", text, flags, *missing.values())
         return places
+
+
+def interleavings(count: int) -> range:
+    """Return the seeds of so many interleavings, but of one for ThreadSanitizer.
+
+    That looks for accesses without an order, which it sees however they interleave, and takes a
+    hundred times as long.
+    """
+    return range(1 if SANITIZER == "thread" else count)
 
 
 def sanitizer_library(sanitizer: str) -> str | None:
