@@ -16,7 +16,7 @@ def header(gpu_missing):
         else "not run on the CPU, which takes Linux and a C++ compiler"
     )
     return [
-        "conncomp: all tests take some ten minutes of two cores; what is marked long begins",
+        "conncomp: all tests take some twenty minutes of two cores; what is marked long begins",
         f"  kernels for GPUs: {on_cpu}",
         f"  tests on a GPU: {gpu_missing or 'run'}",
     ]
