@@ -1,9 +1,11 @@
 import warnings
+from functools import cache
 
 import pytest
 from hypothesis import settings
 
 import conncomp
+import progress
 from conncomp.kernels.cuda import launcher
 
 # The same examples on every run: a failure is then a failure for everyone.
@@ -21,6 +23,34 @@ def pytest_xdist_make_scheduler(config, log):
     return WorkStealingScheduling(config, log)
 
 
+@cache
+def gpu_missing():
+    """Return why there is no GPU to test on, or an empty string."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            launcher.import_cupy()
+    except (ImportError, RuntimeError) as error:
+        return str(error)
+    return ""
+
+
+def pytest_report_header():
+    return progress.header(gpu_missing())
+
+
+def pytest_configure(config):
+    """Name what is at work where other processes run the tests, but with ``-q``."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal and config.getoption("numprocesses", None) and config.get_verbosity() >= 0:
+
+        def write(line):
+            terminal.ensure_newline()
+            terminal.write_line(line)
+
+        config.pluginmanager.register(progress.Progress(write))
+
+
 def pytest_collection_modifyitems(items):
     """Begin with what is marked ``long``, so that no worker ends with it; skip ``gpu`` without one.
 
@@ -28,15 +58,9 @@ def pytest_collection_modifyitems(items):
     """
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     marked = [item for item in items if item.get_closest_marker("gpu")]
-    if not marked:
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            launcher.import_cupy()
-    except (ImportError, RuntimeError) as error:
+    if marked and (reason := gpu_missing()):
         for item in marked:
-            item.add_marker(pytest.mark.skip(reason=str(error)))
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

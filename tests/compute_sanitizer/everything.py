@@ -1,4 +1,4 @@
-"""Runs every kernel on small inputs that hurt: ``everything.py PART``; ``--help`` lists the parts.
+"""Runs every kernel on small inputs that hurt: ``everything.py PART ...``; ``--help`` lists them.
 
 A script of its own, for compute-sanitizer slows down all that its process does. What comes out is
 held against the CPU; what was launched is written down, so that a test can tell which kernels are
@@ -618,7 +618,7 @@ def record_launches(file):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("parts", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--racecheck", action="store_true", help="compile kernels for racecheck")
     parser.add_argument("--host", action="store_true", help="on the host executor, without a GPU")
     parser.add_argument("--launched", default=os.devnull, help="a file that gets a line a kernel")
@@ -635,9 +635,11 @@ def main():
         launcher.compile_options = lambda file: (*options_of(file), "-DCONNCOMP_RACECHECK")
     with open(arguments.launched, "w") as file:
         record_launches(file)
-        start = perf_counter()
-        PARTS[arguments.part](cupy)
-    print(f"everything ran, in {perf_counter() - start:.1f} s")
+        for part in arguments.parts:
+            start = perf_counter()
+            PARTS[part](cupy)
+            print(f"{part} ran, in {perf_counter() - start:.1f} s", flush=True)
+    print("everything ran")
 
 
 if __name__ == "__main__":

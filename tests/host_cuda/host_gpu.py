@@ -34,14 +34,24 @@ COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++
 CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{getpass.getuser()}"
 # It finds the thread-local variables of a library as Linux lays them out.
 AVAILABLE = COMPILER is not None and sys.platform == "linux"
+# Which build is loaded by default: in a process for a sanitizer its own.
+SANITIZER = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER")
 
-_COMMON = ("-std=c++20", "-fPIC", "-shared", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
-# CUDA's #pragma unroll; a function of a header that a kernel file does not use.
-_KERNEL = ("-O1", "-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-unused-function")
+_COMMON = ("-std=c++20", "-fPIC", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
+# CUDA's #pragma unroll; a function of a header that a kernel file does not use; what GCC may well
+# be wrong about where it optimises little.
+_KERNEL = (
+    *("-ffp-contract=off", "-Wno-unknown-pragmas", "-Wno-unused-function"),
+    "-Wno-maybe-uninitialized",
+    # Each library has its own __shared__ variables, also of kernels that are in several.
+    *(["-fno-gnu-unique"] if "clang" not in str(COMPILER) else []),
+)
+# With AddressSanitizer -O1 takes twice as long as -Og to compile; without it half as long again,
+# but then kernels run in two thirds of the time.
 _SANITIZERS: dict[str | None, tuple[str, ...]] = {
-    None: (),
-    "thread": ("-fsanitize=thread",),
-    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    None: ("-O1",),
+    "thread": ("-O1", "-fsanitize=thread"),
+    "address": ("-Og", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 }
 _RUNTIME = {None: (), "thread": ("-DHOST_CUDA_THREAD",), "address": ("-DHOST_CUDA_ADDRESS",)}
 
@@ -66,31 +76,34 @@ class _Shape(ctypes.Structure):
 _ERROR_SIZE = 2048  # host_cuda::kErrorSize
 
 
-def _compile(text: bytes, dependencies: bytes, flags: tuple[str, ...]) -> Path:
-    """Compile C++ to a shared library, or find it compiled already."""
+def _key(*parts: bytes | str | Path) -> str:
+    """Return a name for what is made of these parts by the compiler."""
+    return sha256(b"\0".join(map(os.fsencode, (str(COMPILER), *parts)))).hexdigest()[:32]
+
+
+def _compile(name: str, text: bytes, flags: tuple[str, ...], *places: Path) -> None:
+    """Compile a file of C++ for each of the places, but where another process is done already."""
     if COMPILER is None:
         raise RuntimeError("the host executor needs a C++ compiler on PATH")
-    key = sha256(b"\0".join([text, dependencies, *map(os.fsencode, (COMPILER, *flags))]))
-    library = CACHE / f"{key.hexdigest()[:32]}.so"
-    if not library.exists():
-        CACHE.mkdir(mode=0o700, exist_ok=True)
-        if CACHE.stat().st_uid != os.getuid():  # what lies there would be run
-            raise RuntimeError(f"{CACHE} belongs to another user")
-        with tempfile.TemporaryDirectory(dir=CACHE) as work:
-            (cpp := Path(work, "kernels.cpp")).write_bytes(text)
-            built = Path(work, "kernels.so")
-            # The sanitizer of this process is not for the compiler, which it would slow down.
-            environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-            done = subprocess.run(
-                [COMPILER, str(cpp), *flags, "-o", str(built)],
-                capture_output=True,
-                text=True,
-                env=environment,
-            )
-            if done.returncode != 0:
-                raise RuntimeError(f"{COMPILER} failed:\n{done.stderr}")
-            built.replace(library)
-    return library
+    CACHE.mkdir(mode=0o700, exist_ok=True)
+    if CACHE.stat().st_uid != os.getuid():  # what lies there would be run
+        raise RuntimeError(f"{CACHE} belongs to another user")
+    with tempfile.TemporaryDirectory(dir=CACHE) as work:
+        (cpp := Path(work, name)).write_bytes(text)
+        built = Path(work, "built")
+        # The sanitizer of this process is not for the compiler, which it would slow down.
+        environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+        done = subprocess.run(
+            [COMPILER, str(cpp), *flags, "-o", str(built)],
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"{COMPILER} failed:\n{done.stderr}")
+        for place in places:
+            with suppress(FileExistsError):
+                os.link(built, place)
 
 
 @cache
@@ -103,8 +116,26 @@ def _headers(folder: Path) -> bytes:
 @cache
 def _runtime(sanitizer: str | None) -> Path:
     """Compile the executor itself: without sanitizers, which it only informs."""
-    flags = (*_COMMON, "-O2", f"-I{HERE}", *_RUNTIME[sanitizer])
-    return _compile((HERE / "host_cuda.cpp").read_bytes(), _headers(HERE), flags)
+    text = (HERE / "host_cuda.cpp").read_bytes()
+    flags = (*_COMMON, "-O2", "-shared", f"-I{HERE}", *_RUNTIME[sanitizer])
+    library = CACHE / f"{_key(text, _headers(HERE), *flags)}.so"
+    if not library.exists():
+        _compile("executor.cpp", text, flags, library)
+    return library
+
+
+@cache
+def _prelude(sanitizer: str | None) -> Path:
+    """Return a header that includes `host_cuda.h`, which GCC has precompiled beside it."""
+    text = f'#include "{HERE / "host_cuda.h"}"\n'.encode()
+    flags = (*_COMMON, *_KERNEL, *_SANITIZERS[sanitizer])
+    header = CACHE / f"{_key(text, _headers(HERE), *flags)}.h"
+    if not header.exists():
+        if "clang" not in str(COMPILER):
+            _compile("prelude.h", text, flags, header.with_suffix(".h.gch"))
+        CACHE.mkdir(mode=0o700, exist_ok=True)
+        header.write_bytes(text)
+    return header
 
 
 class _HostKernel:
@@ -195,7 +226,7 @@ class HostGpu(Gpu):
         workers: int = 4,
         seconds: int = 100,
         seed: int | None = None,
-        sanitizer: str | None = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER"),
+        sanitizer: str | None = SANITIZER,
         include: str | Path | None = None,
     ) -> None:
         self.xp = np
@@ -228,40 +259,57 @@ class HostGpu(Gpu):
         return kernel
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
-        library = ctypes.CDLL(str(self._library(file, names)))
         return [
-            _HostKernel(name, getattr(library, f"host_cuda_launch_{i}"), self)
-            for i, name in enumerate(names)
+            _HostKernel(name, getattr(ctypes.CDLL(str(place)), f"launch_{place.stem}"), self)
+            for name, place in self._libraries(file, names).items()
         ]
 
-    def _library(self, file: str, names: tuple[str, ...]) -> Path:
-        launches = "".join(
-            f'extern "C" int host_cuda_launch_{i}(const host_cuda::Shape& shape, int count,'
-            " const void* const* arguments, const int64_t* sizes, char* error) {\n"
-            f"  return host_cuda::launch(conncomp::{name},"
-            " shape, count, arguments, sizes, error);\n}\n"
-            for i, name in enumerate(names)
-        )
+    def _libraries(self, file: str, names: tuple[str, ...]) -> dict[str, Path]:
+        """Return the library of each kernel; what no other call has asked for is compiled, as one.
+
+        What needs neither types of values nor dimensions is asked for together with much else.
+        """
         folders = [SOURCES] if self._include is None else [SOURCES, self._include]
         # The executor is found by its path, so that each sanitizer's kernels get their own.
         flags = (
             *_COMMON,
             *_KERNEL,
             *_SANITIZERS[self.sanitizer],
-            # Each library has its own __shared__ variables, also of kernels that are in several.
-            *(["-fno-gnu-unique"] if "clang" not in str(COMPILER) else []),
+            "-shared",
             *(f"-I{folder}" for folder in folders),
             "-include",
-            str(HERE / "host_cuda.h"),
+            str(_prelude(self.sanitizer)),
             str(_runtime(self.sanitizer)),
         )
-        text = (source(file) + launches).encode()
         ours = (SOURCES / file).exists()
-        included = (
-            [(SOURCES / name).read_bytes() for name in sorted(includes(file))] if ours else []
+        made_of = (
+            [(SOURCES / name).read_bytes() for name in sorted(includes(file))]
+            if ours
+            else [_headers(folder) for folder in folders]
         )
-        dependencies = b"\0".join([*included, *map(_headers, [HERE] if ours else [HERE, *folders])])
-        return _compile(text, dependencies, flags)
+        key = _key(source(file), _headers(HERE), *made_of, *flags)
+        places = {name: CACHE / f"{_key(key, name)}.so" for name in names}
+        missing = {name: place for name, place in places.items() if not place.exists()}
+        launches = "".join(
+            f'extern "C" int launch_{place.stem}(const host_cuda::Shape& shape, int count,'
+            " const void* const* arguments, const int64_t* sizes, char* error) {\n"
+            f"  return host_cuda::launch(conncomp::{name},"
+            " shape, count, arguments, sizes, error);\n}\n"
+            for name, place in missing.items()
+        )
+        if missing:
+            text = (source(file) + launches).encode()
+            _compile("kernels.cpp", text, flags, *missing.values())
+        return places
+
+
+def interleavings(count: int) -> range:
+    """Return the seeds of so many interleavings, but of one for ThreadSanitizer.
+
+    That looks for accesses without an order, which it sees however they interleave, and takes a
+    hundred times as long.
+    """
+    return range(1 if SANITIZER == "thread" else count)
 
 
 def sanitizer_library(sanitizer: str) -> str | None:

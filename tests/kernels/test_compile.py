@@ -8,20 +8,22 @@ from collections import defaultdict
 import pytest
 
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
-from specialisations import names_by_file
+from specialisations import names_by_file, template_of
 
 if sys.platform == "darwin":
     pytest.skip("there is no NVRTC for macOS", allow_module_level=True)
 nvrtc = importlib.import_module("cuda.bindings.nvrtc")
 
-# It is machine code all the same, so that what a GPU lacks is found, but in a fifth of the time.
+# Of 90 as users have it; elsewhere what a GPU lacks is found in a fifth of the time.
 UNOPTIMISED = "--Ofast-compile=max"
 GPUS = {
     "75": ("-arch=sm_75", UNOPTIMISED),
     "80": ("-arch=sm_80", UNOPTIMISED),
     "100": ("-arch=sm_100", UNOPTIMISED),
-    "90": ("-arch=sm_90",),  # as for users
+    "90": ("-arch=sm_90",),
 }
+# All but the assembler, which takes three quarters of that.
+PTX = {f"{gpu}-ptx": (f"-arch=compute_{gpu}", UNOPTIMISED) for gpu in GPUS}
 
 
 NAMES = names_by_file()
@@ -50,37 +52,50 @@ def compile_kernels(text, names, options):
 TYPES = re.compile(r"u?int\d+_t|float|double|conncomp::Half")
 
 
-def names_by_gpu(names):
-    """Deal the names of a file: to each kind of GPU some that differ in no more than their types.
-
-    All of them are compiled, each kernel for each kind of GPU, as what a GPU lacks does not depend
-    on types; the optimiser gets one of each kernel.
-    """
-    kernels = defaultdict(list)
+def grouped(names, key):
+    groups = defaultdict(list)
     for name in names:
-        kernels[TYPES.sub("T", name)].append(name)
-    *unoptimised, optimised = GPUS
-    dealt = {capability: [] for capability in GPUS}
-    for each in kernels.values():
-        dealt[optimised].append(each[-1])
-        for k in range(max(len(each), len(unoptimised))):
-            dealt[unoptimised[k % len(unoptimised)]].append(each[k % len(each)])
-    return dealt
+        groups[key(name)].append(name)
+    return groups.values()
+
+
+def without_types(name):
+    return TYPES.sub("T", name)
+
+
+def dealt(names):
+    """Deal the names of a file to the kinds of GPU.
+
+    The compiler sees all of them. Those that differ in no more than their types are dealt to all
+    kinds, as what a GPU lacks does not depend on types. The assembler has one of each of these for
+    the oldest GPU, which lacks the most and has no more shared memory than others; and for each
+    other kind one of each template, as does the optimiser.
+    """
+    kinds = {kind: [] for kind in (*GPUS, *PTX)}
+    oldest, *others = GPUS
+    for alike in grouped(names, without_types):
+        kinds[oldest].append(alike[-1])
+        for k in range(max(len(alike), len(PTX))):
+            kinds[list(PTX)[k % len(PTX)]].append(alike[k % len(alike)])
+    for alike in grouped(names, template_of):
+        for other in others:
+            kinds[other].append(alike[-1])
+    return kinds
 
 
 # The kernels of a file are compiled together, but for those of which there are very many.
 PARTS = {
-    f"{file}-{begin}-{capability}": (file, tuple(chosen[begin : begin + 60]), capability)
+    f"{file}-{begin}-{kind}": (file, tuple(chosen[begin : begin + 60]), kind)
     for file, names in NAMES.items()
-    for capability, chosen in names_by_gpu(names).items()
+    for kind, chosen in dealt(names).items()
     for begin in range(0, len(chosen), 60)
 }
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("file", "names", "capability"), PARTS.values(), ids=PARTS)
-def test_every_kernel_compiles(file, names, capability):
-    options = (*compile_options(file), *GPUS[capability])
+@pytest.mark.parametrize(("file", "names", "kind"), PARTS.values(), ids=PARTS)
+def test_every_kernel_compiles(file, names, kind):
+    options = (*compile_options(file), *(GPUS | PTX)[kind])
     assert compile_kernels(source(file), names, options) == ""
 
 
@@ -100,13 +115,21 @@ def test_mistakes_are_seen(statement, message):
     assert re.search(message, log)
 
 
+def compiled(kinds, key=str):
+    """Return what of each name is compiled for each of the kinds."""
+    return [
+        {(file, key(name)) for file, names, of in PARTS.values() if of == kind for name in names}
+        for kind in kinds
+    ]
+
+
 def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
-    compiled = {capability: set() for capability in GPUS}
-    for _, names, capability in PARTS.values():
-        compiled[capability].update(names)
-    kernels = [{TYPES.sub("T", name) for name in names} for names in compiled.values()]
-    assert all(each == kernels[0] for each in kernels)
-    assert set().union(*compiled.values()) == {name for names in NAMES.values() for name in names}
+    everything = {(file, name) for file, names in NAMES.items() for name in names}
+    assert set().union(*compiled(PTX)) == everything
+    kernels = {(file, without_types(name)) for file, name in everything}
+    assert all(each == kernels for each in compiled(("75", *PTX), without_types))
+    templates = {(file, template_of(name)) for file, name in everything}
+    assert all(each == templates for each in compiled(GPUS, template_of))
 
 
 def test_every_kernel_file_has_a_driver():

@@ -21,6 +21,11 @@ SANITIZERS = {
         ("core_test", 60, "address", "generic"),
         ("core_test", 60, "address", "x86-64-v3"),
         ("core_test", 60, "thread", "generic"),
+        # Compiled once, for any processor, in each build.
+        ("graphs_test", 60, "address", "generic"),
+        ("graphs_test", 60, "thread", "generic"),
+        ("tables_test", 60, "address", "generic"),
+        ("tables_test", 60, "thread", "generic"),
         ("models_test", 100, "address", "generic"),
         ("models_test", 100, "address", "x86-64-v3"),
         ("models_test", 100, "thread", "generic"),
