@@ -23,7 +23,6 @@
 
 #include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"
-#include "cpu/core/parallel.h"
 #include "cpu/tables/ids.h"
 
 namespace conncomp {
@@ -47,9 +46,11 @@ class NumberTable {
                                       is_large ? buckets_ + buckets_ / 2 : 2 * buckets_});
     memory_ = {};
     buckets_ = room_ = 0;
-    memory_ = Buffer<Bucket>(buckets);  // aligned as they are
-    first_ = memory_.data();
-    for_each_index(buckets, [first = first_](int64_t b) { first[b] = {}; });
+    const int64_t words = (buckets + 1) * int64_t(sizeof(Bucket) / sizeof(uint64_t));
+    // A large one is no memory to keep for the next table.
+    memory_ = is_large ? Buffer<uint64_t>::zeros(words) : Buffer<uint64_t>(words);
+    first_ = reinterpret_cast<Bucket*>((uintptr_t(memory_.data()) + sizeof(Bucket) - 1) & -sizeof(Bucket));
+    if (!is_large) std::fill_n(first_, buckets, Bucket{});
     buckets_ = buckets;
     room_ = int64_t(fullest * double(buckets * kSlots));
   }
@@ -100,7 +101,7 @@ class NumberTable {
 
   int64_t next(int64_t bucket) const { return bucket + 1 < buckets_ ? bucket + 1 : 0; }
 
-  Buffer<Bucket> memory_;
+  Buffer<uint64_t> memory_;
   Bucket* first_ = nullptr;
   int64_t buckets_ = 0, room_ = 0;
 };
