@@ -60,7 +60,7 @@ def test_figures_are_those_measured(result, columns):
 
 
 def test_examples_compile():
-    assert len([name for name in EXAMPLES if name.startswith("docs/gpu.rst")]) == 3
+    assert len([name for name in EXAMPLES if name.startswith("docs/gpu.rst")]) == 4
     for name, example in EXAMPLES.items():
         compile(example, name, "exec")
 
