@@ -79,6 +79,8 @@ def test_on_a_gpu(example):
     if "roots" in names:
         expected = conncomp.label(names["image"], numbering="roots")
         assert bool((names["roots"] == expected).all())
+    elif "table" in names:
+        assert all(type(column) is cupy.ndarray for column in names["table"].values())
     else:
         assert type(names["labels"]) is (
             names["torch"].Tensor if "torch" in names else cupy.ndarray
