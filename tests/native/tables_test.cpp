@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,22 +12,11 @@
 #include "cpu/core/process.h"
 #include "cpu/tables/division.h"
 #include "cpu/tables/pair_clusters.h"
+#include "random_cases.h"
 
 using namespace conncomp;
 
 namespace {
-
-std::mt19937_64 generator(1);
-
-int64_t draw(int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(generator);
-}
-
-void check(bool right, const char* what) {
-  if (right) return;
-  std::printf("wrong: %s\n", what);
-  std::exit(1);
-}
 
 // Ids by the names of small numbers, and the column of a side of a batch.
 template <int kWords>
@@ -55,7 +43,7 @@ struct ByteBatch {
   }
   ByteColumn column() const { return {bytes.data(), ends.data(), int64_t(bytes.size())}; }
   void spoil() {
-    for (int64_t& end : ends) Shared::store(&end, draw(-9, 9));
+    for (int64_t& end : ends) Shared::store(&end, int64_t(draw(-9, 9)));
   }
 };
 

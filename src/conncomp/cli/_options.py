@@ -61,6 +61,18 @@ def closed_axes(periodic: bool | list[bool] | list[int], ndim: int, what: str) -
     return [k in periodic or k - ndim in periodic for k in range(ndim)]
 
 
+def top_option(what: str) -> Callable[[Any], Any]:
+    """Return the option that tells how many of the largest, components or clusters, to list."""
+    return click.option(
+        "--top",
+        metavar="K",
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help=f"How many of the largest {what} to list.",
+    )
+
+
 input_argument = click.argument(
     "input", metavar="IN", type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )

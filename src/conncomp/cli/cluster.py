@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._optional import optional
 from conncomp.cli._errors import in_options
-from conncomp.cli._options import json_option, threads_option
+from conncomp.cli._options import json_option, threads_option, top_option
 from conncomp.cli._output import check_distinct, output_file
 from conncomp.cli._report import (
     Counter,
@@ -141,14 +141,7 @@ def _parse_thresholds(
     help="Most that the run may take, such as 8G, before it ends with an error. Default: what is "
     "free.",
 )
-@click.option(
-    "--top",
-    metavar="K",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="How many of the largest clusters to list.",
-)
+@top_option("clusters")
 @threads_option
 @json_option
 def cluster(

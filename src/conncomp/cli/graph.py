@@ -19,6 +19,7 @@ from conncomp.cli._options import (
     input_argument,
     json_option,
     threads_option,
+    top_option,
 )
 from conncomp.cli._output import check_distinct, output_file, write_rows
 from conncomp.cli._picture import plot_sizes
@@ -71,14 +72,7 @@ from conncomp.kernels.cuda import launcher
     type=click.Choice(list(FORMATS)),
     help="Of IN; by default that of its name or else of its content.",
 )
-@click.option(
-    "--top",
-    metavar="K",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="How many of the largest components to list.",
-)
+@top_option("components")
 @click.option(
     "--histogram",
     metavar="FILE.png",

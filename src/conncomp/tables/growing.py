@@ -223,7 +223,7 @@ class ClusterPairs:
         self._check_places([*chain.from_iterable(sides), *([weights] if weights else [])])
         if self._space is None or self._space.size == 0:  # there is no type to keep to yet
             first = sides[0][0]
-            self._library = library_of(given[0] if isinstance(given, tuple) else given)
+            self._library = _library_of_side(given)
             self._stays_on_gpu = first.on_gpu
             on_gpu = choose_device(self._device, first.on_gpu, first.name) == "cuda"
             families = [common_family(columns) for columns in by_part]
@@ -437,5 +437,9 @@ def _stream_of(columns: list[Column], given: Any) -> AbstractContextManager[obje
     """Work where columns are, on the stream that is current in the library they were given in."""
     if not columns[0].on_gpu:
         return nullcontext()
-    library = library_of(given[0] if isinstance(given, tuple) else given)
-    return caller_stream(library, gpu_of(columns[0]))
+    return caller_stream(_library_of_side(given), gpu_of(columns[0]))
+
+
+def _library_of_side(given: Any) -> str:
+    """Return the library of a column, or of the first one of several."""
+    return library_of(given[0] if isinstance(given, tuple) else given)

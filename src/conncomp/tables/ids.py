@@ -99,11 +99,6 @@ class Ids:
         self.types: list[Any] = []  # that came, each once
         self._mixed = self._negative = self._large = False  # of integers
 
-    @property
-    def parts(self) -> int:
-        """Of how many columns the ids are."""
-        return 1
-
     def admit(self, columns: Sequence[Column], interned: Any) -> None:
         """Accept columns of other types, or raise an error that names both.
 

@@ -28,8 +28,8 @@ class GpuClusters:
     ----------
     gpu : Gpu
     thresholds : list of float
-        Ascending; at least one, which has no meaning where pairs have no weights. None where ids
-        are only numbered.
+        Ascending; one, which has no meaning, where pairs have no weights, and none where ids are
+        only numbered.
     first_rows : int, optional
         As of `IdNumbers`.
     """
