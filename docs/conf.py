@@ -10,7 +10,7 @@ from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = str(HERE), str(HERE.parent)
 
 import papers_page  # noqa: E402
 import public_api  # noqa: E402
@@ -126,7 +126,7 @@ def _write_algorithms(app):
 
 def _write_papers(app):
     """Write the pages of the papers' figures and tables."""
-    results = Path(app.srcdir).parent / "benchmarks" / "papers"
+    results = Path(app.srcdir).parent / "reproductions" / "results"
     papers_page.write(results, Path(app.srcdir) / "generated" / "papers")
 
 

@@ -1,4 +1,4 @@
-"""The pages of the papers' figures and tables, written from what is in ``benchmarks/papers``."""
+"""The pages of the papers' figures and tables, written from ``reproductions/results``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from conncomp.bench.papers import PAPERS, Exhibit, Paper, files_of
+from reproductions import PAPERS, Exhibit, Paper, files_of
 
 DEVICES = {"cuda": "On one GPU", "cpu": "On the CPU"}
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}

@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LICENCES = {"LICENSE", "licenses/README.txt", "licenses/nanobind.txt", "licenses/robin-map.txt"}
 MOST_BYTES = 8 << 20
-NOT_IN_SDIST = (".ci/", ".github/", "benchmarks/", "recipe/")
-NOT_IN_WHEEL = "src/conncomp/bindings/"
+NOT_IN_SDIST = (".ci/", ".github/", "benchmarks/", "recipe/", "reproductions/")
+NOT_IN_WHEEL = ("src/conncomp/bindings/", "src/conncomp/kernels/cpu/")
 COMPILED = ("conncomp/_native.", "conncomp/_registers_")
 NEEDED = ("conncomp/_native", "conncomp/_registers_generic")
 
@@ -42,8 +42,7 @@ def check_sdist(path):
     everything = tracked()
     wanted = {name for name in everything if not name.startswith(NOT_IN_SDIST)} | {"PKG-INFO"}
     notes = {name for name in everything if name.startswith("benchmarks/")}
-    heavy = {name for name in notes if name.startswith("benchmarks/papers/")}
-    return differences(set(files), wanted, notes - heavy)
+    return differences(set(files), wanted, notes)
 
 
 def check_wheel(path):

@@ -13,7 +13,7 @@ from conncomp import connected_components, label
 from conncomp._algorithms import choose_algorithm
 from conncomp.graph import algorithms as graph_algorithms
 from conncomp.grid import algorithms as grid_algorithms
-from conncomp.kernels.cuda.launcher import SOURCES
+from native_program import KERNELS
 
 TABLES = {
     "arrays": grid_algorithms.ALGORITHMS,
@@ -158,9 +158,10 @@ def test_sources(function, record):
     words = re.findall(r"[^\W\d_]{2,}|\d{4}", record.source)
     assert all(word in references for word in words)
     if record.specialisations:
-        files = [SOURCES / next(record.specialisations[0]())[0]]
-    else:
-        files = (SOURCES / "cpu").glob(f"*/{record.name.replace('-', '_')}.h")
+        files = [KERNELS / next(record.specialisations[0]())[0]]
+    else:  # in the tree: wheels have what was compiled of it
+        files = list((KERNELS / "cpu").glob(f"*/{record.name.replace('-', '_')}.h"))
+        assert files or record.name == "auto"
     for file in files:
         header = file.read_text().split("#pragma once")[0]
         assert all(word in header for word in words)

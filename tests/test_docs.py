@@ -140,4 +140,5 @@ def test_installs_are_those_of_ci():
         'pip install ".[cli,models,plots]"',
         'pip install "conncomp[test]"',
         'pip install ".[cuda13]"',
+        "pip install ./reproductions",
     }

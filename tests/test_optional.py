@@ -61,7 +61,6 @@ TAKERS = {
         COMMAND.format("graph arcs.txt --histogram a.png"),
         COMMAND.format("simulate potts --shape 8x8 --sweeps 4 --plot a.png"),
         COMMAND.format("bench report real.json -o a.html"),
-        COMMAND.format("bench paper wang-2013 --exhibit sizes -o out"),
     ],
     "jinja2": [COMMAND.format("bench report real.json -o a.html")],
     "msgspec": [

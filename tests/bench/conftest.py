@@ -1,39 +1,13 @@
 import json
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 
 import click.testing
-import numpy as np
 import pytest
 
-import conncomp
-from conncomp.bench import devices, machine, runner
-from conncomp.bench.papers import laboratory
-from conncomp.bench.peers import TABLES
 from conncomp.bench.results import GraphResult, GraphRow, GridResult, GridRow, Machine, Run
 from conncomp.cli._command import command
-from conncomp.grid import labelling
-from fake_gpu import FakeGpu
-from host_cuda.host_gpu import AVAILABLE, HostGpu
-
-# Before a test puts others in their places.
-LABEL, CONNECTED_COMPONENTS = conncomp.label, conncomp.connected_components
-ON_GPU = {kind: table["cuda"] for kind, table in TABLES.items()}
-
-
-@pytest.fixture(autouse=True)
-def _same_threads():
-    threads = conncomp.get_num_threads()
-    yield
-    conncomp.set_num_threads(threads)
-
-
-@pytest.fixture(autouse=True)
-def _small_cache(monkeypatch):
-    """Measure the copy rate on little memory."""
-    monkeypatch.setattr(machine, "_last_level_cache", lambda: 1 << 20)
+from measured_gpu import *  # noqa: F403
 
 
 @pytest.fixture
@@ -137,72 +111,3 @@ def write():
         return path
 
     return write
-
-
-@pytest.fixture
-def gpu(monkeypatch):
-    """Let conncomp work on a GPU that is not there, by the algorithms "auto" and "plain"."""
-    fake = FakeGpu(conncomp.connected_components, conncomp.label)
-    for module in ("kernels.cuda.launcher", "_arrays"):
-        monkeypatch.setattr(f"conncomp.{module}.import_cupy", lambda: fake)
-    monkeypatch.setattr("conncomp.graph.graph.current_gpu", lambda: SimpleNamespace(xp=fake))
-    checked = SimpleNamespace(symmetric=True, wrong=False)  # by a kernel
-    monkeypatch.setattr("conncomp.graph.graph.check_rows", lambda *rows: checked)
-    monkeypatch.setattr(devices, "WARM_UP", 0)
-    monkeypatch.setattr(devices, "COPY_BYTES", 1 << 20)
-
-    def move(graph, device):
-        return fake.move_graph(graph, device)
-
-    monkeypatch.setattr(conncomp.Graph, "to", move)
-    monkeypatch.setattr(conncomp, "connected_components", fake.connected_components)
-    monkeypatch.setattr(conncomp, "label", fake.label)
-    for kind, table in TABLES.items():
-        known = TABLES["grid" if kind == "grid" else "graph"]["cuda"]["auto"]
-        monkeypatch.setitem(table, "cuda", dict.fromkeys(("auto", "plain"), known))
-    return fake
-
-
-@pytest.fixture
-def kernels_on_host(gpu, monkeypatch):
-    """Let contenders run their kernels on the host executor; each call takes longer than the last.
-
-    What has an array to write to works on the GPU, everything else on the CPU.
-    """
-    if not AVAILABLE:
-        pytest.skip("there is nothing that the host executor needs")
-    executor, milliseconds = HostGpu(), count(1)
-
-    def label(image, **options):
-        return LABEL(image, device="cuda" if "out" in options else "cpu", **options)
-
-    def connected_components(graph, **options):
-        if "out" not in options:
-            return CONNECTED_COMPONENTS(graph, **options)
-        names = "algorithm", "numbering", "out", "workspace"
-        algorithm, numbering, out, workspace = (options.pop(name) for name in names)
-        kind = "graph" if options.pop("connection") == "weak" else "strong"
-        record = ON_GPU[kind][algorithm]
-        task = numbering == "consecutive", True
-        counts = record.fill(
-            executor, graph, out, workspace, *task, **record.check_options(options)
-        )
-        return counts, out
-
-    for kind, records in ON_GPU.items():
-        monkeypatch.setitem(TABLES[kind], "cuda", records)
-    monkeypatch.setattr(conncomp, "label", label)
-    monkeypatch.setattr(conncomp, "connected_components", connected_components)
-    monkeypatch.setattr(labelling, "current_gpu", lambda: executor)
-    monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
-    monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
-    monkeypatch.setattr(conncomp.Graph, "to", lambda graph, device: graph)
-    monkeypatch.setattr(devices.Cuda, "place", lambda _, data: data)
-    monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
-    monkeypatch.setattr(devices.Cuda, "capture", lambda _, call: call)
-    monkeypatch.setattr(gpu, "empty", np.empty)
-    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
-    monkeypatch.setattr(runner, "MOST_RUNS", 1)
-    on_cpu = devices.Cpu()
-    monkeypatch.setattr(laboratory, "make_input", lambda entry, _: runner.make_input(entry, on_cpu))
-    return executor

@@ -5,14 +5,20 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from importlib import import_module
 
 from conncomp._optional import hint
 
 
 def main() -> None:
     """Run the command with the arguments of the process, and exit."""
+    run("conncomp.cli._command", "command", "conncomp")
+
+
+def run(module: str, name: str, program: str) -> None:
+    """Run a command of a module, under the name of a program, as `main` does."""
     try:
-        from conncomp.cli._command import command
+        command = getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         # Only the libraries of the extra: anything else that is missing is our own fault.
         missing = (error.name or "").partition(".")[0]
@@ -28,4 +34,4 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
     # tifffile tells what it makes of damaged files in lines of its own.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
-    command(prog_name="conncomp")
+    command(prog_name=program)

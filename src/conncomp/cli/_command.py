@@ -7,7 +7,7 @@ import logging
 
 import click
 
-from conncomp.cli._errors import OneLineErrors
+from conncomp.cli._errors import OneLineErrorsGroup
 from conncomp.cli.bench import bench
 from conncomp.cli.cluster import cluster
 from conncomp.cli.graph import graph
@@ -18,7 +18,7 @@ from conncomp.cli.view import view
 
 
 @click.group(
-    cls=OneLineErrors,
+    cls=OneLineErrorsGroup,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

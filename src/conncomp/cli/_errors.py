@@ -14,8 +14,8 @@ import click
 from conncomp.io.files import printable
 
 
-class OneLineErrors(click.Group):
-    """A group of commands that say in one line why they failed, and then exit with status 2."""
+class OneLineErrors(click.Command):
+    """A command that says in one line why it failed, and then exits with status 2."""
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **extra: Any) -> NoReturn:
         """Run, and exit with the status."""
@@ -38,7 +38,7 @@ class OneLineErrors(click.Group):
         raise SystemExit(status)
 
     def invoke(self, context: click.Context) -> Any:
-        """Run the subcommand; an interrupt, too, is one line."""
+        """Do the work; an interrupt, too, is one line."""
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
@@ -48,6 +48,10 @@ class OneLineErrors(click.Group):
         except KeyboardInterrupt:
             click.echo("conncomp: interrupted", err=True)
             raise SystemExit(130) from None
+
+
+class OneLineErrorsGroup(OneLineErrors, click.Group):
+    """A group of such commands."""
 
 
 @contextmanager

@@ -1,0 +1,226 @@
+"""The command: ``python -m reproductions``, and ``conncomp bench paper`` where it is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
+
+import conncomp
+from conncomp._optional import optional
+from conncomp._progress import progress_display
+from conncomp.bench.devices import DEVICES, DeviceName
+from conncomp.cli._errors import OneLineErrors
+from conncomp.cli._options import threads_option
+from conncomp.cli._report import Row, show
+from reproductions import (
+    PAPERS,
+    SIZES,
+    Exhibit,
+    Findings,
+    Paper,
+    RefusalError,
+    files_of,
+    is_done,
+    measure,
+)
+
+VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told here"}
+
+
+@click.command(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("name", metavar="PAPER", type=click.Choice(list(PAPERS)))
+@click.option("--figure", "figures", metavar="N", multiple=True, help="A figure, by its number.")
+@click.option("--table", "tables", metavar="N", multiple=True, help="A table, by its number.")
+@click.option(
+    "--exhibit",
+    "exhibits",
+    metavar="NAME",
+    multiple=True,
+    help="By the name in the list, for what has no number, too.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="All that can be measured on the device and is not in DIR yet.",
+)
+@click.option("--list", "only_list", is_flag=True, help="List figures and tables, and stop.")
+@click.option(
+    "--device",
+    type=click.Choice(list(DEVICES)),
+    default="cpu",
+    show_default=True,
+    help="cuda measures on the GPU. Some figures are of kernels that need one.",
+)
+@threads_option
+@click.option(
+    "--size",
+    metavar="[small|paper|today]",
+    type=click.Choice(SIZES),
+    default="small",
+    show_default=True,
+    help="small takes seconds, paper has the inputs of the paper, today larger ones.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where a result and a picture of each go, such as figure-2.json and figure-2.png; made if "
+    "need be.",
+)
+@click.option("--force", is_flag=True, help="Replace files that are there.")
+def paper(
+    name: str,
+    figures: tuple[str, ...],
+    tables: tuple[str, ...],
+    exhibits: tuple[str, ...],
+    everything: bool,
+    only_list: bool,
+    device: DeviceName,
+    size: str,
+    output: Path | None,
+    force: bool,
+) -> None:
+    """Measure the figures and tables of a paper again, beside its values.
+
+    PAPER is ecl-cc-2018, hawick-2010, weigel-2011, wang-2013 or maddix-2014. Each figure or table
+    is written as soon as it is there, so what is done stays if the command is interrupted, and
+    --all goes on with what is not there yet. What the paper says in words is held against what is
+    measured.
+    """
+    chosen = PAPERS[name]
+    if only_list:
+        facts: list[Row] = [("paper", chosen.citation)]
+        if chosen.kept:
+            facts.append(("times", "of one exhibit alone; several share what the first measures"))
+        show({}, facts, _list(chosen), as_json=False, names=2)
+        return
+    asked = [f"figure-{n}" for n in figures] + [f"table-{n}" for n in tables] + [*exhibits]
+    names = _choose(chosen, asked, everything, device)
+    if output is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
+    optional("matplotlib.figure")
+    try:
+        where = DEVICES[device]()
+    except (ImportError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+    if force:
+        for kept in chosen.kept:
+            (output / kept).unlink(missing_ok=True)
+    else:
+        names = _not_done(chosen, names, everything, output, device, size)
+    done: list[tuple[str, Findings]] = []
+    refusals: list[tuple[str, RefusalError]] = []
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    try:
+        with progress_display(*columns) as progress:
+            task = progress.add_task("copy rate", total=len(names))
+            for pair in measure(
+                chosen,
+                names,
+                device=where,
+                size=size,
+                threads=conncomp.get_num_threads(),
+                output=output,
+                notify=lambda step: progress.update(task, description=step),
+                leave_out=(lambda *refusal: refusals.append(refusal)) if everything else None,
+            ):
+                done.append(pair)
+                progress.update(task, completed=len(done))
+    finally:  # after an interrupt, too
+        facts = [("paper", chosen.citation)]
+        if done:
+            show({}, facts, _table(done, output), _claims(done), as_json=False, names=2)
+        for exhibit, reason in refusals:
+            click.echo(f"conncomp: {exhibit} is left out: {reason}", err=True)
+
+
+def _choose(paper: Paper, asked: list[str], everything: bool, device: DeviceName) -> list[str]:
+    """Return the exhibits asked for, in the order of the paper."""
+    if everything and asked:
+        raise click.UsageError("--all is everything; leave out --figure, --table and --exhibit.")
+    if not (everything or asked):
+        raise click.UsageError("Say --figure N, --table N, --exhibit NAME, --all, or --list.")
+    for name in asked:
+        if name not in paper.exhibits:
+            there_are = ", ".join(paper.exhibits)
+            raise click.UsageError(f"{paper.name} has no {name}; there are {there_are}.")
+        if device not in paper.exhibits[name].seconds:
+            what = "is of the CPU; use --device cpu"
+            if device == "cpu":
+                what = "is of kernels for a GPU; use --device cuda"
+            raise click.UsageError(f"{name} {what}.")
+    return [
+        name
+        for name, exhibit in paper.exhibits.items()
+        if name in asked or (everything and device in exhibit.seconds)
+    ]
+
+
+def _not_done(
+    paper: Paper, names: list[str], resume: bool, output: Path, device: str, size: str
+) -> list[str]:
+    """Return the exhibits that are not there; unless work is resumed, all have to be new."""
+    missing = []
+    for name in names:
+        result = files_of(name, output)[0]
+        try:
+            done = is_done(paper, name, output, device, size)
+        except (OSError, ValueError) as error:
+            raise click.ClickException(f"{error}; --force replaces it") from None
+        if done and not resume:
+            raise click.ClickException(f"{result} is there already; --force replaces it")
+        if not done:
+            missing.append(name)
+    return missing
+
+
+def _list(paper: Paper) -> list[Row]:
+    def estimate(exhibit: Exhibit, device: DeviceName) -> str:
+        return " / ".join(map(_duration, exhibit.seconds.get(device, ()))) or "-"
+
+    return [
+        ("name", "what it is", "on the CPU: small, paper, today", "on a GPU"),
+        *(
+            (name, exhibit.title, estimate(exhibit, "cpu"), estimate(exhibit, "cuda"))
+            for name, exhibit in paper.exhibits.items()
+        ),
+    ]
+
+
+def _duration(seconds: float) -> str:
+    """Return about how long something takes.
+
+    Examples
+    --------
+    >>> _duration(20), _duration(150), _duration(9000)
+    ('20 s', '2 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _table(done: list[tuple[str, Findings]], output: Path) -> list[Row]:
+    return [
+        ("exhibit", "picture", "points"),
+        *(
+            (findings["title"], str(files_of(name, output)[1]), str(len(findings["rows"])))
+            for name, findings in done
+        ),
+    ]
+
+
+def _claims(done: list[tuple[str, Findings]]) -> list[Row]:
+    """Return what the paper says in words, and what is measured."""
+    return [
+        ("as they say", "as we find", ""),
+        *(
+            (claim["says"], claim["here"], VERDICTS[claim["holds"]])
+            for _, findings in done
+            for claim in findings["claims"]
+        ),
+    ]

@@ -1,0 +1,297 @@
+"""Tables 1 and 2: the programs and the graphs; Table 4: the lengths of paths; Fig. 10: kernels."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+from conncomp.bench.peers import PEERS
+from reproductions.ecl_cc_2018.claims import HUBS, STAND_INS, share
+from reproductions.ecl_cc_2018.laboratory import Laboratory
+from reproductions.ecl_cc_2018.pictures import cell, starred
+from reproductions.ecl_cc_2018.published import SOURCE, TABLE_2, TABLE_4
+from reproductions.laboratory import Row
+from reproductions.paper import Claim, Findings
+from reproductions.pictures import legend, table
+
+# ------------------------------------------------------------------------------------------ Table 1
+
+NOT_BUILT = "published column only: in C++, not built here"
+# (device, serial or parallel, name, version and source in the paper, what is measured of it).
+PROGRAMS = (
+    ("GPU", "parallel", "ECL-CC", "1.0 [8]", "ecl"),
+    ("GPU", "parallel", "Groute", "[12]", NOT_BUILT),
+    ("GPU", "parallel", "Gunrock", "[13]", NOT_BUILT),
+    ("GPU", "parallel", "IrGL", "[18]", "published column only: had from its author"),
+    ("GPU", "parallel", "Soman", "[35]", "soman, written anew"),
+    ("CPU", "parallel", "CRONO", "0.9 [4]", NOT_BUILT),
+    ("CPU", "parallel", "ECL-CC OMP", "1.0", "ecl on all threads"),
+    ("CPU", "parallel", "Galois", "2.3.0 [10]", NOT_BUILT),
+    ("CPU", "parallel", "Ligra+ BFSCC", "[21]", NOT_BUILT),
+    ("CPU", "parallel", "Ligra+ Comp", "[22]", NOT_BUILT),
+    ("CPU", "parallel", "Multistep", "[24]", NOT_BUILT),
+    ("CPU", "parallel", "ndHybrid", "[25]", NOT_BUILT),
+    (
+        *("CPU", "serial", "Boost", "1.62.0 [3]"),
+        "published column only: pip has no wheel of graph-tool",
+    ),
+    ("CPU", "serial", "ECL-CC SER", "1.0", "ecl on 1 thread"),
+    ("CPU", "serial", "Galois", "2.3.0 [10]", NOT_BUILT),
+    ("CPU", "serial", "igraph", "[17]", "igraph"),
+    ("CPU", "serial", "Lemon", "1.3.1 [20]", NOT_BUILT),
+)
+TODAY = (
+    ("GPU", "parallel", "auto", "", "the default of this library"),
+    ("CPU", "parallel", "auto", "", "the default of this library"),
+    ("CPU", "parallel", "NetworKit", "", "networkit"),
+    ("CPU", "serial", "NetworKit", "", "networkit-serial"),
+    ("CPU", "serial", "SciPy", "", "scipy"),
+)
+
+
+def programs(laboratory: Laboratory) -> Findings:
+    """List the programs of the paper, and what is measured of each."""
+    laboratory.notify("versions of libraries")
+    versions = _versions()
+    names = ("device", "kind", "program", "in_the_paper", "measured")
+    rows = []
+    for number, line in enumerate((*PROGRAMS, *TODAY)):
+        row: Row = dict(zip(names, line, strict=True))
+        if row["measured"] in versions:
+            row["measured"] += f" {versions[row['measured']]}"
+        rows.append({**row, "since": number >= len(PROGRAMS)})
+    return {"rows": rows, "published": {"source": SOURCE}}
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of libraries, or that they are not installed."""
+    versions = {}
+    for peer in PEERS["graph"]:
+        try:
+            versions[peer.name] = peer(1).version
+        except ImportError:
+            versions[peer.name] = "(not installed)"
+    return versions
+
+
+def draw_programs(findings: Findings, canvas: Any) -> None:
+    """Draw Table 1 with a column of what is measured."""
+    table(
+        canvas,
+        ("program", "device", "", "version, source in 2018", "measured here"),
+        [
+            (
+                row["program"] + (" (since)" if row["since"] else ""),
+                *(row["device"], row["kind"], row["in_the_paper"], row["measured"]),
+            )
+            for row in findings["rows"]
+        ],
+    )
+
+
+# ------------------------------------------------------------------------------------------ Table 2
+
+FIELDS = ("vertices", "arcs", "d_min", "d_avg", "d_max", "components")
+
+
+def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
+    """Describe the graphs."""
+    measured = laboratory.graphs(checkpoint)
+    rows = [
+        {name: row[name] for name in ("input", "description", "stand_in", *FIELDS)}
+        for row in measured.rows
+    ]
+    return {
+        "rows": rows,
+        "fits": {
+            name: max(row[name] for row in rows) / min(row[name] for row in rows)
+            for name in ("vertices", "arcs", "d_avg", "d_max")
+            if rows
+        },
+        "published": {"table": TABLE_2, "source": SOURCE},
+        **measured.described(),
+        "size": laboratory.size,
+    }
+
+
+def draw_inputs(findings: Findings, canvas: Any) -> None:
+    """Draw Table 2 with the published values below ours."""
+    names, lines = starred(findings["rows"]), []
+    by_graph = {row["input"]: row for row in findings["rows"]}
+    for graph in TABLE_2["vertices"]:
+        published = (cell(TABLE_2[name][graph], int(name == "d_avg")) for name in FIELDS)
+        values = ("left out",) + ("",) * (len(FIELDS) - 1)
+        if row := by_graph.get(graph):
+            values = tuple(cell(row[name], int(name == "d_avg")) for name in FIELDS)
+        lines += [(names.get(graph, graph), "2018", *published), ("", "here", *values)]
+    header = ("graph, * stands in", "", "vertices", "arcs", "d min", "d avg", "d max", "components")
+    table(canvas, header, lines)
+
+
+def claims_of_inputs(findings: Findings) -> list[Claim]:
+    """Return what section 4 says of Table 2."""
+    said = {
+        "vertices": ("number of vertices", 777),
+        "arcs": ("number of edges", 1352),
+        "d_avg": ("average degree", 41),
+        "d_max": ("maximum degree", 53_476),
+    }
+    return [
+        Claim(
+            f"Sec. 4: the {words} differs by up to a factor of {times:,}",
+            f"{findings['fits'][name]:,.0f}" if name in findings["fits"] else "not measured",
+            0.8 <= findings["fits"][name] / times <= 1.25 if name in findings["fits"] else None,
+            "graphs are smaller at this size, or left out, and stand-ins have hubs of their own",
+        )
+        for name, (words, times) in said.items()
+    ]
+
+
+# ------------------------------------------------------------------------------------------ Table 4
+
+
+def paths(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
+    """Count paths and their lengths."""
+    measured = laboratory.graphs(checkpoint)
+    return {
+        "rows": [
+            {"input": row["input"], "stand_in": row["stand_in"], "jump": int(jump), **lengths}
+            for row in measured.rows
+            for jump, lengths in row["paths"].items()
+        ],
+        "published": {"table": TABLE_4, "source": SOURCE, "jump": 4},
+        **measured.described(),
+        "size": laboratory.size,
+    }
+
+
+def draw_paths(findings: Findings, canvas: Any) -> None:
+    """Draw Table 4: of intermediate jumping, and of none."""
+    by_graph: dict[str, dict[int, Row]] = {}
+    for row in findings["rows"]:
+        by_graph.setdefault(row["input"], {})[row["jump"]] = row
+    names, lines = starred(findings["rows"]), []
+    for graph, rows in by_graph.items():
+        jumped, plain = rows[4], rows[3]
+        lines.append(
+            (
+                names[graph],
+                *(cell(jumped[name]) for name in ("average", "average_walked")),
+                cell(TABLE_4["average"][graph]),
+                *(cell(jumped["maximum"], 0), cell(TABLE_4["maximum"][graph], 0)),
+                *(cell(plain["average"]), cell(plain["maximum"], 0)),
+            )
+        )
+    header = (
+        *("graph, * stands in", "average", "without those of 0", "in 2018"),
+        *("maximum", "in 2018", "Jump3: average", "maximum"),
+    )
+    table(canvas, header, lines)
+
+
+def claims_of_paths(findings: Findings) -> list[Claim]:
+    """Return what section 5.1 says of Table 4."""
+    jumped = {row["input"]: row for row in findings["rows"] if row["jump"] == 4}
+    averages = {graph: row["average_walked"] for graph, row in jumped.items()}
+    longest = {graph: row["maximum"] for graph, row in jumped.items()}
+    if not averages:
+        return []
+    typical = statistics.median(averages.values())
+    last = max(averages, key=lambda graph: averages[graph])
+    return [
+        Claim(
+            "Sec. 5.1: the paths tend to be very short on average, 1.01 to 2.62 but for europa_osm",
+            f"{min(averages.values()):.2f} to {max(averages.values()):.2f}, median {typical:.2f}",
+            typical < 2.62,
+            STAND_INS,
+        ),
+        Claim(
+            "Sec. 5.1: even the longest paths tend to be quite short (at most 91 elsewhere)",
+            f"{max(longest.values())} at most, median {statistics.median(longest.values()):g}",
+            statistics.median(longest.values()) <= 91,
+            STAND_INS,
+        ),
+        Claim(
+            "Sec. 5.1: the exception is europa_osm, with average and maximum substantially longer "
+            "(4.26 and 122)",
+            f"the longest average is {averages[last]:.2f}, of {last}; of europa_osm "
+            + ", ".join(cell(of.get("europa_osm")) for of in (averages, longest)),
+            last == "europa_osm" and longest["europa_osm"] == max(longest.values()),
+            "ours stands in for it in natural order, and the order is what the paths depend on, as "
+            "the exhibit vertex-order shows",
+        ),
+    ]
+
+
+# ---------------------------------------------------------------------------------------- Figure 10
+
+KERNELS = {
+    "ecl_init": ("initialization", 0.098),
+    "ecl_low": ("compute 1", 0.471),
+    "ecl_mid": ("compute 2", 0.265),
+    "ecl_high": ("compute 3", 0.109),
+    "ecl_finish": ("finalization", 0.057),
+}
+COMPUTE = ("ecl_low", "ecl_mid", "ecl_high")
+
+
+def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
+    """Measure which share of the time each kernel takes."""
+    measured, rows = laboratory.graphs(checkpoint), []
+    for row in measured.rows:
+        total = sum(row["kernels"].values())
+        parts = {name: seconds / total for name, seconds in row["kernels"].items()}
+        rows.append(
+            {
+                "input": row["input"],
+                "stand_in": row["stand_in"],
+                "milliseconds": 1e3 * total,
+                "shares": parts,
+            }
+        )
+    return {
+        "rows": rows,
+        "fits": {
+            name: statistics.mean(row["shares"][name] for row in rows) if rows else None
+            for name in KERNELS
+        },
+        "published": {
+            "shares": {name: said for name, (_, said) in KERNELS.items()},
+            "compute": 0.845,
+            "machine": "GeForce GTX Titan X",
+            "source": SOURCE,
+        },
+        **measured.described(),
+        "size": laboratory.size,
+    }
+
+
+def draw_kernels(findings: Findings, canvas: Any) -> None:
+    """Draw Fig. 10, with the averages here and in the paper at the right."""
+    canvas.set_size_inches(10, 5.5)
+    axes = canvas.subplots()
+    groups = [row["shares"] for row in findings["rows"]]
+    groups += [findings["fits"], findings["published"]["shares"]]
+    names = [*starred(findings["rows"]).values(), "average", "average in 2018"]
+    bottom = [0.0] * len(groups)
+    for kernel, (words, _) in KERNELS.items():
+        heights = [100 * (parts[kernel] or 0) for parts in groups]
+        axes.bar(range(len(groups)), heights, 0.8, bottom=bottom, label=f"{words} ({kernel})")
+        bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
+    axes.set_xticks(range(len(groups)), names, rotation=90, fontsize="x-small")
+    axes.set(ylabel="% of the runtime", ylim=(0, 130), yticks=range(0, 101, 20))
+    legend(axes)
+
+
+def claims_of_kernels(findings: Findings) -> list[Claim]:
+    """Return what section 5.1 says of Fig. 10."""
+    parts = findings["fits"]
+    whole = [parts[name] for name in COMPUTE]
+    said = [
+        share(f"Sec. 5.1: on average {words} takes {100 * of:.1f} %", of, parts[name], HUBS, 0.05)
+        for name, (words, of) in KERNELS.items()
+    ]
+    total = None if None in whole else sum(whole)
+    words = "Sec. 5.1: 84.5 % of the total runtime is spent in the computation phase"
+    return [*said, share(words, 0.845, total, HUBS, 0.05)]

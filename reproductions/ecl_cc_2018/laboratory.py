@@ -1,0 +1,284 @@
+"""What the figures and tables share: all that is measured of a graph, while it is there."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import count, takewhile
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import conncomp
+from conncomp.bench.devices import DeviceName
+from conncomp.bench.inputs import Input, check_memory
+from conncomp.bench.peers import (
+    TABLES,
+    Contender,
+    Ours,
+    OursOnGpu,
+    algorithms,
+    peers,
+    variants,
+)
+from conncomp.bench.runner import measure_input
+from conncomp.bench.suites.graphs import ECL, Published, published_graph
+from conncomp.graph import Graph
+from conncomp.io import atomic_path
+from conncomp.kernels.cuda.papers import ecl
+from reproductions.laboratory import Laboratory as CommonLaboratory
+from reproductions.laboratory import Row
+from reproductions.threads import OnThreads
+
+SUITE = "ecl-18"
+KEPT = "measured-graphs.checkpoint"  # beside the results
+DEFAULTS = {name: choices[0] for name, choices in ecl.OPTIONS.items()}
+# Three on one thread, and one on all; others take minutes or hold each edge as an object.
+CPU_LIBRARIES = ("scipy", "igraph", "networkit-serial", "networkit")
+# An algorithm that sweeps until nothing changes is given up after so many seconds.
+LIMITS = {"cpu": 30.0, "cuda": 0.1}
+KERNEL_RUNS = 9
+
+# At size paper these have a part of their vertices, or else to make and to check them would take
+# most of the time: Qhull triangulates, SciPy finds trees of roads and the right answers.
+PARTS = {"delaunay_n24": 1 / 16, "europa_osm": 1 / 4, "uk-2002": 1 / 4, "USA-road-d.USA": 1 / 4}
+# What is made as its generator's authors made it can be made larger, too.
+GROWTH = {"2d-2e20.sym": 16, "r4-2e23.sym": 4, "rmat22.sym": 4}
+FEW_ARCS = 3000
+# At size paper on a CPU, where all libraries and variants would take an hour otherwise.
+MOST_ARCS_ON_CPU = 5_000_000
+
+
+def shares(size: str, device: DeviceName) -> dict[str, float]:
+    """Return how many times as many vertices as published a graph has, by its name."""
+    if size == "small" or (size == "paper" and device == "cpu"):
+        most = FEW_ARCS if size == "small" else MOST_ARCS_ON_CPU
+        return {row.name: min(1, most / row.arcs) for row in ECL}
+    changed = PARTS if size == "paper" else GROWTH
+    return {row.name: changed.get(row.name, 1) for row in ECL}
+
+
+def graph_input(row: Published, share: float) -> Input:
+    """Return a graph of Table 2 with a share of its vertices, which its description tells."""
+    made = published_graph(row, share)
+    if share == 1:
+        return made
+    return replace(made, description=f"{made.description}, {share:.3g} times those published")
+
+
+def thread_counts() -> list[int]:
+    """Return the powers of two below the number of threads, and that number."""
+    most = conncomp.get_num_threads()
+    return [*takewhile(lambda threads: threads < most, (2**k for k in count())), most]
+
+
+def on_threads(algorithm: str, threads: int) -> str:
+    """Return what an algorithm on so many threads of the CPU is called."""
+    return f"{algorithm} on {threads} thread{'s' if threads > 1 else ''}"
+
+
+def variant(option: str, choice: int) -> str:
+    """Return what "ecl" is called with a choice for an option."""
+    return "ecl" if choice == DEFAULTS[option] else f"ecl, {option}={choice}"
+
+
+@dataclass
+class Measured:
+    """The graphs of Table 2 that were measured, and why others were left out.
+
+    Attributes
+    ----------
+    rows : list of dict
+        As of the runner, with ``seconds``, medians by the name of a contender, and ``failures``,
+        reasons; on a GPU ``captured``, ``paths`` and ``kernels``, too.
+    created : str
+        When the first one was measured.
+    left_out : dict of str to str
+        By the name of a graph.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def described(self) -> dict[str, Any]:
+        """Return what exhibits say of them."""
+        return {"left_out": self.left_out, "graphs_measured": self.created}
+
+
+class Laboratory(CommonLaboratory):
+    """Measures all that is shown of a graph while it is there, as making it takes longest."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._measured: Measured | None = None
+
+    def graphs(self, checkpoint: Path | None = None) -> Measured:
+        """Return the graphs of Table 2; those in `KEPT` are not measured again.
+
+        Parameters
+        ----------
+        checkpoint : pathlib.Path, optional
+            `KEPT` is beside it, and stays there for other exhibits.
+        """
+        if self._measured is None:
+            kept = checkpoint.with_name(KEPT) if checkpoint else None
+            shared = shares(self.size, self.device.name)
+            entries = [graph_input(row, shared[row.name]) for row in ECL]
+            measured = self._read(kept)
+            done = {row["input"] for row in measured.rows}
+            for entry in entries:
+                if entry.name in done:
+                    continue
+                try:
+                    check_memory([entry], self.device.free_memory())
+                except MemoryError as error:
+                    measured.left_out[entry.name] = str(error).partition(";")[0]
+                    continue
+                measured.rows.append(self.measure(entry, self._contenders()))
+                self._write(kept, measured)
+            self._measured = measured
+        return self._measured
+
+    def measure(self, entry: Input, contenders: Sequence[Contender]) -> Row:
+        """Return what is measured of a graph; on a GPU also its paths and kernels."""
+        with self.device.current():
+            data = self.data(entry)
+        assert isinstance(data, Graph)
+        degrees = np.diff(data.indptr)
+        with self.device.current():
+            row = measure_input(
+                SUITE,
+                entry,
+                data,
+                contenders,
+                device=self.device,
+                limit=inf if self.size == "small" else LIMITS[self.device.name],
+                notify=self.notify,
+            )
+        runs = row.pop("runs")
+        row |= {
+            "d_min": int(degrees.min()),
+            "d_avg": float(degrees.mean()),
+            "d_max": int(degrees.max()),
+            "seconds": {
+                run["name"]: statistics.median(run["seconds"]) for run in runs if run["seconds"]
+            },
+            "captured": {
+                run["name"]: statistics.median(run["captured"])
+                for run in runs
+                if run.get("captured")
+            },
+            "failures": {run["name"]: run["reason"] for run in runs if not run["seconds"]},
+        }
+        if self.on_gpu:
+            self.notify(f"{entry.name}: paths and kernels")
+            with self.device.current():
+                graph = self.device.place(data)
+                row["paths"] = _paths(graph)
+                row["kernels"] = _kernels(graph)
+        else:  # which is what the plain name stands for
+            for algorithm in ("ecl", "auto"):
+                if algorithm in row["seconds"]:
+                    name = on_threads(algorithm, conncomp.get_num_threads())
+                    row["seconds"].setdefault(name, row["seconds"][algorithm])
+        return row
+
+    def variants(self, *options: str) -> list[Contender]:
+        """Return "ecl" with all choices for options, each time one that is not the default."""
+        device: DeviceName = self.device.name
+        made = variants("graph", device, "ecl", {})
+        for option in options:
+            others = [n for n in sorted(ecl.OPTIONS[option]) if n != DEFAULTS[option]]
+            made += variants("graph", device, "ecl", {option: others})
+        return made
+
+    def _contenders(self) -> list[Contender]:
+        device, most = self.device.name, conncomp.get_num_threads()
+        named = {contender.name: contender for contender in self.variants(*DEFAULTS)}
+        # "afforest" is another name of "auto"; numbers are no part of what the paper measures.
+        named |= {
+            name: contender
+            for name, contender in algorithms("graph", device).items()
+            if name in TABLES["graph"][device] and name not in ("afforest", "ecl")
+        }
+        libraries = [
+            peer
+            for name, peer in peers("graph", device).items()
+            if device == "cuda" or name in CPU_LIBRARIES
+        ]
+        for library in libraries:
+            try:
+                named[library.name] = library(most)
+            except ImportError:
+                self.notify(f"{library.name} is not installed")
+        if self.on_gpu:
+            chosen = [("ecl", most), ("auto", most), ("ecl", 1)]
+        else:
+            fewer = [threads for threads in thread_counts() if threads < most]
+            chosen = [(name, threads) for name in ("ecl", "auto") for threads in fewer]
+        for algorithm, threads in chosen:
+            name = on_threads(algorithm, threads)
+            named[name] = OnThreads(Ours("graph", algorithm), self.device, threads, name)
+        return list(named.values())
+
+    def _kind(self) -> dict[str, Any]:
+        return {
+            "device": self.device.name,
+            "size": self.size,
+            "threads": conncomp.get_num_threads(),
+        }
+
+    def _read(self, kept: Path | None) -> Measured:
+        if kept is None or not kept.exists():
+            return Measured()
+        try:
+            held = json.loads(kept.read_text())
+            kind, measured = held["kind"], Measured(held["rows"], held["created"])
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ValueError(f"{kept} holds no measured graphs; --force replaces it") from None
+        if kind != self._kind():
+            values = " instead of ".join(str(list(of.values())) for of in (kind, self._kind()))
+            raise ValueError(f"{kept} is of {values}; --force replaces it")
+        return measured
+
+    def _write(self, kept: Path | None, measured: Measured) -> None:
+        if kept is not None:
+            held = {"kind": self._kind(), **asdict(measured)}
+            with atomic_path(kept) as temporary:
+                temporary.write_text(json.dumps(held, allow_nan=False) + "\n")
+
+
+def _paths(graph: Any) -> Row:
+    """Return the lengths of paths, for each way to jump."""
+    counted = {}
+    for jump in sorted(ecl.OPTIONS["jump"]):
+        lengths = conncomp.path_lengths(graph, jump=jump)
+        counted[str(jump)] = {
+            "paths": lengths.paths,
+            "walked": lengths.walked,
+            "average": lengths.average,
+            "average_walked": lengths.average_walked,
+            "maximum": lengths.maximum,
+        }
+    return counted
+
+
+def _kernels(graph: Any) -> dict[str, float]:
+    """Return the seconds of each kernel, the median of some runs."""
+    contender = OursOnGpu("graph", "ecl")
+    prepared = contender.prepare(graph, 0)
+    contender.run(prepared)  # compiles them
+    timed = []
+    for _ in range(KERNEL_RUNS):
+        with conncomp.kernel_times() as times:
+            contender.run(prepared)
+        timed.append(times)
+    return {
+        name.partition("<")[0]: statistics.median(run[name] for run in timed) for name in timed[0]
+    }

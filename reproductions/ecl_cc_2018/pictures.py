@@ -1,0 +1,70 @@
+"""How the figures of this paper look: bars of relative times, graph by graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reproductions.ecl_cc_2018.published import TABLE_2, Table
+from reproductions.pictures import bars
+
+GRAPHS = tuple(TABLE_2["vertices"])
+MEAN = "geometric mean"
+
+
+def relative_panels(
+    canvas: Any,
+    panels: Mapping[str, Table],
+    base: str,
+    names: Mapping[str, str],
+    highest: float | None = None,
+) -> None:
+    """Draw bars of times relative to `base`, one panel below another.
+
+    Parameters
+    ----------
+    canvas : matplotlib.figure.Figure
+    panels : dict of str to dict
+        By title, the relative times of each series by graph, with those of `MEAN`.
+    base : str
+        What the line at 1 is.
+    names : dict of str to str
+        How graphs are called, as of `starred`.
+    highest : float, optional
+        Bars are cut off there, and their heights written, on a linear axis; otherwise the axis is
+        logarithmic.
+    """
+    canvas.set_size_inches(10, 1.5 + 3.2 * len(panels))
+    groups = (*GRAPHS, MEAN)
+    every_axes = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (title, table) in zip(every_axes, panels.items(), strict=True):
+        heights = {key: [of.get(group) for group in groups] for key, of in table.items()}
+        bars(axes, [names.get(group, group) for group in groups], heights)
+        axes.axhline(1, color="k", linewidth=1, label=base)
+        axes.set_title(title, fontsize="small")
+        axes.set_ylabel("relative runtime")
+        if highest is None:
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(0, highest)
+            _write_cut_heights(axes, highest)
+        axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _write_cut_heights(axes: Any, highest: float) -> None:
+    for bar in axes.patches:
+        if bar.get_height() > highest:
+            middle = bar.get_x() + bar.get_width() / 2
+            axes.text(middle, highest, f"{bar.get_height():.3g}", ha="center", fontsize="x-small")
+
+
+def cell(value: float | None, decimals: int = 2) -> str:
+    """Return a number of a table, or a dash."""
+    return "-" if value is None else f"{value:,.{decimals}f}"
+
+
+def starred(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names of graphs as they are shown: with a star for a stand-in."""
+    return {
+        str(row["input"]): str(row["input"]) + (" *" if row["stand_in"] else "") for row in rows
+    }

@@ -1,0 +1,232 @@
+"""Figs. 7 to 9: how vertices start, which pointers are jumped, and how paths end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reproductions.ecl_cc_2018.claims import (
+    HUBS,
+    STAND_INS,
+    STORES,
+    every,
+    factor,
+    ratios,
+)
+from reproductions.ecl_cc_2018.laboratory import DEFAULTS, Laboratory, variant
+from reproductions.ecl_cc_2018.pictures import MEAN, relative_panels, starred
+from reproductions.ecl_cc_2018.published import SOURCE, Column, Table, geometric_mean
+from reproductions.laboratory import Row
+from reproductions.paper import Claim, Findings
+
+
+class Phase(NamedTuple):
+    """A phase of the algorithm: its option, the paper's name of variants, and their means."""
+
+    option: str
+    name: str
+    means: dict[int, float]
+    highest: float
+
+
+INIT = Phase("init", "Init", {1: 1.04, 2: 1.4}, 4)
+JUMP = Phase("jump", "Jump", {1: 1.6, 2: 1.26, 3: 3.7}, 8)
+FINISH = Phase("finish", "Fini", {1: 1.005, 2: 1.14}, 3)
+
+
+def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
+    """Measure all choices for an option, relative to the paper's."""
+    measured = laboratory.graphs(checkpoint)
+    rows = [
+        {
+            "input": row["input"],
+            "stand_in": row["stand_in"],
+            "variant": f"{phase.name}{choice}",
+            "milliseconds": 1e3 * pair[0],
+            "relative": pair[0] / pair[1],
+        }
+        for row in measured.rows
+        for choice in (*phase.means, DEFAULTS[phase.option])
+        if (pair := _seconds(row, variant(phase.option, choice)))
+    ]
+    return {
+        "rows": rows,
+        "fits": {"geometric_means": _means(rows)},
+        "published": {
+            "geometric_means": {f"{phase.name}{n}": mean for n, mean in phase.means.items()},
+            "machine": "GeForce GTX Titan X",
+            "source": SOURCE,
+        },
+        **measured.described(),
+        "base": f"{phase.name}{DEFAULTS[phase.option]}",
+        "highest": phase.highest,
+        "size": laboratory.size,
+    }
+
+
+def _seconds(row: Row, name: str) -> tuple[float, float] | None:
+    """Return the times of a variant and of "ecl": without those of launches, if there are both."""
+    for times in (row["captured"], row["seconds"]):
+        if name in times and "ecl" in times:
+            return times[name], times["ecl"]
+    return None
+
+
+def table_of(rows: list[Row]) -> Table:
+    """Return the relative times by variant and graph."""
+    table: Table = {}
+    for row in rows:
+        table.setdefault(row["variant"], {})[row["input"]] = row["relative"]
+    return table
+
+
+def _means(rows: list[Row]) -> dict[str, float | None]:
+    return {name: geometric_mean(column.values()) for name, column in table_of(rows).items()}
+
+
+def draw(findings: Findings, canvas: Any) -> None:
+    """Draw the relative times, and at the mean those that the paper states."""
+    base, table = findings["base"], table_of(findings["rows"])
+    shown: Table = {
+        name: {**column, MEAN: findings["fits"]["geometric_means"][name]}
+        for name, column in table.items()
+        if name != base
+    }
+    for name, mean in findings["published"]["geometric_means"].items():
+        shown[f"{name} in 2018"] = {MEAN: mean}
+    names = starred(findings["rows"])
+    relative_panels(canvas, {"* stands in": shown}, base, names, findings["highest"])
+
+
+def _against(findings: Findings, name: str, base: str) -> dict[str, float]:
+    """Return the times of a variant over those of another one, by graph."""
+    table = table_of(findings["rows"])
+    empty: Column = {}
+    return ratios(table.get(name, empty), table.get(base, empty))
+
+
+def claims_of_start(findings: Findings) -> list[Claim]:
+    """Return what section 5.1 says of Fig. 7."""
+    first, second = (_against(findings, f"Init{n}", "Init3") for n in (1, 2))
+    means = findings["fits"]["geometric_means"]
+    return [
+        factor(
+            "Sec. 5.1: Init1 can be quite fast, e.g. 33 % faster on rmat16 (0.75 times)",
+            1 / 1.33,
+            first.get("rmat16.sym"),
+            STAND_INS,
+        ),
+        Claim(
+            "Sec. 5.1: Init1 can be rather slow, e.g. over a factor of 2 on europa_osm",
+            f"{first['europa_osm']:.3g} times" if "europa_osm" in first else "not measured",
+            first["europa_osm"] > 2 if "europa_osm" in first else None,
+            STAND_INS,
+        ),
+        factor(
+            "Sec. 5.1: on average Init1 is 4 % slower than Init3", 1.04, means.get("Init1"), HUBS
+        ),
+        every(
+            "Sec. 5.1: Init2 is never faster than Init3",
+            {graph: ratio >= 1 for graph, ratio in second.items()},
+            STAND_INS,
+        ),
+        factor(
+            "Sec. 5.1: on average Init2 is 1.4 times slower", 1.4, means.get("Init2"), STAND_INS
+        ),
+        Claim(
+            "Sec. 5.1: Init3 is the fastest of the three",
+            ", ".join(f"{name} {mean:.3g}" for name, mean in means.items() if mean),
+            means["Init3"] == min(mean for mean in means.values() if mean) if means else None,
+            HUBS,
+        ),
+        Claim(
+            "Sec. 5.1: the worst case of Init3 is better, 33 % slower than Init1 against a factor "
+            "of 2 faster",
+            f"{1 / min(first.values()):.3g} times slower, {max(first.values()):.3g} times faster"
+            if first
+            else "not measured",
+            1 / min(first.values()) < max(first.values()) if first else None,
+            HUBS,
+        ),
+    ]
+
+
+def claims_of_jumps(findings: Findings) -> list[Claim]:
+    """Return what section 5.1 says of Fig. 8."""
+    means = findings["fits"]["geometric_means"]
+    multiple, single, unjumped = (_against(findings, f"Jump{n}", "Jump4") for n in (1, 2, 3))
+    both = _against(findings, "Jump2", "Jump1")
+    return [
+        every(
+            "Sec. 5.1: Jump1 is never faster than Jump4",
+            {graph: ratio >= 1 for graph, ratio in multiple.items()},
+            STORES,
+        ),
+        factor("Sec. 5.1: on average Jump1 is 1.6 times slower", 1.6, means.get("Jump1"), STORES),
+        every(
+            "Sec. 5.1: in all cases Jump2 has a lower runtime than Jump1",
+            {graph: ratio < 1 for graph, ratio in both.items()},
+            STORES,
+        ),
+        factor(
+            "Sec. 5.1: on europa_osm Jump2 outperforms Jump4 by 18 % (0.85 times)",
+            1 / 1.18,
+            single.get("europa_osm"),
+            STORES,
+        ),
+        factor("Sec. 5.1: on average Jump2 is 1.26 times slower", 1.26, means.get("Jump2"), STORES),
+        Claim(
+            "Sec. 5.1: Jump3 performs the worst",
+            f"{means['Jump3']:.3g} times on average" if means.get("Jump3") else "not measured",
+            means["Jump3"] == max(mean for mean in means.values() if mean)
+            if means.get("Jump3")
+            else None,
+            STORES,
+        ),
+        factor("Sec. 5.1: on average Jump3 is 3.7 times slower", 3.7, means.get("Jump3"), STORES),
+        factor(
+            "Fig. 8: the cut-off bar of Jump3 extends to 254",
+            254,
+            max(unjumped.values(), default=None),
+            STORES,
+        ),
+        every(
+            "Sec. 5.1: Jump4 is the fastest in all but one case (europa_osm)",
+            {
+                graph: min(multiple[graph], single[graph], unjumped[graph]) >= 1
+                for graph in multiple
+                if graph in single and graph in unjumped and graph != "europa_osm"
+            },
+            STORES,
+        ),
+    ]
+
+
+def claims_of_end(findings: Findings) -> list[Claim]:
+    """Return what section 5.1 says of Fig. 9."""
+    means = findings["fits"]["geometric_means"]
+    first, second = (_against(findings, f"Fini{n}", "Fini3") for n in (1, 2))
+    return [
+        every(
+            "Sec. 5.1: Fini1 is never faster",
+            {graph: ratio >= 1 for graph, ratio in first.items()},
+            STAND_INS,
+        ),
+        every(
+            "Sec. 5.1: Fini1 is never more than 4 % slower",
+            {graph: ratio <= 1.04 for graph, ratio in first.items()},
+            STAND_INS,
+        ),
+        factor(
+            "Sec. 5.1: on average Fini1 is 0.5 % slower", 1.005, means.get("Fini1"), STAND_INS, 1.05
+        ),
+        Claim(
+            "Sec. 5.1: on delaunay_n24 Fini2 is over 1.9 times slower",
+            f"{second['delaunay_n24']:.3g} times" if "delaunay_n24" in second else "not measured",
+            second["delaunay_n24"] > 1.9 if "delaunay_n24" in second else None,
+            STAND_INS,
+        ),
+        factor(
+            "Sec. 5.1: on average Fini2 is 14 % slower", 1.14, means.get("Fini2"), STAND_INS, 1.1
+        ),
+    ]

@@ -1,0 +1,304 @@
+"""Figs. 11 to 16 and Table 3: what Kernels 1 to 3 and Algorithm 1 take for graphs of all kinds.
+
+The paper draws curves and gives no table of times: its text has the ranges of Kernel 3, slopes and
+crossovers. Beyond its kernels stand our default and, on a CPU, two other serial codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from conncomp import generate
+from conncomp.bench.inputs import ARC_BYTES, GPU_MADE_ARC_BYTES, Input
+from conncomp.bench.suites.graphs import scaled_hawick
+from reproductions.fits import power_law
+from reproductions.hawick_2010.graphs_in_words import (
+    Say,
+    claims_of_disjoint_1,
+    claims_of_disjoint_2,
+    claims_of_disjoint_3,
+    claims_of_figure,
+    claims_of_lines,
+    claims_of_lines_on_the_cpu,
+    claims_of_scale_free,
+    claims_of_slopes,
+    claims_of_small_worlds,
+    claims_of_small_worlds_on_the_cpu,
+)
+from reproductions.hawick_2010.laboratory import (
+    CPU,
+    GRAPH_KERNELS,
+    LIMIT,
+    MACHINE,
+    SMALL_WORLDS,
+    Laboratory,
+    times,
+)
+from reproductions.laboratory import Row
+from reproductions.paper import Exhibit, Findings, no_claims
+from reproductions.pictures import groups, legend
+
+*_, THIRD = GRAPH_KERNELS.values()
+MILLION = 10**6
+
+# How many vertices or edges stand for each published million, in lines and in other graphs.
+SCALES = {"small": (200, 200), "paper": (MILLION, MILLION), "today": (2 * MILLION, 4 * MILLION)}
+TENTHS_OF_LINE = 2, 4, 6, 8, 10
+# All kernels take many rounds for a long path.
+LIMIT_OF_LINES = 2.0
+# A linear axis shows times that differ by no more.
+MOST_LINEAR = 30
+# Of the families of a panel.
+STYLES = "o-", "x--", "+:"
+
+
+class Family(NamedTuple):
+    """Graphs of a kind.
+
+    Attributes
+    ----------
+    prefix : str
+        How the names of its graphs begin.
+    x : str
+        The field of rows that differs.
+    kernel_3 : tuple of float
+        The published seconds of Kernel 3, from and to; of lines there are none.
+    fixed : str
+        What all have in common.
+    vertices, edges : str
+        As Table 3 has them, in millions.
+    degree, components : str
+        As Table 3 has them.
+    """
+
+    prefix: str
+    x: str
+    kernel_3: tuple[float, float] | None
+    fixed: str
+    vertices: str
+    edges: str
+    degree: str
+    components: str
+
+
+FAMILIES = {
+    "Disjoint 1": Family(
+        "disjoint1-", "vertices", (20, 229), "50 M edges, 100 sets", "2-16", "50", "6.3-50",
+        "100-31,044",
+    ),
+    "Disjoint 2": Family(
+        "disjoint2-", "edges", (9.8, 11.2), "1 M vertices, 100 sets", "1", "10-60", "20-120", "100"
+    ),
+    "Disjoint 3": Family(
+        "disjoint3-", "components", (47, 1515), "5 M vertices, 60 M edges", "5", "60", "24",
+        "1-1,000,019",
+    ),
+    "Line": Family("line-", "vertices", None, "a path", "0.2-1", "0.2-1", "2", "1"),
+    "Scale-free": Family("scale-free-", "vertices", (9, 47), "degree 10", "1-5", "5-25", "10", "1"),
+    "W-S, p = 0.01": Family(
+        "watts-strogatz-0.01-", "vertices", (19, 132), "degree 10", "2-14", "10-70", "10", "1"
+    ),
+    "W-S, p = 0.1": Family(
+        "watts-strogatz-0.1-", "vertices", (19, 132), "degree 10", "2-14", "10-70", "10", "1"
+    ),
+    "W-S, p = 1": Family(
+        "watts-strogatz-1-", "vertices", (19, 132), "degree 10", "2-14", "10-70", "10", "1"
+    ),
+}  # fmt: skip
+
+
+def graphs_of(family: str, size: str) -> list[Input]:
+    """Return the graphs of a family, ascending; small ones are the first and the last."""
+    million_of_line, million = SCALES[size]
+    if family == "Line":
+        listed = [_line(tenths, million_of_line) for tenths in TENTHS_OF_LINE]
+    else:
+        listed = scaled_hawick(million, million_of_line)
+    of_family = [entry for entry in listed if entry.name.startswith(FAMILIES[family].prefix)]
+    return [of_family[0], of_family[-1]] if size == "small" else of_family
+
+
+def _line(tenths: int, million: int) -> Input:
+    n = tenths * million // 10
+    text = f"a line of {n:,} vertices"
+    sizes = 2 * n * ARC_BYTES, 2 * n * GPU_MADE_ARC_BYTES
+    make = partial(generate.line, n)
+    return Input(f"line-{tenths / 10:g}m", text, sizes[0], make, gpu_bytes=sizes[1])
+
+
+def measure(laboratory: Laboratory, families: Sequence[str]) -> list[Row]:
+    """Return a row for each graph of families and each way."""
+    rows = []
+    for family in families:
+        limit = LIMIT_OF_LINES if family == "Line" else LIMIT
+        for entry in graphs_of(family, laboratory.size):
+            rows += [{"family": family, **row} for row in laboratory.graph(entry, limit=limit)]
+    return rows
+
+
+def curves(laboratory: Laboratory, families: Sequence[str]) -> Findings:
+    """Measure families, and fit a power of x to what each way takes for each."""
+    rows = measure(laboratory, families)
+    fits = {}
+    for family in families:
+        of_family = [row for row in rows if row["family"] == family]
+        for way in groups(of_family, _way):
+            points = times(of_family, way, FAMILIES[family].x)
+            law = power_law(list(points), list(points.values()))
+            fits[f"{family}, {way}"] = law and law.exponent
+    kernel_3 = {family: FAMILIES[family].kernel_3 for family in families}
+    published = {"machine": MACHINE, "seconds of kernel 3, from and to": kernel_3}
+    return {"rows": rows, "fits": {"exponents": fits}, "published": published}
+
+
+def draw_curves(findings: Findings, canvas: Any, panels: Sequence[tuple[str, bool, bool]]) -> None:
+    """Draw what graphs take against what differs.
+
+    Parameters
+    ----------
+    findings : dict
+    canvas : matplotlib.figure.Figure
+    panels : sequence of (str, bool, bool)
+        Of each: how the names of its families begin; whether copies to the device and back are
+        counted; whether axes are logarithmic. The second one is so, too, where ways differ so much
+        that the fastest would lie on the first axis.
+    """
+    lines = len(panels) // 2
+    canvas.set_size_inches(10, 4.5 * lines)
+    for axes, (begin, copies, logarithmic) in zip(
+        canvas.subplots(lines, 2).flat, panels, strict=True
+    ):
+        shown = [row for row in findings["rows"] if row["family"].startswith(begin)]
+        _draw_panel(axes, groups(shown, _family), copies, logarithmic)
+
+
+def _draw_panel(axes: Any, families: dict[str, list[Row]], copies: bool, logarithmic: bool) -> None:
+    """Draw families, which differ in the same field, into one panel."""
+    (x,) = {FAMILIES[family].x for family in families}
+    for number, (family, rows) in enumerate(families.items()):
+        ways = [way for way in groups(rows, _way) if way != THIRD or family == "Line"]
+        for k, way in enumerate(ways):
+            points = times(rows, way, x, copies=copies)
+            errors = times(rows, way, x, field="deviation")
+            axes.errorbar(
+                list(points),
+                list(points.values()),
+                [errors.get(place, 0) for place in points],
+                fmt=STYLES[number],
+                color=f"C{k}",
+                label=f"{way}, {family[5:]}" if len(families) > 1 else way,
+                markersize=5,
+                capsize=2,
+            )
+    shown = [row for rows in families.values() for row in rows]
+    seconds = [row["seconds"] for row in shown if row["seconds"] is not None]
+    if logarithmic or max(seconds) > MOST_LINEAR * min(seconds):
+        axes.set_yscale("log")
+    if logarithmic or x == "components":
+        axes.set_xscale("log")
+    else:
+        axes.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
+    axes.set(xlabel={"vertices": "|V|", "edges": "|E|"}.get(x, x), ylabel="seconds")
+    axes.grid(alpha=0.3)
+    copied = copies and any(row["copies"] for row in shown)
+    title = "with copies to the device and back" if copied else "without copies"
+    if len(families) == 1:
+        axes.set_title(f"{family}: {title}", fontsize="small")
+        legend(axes)
+    else:
+        axes.set_title(title, fontsize="small")
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
+        axes.legend(fontsize="xx-small", ncols=len(families), **below)
+
+
+def _family(row: Row) -> str:
+    return str(row["family"])
+
+
+def _way(row: Row) -> str:
+    return str(row["way"])
+
+
+# ----------------------------------------------------------------------------------------- exhibits
+
+
+def _exhibit(
+    title: str,
+    families: Sequence[str],
+    panels: Sequence[tuple[str, bool, bool]],
+    claims: Say,
+    seconds: dict[Any, tuple[float, float, float]],
+    since: str,
+    of_cpu: Say = no_claims,
+) -> Exhibit:
+    return Exhibit(
+        title,
+        partial(curves, families=families),
+        partial(draw_curves, panels=panels),
+        seconds,
+        partial(claims_of_figure, of_cpu=of_cpu, of_kernels=claims),
+        since,
+    )
+
+
+_FASTER = (
+    "An H200's memory moves some forty times as many bytes as that of a GTX 260, and its caches "
+    "hold more than textures. "
+)
+
+FIGURES = {
+    "figure-11": _exhibit(
+        "Fig. 11: Disjoint 1, by vertices",
+        ["Disjoint 1"],
+        [("Disjoint 1", False, False), ("Disjoint 1", True, False)],
+        claims_of_disjoint_1,
+        {"cpu": (1, 70, 300), "cuda": (5, 24, 100)},
+        _FASTER + "The bus to the device has gained less.",
+    ),
+    "figure-12": _exhibit(
+        "Fig. 12: Disjoint 2, by edges",
+        ["Disjoint 2"],
+        [("Disjoint 2", False, False), ("Disjoint 2", True, False)],
+        claims_of_disjoint_2,
+        {"cpu": (1, 25, 100), "cuda": (5, 7, 30)},
+        _FASTER + "The labels of a million vertices fit into the cache of the GPU.",
+    ),
+    "figure-13": _exhibit(
+        "Fig. 13: Disjoint 3, by components",
+        ["Disjoint 3"],
+        [("Disjoint 3", False, False), ("Disjoint 3", True, False)],
+        claims_of_disjoint_3,
+        {"cpu": (1, 120, 500), "cuda": (5, 30, 120)},
+        _FASTER + "Kernel 3 still needs a launch or two for each component.",
+    ),
+    "figure-14": _exhibit(
+        "Fig. 14: lines",
+        ["Line"],
+        [("Line", False, False), ("Line", False, True)],
+        claims_of_lines,
+        {"cpu": (1, 3, 10), "cuda": (5, 32, 70)},
+        "A round of few vertices takes what launching takes, which has changed little. Rounds are "
+        "launched several at a time, so that the host does not wait for each.",
+        claims_of_lines_on_the_cpu,
+    ),
+    "figure-15": _exhibit(
+        "Fig. 15: scale-free graphs",
+        ["Scale-free"],
+        [("Scale-free", False, False), ("Scale-free", True, True)],
+        claims_of_scale_free,
+        {"cpu": (1, 15, 60), "cuda": (5, 9, 30)},
+        _FASTER + "A hub is still the work of one thread in Kernel 2.",
+        partial(claims_of_slopes, family="Scale-free", slopes={CPU: 1.13}),
+    ),
+    "figure-16": _exhibit(
+        "Fig. 16: small worlds",
+        SMALL_WORLDS,
+        [("W-S", False, False), *((name, True, False) for name in SMALL_WORLDS)],
+        claims_of_small_worlds,
+        {"cpu": (1, 85, 350), "cuda": (5, 30, 120)},
+        _FASTER + "A texture no longer limits arcs to 2^27.",
+        claims_of_small_worlds_on_the_cpu,
+    ),
+}  # fmt: skip

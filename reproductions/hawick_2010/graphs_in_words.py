@@ -1,0 +1,292 @@
+"""What the text says of Figs. 11 to 16, beside what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from conncomp.bench.units import format_ratio, format_seconds
+from reproductions.hawick_2010.laboratory import (
+    CPU,
+    GRAPH_KERNELS,
+    LIMIT,
+    SMALL_WORLDS,
+    compare,
+    crossover,
+    times,
+)
+from reproductions.laboratory import Row
+from reproductions.paper import Claim, Findings
+from reproductions.pictures import groups
+
+Say = Callable[[Findings], list[Claim]]
+
+FIRST, SECOND, THIRD = GRAPH_KERNELS.values()
+
+# So close values agree, and so close exponents.
+CLOSE, CLOSE_EXPONENTS = 1.5, 0.1
+
+CACHES = (
+    "the GTX 260 cached nothing but textures and constants, and lowered labels in its memory; "
+    "today both kernels read and lower them in a cache"
+)
+SAME_COPIES = "graphs are copied as rows for both kernels, so that copies move no crossover"
+COPIES = "copies from pageable memory take longer than the kernels, and the CPU needs none"
+
+
+def fastest(rows: Sequence[Row], way: str, x: str, *, copies: bool = False) -> tuple[str, bool]:
+    """Say of how many graphs a way is the fastest of the paper's, and whether that is of all."""
+    of_ways = {name: times(rows, name, x, copies=copies) for name in (CPU, FIRST, SECOND, THIRD)}
+    wins = 0
+    for place, seconds in of_ways[way].items():
+        wins += all(of.get(place, seconds) >= seconds for of in of_ways.values())
+    total = len(of_ways[CPU])
+    return f"for {wins} of {total} graphs", wins == total
+
+
+def claims_of_figure(findings: Findings, of_cpu: Say, of_kernels: Say) -> list[Claim]:
+    """Return what is said of the CPU, and of the kernels if they labelled all graphs but lines."""
+    rows = findings["rows"]
+    timed = [(row["way"], row["seconds"]) for row in rows if row["family"] != "Line"]
+    measured = {row["way"] for row in rows}
+    gave_up = (FIRST, None) in timed or (SECOND, None) in timed
+    told = SECOND in measured and not gave_up
+    return of_cpu(findings) + (of_kernels(findings) if told else [])
+
+
+def claim_of_kernel_3(findings: Findings) -> Claim:
+    """Return what the captions say of Kernel 3 and every other kind of graph than lines."""
+    rows, least = findings["rows"], float("inf")
+    given_up = 0
+    for row in rows:
+        if row["way"] == THIRD:
+            best = min(
+                other["seconds"]
+                for other in rows
+                if other["graph"] == row["graph"]
+                and other["way"] in (CPU, FIRST, SECOND)
+                and other["seconds"] is not None
+            )
+            given_up += row["seconds"] is None
+            least = min(least, (row["seconds"] or LIMIT) / best)
+    return Claim(
+        "Kernel 3 is much slower than the other approaches (captions of Figs. 11 to 16)",
+        f"at least {format_ratio(least)} times the fastest; given up after {LIMIT:g} s for "
+        f"{given_up} graphs",
+        least > 2,
+        "a search reads the arcs of a component once, in as many rounds as it has levels: where "
+        "both are few, that is no more work than the rounds of Kernel 2",
+    )
+
+
+def claims_of_disjoint_1(findings: Findings) -> list[Claim]:
+    """Return what is said of Fig. 11."""
+    rows = findings["rows"]
+    alone, copied = (fastest(rows, SECOND, "vertices", copies=copies) for copies in (False, True))
+    of_second = list(times(rows, SECOND, "vertices", copies=True).items())
+    jump = 1.0
+    if len(of_second) > 2:
+        (n1, t1), (n2, t2), (n3, t3) = of_second[-3:]
+        jump = (t3 / t2 / (n3 / n2)) / max(t2 / t1 / (n2 / n1), 1e-9)
+    return [
+        Claim("Kernel 2 finishes in the shortest time (6.2)", f"Kernel 2 is fastest {alone[0]}",
+              alone[1], CACHES),
+        Claim("this is also true with copies (6.2)", f"Kernel 2 is fastest {copied[0]}", copied[1],
+              COPIES),
+        Claim("at 16 M vertices the mean of Kernel 2 makes a sudden jump (6.2)",
+              f"seconds a vertex grow by {format_ratio(jump)} times what they did before",
+              jump > CLOSE,
+              "memory comes from a pool, which asks the driver for it once; the jumps were of "
+              "cudaMalloc and cudaMallocHost (Fig. 17)"),
+        claim_of_kernel_3(findings),
+    ]  # fmt: skip
+
+
+def claims_of_disjoint_2(findings: Findings) -> list[Claim]:
+    """Return what is said of Fig. 12."""
+    rows, claims = findings["rows"], []
+    degrees = {row["edges"]: row["degree"] for row in rows}
+    for copies, said in ((False, 90), (True, 55)):
+        first, second = (times(rows, way, "edges", copies=copies) for way in (FIRST, SECOND))
+        shared = sorted(first.keys() & second.keys())
+        place = crossover(
+            [degrees[m] for m in shared], [second[m] for m in shared], [first[m] for m in shared]
+        )
+        faster = [degrees[m] for m in shared if first[m] < second[m]]
+        text = f"from a degree of {place:.0f} on" if place else "nowhere between"
+        if not place and len(faster) == len(shared):
+            text = "at every degree"
+        claims.append(
+            Claim(
+                f"Kernel 1 outperforms Kernel 2 once the degree exceeds about {said} "
+                f"{'with' if copies else 'without'} copies (6.2)",
+                f"Kernel 1 is faster {text}",
+                place is not None and 1 / CLOSE <= place / said <= CLOSE,
+                SAME_COPIES if copies else CACHES,
+            )
+        )
+    return [*claims, claim_of_kernel_3(findings)]
+
+
+def claims_of_disjoint_3(findings: Findings) -> list[Claim]:
+    """Return what is said of Fig. 13."""
+    rows = findings["rows"]
+    claims, ratios = [], {}
+    for way in (CPU, FIRST, SECOND):
+        values = list(times(rows, way, "components").values())
+        ratios[way] = values[0] / values[-1], max(values) / min(values), values[-2] / values[-1]
+    for way in (CPU, FIRST):
+        claims.append(
+            Claim(
+                f"{way} is significantly faster with many components (6.2)",
+                f"with one component it takes {format_ratio(ratios[way][0])} times as long",
+                ratios[way][0] > CLOSE,
+                "random graphs of this degree take few rounds whatever their size",
+            )
+        )
+    of_first, of_second = ratios[FIRST], ratios[SECOND]
+    claims.append(
+        Claim(
+            "Kernel 2 is much less affected by the number of components (6.2)",
+            "slowest over fastest: " + compare({FIRST: of_first[1], SECOND: of_second[1]}),
+            of_second[1] < of_first[1],
+            CACHES,
+        )
+    )
+    claims.append(
+        Claim(
+            "from 10^5 to 10^6 components Kernel 1 hardly gains any more, Kernel 2 does (6.2)",
+            "gain there: " + compare({FIRST: of_first[2], SECOND: of_second[2]}),
+            of_second[2] > of_first[2],
+            CACHES,
+        )
+    )
+    return [*claims, claim_of_kernel_3(findings)]
+
+
+def claims_of_slopes(findings: Findings, family: str, slopes: dict[str, float]) -> list[Claim]:
+    """Return a claim for each published slope of a family."""
+    fitted = findings["fits"]["exponents"]
+    claims = []
+    for way, said in slopes.items():
+        slope = fitted.get(f"{family}, {way}")
+        claims.append(
+            Claim(
+                f"the slope of {way} is {said:.2f} (caption)",
+                "too few points" if slope is None else f"{slope:.2f}",
+                None if slope is None else abs(slope - said) <= CLOSE_EXPONENTS,
+                "caches hold smaller graphs, and a round of few vertices takes what a launch does",
+            )
+        )
+    return claims
+
+
+def claims_of_lines_on_the_cpu(findings: Findings) -> list[Claim]:
+    """Return what is said of the CPU in Fig. 14."""
+    slowest = max(times(findings["rows"], CPU, "vertices").values())
+    return [
+        *claims_of_slopes(findings, "Line", {CPU: 1.00}),
+        Claim(
+            "the CPU takes far less than 1 s for all (caption)",
+            f"at most {format_seconds(slowest)}",
+            slowest < 0.5,
+        ),
+    ]
+
+
+def claims_of_lines(findings: Findings) -> list[Claim]:
+    """Return what is said of Fig. 14."""
+    rows = findings["rows"]
+    claims = claims_of_slopes(findings, "Line", {FIRST: 1.76, SECOND: 1.77, THIRD: 1.57})
+    of_cpu, of_third = times(rows, CPU, "vertices"), times(rows, THIRD, "vertices")
+    factors, wins = [], []
+    for way in (FIRST, SECOND, THIRD):
+        for n, seconds in times(rows, way, "vertices").items():
+            factors.append(seconds / of_cpu[n])
+            if way != THIRD and n in of_third:
+                wins.append(of_third[n] < seconds)
+    claims.append(
+        Claim("the CPU beats the kernels by far (caption)",
+              f"kernels take {format_ratio(min(factors, default=None))} times the CPU at least",
+              min(factors) > CLOSE if factors else None)
+    )  # fmt: skip
+    claims.append(
+        Claim(
+            "this is the only graph for which Kernel 3 is faster than Kernels 1 and 2 (caption)",
+            f"faster in {sum(wins)} of {len(wins)} comparisons",
+            all(wins) if wins else None,
+            "rounds of Kernels 1 and 2 see what others lowered in the same round, and a round of "
+            "Kernel 3 is two launches",
+        )
+    )
+    return claims
+
+
+def claims_of_scale_free(findings: Findings) -> list[Claim]:
+    """Return what is said of Fig. 15."""
+    rows = findings["rows"]
+    claims = claims_of_slopes(findings, "Scale-free", {FIRST: 1.06, SECOND: 1.05})
+    for way in (FIRST, SECOND):
+        gains = []
+        of_cpu = times(rows, CPU, "vertices", copies=True)
+        for n, seconds in times(rows, way, "vertices", copies=True).items():
+            gains.append(of_cpu[n] / seconds)
+        claims.append(
+            Claim(
+                f"{way} is considerably faster than the CPU, with copies, too (6.2)",
+                f"at least {format_ratio(min(gains, default=None))} times",
+                min(gains) > CLOSE if gains else None,
+                COPIES,
+            )
+        )
+    return [*claims, claim_of_kernel_3(findings)]
+
+
+def claims_of_small_worlds_on_the_cpu(findings: Findings) -> list[Claim]:
+    """Return what is said of the CPU in Fig. 16."""
+    of_cpu = _at_largest(findings["rows"], CPU)
+    low, middle, high = (of_cpu[world] for world in SMALL_WORLDS)
+    text = compare({world[5:]: of_cpu[world] for world in SMALL_WORLDS})
+    says = "the CPU gets worse with growing p (6.2)"
+    return [Claim(says, f"ms: {text}", low < middle < high)]
+
+
+def claims_of_small_worlds(findings: Findings) -> list[Claim]:
+    """Return what is said of Fig. 16."""
+    rows = findings["rows"]
+    at = {way: _at_largest(rows, way) for way in (FIRST, SECOND)}
+    low, middle, high = SMALL_WORLDS
+    texts = {way: compare({p[5:]: of.get(p) for p in SMALL_WORLDS}) for way, of in at.items()}
+    of_first, of_second = at[FIRST], at[SECOND]
+    alike = of_second[high] / of_second[low]
+    wins = {
+        world: fastest(of_world, SECOND, "vertices", copies=True)
+        for world, of_world in groups(rows, lambda row: str(row["family"])).items()
+    }
+    most = max(2 * row["edges"] for row in rows if row["way"] == SECOND and row["seconds"])
+    return [
+        Claim("Kernel 1 gets better with growing p (6.2)", f"ms: {texts[FIRST]}",
+              of_first[low] > of_first[middle] > of_first[high],
+              "fewer rounds, but neighbours far away in memory: the second costs more here"),
+        Claim("Kernel 2 gains from p = 0.01 to 0.1 (6.2)", f"ms: {texts[SECOND]}",
+              of_second[low] > of_second[middle], CACHES),
+        Claim("Kernel 2 takes about as long for p = 1 as for 0.01 (6.2)",
+              f"{format_ratio(alike)} times", 1 / CLOSE <= alike <= CLOSE, CACHES),
+        Claim("with copies Kernel 2 is fastest for all p up to 12 M vertices (6.2)",
+              "; ".join(f"{world[5:]}: {win[0]}" for world, win in wins.items()),
+              all(win[1] for win in wins.values()),
+              COPIES),
+        Claim("Kernel 2 cannot label more than 2^27 arcs (caption)",
+              f"it labels {most:,} arcs", False if most > 2**27 else None,
+              "arcs are not bound to a texture, whose width was the limit"),
+        claim_of_kernel_3(findings),
+    ]  # fmt: skip
+
+
+def _at_largest(rows: Sequence[Row], way: str) -> dict[str, float]:
+    """Return the milliseconds of a way for the largest graph of each family."""
+    milliseconds = {}
+    for family, of_family in groups(rows, lambda row: str(row["family"])).items():
+        values = list(times(of_family, way, "vertices").values())
+        if values:
+            milliseconds[family] = 1e3 * values[-1]
+    return milliseconds

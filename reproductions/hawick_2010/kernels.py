@@ -1,0 +1,395 @@
+"""What Kernels 1 to 3 need and how they do: Table 1, blocks, rows of Kernel 2, rounds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from conncomp import kernel_times
+from conncomp.bench.units import format_ratio
+from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE
+from conncomp.kernels.cuda.launcher import COUNT, current_gpu
+from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
+from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
+from conncomp.kernels.cuda.papers.vertex_propagation import ROWS
+from reproductions.hawick_2010.graphs import FAMILIES, graphs_of, measure
+from reproductions.hawick_2010.laboratory import (
+    GRAPH_KERNELS,
+    MACHINE,
+    Kernel,
+    Laboratory,
+    compare,
+    times,
+)
+from reproductions.laboratory import Row
+from reproductions.paper import Claim, Exhibit, Findings
+from reproductions.pictures import bars, groups, legend, table
+
+FIRST, SECOND, THIRD = GRAPH_KERNELS.values()
+BLOCKS = {
+    "small": (32, 64, 512),
+    "paper": (32, 64, 128, 192, 256, 384, 512),
+    "today": tuple(sorted(THREADS_OF_BLOCK)),
+}
+BLOCKS_OF_PAPER = {FIRST: 32, SECOND: 64, THIRD: 192}
+# The first graph of each, which all kernels label soon.
+OF_BLOCKS = ("Disjoint 2", "W-S, p = 0.1")
+OF_ROWS = ("Disjoint 2", "Scale-free", "W-S, p = 1")
+
+
+# ------------------------------------------------------------------------------------------- blocks
+
+
+def blocks(laboratory: Laboratory) -> Findings:
+    """Measure all kernels with blocks of several sizes."""
+    rows = []
+    for family in OF_BLOCKS:
+        entry = graphs_of(family, laboratory.size)[0]
+        of_kernels = {
+            f"{kernel}, {block}": (kernel, block, algorithm)
+            for algorithm, kernel in GRAPH_KERNELS.items()
+            for block in BLOCKS[laboratory.size]
+        }
+        ways = [
+            Kernel("graph", algorithm, name, block=block)
+            for name, (_, block, algorithm) in of_kernels.items()
+        ]
+        for row in laboratory.variants(entry, ways):
+            kernel, block, _ = of_kernels[row["way"]]
+            rows.append({**row, "way": kernel, "block": block})
+    return {
+        "rows": rows,
+        "fits": {"best": best_blocks(rows)},
+        "published": {"best": BLOCKS_OF_PAPER, "machine": MACHINE},
+    }
+
+
+def best_blocks(rows: Sequence[Row]) -> dict[str, int]:
+    """Return for each kernel the block that is fastest on the mean of graphs, in ratios."""
+    best = {}
+    for kernel, of_kernel in groups(rows, lambda row: str(row["way"])).items():
+        timed = [row for row in of_kernel if row["seconds"] is not None]
+        by_block = groups(timed, lambda row: str(row["block"]))
+        whole = max(map(len, by_block.values()), default=0)
+        means = {
+            int(block): statistics.geometric_mean(row["seconds"] for row in of_block)
+            for block, of_block in by_block.items()
+            if len(of_block) == whole
+        }
+        if means:
+            best[kernel] = min(means, key=lambda block: means[block])
+    return best
+
+
+def draw_blocks(findings: Findings, canvas: Any) -> None:
+    """Draw times against threads of a block, over those of the fastest."""
+    axes = canvas.subplots()
+    for (kernel, graph), rows in _by(findings["rows"], "way", "graph").items():
+        points = times(rows, kernel, "block")
+        if points:
+            least = min(points.values())
+            style = {"color": f"C{list(BLOCKS_OF_PAPER).index(kernel)}"}
+            style["linestyle"] = "-" if graph.startswith("disjoint") else "--"
+            values = [seconds / least for seconds in points.values()]
+            axes.plot(list(points), values, marker="o", label=f"{kernel}, {graph}", **style)
+    for k, (kernel, block) in enumerate(BLOCKS_OF_PAPER.items()):
+        axes.axvline(block, color=f"C{k}", linestyle=":", label=f"Hawick 2010: {kernel}")
+    axes.set(xlabel="threads of a block", ylabel="seconds over the least")
+    axes.grid(alpha=0.3)
+    legend(axes)
+
+
+def claims_of_blocks(findings: Findings) -> list[Claim]:
+    """Return the best blocks of Table 1."""
+    best, rows = findings["fits"]["best"], findings["rows"]
+    claims = []
+    for kernel, said in BLOCKS_OF_PAPER.items():
+        costs = []
+        for of_graph in groups(rows, lambda row: str(row["graph"])).values():
+            points = times(of_graph, kernel, "block")
+            if said in points:
+                costs.append(points[said] / min(points.values()))
+        fastest = best.get(kernel)
+        cost = f"; {said} takes {format_ratio(max(costs))} times the least" if costs else ""
+        claims.append(
+            Claim(
+                f"{kernel} is fastest with blocks of {said} threads (Table 1)",
+                f"{fastest}{cost}",
+                None if fastest is None else fastest == said,
+                "a multiprocessor has 32 blocks at most, so that small ones leave half of it idle; "
+                "the paper expects other blocks on other hardware",
+            )
+        )
+    return claims
+
+
+def _by(rows: Sequence[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
+    by_names: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        by_names.setdefault(tuple(str(row[name]) for name in names), []).append(row)
+    return by_names
+
+
+# ------------------------------------------------------------------------------------------ Table 1
+
+PUBLISHED = {
+    "bytes a vertex": (4, 10, 10),
+    "bytes a link": (8, 4, 4),
+    "other bytes": (1, 5, 5),
+    "shared bytes a block": (33, 304, 53),
+    "registers a thread": (4, 9, 5),
+    "constant bytes": (8, 12, 12),
+    "threads of a block": tuple(BLOCKS_OF_PAPER.values()),
+}
+# What the driver of CuPy says of a compiled kernel, by what the paper calls it.
+ATTRIBUTES = {
+    "shared bytes a block": "shared_size_bytes",
+    "registers a thread": "num_regs",
+    "constant bytes": "const_size_bytes",
+}
+
+
+def resources(laboratory: Laboratory) -> Findings:
+    """Find what each kernel needs: memory of the arrays that it takes, and what was compiled."""
+    gpu, best = current_gpu(), blocks(laboratory)["fits"]["best"]
+    entry = graphs_of(OF_BLOCKS[0], laboratory.size)[0]
+    graph = laboratory.device.place(laboratory.data(entry))
+    pointer, vertex = (array.dtype for array in (graph.indptr, graph.indices))
+    index = np.dtype(np.int32)
+    # Two frontiers of a byte each.
+    of_vertex = pointer.itemsize + index.itemsize + 2
+    counters = COUNT.itemsize * (1 + LAST_CHANGE[0])
+    needs = {
+        FIRST: (index.itemsize, 2 * vertex.itemsize, counters + COUNT.itemsize),
+        SECOND: (of_vertex, vertex.itemsize, counters),
+        THIRD: (of_vertex, vertex.itemsize, counters + COUNT.itemsize),
+    }
+    names = {
+        FIRST: (edge_propagation.FILE, edge_propagation._names(vertex, index)),
+        SECOND: (
+            vertex_propagation.FILE,
+            vertex_propagation._names("cached", pointer, vertex, index),
+        ),
+        THIRD: (bfs.FILE, bfs._names(pointer, vertex, index)),
+    }
+    rows = []
+    for kernel, (of_each, of_link, of_all) in needs.items():
+        function = gpu.load(*names[kernel])[1].function
+        attributes = {name: getattr(function, key, None) for name, key in ATTRIBUTES.items()}
+        row: Row = {"way": kernel, "bytes a vertex": of_each, "bytes a link": of_link}
+        row |= {"other bytes": of_all, **attributes, "threads of a block": best.get(kernel)}
+        rows.append(row)
+    return {"rows": rows, "fits": {}, "published": {**PUBLISHED, "machine": MACHINE}}
+
+
+def draw_resources(findings: Findings, canvas: Any) -> None:
+    """Draw Table 1, ours beside the published one."""
+    rows, lines = findings["rows"], []
+    header = ["", *(f"{row['way']}{of}" for row in rows for of in ("", ", Table 1"))]
+    for need, of_paper in PUBLISHED.items():
+        cells = [need]
+        for row, said in zip(rows, of_paper, strict=True):
+            cells += ["-" if row[need] is None else str(row[need]), str(said)]
+        lines.append(cells)
+    table(canvas, header, lines)
+
+
+def claims_of_resources(findings: Findings) -> list[Claim]:
+    """Return what Table 1 says of memory."""
+    claims = []
+    for need in ("bytes a vertex", "bytes a link"):
+        measured = [row[need] for row in findings["rows"]]
+        said = PUBLISHED[need]
+        claims.append(
+            Claim(
+                f"Kernels 1 to 3 need {', '.join(map(str, said))} {need} (Table 1)",
+                ", ".join(map(str, measured)),
+                measured == list(said),
+                "where rows begin is counted in 64 bits",
+            )
+        )
+    return claims
+
+
+# -------------------------------------------------------------------------------- rows of Kernel 2
+
+
+def rows_of_kernel_2(laboratory: Laboratory) -> Findings:
+    """Measure rows by cache and by shared memory, and sorted: whole calls, and sweeps alone."""
+    rows = []
+    for family in OF_ROWS:
+        entry = graphs_of(family, laboratory.size)[0]
+        ways = [Kernel("graph", "vertex-propagation", way, rows=way) for way in ROWS]
+        measured = laboratory.variants(entry, ways)
+        graph = laboratory.device.place(laboratory.data(entry))
+        for row, way in zip(measured, ways, strict=True):
+            prepared = way.prepare(graph, 0)
+            way.run(prepared)  # takes memory
+            with kernel_times() as seconds:
+                way.run(prepared)
+            rows.append({**row, "sweeps_seconds": seconds["vertex_propagation"]})
+    return {"rows": rows, "fits": {}, "published": {"machine": MACHINE}}
+
+
+def draw_rows_of_kernel_2(findings: Findings, canvas: Any) -> None:
+    """Draw whole calls, and sweeps alone, as bars."""
+    for axes, (field, title) in zip(
+        canvas.subplots(1, 2, sharey=True),
+        (("seconds", "whole calls"), ("sweeps_seconds", "sweeps alone")),
+        strict=True,
+    ):
+        by_graph = groups(findings["rows"], lambda row: str(row["graph"]))
+        heights = {
+            way: [
+                next((1e3 * row[field] for row in of if row["way"] == way and row[field]), None)
+                for of in by_graph.values()
+            ]
+            for way in ROWS
+        }
+        bars(axes, list(by_graph), heights)
+        axes.set_title(title, fontsize="small")
+        axes.set_ylabel("ms")
+        legend(axes)
+
+
+def claims_of_rows(findings: Findings) -> list[Claim]:
+    """Return what section 4.3.2 says of shared memory, textures and sorting."""
+    by_graph = groups(findings["rows"], lambda row: str(row["graph"]))
+    shared, alone, whole = {}, {}, {}
+    for graph, rows in by_graph.items():
+        cached, in_shared, by_degree = rows
+        if None in (cached["seconds"], in_shared["seconds"], by_degree["seconds"]):
+            continue
+        shared[graph] = cached["seconds"] / in_shared["seconds"]
+        alone[graph] = cached["sweeps_seconds"] / by_degree["sweeps_seconds"]
+        whole[graph] = by_degree["seconds"] / cached["seconds"]
+    free = next((graph for graph in alone if graph.startswith("scale-free")), "")
+    return [
+        Claim(
+            "the starts of rows are better kept in shared memory (Alg. 4)",
+            "without it over with it: " + compare(shared),
+            all(gain > 1 for gain in shared.values()) if shared else None,
+            "the first-level cache holds them, and shared memory is filled for vertices, too, that "
+            "are not in the frontier",
+        ),
+        Claim(
+            "sorting by degree slightly improves the kernel alone for scale-free graphs (4.3.2)",
+            f"{format_ratio(alone.get(free))} times as fast",
+            alone[free] > 1 if free else None,
+            "vertices beside each other in memory are no longer those of a warp",
+        ),
+        Claim(
+            "with the time of sorting, the whole takes considerably longer (4.3.2)",
+            "sorted over unsorted: " + compare(whole),
+            all(ratio > 1 for ratio in whole.values()) if whole else None,
+            "they are sorted on the GPU here, and by a CPU there",
+        ),
+        Claim(
+            "arcs are read through a texture (4.3.2)",
+            "left out: CUDA has no texture references any more. Arcs are read by ld.global.nc, "
+            "through the cache that serves textures, too",
+            None,
+        ),
+    ]
+
+
+# ------------------------------------------------------------------------------------------- rounds
+
+
+def rounds(laboratory: Laboratory) -> Findings:
+    """Count the rounds of all kernels for all graphs, with the last one, which changes nothing."""
+    rows = [row for row in measure(laboratory, list(FAMILIES)) if row["rounds"] is not None]
+    return {"rows": rows, "fits": {}, "published": {"at most": "the diameter, and one more"}}
+
+
+def draw_rounds(findings: Findings, canvas: Any) -> None:
+    """Draw the rounds of each kernel as points."""
+    canvas.set_size_inches(10, 6)
+    axes, by_graph = canvas.subplots(), groups(findings["rows"], lambda row: str(row["graph"]))
+    for k, kernel in enumerate(GRAPH_KERNELS.values()):
+        points = [
+            (place, row["rounds"])
+            for place, rows in enumerate(by_graph.values())
+            for row in rows
+            if row["way"] == kernel
+        ]
+        if points:
+            axes.plot(*zip(*points, strict=True), "osv"[k], label=kernel, markersize=5, alpha=0.7)
+    axes.set_xticks(range(len(by_graph)), list(by_graph), rotation=90, fontsize="x-small")
+    axes.set(yscale="log", ylabel="rounds")
+    axes.grid(alpha=0.3)
+    legend(axes)
+
+
+def claims_of_rounds(findings: Findings) -> list[Claim]:
+    """Return what section 4.3 says of rounds."""
+    rows = findings["rows"]
+    lines = [row for row in rows if row["family"] == "Line"]
+    of_third = [row for row in lines if row["way"] == THIRD]
+    shares = {
+        way: max(
+            (row["rounds"] / row["vertices"] for row in lines if row["way"] == way), default=None
+        )
+        for way in (FIRST, SECOND)
+    }
+    worlds = {}
+    for family in FAMILIES:
+        if family.startswith("W-S"):
+            of_first = [r for r in rows if r["family"] == family and r["way"] == FIRST]
+            worlds[family[5:]] = max((float(row["rounds"]) for row in of_first), default=0.0)
+    low, middle, high = worlds.values()
+    return [
+        Claim("Kernel 3 takes exactly d + 1 iterations for a component of diameter d (4.3.3)",
+              f"as many as vertices for {sum(r['rounds'] == r['vertices'] for r in of_third)} of "
+              f"{len(of_third)} lines",
+              all(r["rounds"] == r["vertices"] for r in of_third) if of_third else None),
+        Claim("a line needs up to N calls of Kernels 1 and 2 (6.2)",
+              "rounds over vertices: " + compare(shares),
+              None if None in shares.values()
+              else all(share is not None and share <= 1 for share in shares.values())),
+        Claim("long-distance links reduce the diameter, and so the calls of Kernel 1 (6.2)",
+              compare({**worlds}), low >= middle >= high if all(worlds.values()) else None),
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- exhibits
+
+BLOCKS_OF_THREADS = Exhibit(
+    "Blocks of 32 to 512 threads",
+    blocks,
+    draw_blocks,
+    {"cuda": (5, 15, 100)},
+    claims_of_blocks,
+    "A multiprocessor has 2048 threads in up to 32 blocks, where it had 1024 in 8. So blocks of 32 "
+    "leave half of its threads unused.",
+)
+TABLE_1 = Exhibit(
+    "Table 1: what Kernels 1 to 3 need",
+    resources,
+    draw_resources,
+    {"cuda": (5, 15, 100)},
+    claims_of_resources,
+    "A multiprocessor has four times the registers and twice the threads. Addresses have 64 bits, "
+    "and take two registers each.",
+)
+ROWS_OF_KERNEL_2 = Exhibit(
+    "Kernel 2: starts of rows in the cache or in shared memory; rows sorted by length",
+    rows_of_kernel_2,
+    draw_rows_of_kernel_2,
+    {"cuda": (4, 5, 20)},
+    claims_of_rows,
+    "Global memory is cached, so that shared memory is not the only way to read a word once for "
+    "two threads. Sorting is done on the GPU.",
+)
+ROUNDS = Exhibit(
+    "Rounds of Kernels 1 to 3",
+    rounds,
+    draw_rounds,
+    {"cuda": (10, 120, 500)},
+    claims_of_rounds,
+    "More threads run at once, so that fewer of them see what others lowered in the same round. "
+    "Rounds follow from the schedule for Kernels 1 and 2, and differ from run to run.",
+)

@@ -1,0 +1,186 @@
+"""The report's ideas of how Kernel D could get faster: measured, or bounded by what is measured.
+
+Streams and work shared with the CPU are left out of the library. How much they could gain at most
+follows from what was measured: were all transfers hidden behind the kernels, or the kernels behind
+them; and did both devices label parts of the image at their own rates, without any seam between.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from statistics import fmean
+from typing import Any
+
+from conncomp.bench.peers import Contender, OursOnGpu
+from reproductions.laboratory import Laboratory, Row, all_right
+from reproductions.maddix_2014.measurements import (
+    DEFAULT,
+    FLAT,
+    LARGE,
+    LIMITS,
+    by_way,
+    columns,
+    images,
+    rows_of,
+    span_of,
+    times,
+    ways,
+)
+from reproductions.paper import Claim, Findings
+from reproductions.pictures import bars, groups
+
+D = "kernel D"
+GIVEN_UP = "given up for all images"
+CELLS = "4 cells a thread"
+SHARED = "first sweep in shared memory"
+STORES = "stores for atomicMin"
+TOGETHER = "all three"
+LEFT_OUT = {
+    "streams": "transfers that overlap with kernels: the library labels arrays that lie on the "
+    "GPU, and who moves them chooses streams",
+    "CPU and GPU": "some calculations on the CPU meanwhile: the seams between both parts would "
+    "need code of their own",
+    "overlapped blocks (GTC)": "for Kepler alone, the report says; the default takes its place",
+}
+
+
+def _ideas() -> dict[str, Contender]:
+    """Return Kernel D, and with the report's ideas."""
+
+    def label_equivalence(**options: Any) -> Contender:
+        return OursOnGpu("grid", "label-equivalence", **options)
+
+    return {
+        D: columns()[D],
+        CELLS: label_equivalence(block=LARGE, cells=4),
+        SHARED: label_equivalence(block=FLAT, first="blocks"),
+        STORES: label_equivalence(block=FLAT, lower="store"),
+        TOGETHER: label_equivalence(block=LARGE, cells=4, first="blocks", lower="store"),
+        DEFAULT: OursOnGpu("grid", "auto"),
+    }
+
+
+def measure_ideas(laboratory: Laboratory) -> Findings:
+    """Measure all images with all ideas."""
+    rows: list[Row] = []
+    bounds: dict[str, dict[str, float]] = {"streams": {}, "CPU and GPU": {}}
+    for entry in images(laboratory):
+        of_image = rows_of(laboratory, entry, _ideas())
+        of_d = of_image[0]
+        limit = LIMITS[laboratory.size]
+        for row, contender in zip(of_image, _ideas().values(), strict=True):
+            both = row["seconds"] and of_d["seconds"]
+            over = row["seconds"] / of_d["seconds"] if both else None
+            sweeps = None if row["way"] == DEFAULT else laboratory.sweeps(entry, contender, limit)
+            rows.append(row | {"over_d": over, "sweeps": sweeps})
+        if of_d["seconds"]:
+            alone, moved = of_d["seconds"], of_d["transfer_seconds"]
+            bounds["streams"][entry.name] = (alone + moved) / max(alone, moved)
+            on_cpu = by_way(rows_of(laboratory, entry, ways(laboratory)), "seconds")
+            cpu = on_cpu[entry.name, f"{DEFAULT}, one thread"]
+            bounds["CPU and GPU"][entry.name] = 1 + of_d["total_seconds"] / cpu
+    return {
+        "rows": rows,
+        "fits": {"over kernel D": _means(rows), "faster at most": bounds},
+        "published": {"ideas": list(_ideas())[1:-1], "left out": LEFT_OUT},
+    }
+
+
+def _means(rows: list[Row]) -> dict[str, float]:
+    """Return the geometric means over all images, by idea."""
+    return {
+        way: exp(fmean(log(row["over_d"]) for row in timed))
+        for way, same in groups(rows, lambda row: str(row["way"])).items()
+        if (timed := [row for row in same if row["over_d"]])
+    }
+
+
+def draw_ideas(findings: Findings, canvas: Any) -> None:
+    """Draw how many times as long as Kernel D each idea takes, and what is left out."""
+    axes = canvas.subplots()
+    of_way = groups(findings["rows"], lambda row: str(row["way"]))
+    names = list(groups(findings["rows"], lambda row: str(row["image"])))
+    heights = {way: [row["over_d"] for row in same] for way, same in of_way.items() if way != D}
+    bars(axes, names, heights)
+    axes.set_xticks(range(len(names)), names, rotation=20, fontsize="small")
+    axes.axhline(1, color="k", linewidth=0.5)
+    axes.set(ylabel="over Kernel D of 32 x 6, without transfers", yscale="log")
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def claims_of_ideas(findings: Findings) -> list[Claim]:
+    """Return what the report expects of its ideas."""
+    means, bounds = findings["fits"]["over kernel D"], findings["fits"]["faster at most"]
+    right = all_right(findings["rows"])
+    sweeps = _sweeps(findings["rows"])
+    streams, shared = bounds["streams"], bounds["CPU and GPU"]
+    return [
+        Claim(
+            "the optimizations keep the labels",
+            f"{'all' if right else 'not all'} ideas give the labels of scikit-image",
+            right,
+        ),
+        _gain(
+            means,
+            sweeps,
+            CELLS,
+            "one way to optimize the Scanning Phase: 4 cells a thread",
+            "what a thread would find again of its neighbours' cells lies in the cache anyway",
+        ),
+        _gain(
+            means,
+            sweeps,
+            SHARED,
+            "shared memory in the Scanning Phase, as from Kernel A to Kernel B",
+            "following chains of labels crosses a block as fast as shared memory does, so that few "
+            "sweeps are saved",
+        ),
+        _gain(
+            means,
+            sweeps,
+            STORES,
+            "another optimization could be found in avoiding atomicMin",
+            "a cell asks first whether its label refers to anything higher, so that few atomic "
+            "operations are left to be avoided",
+        ),
+        Claim(
+            "streams could produce minimal speed-up",
+            f"left out; {span_of(streams)} as fast at most, were transfers hidden entirely",
+            max(streams.values()) < 1.1 if streams else None,
+            "neither transfers nor kernels are a small part of the time, on one image at least",
+        ),
+        Claim(
+            "a promising idea is to conduct some calculations on the CPU meanwhile",
+            f"left out; {span_of(shared)} as fast at most, did both work at their own rates, the "
+            "CPU on one thread by the default",
+            None,
+        ),
+        Claim(
+            "the majority of the optimization should be spent on Kernel D",
+            f"the default takes {times(means[DEFAULT])} as long as Kernel D, on the mean of all "
+            "images"
+            if DEFAULT in means
+            else GIVEN_UP,
+            None,
+        ),
+    ]
+
+
+def _gain(
+    means: dict[str, float], sweeps: dict[str, int], way: str, says: str, because: str
+) -> Claim:
+    if way not in means:
+        return Claim(f"{says} (further work)", GIVEN_UP, None)
+    return Claim(
+        f"{says} (further work)",
+        f"{times(means[way])} as long as Kernel D, on the mean of all images; {sweeps[way]} sweeps "
+        f"in all instead of {sweeps[D]}",
+        means[way] < 1,
+        because,
+    )
+
+
+def _sweeps(rows: list[Row]) -> dict[str, int]:
+    """Return how many sweeps change something on all images, by idea."""
+    of_way = groups(rows, lambda row: str(row["way"]))
+    return {way: sum(row["sweeps"] or 0 for row in same) for way, same in of_way.items()}

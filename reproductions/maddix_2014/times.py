@@ -1,0 +1,325 @@
+"""The report's table of eight images by four columns, and its plot of time over size.
+
+All images are stand-ins, and all but the first of a size that the report does not give. Its times
+include the transfers, and are held against ours that do; beside these stand the times without.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reproductions.fits import power_law
+from reproductions.laboratory import Laboratory, Row, all_right, given_up
+from reproductions.maddix_2014 import published
+from reproductions.maddix_2014.measurements import (
+    DEFAULT,
+    LIMITS,
+    SERIAL,
+    by_way,
+    columns,
+    images,
+    milliseconds,
+    rows_of,
+    span_of,
+    times,
+    ways,
+)
+from reproductions.paper import Claim, Findings
+from reproductions.pictures import curve, groups, log_axes, table
+
+A, B16, B32, D = published.KERNELS
+# Transfers are part of the report's times.
+PUBLISHED_WITH_TRANSFERS = {
+    "machine": published.MACHINE,
+    "milliseconds": {
+        image: dict(zip(published.KERNELS, row, strict=True))
+        for image, row in published.MILLISECONDS.items()
+    },
+}
+
+
+def measure_times(laboratory: Laboratory) -> Findings:
+    """Measure all images in all ways."""
+    rows = [
+        row for entry in images(laboratory) for row in rows_of(laboratory, entry, ways(laboratory))
+    ]
+    if laboratory.on_gpu:
+        sweeps = _sweeps(laboratory)
+        rows = [row | {"sweeps": sweeps.get((row["image"], row["way"]))} for row in rows]
+    fits = {
+        "with transfers": _ratios(rows, "total_seconds"),
+        "without transfers": _ratios(rows, "seconds"),
+    }
+    return {"rows": rows, "fits": fits, "published": PUBLISHED_WITH_TRANSFERS}
+
+
+def _sweeps(laboratory: Laboratory) -> dict[tuple[str, str], int | None]:
+    """Return how many sweeps change something, by image and kernel."""
+    limit = LIMITS[laboratory.size]
+    return {
+        (entry.name, name): laboratory.sweeps(entry, contender, limit)
+        for entry in images(laboratory)
+        for name, contender in columns().items()
+    }
+
+
+def _ratios(rows: list[Row], field: str) -> Findings:
+    """Return how many times as long ways take as others, by image."""
+    seconds = by_way(rows, field)
+    pairs = ((A, B16), (A, B32), (B16, B32), (A, D), (B32, D), (A, SERIAL), (SERIAL, DEFAULT))
+    return {
+        f"{slow} over {fast}": {
+            image: seconds[image, slow] / seconds[image, fast]
+            for image in published.MILLISECONDS
+            if seconds.get((image, slow)) and seconds.get((image, fast))
+        }
+        for slow, fast in pairs
+    }
+
+
+def draw_times(findings: Findings, canvas: Any) -> None:
+    """Draw the table: as they say; as is measured, with and without transfers."""
+    named = list(groups(findings["rows"], lambda row: str(row["way"])))
+    of_ways = {(row["image"], row["way"]): row for row in findings["rows"]}
+    pixels = {row["image"]: row["pixels"] for row in findings["rows"]}
+    kernels = [name for name in named if name in published.KERNELS]
+    codes = [name for name in named if name not in published.KERNELS]
+    header = ["milliseconds", "pixels"]
+    header += [f"{name}:\n{published.MACHINE}" for name in published.KERNELS]
+    header += [f"{name}:\nwith, without\ntransfers" for name in kernels]
+    header += [name.replace(", ", ",\n") for name in codes]
+    lines = []
+    for image, values in published.MILLISECONDS.items():
+        with_and_without = [
+            f"{_cell(of_ways[image, name])}, {milliseconds(of_ways[image, name]['seconds'])}"
+            for name in kernels
+        ]
+        lines.append(
+            [
+                image,
+                f"{pixels[image]:,}",
+                *(milliseconds(value / 1e3) for value in values),
+                *with_and_without,
+                *(_cell(of_ways[image, name]) for name in codes),
+            ]
+        )
+    table(canvas, header, lines)
+
+
+def _cell(row: Row) -> str:
+    """Return a time with transfers, or after what time it was given up."""
+    if given_up(row):
+        return str(row["reason"]).replace("given up after", ">")
+    return milliseconds(row["total_seconds"])
+
+
+def claims_of_times(findings: Findings) -> list[Claim]:
+    """Return what the report says of its table."""
+    rows, fits = findings["rows"], findings["fits"]
+    right = all_right(rows)
+    claims = [
+        Claim(
+            'each connected component is "correctly identified and labeled" (Image Results)',
+            f"{'all' if right else 'not all'} labels are those of scikit-image, for "
+            f"{len({row['image'] for row in rows})} images",
+            right,
+        ),
+        _largest_image(rows),
+    ]
+    if not any(row["way"] == D for row in rows):
+        return claims
+    return [
+        *claims,
+        _kernel_a_beside_the_cpu(rows, fits),
+        _faster(fits, f"{A} over {B16}", "Kernel B is significantly faster than Kernel A", 1.5),
+        _faster(
+            fits, f"{B32} over {D}", "Kernel D is faster than Kernel B by orders of magnitude", 10
+        ),
+        _faster(
+            fits,
+            f"{B16} over {B32}",
+            "blocks of 32 x 32 perform better than the 16 x 16 of [1], in Kernel B",
+            1,
+        ),
+        _thousand(fits),
+        _invocations(rows),
+    ]
+
+
+def _largest_image(rows: list[Row]) -> Claim:
+    pixels = next(row["pixels"] for row in rows if row["image"] == "maze")
+    return Claim(
+        "the largest image has 5.7·10⁶ pixels, 2400 x 2380 (Image Results)",
+        f"{pixels:,} pixels",
+        True if 5.65e6 < pixels < 5.75e6 else None,
+    )
+
+
+def _kernel_a_beside_the_cpu(rows: list[Row], fits: Findings) -> Claim:
+    ratios = fits["with transfers"][f"{A} over {SERIAL}"]
+    says = "Kernel A is almost as slow as the serial algorithm on the CPU (Introduction)"
+    if "maze" not in ratios:
+        return Claim(says, "Kernel A was given up for the maze", None)
+    ratio, [maze] = (
+        ratios["maze"],
+        [row for row in rows if (row["image"], row["way"]) == ("maze", A)],
+    )
+    sweeps = maze["sweeps"] or 1
+    each = 1e6 * maze["seconds"] / sweeps
+    return Claim(
+        says,
+        f"it takes {times(ratio)} as long for the maze, {span_of(ratios)} for all images",
+        0.5 <= ratio <= 1,
+        f"the maze here needs {sweeps:,} sweeps of {each:,.0f} µs each, and the serial "
+        "program visits each pixel a few times",
+    )
+
+
+def _faster(fits: Findings, pair: str, says: str, least: float) -> Claim:
+    """Return a claim that a ratio exceeds what the words ask for, on all images."""
+    ratios, alone = (fits[f"{how} transfers"][pair] for how in ("with", "without"))
+    if not ratios:
+        return Claim(f"{says} (table)", "given up for all images", None)
+    slow = [image for image, ratio in ratios.items() if ratio <= least]
+    of_kernels = [image for image in slow if alone[image] > least]
+    because = f"not so for {', '.join(slow)}" if slow else ""
+    if of_kernels:
+        because += f"; but for {', '.join(of_kernels)} it is the transfers, which both have"
+    return Claim(
+        f"{says} (table)",
+        f"{pair}: {span_of(ratios)}, without transfers {span_of(alone)}",
+        not slow,
+        because,
+    )
+
+
+def _thousand(fits: Findings) -> Claim:
+    of_pair = fits["with transfers"]
+    ratios = of_pair[f"{B32} over {D}"]
+    says = "on the maze of 2400 x 2380 Kernel D is about 1000 times faster than Kernel B (table)"
+    if "maze" not in ratios:
+        return Claim(says, "Kernel B was given up for the maze", None)
+    ratio, of_a = ratios["maze"], of_pair[f"{A} over {D}"].get("maze")
+    a, _, b, d = published.MILLISECONDS["maze"]
+    beside = "" if of_a is None else f", and Kernel A {times(of_a)}"
+    return Claim(
+        says,
+        f"Kernel B takes {times(ratio)} as long{beside}",
+        500 <= ratio <= 2000,
+        f"the report's own table has {b / d:.0f} times for Kernel B; it is Kernel A that takes "
+        f"{a / d:,.0f} times as long",
+    )
+
+
+def _invocations(rows: list[Row]) -> Claim:
+    sweeps = {row["way"]: row["sweeps"] for row in rows if row["image"] == "maze"}
+    d, slower = sweeps[D], [sweeps[name] for name in (A, B16, B32)]
+    says = (
+        f"Kernel D is called {published.SCANS} times rather than 100s or 1000s of times as the "
+        "other kernels (profile)"
+    )
+    if d is None or None in slower:
+        return Claim(says, "kernels were given up for the maze", None)
+    here = (
+        f"with the last, which changes nothing, {d + 1} times for the maze; A {slower[0] + 1:,}, "
+    )
+    here += f"B of 16 {slower[1] + 1:,} and of 32 {slower[2] + 1:,} times"
+    return Claim(
+        says,
+        here,
+        d < published.SCANS + 1 and min(slower) >= 100,
+        "how many sweeps there are follows from the image, of which the report says nothing but "
+        "its size, and not which of its images this was",
+    )
+
+
+def draw_over_pixels(findings: Findings, canvas: Any) -> None:
+    """Draw time over pixels; the published times over the pixels of the stand-ins."""
+    axes = log_axes(canvas, "pixels", "milliseconds, transfers included")
+    axes.xaxis.set_minor_formatter("")
+    of_image = {row["image"]: row["pixels"] for row in findings["rows"]}
+    colours = {}
+    for number, (name, rows) in enumerate(
+        groups(findings["rows"], lambda row: str(row["way"])).items()
+    ):
+        colours[name] = f"C{number}"
+        points = sorted(
+            (
+                {"x": row["pixels"], "y": 1e3 * row["total_seconds"]}
+                for row in rows
+                if row["total_seconds"]
+            ),
+            key=lambda point: point["x"],
+        )
+        curve(axes, points, "x", "y", label=name, color=colours[name])
+    for number, name in enumerate(published.KERNELS):
+        points = sorted(
+            (
+                {"x": of_image[image], "y": values[number]}
+                for image, values in published.MILLISECONDS.items()
+            ),
+            key=lambda point: point["x"],
+        )
+        style = {"marker": "x", "linestyle": ":", "color": colours.get(name, f"{0.2 * number}")}
+        curve(axes, points, "x", "y", label=f"{name}, {published.MACHINE}", **style)
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def measure_over_pixels(laboratory: Laboratory) -> Findings:
+    """Return the times of the table, and how they grow with the number of pixels."""
+    findings = measure_times(laboratory)
+    laws = {}
+    for name, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+        timed = [row for row in rows if row["total_seconds"]]
+        law = power_law([row["pixels"] for row in timed], [row["total_seconds"] for row in timed])
+        if law is not None:
+            laws[name] = {"exponent": law.exponent, "error": law.error}
+    return findings | {"fits": findings["fits"] | {"exponents": laws}}
+
+
+def claims_of_pixels(findings: Findings) -> list[Claim]:
+    """Return what the report says of its plot."""
+    seconds, exponents = by_way(findings["rows"]), findings["fits"]["exponents"]
+    pixels = {row["image"]: row["pixels"] for row in findings["rows"]}
+    more = pixels["stanford"] - pixels["maze2"]
+    ways_of_both = [
+        way
+        for way in (D, SERIAL, f"{DEFAULT}, one thread")
+        if seconds.get(("maze2", way)) and seconds.get(("stanford", way))
+    ]
+    if not ways_of_both:
+        return []
+    way = ways_of_both[0]
+    ratio = seconds["maze2", way] / seconds["stanford", way]
+    claims = [
+        Claim(
+            "stanford has approximately 2.0·10⁴ more pixels than maze2, and more time is spent in "
+            "maze2",
+            f"{more:,} more; {way} takes {times(ratio)} as long for maze2",
+            ratio > 1 if more > 0 else None,
+            "what takes more time is another matter for the stand-ins, whose contents are unknown",
+        )
+    ]
+    growth = {name: exponents[name]["exponent"] for name in published.KERNELS if name in exponents}
+    if D not in growth:
+        return claims
+    shown = ", ".join(f"{name} {exponent:.2f}" for name, exponent in growth.items())
+    claims.append(
+        Claim(
+            "as the data size increases, Kernel D's time increases much less quickly than that of "
+            "the other kernels",
+            f"exponents of the number of pixels: {shown}",
+            all(growth[D] < exponent - 0.1 for name, exponent in growth.items() if name != D),
+        )
+    )
+    ratios = findings["fits"]["with transfers"][f"{A} over {B32}"]
+    if ratios:
+        claims.append(
+            Claim(
+                "the curves of Kernels A and B have about the same shape, A's shifted above B's",
+                f"{A} takes {span_of(ratios)} as long as {B32}",
+                min(ratios.values()) > 1,
+                "on small images sweeps are few, and each takes about as long as its launch",
+            )
+        )
+    return claims

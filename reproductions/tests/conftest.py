@@ -1,0 +1,74 @@
+from itertools import count
+
+import click.testing
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.bench import devices, runner
+from conncomp.bench.peers import TABLES
+from conncomp.grid import labelling
+from host_cuda.host_gpu import AVAILABLE, HostGpu
+from measured_gpu import *  # noqa: F403
+from reproductions import laboratory
+from reproductions.command import paper
+
+# Before a test puts others in their places.
+LABEL, CONNECTED_COMPONENTS = conncomp.label, conncomp.connected_components
+ON_GPU = {kind: table["cuda"] for kind, table in TABLES.items()}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run `python -m reproductions` in an empty folder, in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        return click.testing.CliRunner().invoke(paper, [*map(str, arguments)])
+
+    return run
+
+
+@pytest.fixture
+def kernels_on_host(gpu, monkeypatch):
+    """Let contenders run their kernels on the host executor; each call takes longer than the last.
+
+    What has an array to write to works on the GPU, everything else on the CPU.
+    """
+    if not AVAILABLE:
+        pytest.skip("there is nothing that the host executor needs")
+    executor, milliseconds = HostGpu(), count(1)
+
+    def label(image, **options):
+        return LABEL(image, device="cuda" if "out" in options else "cpu", **options)
+
+    def connected_components(graph, **options):
+        if "out" not in options:
+            return CONNECTED_COMPONENTS(graph, **options)
+        names = "algorithm", "numbering", "out", "workspace"
+        algorithm, numbering, out, workspace = (options.pop(name) for name in names)
+        kind = "graph" if options.pop("connection") == "weak" else "strong"
+        record = ON_GPU[kind][algorithm]
+        task = numbering == "consecutive", True
+        counts = record.fill(
+            executor, graph, out, workspace, *task, **record.check_options(options)
+        )
+        return counts, out
+
+    for kind, records in ON_GPU.items():
+        monkeypatch.setitem(TABLES[kind], "cuda", records)
+    monkeypatch.setattr(conncomp, "label", label)
+    monkeypatch.setattr(conncomp, "connected_components", connected_components)
+    monkeypatch.setattr(labelling, "current_gpu", lambda: executor)
+    monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
+    monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+    monkeypatch.setattr(conncomp.Graph, "to", lambda graph, device: graph)
+    monkeypatch.setattr(devices.Cuda, "place", lambda _, data: data)
+    monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
+    monkeypatch.setattr(devices.Cuda, "capture", lambda _, call: call)
+    monkeypatch.setattr(gpu, "empty", np.empty)
+    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
+    monkeypatch.setattr(runner, "MOST_RUNS", 1)
+    on_cpu = devices.Cpu()
+    monkeypatch.setattr(laboratory, "make_input", lambda entry, _: runner.make_input(entry, on_cpu))
+    return executor

@@ -1,0 +1,121 @@
+"""The package: how its command is called, what is installed, and the results in the repository."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import click.testing
+import pytest
+import yaml
+
+import conncomp
+import reproductions
+from conncomp.cli import bench_paper
+from conncomp.cli._command import command
+from reproductions import PAPERS, files_of, is_done
+
+FOLDER = Path(reproductions.__file__).parent
+ROOT = FOLDER.parent
+PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())
+RESULTS = sorted((FOLDER / "results").rglob("*.json"))
+
+
+def test_the_product_knows_nothing_of_it():
+    imported = re.compile(r"^\s*(?:from|import) reproductions\b", re.MULTILINE)
+    for path in Path(conncomp.__file__).parent.rglob("*.py"):
+        assert not imported.search(path.read_text()), path
+
+
+def test_it_runs_in_a_clone():
+    done = subprocess.run(
+        [sys.executable, "-m", "reproductions", "wang-2013", "--list"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(exhibit in done.stdout for exhibit in PAPERS["wang-2013"].exhibits)
+
+
+def test_a_mistake_is_one_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "reproductions", "wang-2013", "--figure", "99"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("conncomp: wang-2013 has no figure-99; there are ")
+    assert line.endswith("See 'python -m reproductions --help'.")
+
+
+def test_where_it_is_installed_it_is_a_command_of_conncomp(monkeypatch):
+    ((group, entries),) = PROJECT["project"]["entry-points"].items()
+    known = EntryPoints(EntryPoint(name, value, group) for name, value in entries.items())
+    monkeypatch.setattr(bench_paper, "entry_points", lambda **wanted: known.select(**wanted))
+    runner = click.testing.CliRunner()
+    done = runner.invoke(command, ["bench", "paper", "weigel-2011", "--list"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert all(exhibit in done.stdout for exhibit in PAPERS["weigel-2011"].exhibits)
+    done = runner.invoke(command, ["bench", "paper", "weigel-2011"], prog_name="conncomp")
+    assert done.exit_code == 2
+    assert done.stderr.endswith("See 'conncomp bench paper --help'.\n")
+
+
+def test_nothing_is_drawn_without_matplotlib(tmp_path):
+    blocked = (
+        "import sys; sys.modules['matplotlib'] = None; "
+        "sys.argv[1:] = ['wang-2013', '--exhibit', 'sizes', '-o', 'out']; "
+        "import runpy; runpy.run_module('reproductions', run_name='__main__')"
+    )
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", blocked],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "conncomp: this drawing needs matplotlib: pip install 'conncomp[plots]'\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_citation_has_the_papers():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors", "references"} <= set(citation)
+    references = {
+        (reference["authors"][0]["family-names"].lower(), reference["year"]): reference
+        for reference in citation["references"]
+    }
+    assert len(citation["references"]) == len(references) == len(PAPERS) == 5
+    for paper in PAPERS.values():
+        matches = [
+            reference
+            for (author, year), reference in references.items()
+            if author in paper.citation.lower() and str(year) in paper.citation
+        ]
+        assert len(matches) == 1, paper.citation
+        assert all(a["family-names"] in paper.citation for a in matches[0]["authors"])
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: str(path.relative_to(FOLDER)))
+def test_results_are_of_exhibits(path):
+    """So that a page shows each, and none is of an exhibit that there is no more."""
+    paper = PAPERS[path.parts[-3]]
+    size = json.loads(path.read_text())["size"]
+    assert path == files_of(path.stem, path.parent)[0]
+    assert path.stem in paper.exhibits
+    assert is_done(paper, path.stem, path.parent, path.parts[-2], size)

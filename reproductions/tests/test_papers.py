@@ -1,0 +1,337 @@
+"""``python -m reproductions``, on the CPU and on the host executor, by a clock that is not real."""
+
+import json
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conncomp.bench import devices
+from conncomp.grid import labelling
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
+from host_cuda.host_gpu import AVAILABLE, HostGpu
+from reproductions import PAPERS, Claim, fits
+from reproductions.hawick_2010 import kawasaki, phase_separation
+from reproductions.laboratory import Laboratory as Laboratory2010
+from reproductions.tests.paper_results import files, written
+from reproductions.weigel_2011 import clusters, laboratory
+from reproductions.weigel_2011.fits import (
+    D_MIN,
+    best_tile_of_relaxation,
+    best_tile_of_sewing,
+    levels,
+    sum_of_terms,
+)
+from reproductions.weigel_2011.laboratory import AUTO, Laboratory, of_tiles
+
+EXHIBITS = PAPERS["weigel-2011"].exhibits
+ON_CPU = [name for name, exhibit in EXHIBITS.items() if "cpu" in exhibit.seconds]
+ON_GPU = ALGORITHMS["cuda"]  # before a test puts others in their place
+COMMAND = "weigel-2011", "-o", "out"
+
+
+@pytest.fixture
+def host(gpu, monkeypatch):
+    """Let the host executor be the GPU; each kernel, and each call, takes longer than the last."""
+    if not AVAILABLE:
+        pytest.skip("there is nothing that the host executor needs")
+    executor, milliseconds = HostGpu(), count(1)
+    monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
+    for module in (laboratory, _cuda, _cahn_hilliard_cuda, _kawasaki_cuda):
+        monkeypatch.setattr(module, "current_gpu", lambda: executor)
+    monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
+    monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))
+    return executor
+
+
+@pytest.fixture
+def on_host(host):
+    device = devices.Cuda()
+    with device.current():
+        yield Laboratory(device, "small")
+
+
+class TestCommand:
+    def test_all_on_a_gpu(self, run, host):
+        done = run(*COMMAND, "--all", "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert files(".json") == files(".png") == set(EXHIBITS)
+        for name in EXHIBITS:
+            result = written(name)
+            assert (result["format"], result["device"]) == ("conncomp-paper", "cuda")
+            assert (result["paper"], result["exhibit"]) == ("weigel-2011", name)
+            assert result["rows"]
+            assert result["took_seconds"] > 0
+        assert "Fig. 14" in done.stdout
+
+    def test_all_on_the_cpu(self, run):
+        done = run(*COMMAND, "--all")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert files(".json") == set(ON_CPU)
+
+    def test_some(self, run):
+        run(*COMMAND, "--figure", "13", "--table", "1", "--exhibit", "figure-11")
+        assert files(".json") == files(".png") == {"figure-11", "figure-13", "table-1"}
+
+    def test_all_goes_on(self, run, monkeypatch):
+        """What is done stays, and is not done again."""
+        assert run(*COMMAND, "--figure", "10").exit_code == 0
+        before = Path("out/figure-10.json").stat().st_mtime_ns
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Laboratory, "serial_sweep", interrupt)
+            assert run(*COMMAND, "--all").exit_code == 130
+        assert files(".json") == {"figure-10"}
+        assert run(*COMMAND, "--all").exit_code == 0
+        assert files(".json") == set(ON_CPU)
+        assert Path("out/figure-10.json").stat().st_mtime_ns == before
+
+    def test_output_that_exists(self, run):
+        assert run(*COMMAND, "--figure", "11").exit_code == 0
+        before = Path("out/figure-11.json").stat().st_mtime_ns
+        done = run(*COMMAND, "--figure", "11")
+        assert done.exit_code == 2
+        assert "figure-11.json is there already; --force replaces it" in done.stderr
+        assert Path("out/figure-11.json").stat().st_mtime_ns == before
+        assert run(*COMMAND, "--figure", "11", "--force").exit_code == 0
+
+    @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[" * 10**5, "\xff"])
+    def test_output_that_is_no_result(self, run, text):
+        Path("out").mkdir()
+        Path("out/figure-10.json").write_text(text, encoding="latin-1")
+        done = run(*COMMAND, "--all")
+        assert done.exit_code == 2
+        assert "figure-10.json is there already, and is no result of a paper" in done.stderr
+
+    def test_output_of_another_size(self, run):
+        assert run(*COMMAND, "--figure", "11").exit_code == 0
+        done = run(*COMMAND, "--all", "--size", "paper")
+        assert done.exit_code == 2
+        assert (
+            "figure-11.json is there already, with size 'small' instead of 'paper'" in done.stderr
+        )
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--figure", "7"], "weigel-2011 has no figure-7; there are figure-2, figure-6,"),
+            (["--table", "2"], "weigel-2011 has no table-2; there are"),
+            (["--exhibit", "nothing"], "weigel-2011 has no nothing; there are"),
+            (["--figure", "8"], "figure-8 is of kernels for a GPU; use --device cuda"),
+            (["--figure", "10", "--all"], "--all is everything"),
+            ([], "Say --figure N, --table N"),
+        ],
+    )
+    def test_refused(self, run, arguments, message):
+        done = run(*COMMAND, *arguments)
+        assert done.exit_code == 2
+        assert message in done.stderr
+        assert not Path("out").exists()
+
+    def test_no_output(self, run):
+        assert "Missing option '-o'" in run("weigel-2011", "--all").stderr
+
+    @pytest.mark.parametrize("name", PAPERS)
+    def test_list(self, run, name):
+        done = run(name, "--list")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert all(exhibit in done.stdout for exhibit in PAPERS[name].exhibits)
+
+    def test_claims(self, run, monkeypatch):
+        """What the paper says is shown beside what was measured."""
+        claims = [Claim("twice as fast", "1.5 times", False, "as it is"), Claim("a", "b", True)]
+        told = replace(EXHIBITS["figure-10"], claims=lambda findings: claims)
+        monkeypatch.setitem(EXHIBITS, "figure-10", told)
+        shown = run(*COMMAND, "--figure", "10").stdout
+        assert "twice as fast" in shown
+        assert "does not hold" in shown
+        assert [claim["holds"] for claim in written("figure-10")["claims"]] == [False, True]
+
+
+def give_up(monkeypatch, *names):
+    """Let labellings of these names take longer than the limit."""
+    limited = phase_separation._limited
+
+    def limit(call, name, given_up):
+        def late():
+            raise TimeoutError
+
+        return limited(late if name in names else call, name, given_up)
+
+    monkeypatch.setattr(phase_separation, "_limited", limit)
+
+
+class TestHawick:
+    COMMAND = "hawick-2010", "--figure", "18", "-o", "out"
+
+    def test_figure_18_on_the_cpu(self, run):
+        done = run(*self.COMMAND)
+        assert (done.exit_code, done.stderr) == (0, "")
+        findings, scale = written("figure-18"), phase_separation.SCALES["small"]
+        ways = {row["way"] for row in findings["rows"]}
+        assert ways == {"the default", "CahnHilliard.labels", "CPU I", "CPU II"}
+        assert [row["length"] for row in findings["rows"]] == [16] * 4 + [32] * 4
+        labellings = [row["labellings"] for row in findings["rows"][:4]]
+        assert labellings == [4, 4, *[scale.steps // scale.every // scale.slow_every] * 2]
+        for row in findings["rows"]:
+            whole = row["seconds"] + scale.every * row["step_seconds"]
+            assert row["share_of_run"] == pytest.approx(row["seconds"] / whole)
+        assert findings["simulation"]["dt"] == pytest.approx(0.02)
+        assert findings["published"]["CPU II over kernel D"] == 13
+        assert Path("out/figure-18.png").stat().st_size > 1000
+
+    def test_figure_18_on_a_gpu(self, run, host, monkeypatch):
+        monkeypatch.setattr(labelling, "current_gpu", lambda: host)
+        monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
+        monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+        done = run(*self.COMMAND, "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        findings = written("figure-18")
+        ways = {row["way"] for row in findings["rows"]}
+        assert {"kernel A", "kernel B", "kernel C", "kernel D"} < ways
+        assert findings["fits"]["CPU II over kernel D"] > 0
+        rounds = {row["way"]: row["rounds"] for row in findings["rows"] if row["length"] == 32}
+        assert 2 <= rounds["kernel D"] <= 9
+        assert rounds["kernel B"] < rounds["kernel A"]
+        assert rounds["the default"] is None
+        *_, of_rounds = findings["claims"]
+        assert of_rounds["holds"]
+
+    def test_figure_18_of_codes_that_are_given_up(self, run, monkeypatch):
+        """What takes too long is left out, and claims do not miss it."""
+        give_up(monkeypatch, "CPU I", "CPU II")
+        assert run(*self.COMMAND).exit_code == 0
+        ways = {row["way"] for row in written("figure-18")["rows"]}
+        assert ways == {"the default", "CahnHilliard.labels"}
+
+    def test_figure_18_of_kernels_that_are_given_up(self, run, host, monkeypatch):
+        monkeypatch.setattr(labelling, "current_gpu", lambda: host)
+        monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
+        monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+        give_up(monkeypatch, "CPU I", "kernel B")
+        done = run(*self.COMMAND, "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        findings = written("figure-18")
+        assert not {"CPU I", "kernel B"} & {row["way"] for row in findings["rows"]}
+        holds = {claim["says"]: claim["holds"] for claim in findings["claims"]}
+        assert holds["of Kernels A to C only A is slower than CPU I (6.3.1)"] is None
+
+    def test_figures_of_exchange_dynamics(self, run):
+        command = self.COMMAND[0], "-o", "out", "--figure", "2", "--figure", "3"
+        done = run(*command)
+        assert (done.exit_code, done.stderr) == (0, "")
+        quench, surface = (written(f"figure-{name}") for name in "23")
+        [row] = quench["rows"]
+        assert len(quench["minority"]) == round(0.2 * 8**3)
+        assert len(quench["largest"]) == row["largest_component"]
+        assert set(quench["largest"]) <= set(quench["minority"])
+        assert [(row["temperature"], row["fraction"]) for row in surface["rows"]] == [
+            (pytest.approx(over * 6.35435, rel=1e-5), pytest.approx(share))
+            for over in (0.3, 0.9, 1.5)
+            for share in (1 / 6, 1 / 3, 1 / 2)
+        ]
+        for row in surface["rows"]:
+            assert 0 < row["largest_of_system"] <= row["fraction"] + 1 / 8**3
+        assert surface["simulation"]["sweeps"] == 20
+        assert files("") == {"figure-2", "figure-3"}  # no checkpoint is left
+
+    def test_figures_of_exchange_dynamics_on_a_gpu(self, run, host):
+        command = self.COMMAND[0], "--figure", "2", "--figure", "3", "-o"
+        assert run(*command, "cpu").exit_code == 0
+        done = run(*command, "cuda", "--device", "cuda")
+        assert (done.exit_code, done.stderr) == (0, "")
+        for name in ("figure-2", "figure-3"):
+            cpu, cuda = (
+                json.loads(Path(folder, f"{name}.json").read_text()) for folder in ("cpu", "cuda")
+            )
+            assert cuda["rows"] == cpu["rows"]
+
+    def test_a_surface_goes_on_from_its_checkpoint(self, tmp_path):
+        laboratory, path = Laboratory2010(devices.Cpu(), "small"), tmp_path / "checkpoint"
+        whole = kawasaki.surface(laboratory)
+        first = kawasaki.surface(laboratory, path)
+        begin = path.stat().st_mtime_ns
+        assert kawasaki.surface(laboratory, path) == first == whole
+        assert path.stat().st_mtime_ns > begin
+
+    def test_labels_that_differ_are_noticed(self):
+        labels = {"the default": np.zeros(4), "kernel A": np.ones(4)}
+        with pytest.raises(RuntimeError, match="kernel A and the default differ on a field of 2"):
+            phase_separation._check(labels, 2)
+
+
+class TestLaboratory:
+    @pytest.mark.parametrize("way", [AUTO, of_tiles("sewing", 8), of_tiles("relaxation", 8)])
+    def test_stages(self, on_host, way):
+        row = on_host.sweep(32, way)
+        stages = [row[f"{name}_ns"] for name in ("activation", "local", "consolidation", "flip")]
+        assert min(stages) > 0
+        assert on_host.sweep(32, way) == row
+
+    def test_equilibrium_is_shared(self, on_host):
+        spins = on_host.model(16).spins
+        for model in (on_host.model(16, of_tiles("sewing", 4)), on_host.model(16, serial=True)):
+            np.testing.assert_array_equal(model.spins, spins)
+
+    def test_wrong_labels_are_noticed(self, on_host, monkeypatch):
+        monkeypatch.setattr(laboratory, "label_bonds", lambda bonds, **_: np.zeros(bonds.shape))
+        with pytest.raises(RuntimeError, match="wrong labels"):
+            on_host.labelling(16, 4, "sewing")
+
+    def test_relaxations(self, on_host, monkeypatch):
+        """A path along a row lowers labels until they are those of its first tile."""
+        bonds = np.zeros((16, 16), np.uint8)
+        bonds[0, :-1] = 2
+        monkeypatch.setattr(on_host, "bonds", lambda _: [bonds])
+        assert 1 <= on_host.labelling(16, 4, "relaxation")["relaxations"] <= 3
+        bonds[:] = 0
+        assert on_host.labelling(16, 8, "relaxation")["relaxations"] == 0
+        assert on_host.labelling(16, 4, "sewing")["relaxations"] == 0
+
+    def test_flipped_share(self):
+        model = Potts((8, 8), seed=3)
+
+        def flip_a_row():
+            spins = model.spins
+            spins[0] = 1 - spins[0]
+            model.restore(Potts((8, 8), start=spins).state())
+
+        assert clusters.flipped_share(model, flip_a_row, 3) == 1 / 8
+
+
+class TestFits:
+    def test_power_law(self):
+        law = fits.power_law([1, 2, 4, 8], [3, 3 * 2**1.08, 3 * 4**1.08, 3 * 8**1.08])
+        assert law == pytest.approx((3, 1.08, 0), abs=1e-9)
+        assert fits.power_law([4, 4], [1, 2]) is None
+        scattered = fits.power_law([1, 2, 4], [1, 2.2, 4])
+        assert scattered.error > 0.01
+
+    def test_errors_weigh(self):
+        law = fits.power_law([1, 2, 4], [1, 2, 100], [1e-3, 2e-3, 1e5])
+        assert law.exponent == pytest.approx(1, abs=1e-3)
+        assert law.error == pytest.approx(1e-3 * np.sqrt(2) / np.log(2), rel=0.01)
+
+    def test_sum_of_terms(self):
+        u, v = np.array([1, 2, 3, 4.0]), np.array([1, 1, 2, 2.0])
+        assert sum_of_terms(u, v, 5 * u + 7 * v) == pytest.approx((5, 7, 0))
+        assert sum_of_terms(u[:2], v[:2], u[:2]) is None
+
+    def test_best_tiles(self):
+        """They are where the times that they follow from are least."""
+        sides = np.linspace(1, 200, 19_901)
+        of_sewing = 3e-9 * sides**D_MIN + 2e-7 / sides
+        best = sides[np.argmin(of_sewing)]
+        assert best_tile_of_sewing(3e-9, 2e-7) == pytest.approx(best, abs=0.02)
+        relaxed = 3e-9 * sides**D_MIN + 2e-10 * 512**D_MIN / sides ** (D_MIN + 1)
+        best = sides[np.argmin(relaxed)]
+        assert best_tile_of_relaxation(3e-9, 2e-10, 512) == pytest.approx(best, abs=0.02)
+
+    def test_levels(self):
+        assert levels(64, 16) == 3

@@ -1,0 +1,262 @@
+"""The report's table and its two plots: hooking against a serial program, by size and components.
+
+Boost's connected components, the serial program of the report, is a search; SciPy's, and ours on
+one thread, stand beside its published times.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conncomp.bench.suites.graphs import charities
+from conncomp.bench.units import format_ratio, format_seconds
+from reproductions.laboratory import Laboratory, all_right
+from reproductions.paper import Claim, Findings
+from reproductions.pictures import curve, groups, log_axes, table
+from reproductions.wang_2013 import published
+from reproductions.wang_2013.measurements import (
+    DEFAULT,
+    HOOKING,
+    ONE_JUMP,
+    SCIPY,
+    SERIAL,
+    by_way,
+    generated,
+    named,
+    ratios,
+    rows_of,
+)
+
+
+def measure_charities(laboratory: Laboratory) -> Findings:
+    """Measure the stand-ins for the data of charities."""
+    rows = [row for entry in charities() for row in rows_of(laboratory, entry)]
+    return {
+        "rows": rows,
+        "fits": {f"{slow} over {HOOKING}": ratios(rows, slow, HOOKING) for slow in (SERIAL, SCIPY)},
+        "published": {
+            "machine": published.MACHINE,
+            "graphs": {
+                graph: {"GPU_ms": gpu, "CPU_ms": cpu, "speedup": speedup}
+                for graph, (gpu, cpu, speedup) in published.CHARITIES.items()
+            },
+        },
+    }
+
+
+def draw_charities(findings: Findings, canvas: Any) -> None:
+    """Draw the table, with all that is measured beside."""
+    named_ways = groups(findings["rows"], lambda row: str(row["way"]))
+    seconds = by_way(findings["rows"])
+    graphs = list(published.CHARITIES)
+    facts = {row["graph"]: row for row in findings["rows"]}
+    header = [
+        "",
+        *(
+            f"{graph}:\n{facts[graph]['vertices']:,} vertices,\n{facts[graph]['edges']:,} edges"
+            for graph in graphs
+        ),
+    ]
+    said = published.CHARITIES
+    lines = [
+        ["GPU, GeForce 540M", *(f"{said[graph][0]:g} ms" for graph in graphs)],
+        [published.CPU, *(f"{said[graph][1]:g} ms" for graph in graphs)],
+        ["speed-up, published", *(f"{said[graph][2]:g}" for graph in graphs)],
+    ]
+    for way in named_ways:
+        lines.append([way, *(_time(seconds.get((graph, way))) for graph in graphs)])
+    for pair, of_graph in findings["fits"].items():
+        if of_graph:
+            lines.append([pair, *(format_ratio(of_graph.get(graph)) for graph in graphs)])
+    table(canvas, header, lines)
+
+
+def _time(seconds: float | None) -> str:
+    return "-" if seconds is None else format_seconds(seconds)
+
+
+def claims_of_charities(findings: Findings) -> list[Claim]:
+    """Return what the report says of its table."""
+    right = all_right(findings["rows"])
+    claims = [
+        Claim(
+            "hooking finds the connected components",
+            f"{'all' if right else 'not all'} labels are those of SciPy",
+            right,
+        )
+    ]
+    fits, seconds = findings["fits"], by_way(findings["rows"])
+    faster, of_scipy = fits[f"{SERIAL} over {HOOKING}"], fits[f"{SCIPY} over {HOOKING}"]
+    for graph, about in (("charity-2k", 20), ("charity-4k", 50)):
+        if graph not in faster:
+            continue
+        beside = f", and SciPy's {of_scipy[graph]:.2g}" if graph in of_scipy else ""
+        gpu, cpu, speedup = published.CHARITIES[graph]
+        claims.append(
+            Claim(
+                f"the speed-up is about {about}x for {graph} ({gpu:g} ms, {cpu:g} ms: {speedup:g})",
+                f"the serial search takes {faster[graph]:.2g} times as long as hooking{beside}",
+                faster[graph] >= about,
+                f"so small a graph takes the serial search {_time(seconds[graph, SERIAL])}, and "
+                f"hooking {_time(seconds[graph, HOOKING])}, in which it launches kernels several "
+                "times and waits for them",
+            )
+        )
+    if len(faster) == len(published.CHARITIES):
+        small, large = (faster[graph] for graph in published.CHARITIES)
+        claims.append(
+            Claim(
+                "the speed-up grows from the smaller graph to the larger one, by a factor of 2",
+                f"by a factor of {large / small:.2g}",
+                large > small,
+                "launches and waiting take most of the time for both graphs",
+            )
+        )
+    return claims
+
+
+def measure_sizes(laboratory: Laboratory) -> Findings:
+    """Measure graphs of one number of components and several sizes."""
+    return _sweep(laboratory, "vertices-")
+
+
+def measure_components(laboratory: Laboratory) -> Findings:
+    """Measure graphs of one size and several numbers of components."""
+    return _sweep(laboratory, "components-")
+
+
+def _sweep(laboratory: Laboratory, prefix: str) -> Findings:
+    graphs = named(generated(laboratory), prefix)
+    rows = [row for entry in graphs for row in rows_of(laboratory, entry)]
+    fast = HOOKING if laboratory.on_gpu else DEFAULT
+    return {
+        "rows": rows,
+        "fits": {f"{slow} over {fast}": ratios(rows, slow, fast) for slow in (SERIAL, SCIPY)},
+        "published": {
+            "machine": published.MACHINE,
+            "sizes": "5,000 components, 1 to 9 million vertices and edges",
+            "components": "1 million vertices and edges",
+            "values": "plots without numbers",
+        },
+    }
+
+
+def draw_sizes(findings: Findings, canvas: Any) -> None:
+    """Draw seconds over vertices."""
+    _draw_seconds(findings, canvas, "vertices", "vertices, and as many edges")
+
+
+def draw_components(findings: Findings, canvas: Any) -> None:
+    """Draw seconds over components."""
+    _draw_seconds(findings, canvas, "components", "components")
+
+
+def _draw_seconds(findings: Findings, canvas: Any, field: str, name: str) -> None:
+    axes = log_axes(canvas, name, "seconds")
+    if field == "vertices":
+        axes.set_xscale("linear")
+    for way, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+        timed = [row for row in rows if row["seconds"] is not None]
+        style = "--" if way.endswith("one thread") else "-"
+        curve(axes, timed, field, "seconds", label=way, linestyle=style)
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def claims_of_sweeps(findings: Findings) -> list[Claim]:
+    """Return what the report concludes of its plots."""
+    right = all_right(findings["rows"])
+    claims = [
+        Claim(
+            "no matter which write wins the result will be the same; running large data may "
+            "produce a segment fault",
+            f"{'all' if right else 'not all'} labels are those of SciPy",
+            right,
+        )
+    ]
+    for pair, of_graph in findings["fits"].items():
+        if of_graph and HOOKING in pair:
+            low, high = min(of_graph.values()), max(of_graph.values())
+            slower = ", ".join(graph for graph, ratio in of_graph.items() if ratio <= 1)
+            claims.append(
+                Claim(
+                    'the "great advantages of implementing Connected Component Algorithm on GPU"',
+                    f"{pair}: {format_ratio(low)} to {format_ratio(high)} times",
+                    low > 1,
+                    f"not so for {slower}: hooking launches kernels and waits for them several "
+                    "times, whatever the size"
+                    if slower
+                    else "",
+                )
+            )
+    return claims
+
+
+def measure_rounds(laboratory: Laboratory) -> Findings:
+    """Measure how often hooking goes over edges, and what jumping once changes."""
+    graphs = [*charities(), *generated(laboratory)]
+    rows = [
+        row
+        for entry in graphs
+        for row in rows_of(laboratory, entry)
+        if row["way"] in (HOOKING, ONE_JUMP)
+    ]
+    return {
+        "rows": rows,
+        "fits": {f"{ONE_JUMP} over {HOOKING}": ratios(rows, ONE_JUMP, HOOKING)},
+        "published": {"jumping": "once, after all edges are marked", "rounds": "not given"},
+    }
+
+
+def draw_rounds(findings: Findings, canvas: Any) -> None:
+    """Draw sweeps and seconds of both ways for all graphs."""
+    canvas.set_size_inches(9, 7)
+    graphs = list(dict.fromkeys(row["graph"] for row in findings["rows"]))
+    for axes, field, name in zip(
+        canvas.subplots(2, sharex=True), ("sweeps", "seconds"), ("sweeps", "seconds"), strict=True
+    ):
+        for way, rows in groups(findings["rows"], lambda row: str(row["way"])).items():
+            there = [row for row in rows if row[field] is not None]
+            curve(axes, there, "graph", field, label=way, linestyle="")
+        axes.set(ylabel=name)
+        axes.grid(alpha=0.3)
+        if field == "seconds":
+            axes.set(yscale="log")
+            axes.set_xticks(range(len(graphs)), graphs, rotation=90, fontsize="x-small")
+        else:
+            axes.set_ylim(bottom=0)
+            axes.legend(fontsize="x-small")
+
+
+def claims_of_rounds(findings: Findings) -> list[Claim]:
+    """Return what the report says of rounds and of jumping."""
+    of_way = groups(
+        [row for row in findings["rows"] if row["sweeps"] is not None],
+        lambda row: str(row["way"]),
+    )
+    spans = {
+        way: f"{min(row['sweeps'] for row in rows)} to {max(row['sweeps'] for row in rows)}"
+        for way, rows in of_way.items()
+    }
+    of_graph = findings["fits"][f"{ONE_JUMP} over {HOOKING}"]
+    ratio = (
+        f"; jumping once takes {format_ratio(min(of_graph.values()))} to "
+        f"{format_ratio(max(of_graph.values()))} times as long"
+        if of_graph
+        else ""
+    )
+    return [
+        Claim(
+            "edges are hooked until all are marked, and pointers are jumped once, after that "
+            "(Approach)",
+            "sweeps that hook: "
+            + ", ".join(f"{way} {span}" for way, span in spans.items())
+            + ratio,
+            None,
+        ),
+        Claim(
+            "hooking needs no atomic operation (Implementation)",
+            "hooking and jumping store without any; atomic minima at the end find the smallest "
+            "vertex of each tree, which the report does not ask for",
+            True,
+        ),
+    ]
