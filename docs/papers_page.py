@@ -10,14 +10,15 @@ from typing import Any
 
 from PIL import Image
 
-from reproductions import PAPERS, Exhibit, Paper, files_of
+import reproductions
+from reproductions import PAPERS, Exhibit, Paper, draw, files_of
 
 DEVICES = {"cuda": "On one GPU", "cpu": "On the CPU"}
 VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told"}
 
 
 def write(results: Path, folder: Path) -> None:
-    """Write a page in reStructuredText for each paper, and its pictures in fewer colours.
+    """Write a page in reStructuredText for each paper, and draw its pictures.
 
     Parameters
     ----------
@@ -56,9 +57,11 @@ def _paper(paper: Paper, results: Path, pictures: Path) -> Iterator[str]:
     yield ""
     for name, exhibit in paper.exhibits.items():
         by_device = {device: of[name] for device, of in measured.items() if name in of}
-        for device in by_device:
-            drawn = files_of(name, results / paper.name / device)[1]
-            _reduce(drawn, pictures / f"{paper.name}-{device}-{name}.png")
+        for device, result in by_device.items():
+            measured_file = files_of(name, results / paper.name / device)[0]
+            picture = pictures / f"{paper.name}-{device}-{name}.png"
+            if not picture.exists() or picture.stat().st_mtime < _last_change(measured_file):
+                _draw(exhibit, result, picture)
         yield from _exhibit(paper, name, exhibit, by_device)
 
 
@@ -74,14 +77,20 @@ def _name(machine: dict[str, Any]) -> str:
     return str(gpu["name"]) if gpu else f"{machine['cpu']}, {machine['cores']} cores"
 
 
-def _reduce(drawn: Path, reduced: Path) -> None:
-    """Copy a picture with 64 colours, so that a page of them is light, unless that is done."""
-    reduced.parent.mkdir(exist_ok=True)
-    if not reduced.exists() or reduced.stat().st_mtime < drawn.stat().st_mtime:
-        with Image.open(drawn) as picture:
-            way = Image.Quantize.FASTOCTREE
-            few = picture.convert("RGB").quantize(64, way, dither=Image.Dither.NONE)
-        few.save(reduced, "PNG")
+def _last_change(result: Path) -> float:
+    """Return when what a picture is drawn from, or what draws it, was last changed."""
+    programs = Path(reproductions.__file__).parent.rglob("*.py")
+    return max(path.stat().st_mtime for path in (result, *programs))
+
+
+def _draw(exhibit: Exhibit, result: dict[str, Any], path: Path) -> None:
+    """Draw an exhibit in 64 colours, so that a page of them is light."""
+    path.parent.mkdir(exist_ok=True)
+    draw(exhibit, result, path)
+    with Image.open(path) as picture:
+        way = Image.Quantize.FASTOCTREE
+        few = picture.convert("RGB").quantize(64, way, dither=Image.Dither.NONE)
+    few.save(path, "PNG")
 
 
 def _exhibit(

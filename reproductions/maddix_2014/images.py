@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from base64 import b64decode, b64encode
 from typing import Any
 
@@ -56,12 +57,14 @@ def _colours(labels: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _packed(pixels: NDArray[np.uint8]) -> dict[str, Any]:
-    return {"shape": list(pixels.shape), "base64": b64encode(pixels.tobytes()).decode()}
+    compressed = zlib.compress(pixels.tobytes())
+    return {"shape": list(pixels.shape), "zlib": b64encode(compressed).decode()}
 
 
 def _unpacked(packed: dict[str, Any]) -> NDArray[np.uint8]:
-    flat = np.frombuffer(b64decode(packed["base64"]), np.uint8)
-    return flat.reshape(packed["shape"])
+    rows, columns = packed["shape"]
+    pixels = zlib.decompressobj().decompress(b64decode(packed["zlib"]), rows * columns)
+    return np.frombuffer(pixels, np.uint8).reshape(rows, columns)
 
 
 def draw_images(findings: Findings, canvas: Any) -> None:
