@@ -8,9 +8,10 @@ from typing import Any
 import conncomp
 from reproductions.ecl_cc_2018.claims import listed, mean_ratio
 from reproductions.ecl_cc_2018.laboratory import Laboratory, Measured, on_threads
-from reproductions.ecl_cc_2018.published import SOURCE, TABLE_5, Column
+from reproductions.ecl_cc_2018.published import SOURCE, TABLE_5
 from reproductions.ecl_cc_2018.runtimes import SERIAL_XEON, TITAN, XEON, codes_of
 from reproductions.paper import Claim, Findings
+from reproductions.published import Column
 
 
 def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from reproductions.ecl_cc_2018.published import Column, geometric_mean
+from reproductions.ecl_cc_2018.published import geometric_mean
 from reproductions.paper import Claim, Findings
+from reproductions.published import Column
 
 # A factor holds if it is so many times as large or as small at most.
 WITHIN = 1.25

@@ -10,7 +10,7 @@ from conncomp.bench.peers import PEERS
 from reproductions.ecl_cc_2018.claims import HUBS, STAND_INS, share
 from reproductions.ecl_cc_2018.laboratory import Laboratory
 from reproductions.ecl_cc_2018.pictures import cell, starred
-from reproductions.ecl_cc_2018.published import SOURCE, TABLE_2, TABLE_4
+from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, TABLE_2, TABLE_4
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import legend, table
@@ -18,29 +18,20 @@ from reproductions.pictures import legend, table
 # ------------------------------------------------------------------------------------------ Table 1
 
 NOT_BUILT = "published column only: in C++, not built here"
-# (device, serial or parallel, name, version and source in the paper, what is measured of it).
-PROGRAMS = (
-    ("GPU", "parallel", "ECL-CC", "1.0 [8]", "ecl"),
-    ("GPU", "parallel", "Groute", "[12]", NOT_BUILT),
-    ("GPU", "parallel", "Gunrock", "[13]", NOT_BUILT),
-    ("GPU", "parallel", "IrGL", "[18]", "published column only: had from its author"),
-    ("GPU", "parallel", "Soman", "[35]", "soman, written anew"),
-    ("CPU", "parallel", "CRONO", "0.9 [4]", NOT_BUILT),
-    ("CPU", "parallel", "ECL-CC OMP", "1.0", "ecl on all threads"),
-    ("CPU", "parallel", "Galois", "2.3.0 [10]", NOT_BUILT),
-    ("CPU", "parallel", "Ligra+ BFSCC", "[21]", NOT_BUILT),
-    ("CPU", "parallel", "Ligra+ Comp", "[22]", NOT_BUILT),
-    ("CPU", "parallel", "Multistep", "[24]", NOT_BUILT),
-    ("CPU", "parallel", "ndHybrid", "[25]", NOT_BUILT),
-    (
-        *("CPU", "serial", "Boost", "1.62.0 [3]"),
-        "published column only: pip has no wheel of graph-tool",
-    ),
-    ("CPU", "serial", "ECL-CC SER", "1.0", "ecl on 1 thread"),
-    ("CPU", "serial", "Galois", "2.3.0 [10]", NOT_BUILT),
-    ("CPU", "serial", "igraph", "[17]", "igraph"),
-    ("CPU", "serial", "Lemon", "1.3.1 [20]", NOT_BUILT),
-)
+# What is measured of the paper's programs.
+MEASURED = {
+    "ECL-CC": "ecl",
+    "ECL-CC OMP": "ecl on all threads",
+    "ECL-CC SER": "ecl on 1 thread",
+    "IrGL": "published column only: had from its author",
+    "Soman": "soman, written anew",
+    "Boost": "published column only: pip has no wheel of graph-tool",
+    "igraph": "igraph",
+}
+PROGRAMS = [
+    (*program, MEASURED.get(program[2], NOT_BUILT)) for program in PUBLISHED["table-1"]["programs"]
+]
+# (device, serial or parallel, name, version in the paper, what is measured of it).
 TODAY = (
     ("GPU", "parallel", "auto", "", "the default of this library"),
     ("CPU", "parallel", "auto", "", "the default of this library"),
@@ -131,20 +122,21 @@ def draw_inputs(findings: Findings, canvas: Any) -> None:
 
 def claims_of_inputs(findings: Findings) -> list[Claim]:
     """Return what section 4 says of Table 2."""
-    said = {
-        "vertices": ("number of vertices", 777),
-        "arcs": ("number of edges", 1352),
-        "d_avg": ("average degree", 41),
-        "d_max": ("maximum degree", 53_476),
+    said = PUBLISHED["table-2"]["factors"]
+    words = {
+        "vertices": "number of vertices",
+        "arcs": "number of edges",
+        "d_avg": "average degree",
+        "d_max": "maximum degree",
     }
     return [
         Claim(
-            f"Sec. 4: the {words} differs by up to a factor of {times:,}",
+            f"Sec. 4: the {words[name]} differs by up to a factor of {times:,}",
             f"{findings['fits'][name]:,.0f}" if name in findings["fits"] else "not measured",
             0.8 <= findings["fits"][name] / times <= 1.25 if name in findings["fits"] else None,
             "graphs are smaller at this size, or left out, and stand-ins have hubs of their own",
         )
-        for name, (words, times) in said.items()
+        for name, times in said.items()
     ]
 
 
@@ -226,13 +218,15 @@ def claims_of_paths(findings: Findings) -> list[Claim]:
 
 # ---------------------------------------------------------------------------------------- Figure 10
 
+# Our kernels, and what the paper calls them.
 KERNELS = {
-    "ecl_init": ("initialization", 0.098),
-    "ecl_low": ("compute 1", 0.471),
-    "ecl_mid": ("compute 2", 0.265),
-    "ecl_high": ("compute 3", 0.109),
-    "ecl_finish": ("finalization", 0.057),
+    "ecl_init": "initialization",
+    "ecl_low": "compute 1",
+    "ecl_mid": "compute 2",
+    "ecl_high": "compute 3",
+    "ecl_finish": "finalization",
 }
+SHARES = PUBLISHED["figure-10"]["shares"]
 COMPUTE = ("ecl_low", "ecl_mid", "ecl_high")
 
 
@@ -257,9 +251,7 @@ def kernels(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             for name in KERNELS
         },
         "published": {
-            "shares": {name: said for name, (_, said) in KERNELS.items()},
-            "compute": 0.845,
-            "machine": "GeForce GTX Titan X",
+            **PUBLISHED["figure-10"],
             "source": SOURCE,
         },
         **measured.described(),
@@ -275,7 +267,7 @@ def draw_kernels(findings: Findings, canvas: Any) -> None:
     groups += [findings["fits"], findings["published"]["shares"]]
     names = [*starred(findings["rows"]).values(), "average", "average in 2018"]
     bottom = [0.0] * len(groups)
-    for kernel, (words, _) in KERNELS.items():
+    for kernel, words in KERNELS.items():
         heights = [100 * (parts[kernel] or 0) for parts in groups]
         axes.bar(range(len(groups)), heights, 0.8, bottom=bottom, label=f"{words} ({kernel})")
         bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
@@ -289,9 +281,15 @@ def claims_of_kernels(findings: Findings) -> list[Claim]:
     parts = findings["fits"]
     whole = [parts[name] for name in COMPUTE]
     said = [
-        share(f"Sec. 5.1: on average {words} takes {100 * of:.1f} %", of, parts[name], HUBS, 0.05)
-        for name, (words, of) in KERNELS.items()
+        share(
+            f"Sec. 5.1: on average {words} takes {100 * SHARES[name]:.1f} %",
+            SHARES[name],
+            parts[name],
+            HUBS,
+            0.05,
+        )
+        for name, words in KERNELS.items()
     ]
     total = None if None in whole else sum(whole)
     words = "Sec. 5.1: 84.5 % of the total runtime is spent in the computation phase"
-    return [*said, share(words, 0.845, total, HUBS, 0.05)]
+    return [*said, share(words, PUBLISHED["figure-10"]["compute"], total, HUBS, 0.05)]

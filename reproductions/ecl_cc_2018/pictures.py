@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reproductions.ecl_cc_2018.published import TABLE_2, Table
+from reproductions.ecl_cc_2018.published import TABLE_2
 from reproductions.pictures import bars
+from reproductions.published import Table
 
 GRAPHS = tuple(TABLE_2["vertices"])
 MEAN = "geometric mean"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import conncomp
 from conncomp.bench.peers import TABLES, peers
-from reproductions.ecl_cc_2018 import published
 from reproductions.ecl_cc_2018.claims import HUBS, STAND_INS, listed, mean_ratio, ratios
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads
 from reproductions.ecl_cc_2018.pictures import (
@@ -19,9 +18,31 @@ from reproductions.ecl_cc_2018.pictures import (
     relative_panels,
     starred,
 )
-from reproductions.ecl_cc_2018.published import SOURCE, Column, Table, geometric_mean
+from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import table
+from reproductions.published import Column, Table, columns
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What the paper says of single graphs.
+
+    Attributes
+    ----------
+    says : str
+    kind : str, optional
+        What tells of it.
+    graphs : int, optional
+        On how many of them theirs is "fastest".
+    times : float, optional
+        By how much at its "best" it outperforms each, or at its "worst" the others it.
+    """
+
+    says: str
+    kind: str = ""
+    graphs: int = 0
+    times: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,9 +58,8 @@ class Comparison:
     section : str
     means : dict of str to float
         How many times as long as theirs a program takes on average, as they say.
-    remarks : tuple of (str, str, float)
-        What else they say, what tells of it, and their number: on which part of the graphs theirs
-        is "fastest", and by how much at its "best" it outperforms each.
+    remarks : tuple of Remark
+        What else they say.
     measured_as : dict of str to str
         What is measured here of a program.
     newer : dict, optional
@@ -50,137 +70,35 @@ class Comparison:
     machine: str
     section: str
     means: Mapping[str, float]
-    remarks: tuple[tuple[str, str, float], ...]
+    remarks: tuple[Remark, ...]
     measured_as: Mapping[str, str]
     newer: Table | None = None
 
 
+def _comparison(
+    number: int, measured_as: Mapping[str, str], newer: Table | None = None
+) -> Comparison:
+    """Return the comparison behind a table."""
+    of_table = PUBLISHED[f"table-{number}"]
+    return Comparison(
+        columns(of_table),
+        of_table["machine"],
+        of_table["section"],
+        of_table["means"],
+        tuple(Remark(**remark) for remark in of_table["remarks"]),
+        measured_as,
+        newer,
+    )
+
+
 GPU = {"Soman": "soman"}
 SERIAL = {"igraph": "igraph"}
-TITAN = Comparison(
-    published.TABLE_5,
-    "GeForce GTX Titan X",
-    "5.2",
-    {"Groute": 1.8, "Soman": 4.0, "IrGL": 6.4, "Gunrock": 8.4},
-    (
-        ("faster than Gunrock, IrGL and Soman on all tested inputs", "", 1),
-        ("faster than Groute on 15 of the 18 inputs and tied on amazon0601", "Groute", 1),
-        ("Groute is 1.25 times faster on as-skitter and 1.34 times on europa_osm", "Groute", 1),
-    ),
-    GPU,
-)
-KEPLER = Comparison(
-    published.TABLE_6,
-    "Tesla K40c",
-    "5.2",
-    {"Groute": 1.6, "Soman": 4.3, "IrGL": 5.8, "Gunrock": 11.2},
-    (
-        ("faster than Gunrock, IrGL and Soman on all tested inputs", "", 1),
-        ("outperforms Groute on 13 inputs and is tied on USA-NY", "Groute", 1),
-        ("Groute is 8 % to 32 % faster on the remaining four inputs", "Groute", 1),
-        (
-            "the Titan X outperforms the K40 but for Groute on citationCiteseer and rmat22.sym",
-            "newer",
-            0,
-        ),
-    ),
-    GPU,
-    published.TABLE_5,
-)
-XEON = Comparison(
-    published.TABLE_7,
-    "two Xeon E5-2687W v3, 40 threads",
-    "5.3",
-    {
-        "ndHybrid": 0.98,
-        "Ligra+ BFSCC": 1.5,
-        "Ligra+ Comp": 2.2,
-        "CRONO": 3.5,
-        "Multistep": 3.6,
-        "Galois": 4.7,
-    },
-    (
-        (
-            "ECL-CC OMP, Ligra+ BFSCC and ndHybrid are each fastest on five inputs, Ligra+ Comp on "
-            "two, Galois on one",
-            "fastest",
-            5 / 18,
-        ),
-        (
-            "but for Multistep, all codes are faster than ECL-CC OMP on an input, by 1.1 to 21 "
-            "times",
-            "worst",
-            1.1,
-        ),
-        ("ECL-CC OMP outperforms each code by 8 to 369 times on a graph", "best", 8),
-    ),
-    {},
-)
-OLD_XEON = Comparison(
-    published.TABLE_8,
-    "two Xeon X5690, 12 threads",
-    "5.3",
-    {
-        "Ligra+ BFSCC": 1.7,
-        "ndHybrid": 1.9,
-        "Multistep": 2.7,
-        "CRONO": 6.8,
-        "Ligra+ Comp": 7.2,
-        "Galois": 22.9,
-    },
-    (
-        (
-            "ECL-CC OMP is fastest on ten inputs, Ligra+ BFSCC on six, Ligra+ Comp and Multistep "
-            "on one each",
-            "fastest",
-            10 / 18,
-        ),
-        (
-            "Ligra+ BFSCC is faster by up to 3.4 times, Ligra+ Comp and ndHybrid by 1.9, Multistep "
-            "by 1.2",
-            "worst",
-            1.2,
-        ),
-        ("ECL-CC OMP outperforms each code by 16 to 558 times on an input", "best", 16),
-        (
-            "Ligra+ Comp and Galois consistently run faster on the more parallel system, the "
-            "others on a third to almost all inputs slower",
-            "newer",
-            0,
-        ),
-    ),
-    {},
-    published.TABLE_7,
-)
-SERIAL_XEON = Comparison(
-    published.TABLE_9,
-    "Xeon E5-2687W v3",
-    "5.4",
-    {"Galois": 2.6, "Boost": 5.2, "igraph": 6.7, "Lemon": 9.1},
-    (
-        ("ECL-CC SER is the fastest on 16 inputs, Galois on two", "fastest", 16 / 18),
-        (
-            "Galois is 72 % faster on internet, 62 % on USA-NY; Lemon, too, on internet",
-            "worst",
-            1.72,
-        ),
-        ("ECL-CC SER outperforms each code by 9.1 to 40 times on an input", "best", 9.1),
-    ),
-    SERIAL,
-)
-SERIAL_OLD_XEON = Comparison(
-    published.TABLE_10,
-    "Xeon X5690",
-    "5.4",
-    {"Boost": 5.3, "igraph": 7.9, "Galois": 8.1, "Lemon": 11},
-    (
-        ("ECL-CC SER is fastest on all 18 inputs, by at least a factor of 3.1", "fastest", 1),
-        ("ECL-CC SER outperforms the other codes by 7.7 to 27 times on an input", "best", 7.7),
-        ("the serial codes generally run faster on the newer system", "newer", 0),
-    ),
-    SERIAL,
-    published.TABLE_9,
-)
+TITAN = _comparison(5, GPU)
+KEPLER = _comparison(6, GPU, TITAN.table)
+XEON = _comparison(7, {})
+OLD_XEON = _comparison(8, {}, XEON.table)
+SERIAL_XEON = _comparison(9, SERIAL)
+SERIAL_OLD_XEON = _comparison(10, SERIAL, SERIAL_XEON.table)
 
 
 def codes_of(comparison: Comparison) -> list[str]:
@@ -294,8 +212,8 @@ def claims(comparison: Comparison, findings: Findings) -> list[Claim]:
     name = next(iter(comparison.table))
     section = f"Sec. {comparison.section}"
     said = [
-        _claim_of_others(f"{section}: {words}", kind, number, comparison, times_now)
-        for words, kind, number in comparison.remarks
+        _claim_of_others(f"{section}: {remark.says}", remark, comparison, times_now)
+        for remark in comparison.remarks
     ]
     for code, times in comparison.means.items():
         says = f"{section}: on average {name} is {times:g} times as fast as {code}"
@@ -315,11 +233,9 @@ def _reason(comparison: Comparison) -> str:
     return HUBS if comparison.section == "5.2" else STAND_INS
 
 
-def _claim_of_others(
-    says: str, kind: str, number: float, comparison: Comparison, times_now: Table
-) -> Claim:
+def _claim_of_others(says: str, remark: Remark, comparison: Comparison, times_now: Table) -> Claim:
     """Return a claim of single graphs: what their table tells, and what is measured here."""
-    of_paper = comparison.table
+    of_paper, kind = comparison.table, remark.kind
     if kind == "Groute":
         groute = ratios(of_paper["Groute"], of_paper["ECL-CC"])
         slower = [graph for graph, ratio in groute.items() if ratio > 1]
@@ -339,7 +255,7 @@ def _claim_of_others(
     words = f"their table: {_EXTREMES[kind](of_paper)}"
     if len(times_now) < 2:
         return Claim(says, words, None)
-    holds = _JUDGES[kind](times_now, number) if kind in _JUDGES else None
+    holds = _JUDGES[kind](times_now, remark) if kind in _JUDGES else None
     return Claim(says, f"here: {_EXTREMES[kind](times_now)}; {words}", holds, STAND_INS)
 
 
@@ -406,4 +322,7 @@ def _is_far_ahead(times: Table, factor: float) -> bool | None:
     return all(max(of.values()) >= factor for of in over.values()) if over else None
 
 
-_JUDGES = {"fastest": _is_fastest, "best": _is_far_ahead}
+_JUDGES: dict[str, Callable[[Table, Remark], bool | None]] = {
+    "fastest": lambda times, remark: _is_fastest(times, remark.graphs / len(GRAPHS)),
+    "best": lambda times, remark: _is_far_ahead(times, remark.times),
+}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads, thread_counts
-from reproductions.ecl_cc_2018.published import SOURCE, geometric_mean
+from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import groups, legend, log_axes, ticks
@@ -47,7 +47,7 @@ def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
             }
             for algorithm in ALGORITHMS
         },
-        "published": {"threads": {"Table 7": 40, "Table 8": 12}, "source": SOURCE},
+        "published": {"threads": PUBLISHED["threads"], "source": SOURCE},
         **measured.described(),
         "size": laboratory.size,
     }

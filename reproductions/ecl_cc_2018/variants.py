@@ -15,23 +15,25 @@ from reproductions.ecl_cc_2018.claims import (
 )
 from reproductions.ecl_cc_2018.laboratory import DEFAULTS, Laboratory, variant
 from reproductions.ecl_cc_2018.pictures import MEAN, relative_panels, starred
-from reproductions.ecl_cc_2018.published import SOURCE, Column, Table, geometric_mean
+from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
+from reproductions.published import Column, Table
 
 
 class Phase(NamedTuple):
-    """A phase of the algorithm: its option, the paper's name of variants, and their means."""
+    """A phase of the algorithm: its option, the paper's name of variants, and which there are."""
 
     option: str
     name: str
-    means: dict[int, float]
+    figure: str
+    choices: tuple[int, ...]
     highest: float
 
 
-INIT = Phase("init", "Init", {1: 1.04, 2: 1.4}, 4)
-JUMP = Phase("jump", "Jump", {1: 1.6, 2: 1.26, 3: 3.7}, 8)
-FINISH = Phase("finish", "Fini", {1: 1.005, 2: 1.14}, 3)
+INIT = Phase("init", "Init", "figure-7", (1, 2), 4)
+JUMP = Phase("jump", "Jump", "figure-8", (1, 2, 3), 8)
+FINISH = Phase("finish", "Fini", "figure-9", (1, 2), 3)
 
 
 def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
@@ -46,15 +48,15 @@ def measure(phase: Phase, laboratory: Laboratory, checkpoint: Path | None = None
             "relative": pair[0] / pair[1],
         }
         for row in measured.rows
-        for choice in (*phase.means, DEFAULTS[phase.option])
+        for choice in (*phase.choices, DEFAULTS[phase.option])
         if (pair := _seconds(row, variant(phase.option, choice)))
     ]
     return {
         "rows": rows,
         "fits": {"geometric_means": _means(rows)},
         "published": {
-            "geometric_means": {f"{phase.name}{n}": mean for n, mean in phase.means.items()},
-            "machine": "GeForce GTX Titan X",
+            "geometric_means": PUBLISHED[phase.figure]["means"],
+            "machine": PUBLISHED[phase.figure]["machine"],
             "source": SOURCE,
         },
         **measured.described(),

@@ -17,9 +17,12 @@ from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp.models import Kawasaki, simulate
 from reproductions.laboratory import Laboratory, Row
 from reproductions.paper import Claim, Findings
+from reproductions.published import read
 
 LATTICE, SEED = "bcc", 2010
-MINORITY, QUENCH = 0.2, 0.6  # of Fig. 2: the share, and the temperature over the critical one
+PUBLISHED = read(__file__)
+MINORITY = PUBLISHED["figure-2"]["minority"]
+QUENCH = 0.6  # the temperature of Fig. 2, over the critical one
 LOWEST, HIGHEST = 0.3, 1.5  # temperatures of Fig. 3, over the critical one of fraction 1/2
 MOST = 0.5  # the largest share of the minority
 # At infinite temperature a share above this percolates: C. D. Lorenz, R. M. Ziff 1998.
@@ -85,7 +88,7 @@ def quench(laboratory: Laboratory) -> Findings:
         ],
         "minority": np.flatnonzero(labels).tolist(),
         "largest": np.flatnonzero(labels == sizes.argmax()).tolist(),
-        "published": {"minority": MINORITY, "temperature": "below the critical one"},
+        "published": PUBLISHED["figure-2"],
         "simulation": _described(scale),
     }
 
@@ -154,11 +157,7 @@ def surface(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
     return {
         "rows": rows,
         "fits": {"crease": _crease(temperatures, shares, largest.mean(axis=2))},
-        "published": {
-            "lattice": "body-centred cubic, 32 x 32 x 32",
-            "runs": 100,
-            "what it shows": "a crease in the surface where the phase transition is; no numbers",
-        },
+        "published": PUBLISHED["figure-3"],
         "known": {
             "critical_temperature_at_one_half": critical,
             "site_percolation_at_infinite_temperature": SITE_PERCOLATION,

@@ -26,10 +26,12 @@ from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
 from reproductions import laboratory
 from reproductions.laboratory import Row
+from reproductions.published import read
 from reproductions.threads import one_thread_seconds
 
 OF_PAPER = "Hawick 2010"
-MACHINE = "GeForce GTX 260, CUDA 2.1; Core 2 Quad, 2.33 GHz"
+PUBLISHED = read(__file__)
+MACHINE = PUBLISHED["machine"]
 DEFAULT = "the default"
 CPU = "CPU"  # Algorithm 1
 CPU_BFS, CPU_ECL = "CPU, breadth-first", "CPU, ECL"

@@ -11,14 +11,14 @@ from typing import Any
 from conncomp.bench.units import format_seconds
 from conncomp.kernels.cuda.launcher import import_cupy
 from reproductions.hawick_2010.graphs import graphs_of
-from reproductions.hawick_2010.laboratory import GRAPH_KERNELS, MACHINE, Laboratory
+from reproductions.hawick_2010.laboratory import GRAPH_KERNELS, MACHINE, PUBLISHED, Laboratory
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import groups, legend
 
 _, KERNEL, _ = GRAPH_KERNELS.values()
 REPEATS = {"small": 2, "paper": 10, "today": 10}
 
-ALLOCATIONS = ("cudaMallocHost", "cudaMalloc")
+ALLOCATIONS = tuple(PUBLISHED["figure-17"]["varies"])
 OPERATIONS = (*ALLOCATIONS, "copy to the device", "kernels", "copy to the host", "free")
 
 
@@ -44,7 +44,7 @@ def split(laboratory: Laboratory) -> Findings:
     return {
         "rows": rows,
         "fits": {},
-        "published": {"varies": list(ALLOCATIONS), "from": "500 MB on", "machine": MACHINE},
+        "published": {**PUBLISHED["figure-17"], "machine": MACHINE},
     }
 
 

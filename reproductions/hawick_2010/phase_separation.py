@@ -30,6 +30,7 @@ from reproductions.hawick_2010.laboratory import (
     DEFAULT,
     MACHINE,
     OF_PAPER,
+    PUBLISHED,
     Laboratory,
     compare,
     crossover,
@@ -88,10 +89,7 @@ def labelling(laboratory: Laboratory) -> Findings:
         "fits": _comparisons(rows),
         "published": {
             "machine": MACHINE,
-            "length": 4096,
-            "CPU II over kernel D": 13,
-            "kernel C faster than B above N": 1024,
-            "kernel A": "slower than CPU I, as no other kernel",
+            **PUBLISHED["figure-18"],
         },
         "simulation": {
             **{name: model[name] for name in ("mobility", "b", "u", "K", "dx", "dt")},

@@ -17,6 +17,7 @@ from reproductions.hawick_2010.laboratory import (
     ARRAY_KERNELS,
     CPU_II,
     MACHINE,
+    PUBLISHED,
     Laboratory,
     compare,
     times,
@@ -67,9 +68,7 @@ def spirals(laboratory: Laboratory) -> Findings:
         "fits": {"exponents": exponents, "limit": LIMIT},
         "published": {
             "machine": MACHINE,
-            "length": 4096,
-            "kernel A over kernel D": 450_000,
-            "kernel A, spiral over field": 600,
+            **PUBLISHED["figure-19"],
         },
     }
 
@@ -186,7 +185,7 @@ def _at_least(ratio: float, measured: float | None) -> str:
 def rounds(laboratory: Laboratory) -> Findings:
     """Count the rounds of Kernels A to D, with the last one, which changes nothing."""
     rows = [row for row in measure(laboratory) if row["rounds"] is not None]
-    return {"rows": rows, "fits": {}, "published": {"kernel D at 4096": 9}}
+    return {"rows": rows, "fits": {}, "published": PUBLISHED["rounds"]}
 
 
 def draw_rounds(findings: Findings, canvas: Any) -> None:

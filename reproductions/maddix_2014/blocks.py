@@ -39,9 +39,7 @@ def measure_blocks(laboratory: Laboratory) -> Findings:
         "fits": {"over the report's choice": _means(rows)},
         "published": {
             "machine": published.MACHINE,
-            "kernels A and D": "32 x 6; about 192 threads, 32 along x",
-            "kernel B": "32 x 32 better than 16 x 16",
-            "cells": "proposed: 32 x 8 threads with 4 cells each",
+            **published.PUBLISHED["blocks"],
         },
     }
 

@@ -35,10 +35,7 @@ def profile(laboratory: Laboratory) -> Findings:
         "fits": {},
         "published": {
             "machine": published.MACHINE,
-            "shares": published.SHARES,
-            "scans": published.SCANS,
-            "scan_seconds": published.SCAN_SECONDS,
-            "image": "not named; launches cover 2400 x 450 pixels",
+            **published.PUBLISHED["profile"],
         },
     }
 

@@ -103,7 +103,7 @@ class TestOnCpu:
     def test_variants(self, phase, few):
         findings = variants.measure(phase, Laboratory(devices.Cpu(), "small"))
         base = findings["base"]
-        assert len(findings["rows"]) == len(FEW) * (len(phase.means) + 1)
+        assert len(findings["rows"]) == len(FEW) * (len(phase.choices) + 1)
         for row in findings["rows"]:
             if row["variant"] == base:
                 assert row["relative"] == 1

@@ -120,3 +120,17 @@ def test_results_are_of_exhibits(paper):
         assert path.stem in paper.exhibits
         size = json.loads(path.read_text())["size"]
         assert is_done(paper, path.stem, path.parent, path.parent.name, size)
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_published_tables_are_whole(paper):
+    """Each names its source, and has a value, or a dash, in every column of every row."""
+    folder = FOLDER / paper.name.replace("-", "_")
+    published = tomllib.loads((folder / "published.toml").read_text())
+    assert published["source"].split(",")[0].split()[-1] in paper.citation
+    tables = [value for value in published.values() if isinstance(value, dict)]
+    for table in tables:
+        if "columns" in table:
+            rows = table["rows"]
+            for row in rows.values() if isinstance(rows, dict) else rows:
+                assert len(row) == len(table["columns"])

@@ -20,9 +20,11 @@ from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.models import Potts, State
 from reproductions import laboratory
 from reproductions.laboratory import Row
+from reproductions.published import read
 from reproductions.threads import one_thread_seconds
 
 OF_PAPER = "Weigel 2011"
+PUBLISHED = read(__file__)
 
 # A sweep is timed as the median of so many calls, each of so many sweeps, so that the host is ahead
 # of the GPU; or of one where that takes so many seconds.

@@ -20,6 +20,7 @@ from reproductions.weigel_2011.laboratory import (
     AUTO,
     LAST_STAGE,
     OF_PAPER,
+    PUBLISHED,
     STAGES,
     Laboratory,
     of_tiles,
@@ -28,24 +29,6 @@ from reproductions.weigel_2011.laboratory import (
 SEWING = of_tiles("sewing", 16)
 BY_BETA = (SEWING, *(of_tiles("relaxation", side) for side in (16, 32, 64)))
 RELAXATION = "relaxation, the fastest B"
-
-# Of Table I: q, beta over the critical one, L, and how tiles were merged; nanoseconds a site on the
-# processor and on the card.
-TABLE = (
-    (2, 1.0, 512, "relaxation", ("Q6700", 61.63), ("GTX 480", 6.533)),
-    (2, 1.0, 512, "sewing", ("Q6700", 61.63), ("GTX 480", 12.17)),
-    (2, 1.0, 8192, "sewing", ("Q6700", 77.39), ("GTX 480", 3.179)),
-    (2, 1.0, 8192, "sewing", ("Q6700", 77.39), ("GTX 580", 2.697)),
-    (2, 1.0, 8192, "sewing", ("i7@9300", 105.8), ("GTX 580", 2.697)),
-    (2, 1.0, 8192, "sewing", ("Q6700", 77.39), ("M2070", 3.934)),
-    (2, 1.0, 8192, "sewing", ("E5620", 149.6), ("M2070", 3.934)),
-    (2, 1.0, 16384, "sewing", ("E5620", 152.1), ("M2070", 3.573)),
-    (2, 1.0, 8192, "relaxation", ("Q6700", 77.39), ("GTX 480", 7.154)),
-    (2, 0.6, 8192, "sewing", ("Q6700", 57.12), ("GTX 480", 1.863)),
-    (2, 1.4, 8192, "sewing", ("Q6700", 135.7), ("GTX 480", 4.164)),
-    (3, 1.0, 8192, "sewing", ("Q6700", 70.73), ("GTX 480", 3.059)),
-    (4, 1.0, 8192, "sewing", ("Q6700", 65.51), ("GTX 480", 2.887)),
-)
 
 
 # ------------------------------------------------------------------------------------------ Fig. 10
@@ -67,9 +50,7 @@ def by_length(laboratory: Laboratory) -> Findings:
         "rows": rows,
         "fits": fits,
         "published": {
-            "length": 8192,
-            "ns": {"sewing": 3.18, "relaxation": 7.15},
-            "labelling alone": {"sewing": 2.52, "relaxation": 6.56},
+            **PUBLISHED["figure-10"],
             "growth of relaxation": D_MIN**2 / (2 * D_MIN + 1),
         },
     }
@@ -111,11 +92,7 @@ def stages(laboratory: Laboratory) -> Findings:
     return {
         "rows": rows,
         "fits": {},
-        "published": {
-            "length": 8192,
-            "ns": dict(zip((*STAGES, LAST_STAGE), (0.46, 1.08, 0.78, 0.20), strict=True)),
-            "serial": 77.39,
-        },
+        "published": PUBLISHED["figure-11"],
     }
 
 
@@ -162,7 +139,7 @@ def by_beta(laboratory: Laboratory) -> Findings:
             ]
             for name, of_way in groups(rows, _way).items()
         },
-        "published": {"length": 8192, "sewing": {"0.6": 1.863, "1.0": 3.179, "1.4": 4.164}},
+        "published": PUBLISHED["figure-12"],
     }
 
 
@@ -190,8 +167,14 @@ def speed_up(laboratory: Laboratory) -> Findings:
             {**row, "serial_ns": serial, "speed_up": serial / row["ns"]}
             for row in _sweeps(laboratory, length)
         ]
-    of_paper = {"GTX 480": 77.39 / 3.179, "GTX 580": 77.39 / 2.697, "M2070": 77.39 / 3.934}
-    return {"rows": rows, "fits": {}, "published": {"length": 8192, "sewing": of_paper}}
+    said = PUBLISHED["figure-13"]
+    of_paper = {
+        card: cpu_ns / gpu_ns
+        for q, ratio, length, merge, processor, cpu_ns, card, gpu_ns in PUBLISHED["table-1"]["rows"]
+        if (q, ratio, length, merge) == (2, 1, said["length"], "sewing")
+        if processor == "Q6700" and card in said["cards"]
+    }
+    return {"rows": rows, "fits": {}, "published": {"length": said["length"], "sewing": of_paper}}
 
 
 def draw_speed_up(findings: Findings, canvas: Any) -> None:
@@ -212,7 +195,8 @@ def draw_speed_up(findings: Findings, canvas: Any) -> None:
 def table(laboratory: Laboratory) -> Findings:
     """Measure the rows of Table I, on the longest lattice of this size where theirs is longer."""
     scale, rows = laboratory.scale, []
-    for q, ratio, published_length, merge, (processor, cpu_ns), (card, gpu_ns) in TABLE:
+    for of_paper in PUBLISHED["table-1"]["rows"]:
+        q, ratio, published_length, merge, processor, cpu_ns, card, gpu_ns = of_paper
         length = min(published_length, scale.lengths[-1])
         point: Any = {"q": q, "ratio": ratio}
         row = {

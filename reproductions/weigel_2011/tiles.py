@@ -27,7 +27,7 @@ from reproductions.weigel_2011.fits import (
     levels,
     sum_of_terms,
 )
-from reproductions.weigel_2011.laboratory import OF_PAPER, Laboratory
+from reproductions.weigel_2011.laboratory import OF_PAPER, PUBLISHED, Laboratory
 
 WAYS = (("bfs", None), ("union-find", None), *(("self-labelling", n) for n in (1, 4, "column")))
 MERGES = ("sewing", "relaxation")
@@ -65,11 +65,7 @@ def local(laboratory: Laboratory) -> Findings:
     return {
         "rows": rows,
         "fits": fits,
-        "published": {
-            "ns_a_site": {"bfs": 13.4, "union-find": 8.6, "self-labelling, 4": 1.08},
-            "tile": 16,
-            "exponents": {"bfs": 2, "union-find": 2, "self-labelling": [1.08, 3.08]},
-        },
+        "published": PUBLISHED["figure-2"],
     }
 
 
@@ -109,7 +105,7 @@ def relaxation(laboratory: Laboratory) -> Findings:
             )
             for name, chosen in (("all", rows), (f"{LEAST_TILES} tiles and more", many))
         },
-        "published": {"exponent": 1.0766, "d_min": D_MIN},
+        "published": {**PUBLISHED["figure-6"], "d_min": D_MIN},
     }
 
 
@@ -159,7 +155,7 @@ def sewing(laboratory: Laboratory) -> Findings:
             "equation 22 of a / b": blocks,
             "a * levels / L^2 + b / B": by_threads,
         },
-        "published": {"ns_a_site": 0.78, "tile": 16, "equation 22": [110, 113], "expected": 120},
+        "published": PUBLISHED["figure-8"],
     }
 
 
@@ -228,7 +224,7 @@ def best_tile(laboratory: Laboratory) -> Findings:
     return {
         "rows": rows,
         "fits": fits,
-        "published": {"equation 24": 14.2, "best for sewing": 16, "exponent": 1 / 3},
+        "published": PUBLISHED["figure-9"],
     }
 
 
