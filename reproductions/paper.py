@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,6 +13,7 @@ from conncomp._optional import optional
 from conncomp.bench.devices import Cpu, DeviceName
 from conncomp.bench.runner import describe
 from conncomp.io import atomic_path
+from reproductions.published import read
 
 # What an exhibit shows: ``rows``, one for each point; ``fits``, what follows from them;
 # ``published``, the values of the paper that they are compared with.
@@ -47,9 +48,59 @@ class Claim:
     holds: bool | None
     because: str = ""
 
+    @property
+    def fails(self) -> bool:
+        """Whether the measured values do not agree."""
+        return self.holds is not None and not self.holds
+
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes, as JSON takes them."""
         return asdict(self) | {"holds": None if self.holds is None else bool(self.holds)}
+
+
+class Words:
+    """What a paper says in words: ``claims.toml`` beside a module.
+
+    Parameters
+    ----------
+    module : str
+        The ``__file__`` of the module.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._claims = read(module, "claims")
+        self.reasons: dict[str, str] = self._claims.pop("reasons", {})
+
+    def claim(
+        self,
+        key: str,
+        here: str,
+        holds: bool | None = None,
+        because: str | None = None,
+        **values: Any,
+    ) -> Claim:
+        """Return a claim beside what is measured.
+
+        Parameters
+        ----------
+        key : str
+            The exhibit and the name of the claim, with a dot between.
+        here : str
+        holds : bool or None, optional
+        because : str, optional
+            Instead of the reason in the file. It is told of claims that do not hold.
+        **values
+            Of the places in braces, in the claim and in the reason.
+        """
+        exhibit, _, name = key.partition(".")
+        words = self._claims[exhibit][name]
+        claim = Claim(words["says"].format(**values), here, holds)
+        if not claim.fails:
+            return claim
+        if because is None:
+            reason = words.get("because") or self.reasons.get(words.get("reason"), "")
+            because = reason.format(**values)
+        return replace(claim, because=because)
 
 
 class RefusalError(ValueError):

@@ -10,6 +10,7 @@ from reproductions.ecl_cc_2018.claims import listed, mean_ratio
 from reproductions.ecl_cc_2018.laboratory import Laboratory, Measured, on_threads
 from reproductions.ecl_cc_2018.published import SOURCE, TABLE_5
 from reproductions.ecl_cc_2018.runtimes import SERIAL_XEON, TITAN, XEON, codes_of
+from reproductions.ecl_cc_2018.words import claim
 from reproductions.paper import Claim, Findings
 from reproductions.published import Column
 
@@ -96,35 +97,23 @@ def claims(findings: Findings) -> list[Claim]:
     of_paper = findings["published"]["relative"]
     on_gpu = ("GPU", "ecl") in measured
     said = [
-        (
-            "Sec. 5.5: ECL-CC on the GPU is almost 19 times faster than ndHybrid, the fastest "
-            "tested parallel CPU code",
-            of_paper["parallel CPU"]["ndHybrid"],
-            "parallel CPU",
-        ),
-        (
-            "Sec. 5.5: and 77 times faster than Galois, the fastest tested serial CPU code but for "
-            "ECL-CC SER",
-            of_paper["serial CPU"]["Galois"],
-            "serial CPU",
-        ),
+        ("figure-17.parallel", of_paper["parallel CPU"]["ndHybrid"], "parallel CPU"),
+        ("figure-17.serial", of_paper["serial CPU"]["Galois"], "serial CPU"),
     ]
     claims_told = []
-    for says, of_table, device in said:
+    for key, of_table, device in said:
         words = f"not measured; their tables: {of_table:.3g}"
         of_device = {code: mean for (where, code), mean in measured.items() if where == device}
         if on_gpu and of_device:
             fastest = min(of_device, key=lambda code: of_device[code])
             words += f"; {fastest}, the fastest here: {of_device[fastest]:.3g}"
-        claims_told.append(Claim(says, words, None))
+        claims_told.append(claim(key, words))
     parallel, galois = of_paper["parallel CPU"], of_paper["serial CPU"]["Galois"]
     slower = [code for code, mean in parallel.items() if mean > galois]
     claims_told.append(
-        Claim(
-            "Sec. 5.5: the two slowest parallel CPU codes are a little slower than the fastest "
-            "serial CPU code",
+        claim(
+            "figure-17.slowest",
             f"not measured; their tables: {listed(slower)} are slower than Galois on one thread",
-            None,
         )
     )
     fastest_of = {
@@ -133,15 +122,13 @@ def claims(findings: Findings) -> list[Claim]:
     }
     slowest = max((mean for (where, _), mean in measured.items() if where == "GPU"), default=0)
     claims_told.append(
-        Claim(
-            "Sec. 5.5: the GPU codes are substantially faster than the CPU codes",
+        claim(
+            "figure-17.gpus",
             f"the slowest GPU code {slowest:.3g}, the fastest CPU code "
             f"{min(fastest_of['parallel CPU'], fastest_of['serial CPU']):.3g}"
             if on_gpu
             else "not measured: without a GPU",
             slowest < min(fastest_of["parallel CPU"], fastest_of["serial CPU"]) if on_gpu else None,
-            "algorithms that sweep until nothing changes, which the paper did not run, are slow on "
-            "any device",
         )
     )
     return claims_told

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from conncomp.bench.peers import PEERS
-from reproductions.ecl_cc_2018.claims import HUBS, STAND_INS, share
+from reproductions.ecl_cc_2018.claims import share
 from reproductions.ecl_cc_2018.laboratory import Laboratory
 from reproductions.ecl_cc_2018.pictures import cell, starred
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, TABLE_2, TABLE_4
+from reproductions.ecl_cc_2018.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import legend, table
@@ -130,11 +131,12 @@ def claims_of_inputs(findings: Findings) -> list[Claim]:
         "d_max": "maximum degree",
     }
     return [
-        Claim(
-            f"Sec. 4: the {words[name]} differs by up to a factor of {times:,}",
+        claim(
+            "table-2.factor",
             f"{findings['fits'][name]:,.0f}" if name in findings["fits"] else "not measured",
             0.8 <= findings["fits"][name] / times <= 1.25 if name in findings["fits"] else None,
-            "graphs are smaller at this size, or left out, and stand-ins have hubs of their own",
+            words=words[name],
+            times=times,
         )
         for name, times in said.items()
     ]
@@ -192,26 +194,21 @@ def claims_of_paths(findings: Findings) -> list[Claim]:
     typical = statistics.median(averages.values())
     last = max(averages, key=lambda graph: averages[graph])
     return [
-        Claim(
-            "Sec. 5.1: the paths tend to be very short on average, 1.01 to 2.62 but for europa_osm",
+        claim(
+            "table-4.average",
             f"{min(averages.values()):.2f} to {max(averages.values()):.2f}, median {typical:.2f}",
             typical < 2.62,
-            STAND_INS,
         ),
-        Claim(
-            "Sec. 5.1: even the longest paths tend to be quite short (at most 91 elsewhere)",
+        claim(
+            "table-4.longest",
             f"{max(longest.values())} at most, median {statistics.median(longest.values()):g}",
             statistics.median(longest.values()) <= 91,
-            STAND_INS,
         ),
-        Claim(
-            "Sec. 5.1: the exception is europa_osm, with average and maximum substantially longer "
-            "(4.26 and 122)",
+        claim(
+            "table-4.exception",
             f"the longest average is {averages[last]:.2f}, of {last}; of europa_osm "
             + ", ".join(cell(of.get("europa_osm")) for of in (averages, longest)),
             last == "europa_osm" and longest["europa_osm"] == max(longest.values()),
-            "ours stands in for it in natural order, and the order is what the paths depend on, as "
-            "the exhibit vertex-order shows",
         ),
     ]
 
@@ -282,14 +279,14 @@ def claims_of_kernels(findings: Findings) -> list[Claim]:
     whole = [parts[name] for name in COMPUTE]
     said = [
         share(
-            f"Sec. 5.1: on average {words} takes {100 * SHARES[name]:.1f} %",
+            "figure-10.share",
             SHARES[name],
             parts[name],
-            HUBS,
             0.05,
+            words=words,
+            percent=100 * SHARES[name],
         )
         for name, words in KERNELS.items()
     ]
     total = None if None in whole else sum(whole)
-    words = "Sec. 5.1: 84.5 % of the total runtime is spent in the computation phase"
-    return [*said, share(words, PUBLISHED["figure-10"]["compute"], total, HUBS, 0.05)]
+    return [*said, share("figure-10.compute", PUBLISHED["figure-10"]["compute"], total, 0.05)]

@@ -16,10 +16,11 @@ from typing import Any
 
 from conncomp.bench.inputs import Input
 from conncomp.bench.suites.graphs import ECL
-from reproductions.ecl_cc_2018.claims import STORES, every, factor
+from reproductions.ecl_cc_2018.claims import every, factor
 from reproductions.ecl_cc_2018.laboratory import Laboratory, graph_input, shares
 from reproductions.ecl_cc_2018.pictures import cell, starred
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, TABLE_3, geometric_mean
+from reproductions.ecl_cc_2018.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings, RefusalError
 from reproductions.pictures import table
@@ -241,39 +242,33 @@ def claims(findings: Findings) -> list[Claim]:
     graphs = list(dict.fromkeys(graph for graph, _ in reads))
     return [
         *(
-            factor(
-                f"Sec. 5.1: on average Jump{jump} has {said:g} times as many L2 reads as writes",
-                said,
-                of_jumps[jump],
-                STORES,
-            )
+            factor("table-3.reads-over-writes", said, of_jumps[jump], jump=jump, times=said)
             for jump, said in of_paper.items()
         ),
         *(
             factor(
-                f"Table 3: on average Jump{name[-1]} has {geometric_mean(column.values()):.2f} "
-                f"times the {name[:-2]} of Jump4",
+                "table-3.mean",
                 geometric_mean(column.values()) or 1,
                 means[name],
-                STORES,
+                jump=name[-1],
+                mean=geometric_mean(column.values()),
+                kind=name[:-2],
             )
             for name, column in TABLE_3.items()
         ),
         every(
-            "Sec. 5.1: but for Jump2 on as-skitter, Jump4 has the fewest L2 reads",
+            "table-3.fewest",
             {
                 graph: all(reads[graph, jump] >= 1 for jump in JUMPS[:-1])
                 for graph in graphs
                 if graph != "as-skitter"
             },
-            STORES,
         ),
-        Claim(
-            "Sec. 5.1: Jump1 and Jump2 result in many more L2 writes than Jump4",
+        claim(
+            "table-3.writes",
             f"{cell(means['writes 1'])} and {cell(means['writes 2'])} times",
             min(means["writes 1"], means["writes 2"]) > 1
             if means["writes 1"] and means["writes 2"]
             else None,
-            STORES,
         ),
     ]

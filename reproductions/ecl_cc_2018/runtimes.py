@@ -9,7 +9,7 @@ from typing import Any
 
 import conncomp
 from conncomp.bench.peers import TABLES, peers
-from reproductions.ecl_cc_2018.claims import HUBS, STAND_INS, listed, mean_ratio, ratios
+from reproductions.ecl_cc_2018.claims import listed, mean_ratio, ratios
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads
 from reproductions.ecl_cc_2018.pictures import (
     GRAPHS,
@@ -19,6 +19,8 @@ from reproductions.ecl_cc_2018.pictures import (
     starred,
 )
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
+from reproductions.ecl_cc_2018.words import claim
+from reproductions.ecl_cc_2018.words import words as words_of_paper
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import table
 from reproductions.published import Column, Table, columns
@@ -210,27 +212,23 @@ def claims(comparison: Comparison, findings: Findings) -> list[Claim]:
     times_now = _by_code(findings["rows"], findings["codes"])
     base = next(iter(times_now.values()), {})
     name = next(iter(comparison.table))
-    section = f"Sec. {comparison.section}"
+    section = comparison.section
+    key = "tables.mean-on-gpus" if section == "5.2" else "tables.mean-on-cpus"
     said = [
-        _claim_of_others(f"{section}: {remark.says}", remark, comparison, times_now)
+        _claim_of_others(f"Sec. {section}: {remark.says}", remark, comparison, times_now)
         for remark in comparison.remarks
     ]
     for code, times in comparison.means.items():
-        says = f"{section}: on average {name} is {times:g} times as fast as {code}"
         of_table = findings["published"]["geometric_means"][code]
         measured_as = comparison.measured_as.get(code, "")
         mean = mean_ratio(times_now.get(measured_as, {}), base)
         if mean is None:
-            said.append(Claim(says, f"{code} is not measured; their table: {of_table:.3g}", None))
+            here, near = f"{code} is not measured; their table: {of_table:.3g}", None
         else:
-            says_here = f"{measured_as}: {mean:.3g} times; their table: {of_table:.3g}"
+            here = f"{measured_as}: {mean:.3g} times; their table: {of_table:.3g}"
             near = 1 / 1.5 <= mean / times <= 1.5
-            said.append(Claim(says, says_here, near, _reason(comparison)))
+        said.append(claim(key, here, near, section=section, name=name, times=times, code=code))
     return said
-
-
-def _reason(comparison: Comparison) -> str:
-    return HUBS if comparison.section == "5.2" else STAND_INS
 
 
 def _claim_of_others(says: str, remark: Remark, comparison: Comparison, times_now: Table) -> Claim:
@@ -248,7 +246,7 @@ def _claim_of_others(says: str, remark: Remark, comparison: Comparison, times_no
         slower = [graph for graph, ratio in soman.items() if ratio < 1]
         words = f"of them only Soman's is measured: slower on {len(soman) - len(slower)}"
         words += f" of {len(soman)} graphs" + (f", not on {listed(slower)}" if slower else "")
-        return Claim(says, words, not slower if soman else None, HUBS)
+        return Claim(says, words, not slower if soman else None, words_of_paper.reasons["hubs"])
     if comparison.newer and kind == "newer":
         words = f"their tables, faster on the newer one: {_faster_on(comparison.newer, of_paper)}"
         return Claim(says, f"one machine is measured; {words}", None)
@@ -256,7 +254,12 @@ def _claim_of_others(says: str, remark: Remark, comparison: Comparison, times_no
     if len(times_now) < 2:
         return Claim(says, words, None)
     holds = _JUDGES[kind](times_now, remark) if kind in _JUDGES else None
-    return Claim(says, f"here: {_EXTREMES[kind](times_now)}; {words}", holds, STAND_INS)
+    return Claim(
+        says,
+        f"here: {_EXTREMES[kind](times_now)}; {words}",
+        holds,
+        words_of_paper.reasons["stand-ins"],
+    )
 
 
 def _faster_on(newer: Table, older: Table) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from reproductions.ecl_cc_2018.laboratory import Laboratory, on_threads, thread_counts
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
+from reproductions.ecl_cc_2018.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import groups, legend, log_axes, ticks
@@ -91,27 +92,23 @@ def claims(findings: Findings) -> list[Claim]:
     }
     most = max((row["threads"] for row in findings["rows"]), default=1)
     if not best or most == 1:
-        return [Claim("Sec. 5.3: some inputs are too small to scale to all threads", "one", None)]
+        return [claim("thread-scaling.small", "one")]
     by_size = sorted(best.values(), key=lambda row: int(row["arcs"]))
     third = len(by_size) // 3 or 1
     fewest = Counter(row["threads"] for row in by_size[:third])
     largest = Counter(row["threads"] for row in by_size[-third:])
-    says = (
-        "Sec. 5.3: of 40, 20 and 10 threads, 10 result in the lowest runtime on the smallest inputs"
-    )
     return [
-        Claim(
-            says,
+        claim(
+            "thread-scaling.smallest",
             f"of up to {most} threads, best on the smallest third of the graphs: "
             + _counted(fewest),
             sum(number for threads, number in fewest.items() if threads < most) > third / 2,
-            f"all inputs have work for {most} threads, which are fewer than theirs",
+            most=most,
         ),
-        Claim(
-            "Sec. 5.3: ECL-CC OMP is fastest on the largest inputs, where all threads have work",
+        claim(
+            "thread-scaling.largest",
             f"of up to {most} threads, best on the largest third: {_counted(largest)}",
             largest[most] > third / 2,
-            "the graphs of this size have too little work, or threads share the cores with others",
         ),
     ]
 

@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reproductions.ecl_cc_2018.claims import (
-    HUBS,
-    STAND_INS,
-    STORES,
     every,
     factor,
     ratios,
@@ -16,6 +13,7 @@ from reproductions.ecl_cc_2018.claims import (
 from reproductions.ecl_cc_2018.laboratory import DEFAULTS, Laboratory, variant
 from reproductions.ecl_cc_2018.pictures import MEAN, relative_panels, starred
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, geometric_mean
+from reproductions.ecl_cc_2018.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.published import Column, Table
@@ -112,43 +110,26 @@ def claims_of_start(findings: Findings) -> list[Claim]:
     first, second = (_against(findings, f"Init{n}", "Init3") for n in (1, 2))
     means = findings["fits"]["geometric_means"]
     return [
-        factor(
-            "Sec. 5.1: Init1 can be quite fast, e.g. 33 % faster on rmat16 (0.75 times)",
-            1 / 1.33,
-            first.get("rmat16.sym"),
-            STAND_INS,
-        ),
-        Claim(
-            "Sec. 5.1: Init1 can be rather slow, e.g. over a factor of 2 on europa_osm",
+        factor("figure-7.fast", 1 / 1.33, first.get("rmat16.sym")),
+        claim(
+            "figure-7.slow",
             f"{first['europa_osm']:.3g} times" if "europa_osm" in first else "not measured",
             first["europa_osm"] > 2 if "europa_osm" in first else None,
-            STAND_INS,
         ),
-        factor(
-            "Sec. 5.1: on average Init1 is 4 % slower than Init3", 1.04, means.get("Init1"), HUBS
-        ),
-        every(
-            "Sec. 5.1: Init2 is never faster than Init3",
-            {graph: ratio >= 1 for graph, ratio in second.items()},
-            STAND_INS,
-        ),
-        factor(
-            "Sec. 5.1: on average Init2 is 1.4 times slower", 1.4, means.get("Init2"), STAND_INS
-        ),
-        Claim(
-            "Sec. 5.1: Init3 is the fastest of the three",
+        factor("figure-7.init1", 1.04, means.get("Init1")),
+        every("figure-7.init2-never", {graph: ratio >= 1 for graph, ratio in second.items()}),
+        factor("figure-7.init2", 1.4, means.get("Init2")),
+        claim(
+            "figure-7.fastest",
             ", ".join(f"{name} {mean:.3g}" for name, mean in means.items() if mean),
             means["Init3"] == min(mean for mean in means.values() if mean) if means else None,
-            HUBS,
         ),
-        Claim(
-            "Sec. 5.1: the worst case of Init3 is better, 33 % slower than Init1 against a factor "
-            "of 2 faster",
+        claim(
+            "figure-7.worst-case",
             f"{1 / min(first.values()):.3g} times slower, {max(first.values()):.3g} times faster"
             if first
             else "not measured",
             1 / min(first.values()) < max(first.values()) if first else None,
-            HUBS,
         ),
     ]
 
@@ -159,47 +140,27 @@ def claims_of_jumps(findings: Findings) -> list[Claim]:
     multiple, single, unjumped = (_against(findings, f"Jump{n}", "Jump4") for n in (1, 2, 3))
     both = _against(findings, "Jump2", "Jump1")
     return [
-        every(
-            "Sec. 5.1: Jump1 is never faster than Jump4",
-            {graph: ratio >= 1 for graph, ratio in multiple.items()},
-            STORES,
-        ),
-        factor("Sec. 5.1: on average Jump1 is 1.6 times slower", 1.6, means.get("Jump1"), STORES),
-        every(
-            "Sec. 5.1: in all cases Jump2 has a lower runtime than Jump1",
-            {graph: ratio < 1 for graph, ratio in both.items()},
-            STORES,
-        ),
-        factor(
-            "Sec. 5.1: on europa_osm Jump2 outperforms Jump4 by 18 % (0.85 times)",
-            1 / 1.18,
-            single.get("europa_osm"),
-            STORES,
-        ),
-        factor("Sec. 5.1: on average Jump2 is 1.26 times slower", 1.26, means.get("Jump2"), STORES),
-        Claim(
-            "Sec. 5.1: Jump3 performs the worst",
+        every("figure-8.jump1-never", {graph: ratio >= 1 for graph, ratio in multiple.items()}),
+        factor("figure-8.jump1", 1.6, means.get("Jump1")),
+        every("figure-8.jump2-under-jump1", {graph: ratio < 1 for graph, ratio in both.items()}),
+        factor("figure-8.europa", 1 / 1.18, single.get("europa_osm")),
+        factor("figure-8.jump2", 1.26, means.get("Jump2")),
+        claim(
+            "figure-8.worst",
             f"{means['Jump3']:.3g} times on average" if means.get("Jump3") else "not measured",
             means["Jump3"] == max(mean for mean in means.values() if mean)
             if means.get("Jump3")
             else None,
-            STORES,
         ),
-        factor("Sec. 5.1: on average Jump3 is 3.7 times slower", 3.7, means.get("Jump3"), STORES),
-        factor(
-            "Fig. 8: the cut-off bar of Jump3 extends to 254",
-            254,
-            max(unjumped.values(), default=None),
-            STORES,
-        ),
+        factor("figure-8.jump3", 3.7, means.get("Jump3")),
+        factor("figure-8.longest-bar", 254, max(unjumped.values(), default=None)),
         every(
-            "Sec. 5.1: Jump4 is the fastest in all but one case (europa_osm)",
+            "figure-8.fastest",
             {
                 graph: min(multiple[graph], single[graph], unjumped[graph]) >= 1
                 for graph in multiple
                 if graph in single and graph in unjumped and graph != "europa_osm"
             },
-            STORES,
         ),
     ]
 
@@ -209,26 +170,13 @@ def claims_of_end(findings: Findings) -> list[Claim]:
     means = findings["fits"]["geometric_means"]
     first, second = (_against(findings, f"Fini{n}", "Fini3") for n in (1, 2))
     return [
-        every(
-            "Sec. 5.1: Fini1 is never faster",
-            {graph: ratio >= 1 for graph, ratio in first.items()},
-            STAND_INS,
-        ),
-        every(
-            "Sec. 5.1: Fini1 is never more than 4 % slower",
-            {graph: ratio <= 1.04 for graph, ratio in first.items()},
-            STAND_INS,
-        ),
-        factor(
-            "Sec. 5.1: on average Fini1 is 0.5 % slower", 1.005, means.get("Fini1"), STAND_INS, 1.05
-        ),
-        Claim(
-            "Sec. 5.1: on delaunay_n24 Fini2 is over 1.9 times slower",
+        every("figure-9.fini1-never", {graph: ratio >= 1 for graph, ratio in first.items()}),
+        every("figure-9.fini1-at-most", {graph: ratio <= 1.04 for graph, ratio in first.items()}),
+        factor("figure-9.fini1", 1.005, means.get("Fini1"), 1.05),
+        claim(
+            "figure-9.delaunay",
             f"{second['delaunay_n24']:.3g} times" if "delaunay_n24" in second else "not measured",
             second["delaunay_n24"] > 1.9 if "delaunay_n24" in second else None,
-            STAND_INS,
         ),
-        factor(
-            "Sec. 5.1: on average Fini2 is 14 % slower", 1.14, means.get("Fini2"), STAND_INS, 1.1
-        ),
+        factor("figure-9.fini2", 1.14, means.get("Fini2"), 1.1),
     ]

@@ -6,7 +6,6 @@ from typing import Any
 
 from conncomp.bench.units import format_ratio
 from reproductions.hawick_2010.graphs import FAMILIES, MILLION, measure
-from reproductions.hawick_2010.graphs_in_words import CACHES
 from reproductions.hawick_2010.laboratory import (
     CPU,
     CPU_BFS,
@@ -17,6 +16,7 @@ from reproductions.hawick_2010.laboratory import (
     Laboratory,
     compare,
 )
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import bars, groups, legend, table
@@ -69,12 +69,10 @@ def claims_of_speed_up(findings: Findings) -> list[Claim]:
     rows = findings["rows"]
     if all(row["best"] == CPU_BFS for row in rows):
         return [
-            Claim(
-                "breadth-first search is not a good choice on a CPU (7)",
+            claim(
+                "speed-up.search",
                 "over Algorithm 1: " + compare({row["family"]: row["speed_up"] for row in rows}),
                 all(row["speed_up"] < 1 for row in rows),
-                "a search looks at each neighbour once, Algorithm 1 at those of a vertex again if "
-                "its label is lowered; which is faster depends on the graph",
             )
         ]
     usual = [row for row in rows if row["family"] != "Line"]
@@ -84,21 +82,23 @@ def claims_of_speed_up(findings: Findings) -> list[Claim]:
     )
     chosen = [row["best"] == (FIRST if row["degree"] > 90 else SECOND) for row in usual]
     return [
-        Claim("5 to 10 times as fast as the CPU for the largest graphs, data on the device (7)",
-              compare(gains), all(5 <= gain <= 10 for gain in gains.values()),
-              "an H200's memory moves some forty times as many bytes as that of a GTX 260; one "
-              "thread of a CPU has gained less"),
-        Claim("slightly less with copies (7)",
-              compare({row["family"]: row["with_copies"] for row in usual}),
-              all(row["with_copies"] > row["speed_up"] / 2 for row in usual),
-              "kernels have become faster by more than the bus: copies are most of the time"),
-        Claim("use the CPU if the diameter is very large (7)",
-              f"line: {format_ratio(line['speed_up'])} times as fast" if line else "given up",
-              line["speed_up"] < 1 if line else True),
-        Claim("else Kernel 1 if the degree is very large, Kernel 2 in all other cases (7)",
-              f"that is the fastest of {sum(chosen)} of {len(chosen)} graphs", all(chosen),
-              CACHES),
-    ]  # fmt: skip
+        claim("speed-up.largest", compare(gains), all(5 <= gain <= 10 for gain in gains.values())),
+        claim(
+            "speed-up.copies",
+            compare({row["family"]: row["with_copies"] for row in usual}),
+            all(row["with_copies"] > row["speed_up"] / 2 for row in usual),
+        ),
+        claim(
+            "speed-up.diameter",
+            f"line: {format_ratio(line['speed_up'])} times as fast" if line else "given up",
+            line["speed_up"] < 1 if line else True,
+        ),
+        claim(
+            "speed-up.choice",
+            f"that is the fastest of {sum(chosen)} of {len(chosen)} graphs",
+            all(chosen),
+        ),
+    ]
 
 
 def _family(row: Row) -> str:
@@ -151,22 +151,23 @@ def claims_of_properties(findings: Findings) -> list[Claim]:
         counted = rows[family]["components"]
         as_published = rows[family]["vertices"][-1] in (16 * MILLION, 5 * MILLION)
         claims.append(
-            Claim(
-                f"{family} has {said[0]:,} to {said[1]:,} components",
+            claim(
+                "table-3.components",
                 f"{counted[0]:,} to {counted[1]:,}",
                 all(abs(a - b) <= 0.01 * b for a, b in zip(counted, said, strict=True))
                 if as_published
                 else None,
-                "the paper leaves open how edges are drawn",
+                family=family,
+                low=said[0],
+                high=said[1],
             )
         )
     single = [name for name, said in PUBLISHED["table-3"]["rows"].items() if said[3] == "1"]
     claims.append(
-        Claim(
-            "lines, scale-free and small-world graphs are one component each",
+        claim(
+            "table-3.single",
             compare({name: rows[name]["components"][1] for name in single}),
             all(rows[name]["components"] == [1, 1] for name in single),
-            "rewired at random, a few vertices lose all their edges",
         )
     )
     return claims

@@ -15,6 +15,7 @@ from reproductions.hawick_2010.laboratory import (
     crossover,
     times,
 )
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import groups
@@ -69,13 +70,11 @@ def claim_of_kernel_3(findings: Findings) -> Claim:
             )
             given_up += row["seconds"] is None
             least = min(least, (row["seconds"] or LIMIT) / best)
-    return Claim(
-        "Kernel 3 is much slower than the other approaches (captions of Figs. 11 to 16)",
+    return claim(
+        "figures.kernel-3",
         f"at least {format_ratio(least)} times the fastest; given up after {LIMIT:g} s for "
         f"{given_up} graphs",
         least > 2,
-        "a search reads the arcs of a component once, in as many rounds as it has levels: where "
-        "both are few, that is no more work than the rounds of Kernel 2",
     )
 
 
@@ -89,17 +88,15 @@ def claims_of_disjoint_1(findings: Findings) -> list[Claim]:
         (n1, t1), (n2, t2), (n3, t3) = of_second[-3:]
         jump = (t3 / t2 / (n3 / n2)) / max(t2 / t1 / (n2 / n1), 1e-9)
     return [
-        Claim("Kernel 2 finishes in the shortest time (6.2)", f"Kernel 2 is fastest {alone[0]}",
-              alone[1], CACHES),
-        Claim("this is also true with copies (6.2)", f"Kernel 2 is fastest {copied[0]}", copied[1],
-              COPIES),
-        Claim("at 16 M vertices the mean of Kernel 2 makes a sudden jump (6.2)",
-              f"seconds a vertex grow by {format_ratio(jump)} times what they did before",
-              jump > CLOSE,
-              "memory comes from a pool, which asks the driver for it once; the jumps were of "
-              "cudaMalloc and cudaMallocHost (Fig. 17)"),
+        claim("figure-11.kernel-2", f"Kernel 2 is fastest {alone[0]}", alone[1]),
+        claim("figure-11.copies", f"Kernel 2 is fastest {copied[0]}", copied[1]),
+        claim(
+            "figure-11.jump",
+            f"seconds a vertex grow by {format_ratio(jump)} times what they did before",
+            jump > CLOSE,
+        ),
         claim_of_kernel_3(findings),
-    ]  # fmt: skip
+    ]
 
 
 def claims_of_disjoint_2(findings: Findings) -> list[Claim]:
@@ -118,12 +115,11 @@ def claims_of_disjoint_2(findings: Findings) -> list[Claim]:
         if not place and len(faster) == len(shared):
             text = "at every degree"
         claims.append(
-            Claim(
-                f"Kernel 1 outperforms Kernel 2 once the degree exceeds about {said} "
-                f"{'with' if copies else 'without'} copies (6.2)",
+            claim(
+                f"figure-12.{key}",
                 f"Kernel 1 is faster {text}",
                 place is not None and 1 / CLOSE <= place / said <= CLOSE,
-                SAME_COPIES if copies else CACHES,
+                said=said,
             )
         )
     return [*claims, claim_of_kernel_3(findings)]
@@ -138,28 +134,26 @@ def claims_of_disjoint_3(findings: Findings) -> list[Claim]:
         ratios[way] = values[0] / values[-1], max(values) / min(values), values[-2] / values[-1]
     for way in (CPU, FIRST):
         claims.append(
-            Claim(
-                f"{way} is significantly faster with many components (6.2)",
+            claim(
+                "figure-13.many",
                 f"with one component it takes {format_ratio(ratios[way][0])} times as long",
                 ratios[way][0] > CLOSE,
-                "random graphs of this degree take few rounds whatever their size",
+                way=way,
             )
         )
     of_first, of_second = ratios[FIRST], ratios[SECOND]
     claims.append(
-        Claim(
-            "Kernel 2 is much less affected by the number of components (6.2)",
+        claim(
+            "figure-13.less-affected",
             "slowest over fastest: " + compare({FIRST: of_first[1], SECOND: of_second[1]}),
             of_second[1] < of_first[1],
-            CACHES,
         )
     )
     claims.append(
-        Claim(
-            "from 10^5 to 10^6 components Kernel 1 hardly gains any more, Kernel 2 does (6.2)",
+        claim(
+            "figure-13.gain",
             "gain there: " + compare({FIRST: of_first[2], SECOND: of_second[2]}),
             of_second[2] > of_first[2],
-            CACHES,
         )
     )
     return [*claims, claim_of_kernel_3(findings)]
@@ -173,11 +167,12 @@ def claims_of_slopes(findings: Findings, family: str, ways: Sequence[str]) -> li
         said = PUBLISHED["slopes"][family][way]
         slope = fitted.get(f"{family}, {way}")
         claims.append(
-            Claim(
-                f"the slope of {way} is {said:.2f} (caption)",
+            claim(
+                "figures.slope",
                 "too few points" if slope is None else f"{slope:.2f}",
                 None if slope is None else abs(slope - said) <= CLOSE_EXPONENTS,
-                "caches hold smaller graphs, and a round of few vertices takes what a launch does",
+                way=way,
+                said=said,
             )
         )
     return claims
@@ -188,11 +183,7 @@ def claims_of_lines_on_the_cpu(findings: Findings) -> list[Claim]:
     slowest = max(times(findings["rows"], CPU, "vertices").values())
     return [
         *claims_of_slopes(findings, "Line", [CPU]),
-        Claim(
-            "the CPU takes far less than 1 s for all (caption)",
-            f"at most {format_seconds(slowest)}",
-            slowest < 0.5,
-        ),
+        claim("figure-14.cpu-seconds", f"at most {format_seconds(slowest)}", slowest < 0.5),
     ]
 
 
@@ -208,17 +199,17 @@ def claims_of_lines(findings: Findings) -> list[Claim]:
             if way != THIRD and n in of_third:
                 wins.append(of_third[n] < seconds)
     claims.append(
-        Claim("the CPU beats the kernels by far (caption)",
-              f"kernels take {format_ratio(min(factors, default=None))} times the CPU at least",
-              min(factors) > CLOSE if factors else None)
-    )  # fmt: skip
+        claim(
+            "figure-14.cpu",
+            f"kernels take {format_ratio(min(factors, default=None))} times the CPU at least",
+            min(factors) > CLOSE if factors else None,
+        )
+    )
     claims.append(
-        Claim(
-            "this is the only graph for which Kernel 3 is faster than Kernels 1 and 2 (caption)",
+        claim(
+            "figure-14.kernel-3",
             f"faster in {sum(wins)} of {len(wins)} comparisons",
             all(wins) if wins else None,
-            "rounds of Kernels 1 and 2 see what others lowered in the same round, and a round of "
-            "Kernel 3 is two launches",
         )
     )
     return claims
@@ -234,11 +225,11 @@ def claims_of_scale_free(findings: Findings) -> list[Claim]:
         for n, seconds in times(rows, way, "vertices", copies=True).items():
             gains.append(of_cpu[n] / seconds)
         claims.append(
-            Claim(
-                f"{way} is considerably faster than the CPU, with copies, too (6.2)",
+            claim(
+                "figure-15.faster",
                 f"at least {format_ratio(min(gains, default=None))} times",
                 min(gains) > CLOSE if gains else None,
-                COPIES,
+                way=way,
             )
         )
     return [*claims, claim_of_kernel_3(findings)]
@@ -249,8 +240,7 @@ def claims_of_small_worlds_on_the_cpu(findings: Findings) -> list[Claim]:
     of_cpu = _at_largest(findings["rows"], CPU)
     low, middle, high = (of_cpu[world] for world in SMALL_WORLDS)
     text = compare({world[5:]: of_cpu[world] for world in SMALL_WORLDS})
-    says = "the CPU gets worse with growing p (6.2)"
-    return [Claim(says, f"ms: {text}", low < middle < high)]
+    return [claim("figure-16.cpu", f"ms: {text}", low < middle < high)]
 
 
 def claims_of_small_worlds(findings: Findings) -> list[Claim]:
@@ -267,22 +257,21 @@ def claims_of_small_worlds(findings: Findings) -> list[Claim]:
     }
     most = max(2 * row["edges"] for row in rows if row["way"] == SECOND and row["seconds"])
     return [
-        Claim("Kernel 1 gets better with growing p (6.2)", f"ms: {texts[FIRST]}",
-              of_first[low] > of_first[middle] > of_first[high],
-              "fewer rounds, but neighbours far away in memory: the second costs more here"),
-        Claim("Kernel 2 gains from p = 0.01 to 0.1 (6.2)", f"ms: {texts[SECOND]}",
-              of_second[low] > of_second[middle], CACHES),
-        Claim("Kernel 2 takes about as long for p = 1 as for 0.01 (6.2)",
-              f"{format_ratio(alike)} times", 1 / CLOSE <= alike <= CLOSE, CACHES),
-        Claim("with copies Kernel 2 is fastest for all p up to 12 M vertices (6.2)",
-              "; ".join(f"{world[5:]}: {win[0]}" for world, win in wins.items()),
-              all(win[1] for win in wins.values()),
-              COPIES),
-        Claim("Kernel 2 cannot label more than 2^27 arcs (caption)",
-              f"it labels {most:,} arcs", False if most > 2**27 else None,
-              "arcs are not bound to a texture, whose width was the limit"),
+        claim(
+            "figure-16.kernel-1",
+            f"ms: {texts[FIRST]}",
+            of_first[low] > of_first[middle] > of_first[high],
+        ),
+        claim("figure-16.kernel-2", f"ms: {texts[SECOND]}", of_second[low] > of_second[middle]),
+        claim("figure-16.alike", f"{format_ratio(alike)} times", 1 / CLOSE <= alike <= CLOSE),
+        claim(
+            "figure-16.fastest",
+            "; ".join(f"{world[5:]}: {win[0]}" for world, win in wins.items()),
+            all(win[1] for win in wins.values()),
+        ),
+        claim("figure-16.arcs", f"it labels {most:,} arcs", False if most > 2**27 else None),
         claim_of_kernel_3(findings),
-    ]  # fmt: skip
+    ]
 
 
 def _at_largest(rows: Sequence[Row], way: str) -> dict[str, float]:

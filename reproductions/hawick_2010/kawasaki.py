@@ -15,6 +15,7 @@ import numpy as np
 
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp.models import Kawasaki, simulate
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Laboratory, Row
 from reproductions.paper import Claim, Findings
 from reproductions.published import read
@@ -204,13 +205,12 @@ def claims_of_surface(findings: Findings) -> list[Claim]:
     cold, hot = (row["largest_of_minority"] for row in (rows[0], rows[-1]))
     critical = findings["known"]["critical_temperature_at_one_half"]
     return [
-        Claim(
-            "a crease in the surface locates the phase transition (1, caption)",
+        claim(
+            "figure-3.crease",
             f"at a minority of {crease['fraction']:.3g} the largest component falls from "
             f"{cold:.2f} to {hot:.2f} of it, most at T = {crease['temperature']:.2f}; the critical "
             f"temperature is {critical:.2f} for equal shares",
             hot < cold / 2,
-            "lattices this small, after so few sweeps, do not separate",
         )
     ]
 

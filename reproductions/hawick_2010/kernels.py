@@ -25,6 +25,7 @@ from reproductions.hawick_2010.laboratory import (
     compare,
     times,
 )
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import bars, groups, legend, table
@@ -117,12 +118,12 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
         fastest = best.get(kernel)
         cost = f"; {said} takes {format_ratio(max(costs))} times the least" if costs else ""
         claims.append(
-            Claim(
-                f"{kernel} is fastest with blocks of {said} threads (Table 1)",
+            claim(
+                "table-1.block",
                 f"{fastest}{cost}",
                 None if fastest is None else fastest == said,
-                "a multiprocessor has 32 blocks at most, so that small ones leave half of it idle; "
-                "the paper expects other blocks on other hardware",
+                kernel=kernel,
+                said=said,
             )
         )
     return claims
@@ -197,11 +198,12 @@ def claims_of_resources(findings: Findings) -> list[Claim]:
         measured = [row[need] for row in findings["rows"]]
         said = OF_TABLE[need]
         claims.append(
-            Claim(
-                f"Kernels 1 to 3 need {', '.join(map(str, said))} {need} (Table 1)",
+            claim(
+                "table-1.memory",
                 ", ".join(map(str, measured)),
                 measured == said,
-                "where rows begin is counted in 64 bits",
+                said=", ".join(map(str, said)),
+                need=need,
             )
         )
     return claims
@@ -261,30 +263,25 @@ def claims_of_rows(findings: Findings) -> list[Claim]:
         whole[graph] = by_degree["seconds"] / cached["seconds"]
     free = next((graph for graph in alone if graph.startswith("scale-free")), "")
     return [
-        Claim(
-            "the starts of rows are better kept in shared memory (Alg. 4)",
+        claim(
+            "rows-of-kernel-2.shared",
             "without it over with it: " + compare(shared),
             all(gain > 1 for gain in shared.values()) if shared else None,
-            "the first-level cache holds them, and shared memory is filled for vertices, too, that "
-            "are not in the frontier",
         ),
-        Claim(
-            "sorting by degree slightly improves the kernel alone for scale-free graphs (4.3.2)",
+        claim(
+            "rows-of-kernel-2.sorted",
             f"{format_ratio(alone.get(free))} times as fast",
             alone[free] > 1 if free else None,
-            "vertices beside each other in memory are no longer those of a warp",
         ),
-        Claim(
-            "with the time of sorting, the whole takes considerably longer (4.3.2)",
+        claim(
+            "rows-of-kernel-2.sorting",
             "sorted over unsorted: " + compare(whole),
             all(ratio > 1 for ratio in whole.values()) if whole else None,
-            "they are sorted on the GPU here, and by a CPU there",
         ),
-        Claim(
-            "arcs are read through a texture (4.3.2)",
+        claim(
+            "rows-of-kernel-2.texture",
             "left out: CUDA has no texture references any more. Arcs are read by ld.global.nc, "
             "through the cache that serves textures, too",
-            None,
         ),
     ]
 
@@ -335,17 +332,25 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
             worlds[family[5:]] = max((float(row["rounds"]) for row in of_first), default=0.0)
     low, middle, high = worlds.values()
     return [
-        Claim("Kernel 3 takes exactly d + 1 iterations for a component of diameter d (4.3.3)",
-              f"as many as vertices for {sum(r['rounds'] == r['vertices'] for r in of_third)} of "
-              f"{len(of_third)} lines",
-              all(r["rounds"] == r["vertices"] for r in of_third) if of_third else None),
-        Claim("a line needs up to N calls of Kernels 1 and 2 (6.2)",
-              "rounds over vertices: " + compare(shares),
-              None if None in shares.values()
-              else all(share is not None and share <= 1 for share in shares.values())),
-        Claim("long-distance links reduce the diameter, and so the calls of Kernel 1 (6.2)",
-              compare({**worlds}), low >= middle >= high if all(worlds.values()) else None),
-    ]  # fmt: skip
+        claim(
+            "rounds-of-graphs.diameter",
+            f"as many as vertices for {sum(r['rounds'] == r['vertices'] for r in of_third)} of "
+            f"{len(of_third)} lines",
+            all(r["rounds"] == r["vertices"] for r in of_third) if of_third else None,
+        ),
+        claim(
+            "rounds-of-graphs.line",
+            "rounds over vertices: " + compare(shares),
+            None
+            if None in shares.values()
+            else all(share is not None and share <= 1 for share in shares.values()),
+        ),
+        claim(
+            "rounds-of-graphs.long-distance",
+            compare({**worlds}),
+            low >= middle >= high if all(worlds.values()) else None,
+        ),
+    ]
 
 
 # ---------------------------------------------------------------------------------------- exhibits

@@ -12,6 +12,7 @@ from conncomp.bench.units import format_seconds
 from conncomp.kernels.cuda.launcher import import_cupy
 from reproductions.hawick_2010.graphs import graphs_of
 from reproductions.hawick_2010.laboratory import GRAPH_KERNELS, MACHINE, PUBLISHED, Laboratory
+from reproductions.hawick_2010.words import claim
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import groups, legend
 
@@ -97,14 +98,13 @@ def claims_of_split(findings: Findings) -> list[Claim]:
     varies = max(deviations, key=lambda way: deviations[way])
     longest = max(shares, key=lambda way: shares[way])
     return [
-        Claim(
-            "it is clearly the allocations that vary so much for large graphs (6.2)",
+        claim(
+            "figure-17.allocations",
             f"{varies} varies most, by {format_seconds(max(deviations[varies], 1e-9))}",
             varies in ALLOCATIONS,
-            "graphs of this size are a small part of both memories",
         ),
-        Claim(
-            "kernels are not most of the time (Fig. 17)",
+        claim(
+            "figure-17.kernels",
             f"{longest} takes longest, {format_seconds(max(shares[longest], 1e-9))}",
             longest != "kernels",
         ),

@@ -36,6 +36,7 @@ from reproductions.hawick_2010.laboratory import (
     crossover,
     times,
 )
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import curve, groups, legend, published, ticks
@@ -285,45 +286,34 @@ def claims(findings: Findings) -> list[Claim]:
     speed_up = fits[f"{CPU_II} over kernel D"]
     most = max(row["rounds"] for row in rows if row["way"] == KERNEL_D)
     return [
-        Claim(
-            "of Kernels A to C only A is slower than CPU I (6.3.1)",
+        claim(
+            "figure-18.slower",
             "slower at N: " + "; ".join(f"{name} {of or '-'}" for name, of in worse.items()),
             bool(worse[KERNEL_A]) and not worse[KERNEL_B] and not worse[KERNEL_C]
             if known
             else None,
-            "a thread of Kernel C goes along a row alone, one step after another, and these have "
-            "become faster much less than the number of threads has grown",
         ),
-        Claim(
-            "Kernels B and C gain about as much over CPU I, C slightly more (6.3.1)",
+        claim(
+            "figure-18.alike",
             f"{compare({**gains})}, at {max(known, default=0)}²",
             1 < alike <= CLOSE if alike else None,
-            "Kernel C has a thread a row, too few to fill this GPU; Kernel B one a cell",
         ),
-        Claim(
-            "Kernels B and C cross at N = 1024, above which C is faster (6.3.1)",
+        claim(
+            "figure-18.cross",
             f"they cross at {place:.0f}" if place else f"C is faster at N: {faster or '-'}",
             place is not None and 1 / CLOSE <= place / 1024 <= CLOSE and longest in faster,
-            "Kernel C has a thread a row, too few to fill this GPU; Kernel B one a cell",
         ),
-        Claim(
-            "Kernel D is the fastest for every length (6.3.1)",
+        claim(
+            "figure-18.kernel-d",
             f"of the paper's ways for {sum(best)} of {len(best)} lengths",
             all(best),
-            "small fields are labelled by a CPU in the time of some launches",
         ),
-        Claim(
-            "at N = 4096 Kernel D is 13 times as fast as CPU II (6.3.1)",
+        claim(
+            "figure-18.speed-up",
             f"{format_ratio(speed_up)} times, at {longest}²",
             1 / CLOSE <= speed_up / 13 <= CLOSE if speed_up and longest >= 4096 else None,
-            "this GPU and this CPU are others; both run the paper's algorithm",
         ),
-        Claim(
-            "Kernel D labels 4096² in 9 or fewer iterations (5.2.4)",
-            f"at most {most}, up to {longest}²",
-            most <= 9,
-            "ours takes the fields of a torus, and states by the sign; theirs are not given",
-        ),
+        claim("figure-18.iterations", f"at most {most}, up to {longest}²", most <= 9),
     ]
 
 

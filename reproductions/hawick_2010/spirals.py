@@ -22,6 +22,7 @@ from reproductions.hawick_2010.laboratory import (
     compare,
     times,
 )
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import groups, legend, ticks
@@ -112,12 +113,11 @@ def claims_of_spirals(findings: Findings) -> list[Claim]:
         if spiral.get(way) and phases.get(way):
             ratio = spiral[way] / phases[way]
             claims.append(
-                Claim(
-                    f"{way} takes about as long for a spiral as for a field (6.3.2)",
+                claim(
+                    "figure-19.alike",
                     f"{format_ratio(ratio)} times as long, at {longest}²",
                     1 / CLOSE <= ratio <= CLOSE,
-                    "the field is a stand-in with smooth borders; it needs more rounds, or longer "
-                    "chains, than the spiral",
+                    way=way,
                 )
             )
     if not spiral.get(KERNEL_D):
@@ -126,48 +126,45 @@ def claims_of_spirals(findings: Findings) -> list[Claim]:
     if phases.get(KERNEL_D):
         ratio = of_d / phases[KERNEL_D]
         text = f"{format_ratio(ratio)} times a field's"
-        claims.append(
-            Claim("Kernel D takes less time for a spiral than for a field (6.3.2)", text, ratio < 1)
-        )
+        claims.append(claim("figure-19.kernel-d", text, ratio < 1))
     said, limit = findings["published"], findings["fits"]["limit"]
     of_a = spiral.get(KERNEL_A)
     as_published = longest == said["length"]
     claims.append(
-        Claim(
-            f"Kernel A takes {said['kernel A over kernel D']:,} times Kernel D at 4096² (6.3.2)",
+        claim(
+            "figure-19.kernel-a",
             _at_least((of_a or limit) / of_d, of_a),
             of_a / of_d > said["kernel A over kernel D"] if of_a and as_published else None,
+            ratio=said["kernel A over kernel D"],
         )
     )
     if phases.get(KERNEL_A):
         claims.append(
-            Claim(
-                f"Kernel A takes over {said['kernel A, spiral over field']} times as long for a "
-                "spiral as for a field (6.3.2)",
+            claim(
+                "figure-19.kernel-a-on-spirals",
                 _at_least((of_a or limit) / phases[KERNEL_A], of_a),
                 of_a / phases[KERNEL_A] > said["kernel A, spiral over field"]
                 if of_a and as_published
                 else None,
+                ratio=said["kernel A, spiral over field"],
             )
         )
     slower = [
         way for way, seconds in spiral.items() if seconds is None or (of_a or limit) < seconds
     ]
     claims.append(
-        Claim(
-            "Kernel A is the slowest of all on a spiral (6.3.2)",
+        claim(
+            "figure-19.slowest",
             f"given up: {', '.join(sorted(way for way in spiral if spiral[way] is None))}"
             if of_a is None
             else f"slower: {', '.join(slower) or 'none'}",
             not slower if of_a else None,
-            "a label goes several cells in one round where threads run one after another",
         )
     )
     claims.append(
-        Claim(
-            "textures are the fastest memory for all kernels of arrays (5.2)",
+        claim(
+            "figure-19.textures",
             "left out: CUDA has no texture references any more, and all memory is cached",
-            None,
         )
     )
     return claims
@@ -222,18 +219,18 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
         for first, second in ((KERNEL_B, KERNEL_A), (KERNEL_C, KERNEL_B), (KERNEL_D, KERNEL_C))
     }
     return [
-        Claim(
-            "Kernel D labels 4096² in 9 or fewer iterations (5.2.4)",
+        claim(
+            "rounds-of-arrays.kernel-d",
             f"at most {max(most.values())}, up to {longest}²: {compare(most)}",
             max(most.values()) <= 9,
-            "the fields are stand-ins; Fig. 18 counts those of a simulation",
         ),
         *(
-            Claim(
-                f"{first} needs fewer iterations than {second} (5.2)",
+            claim(
+                "rounds-of-arrays.fewer",
                 f"for {sum(of)} of {len(of)} fields",
                 all(of) if of else None,
-                "threads that run one after another pass a label on in the same round",
+                first=first,
+                second=second,
             )
             for (first, second), of in fewer.items()
         ),

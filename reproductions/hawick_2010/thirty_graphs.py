@@ -19,6 +19,7 @@ from reproductions.hawick_2010.laboratory import (
     Laboratory,
     Serial,
 )
+from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Exhibit, Findings
 from reproductions.pictures import groups, legend
@@ -87,11 +88,10 @@ def claims_of_thirty_graphs(findings: Findings) -> list[Claim]:
     largest = max(findings["fits"]["relative"].values())
     count = max(row["runs"] for row in findings["rows"])
     return [
-        Claim(
-            "error bars are similar to the symbol size (caption of Fig. 16)",
+        claim(
+            "thirty-graphs.errors",
             f"of {count} graphs the deviation is at most {100 * largest:.3g} % of the mean",
             largest < 0.1,
-            "times of a millisecond or less vary by what launches and waiting vary",
         )
     ]
 

@@ -18,6 +18,7 @@ from reproductions.maddix_2014.measurements import (
     rows_of,
     times,
 )
+from reproductions.maddix_2014.words import claim
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import bars, groups
 
@@ -137,52 +138,37 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
     means = findings["fits"]["over the report's choice"]
     right = all_right(findings["rows"])
     return [
-        Claim(
-            "the kernels produce correct and consistent results for all the images",
+        claim(
+            "blocks.consistent",
             f"{'all' if right else 'not all'} blocks give the labels of scikit-image",
             right,
         ),
         *(_flat_is_best(kernel, means[kernel]) for kernel in ("kernel A", "kernel D")),
-        _less(
-            means["kernel B"],
-            "32 x 32",
-            "in Kernel B blocks of 32 x 32 perform better than 16 x 16, as the computations within "
-            "a block are faster",
-        ),
-        _less(
-            means["kernel D"],
-            "32 x 32, 4 cells a thread",
-            "the Scanning Phase gets faster with 32 x 8 threads of 4 cells each (further work)",
-        ),
-        _less(
-            means["kernel B"],
-            "32 x 32, 4 cells a thread",
-            "4 cells a thread can also be used in Kernel B (further work)",
-        ),
+        _less(means["kernel B"], "32 x 32", "blocks.larger"),
+        _less(means["kernel D"], "32 x 32, 4 cells a thread", "blocks.cells"),
+        _less(means["kernel B"], "32 x 32, 4 cells a thread", "blocks.cells-of-kernel-b"),
     ]
 
 
 def _flat_is_best(kernel: str, means: dict[str, float]) -> Claim:
-    says = f"in general about 192 threads a block are wanted, with 32 along x ({kernel})"
     alternatives = {shape: mean for shape, mean in means.items() if shape != "32 x 6"}
     if not alternatives:
-        return Claim(says, GIVEN_UP, None)
+        return claim("blocks.flat", GIVEN_UP, kernel=kernel)
     best = min(alternatives, key=lambda shape: alternatives[shape])
-    return Claim(
-        says,
+    return claim(
+        "blocks.flat",
         f"{best} takes {times(alternatives[best])} as long as 32 x 6, on the mean of all images",
         alternatives[best] > 0.97,
-        "the GPU is another one; why it prefers this block was not looked into",
+        kernel=kernel,
     )
 
 
-def _less(means: dict[str, float], shape: str, says: str) -> Claim:
+def _less(means: dict[str, float], shape: str, key: str) -> Claim:
     if shape not in means:
-        return Claim(says, GIVEN_UP, None)
+        return claim(key, GIVEN_UP)
     mean = means[shape]
-    return Claim(
-        says,
+    return claim(
+        key,
         f"{shape} takes {times(mean)} as long as the first choice, on the mean of all images",
         mean < 1,
-        "it depends on the image, as the picture shows",
     )

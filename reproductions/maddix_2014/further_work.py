@@ -26,6 +26,7 @@ from reproductions.maddix_2014.measurements import (
     times,
     ways,
 )
+from reproductions.maddix_2014.words import claim
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import bars, groups
 
@@ -115,68 +116,42 @@ def claims_of_ideas(findings: Findings) -> list[Claim]:
     sweeps = _sweeps(findings["rows"])
     streams, shared = bounds["streams"], bounds["CPU and GPU"]
     return [
-        Claim(
-            "the optimizations keep the labels",
+        claim(
+            "further-work.labels",
             f"{'all' if right else 'not all'} ideas give the labels of scikit-image",
             right,
         ),
-        _gain(
-            means,
-            sweeps,
-            CELLS,
-            "one way to optimize the Scanning Phase: 4 cells a thread",
-            "what a thread would find again of its neighbours' cells lies in the cache anyway",
-        ),
-        _gain(
-            means,
-            sweeps,
-            SHARED,
-            "shared memory in the Scanning Phase, as from Kernel A to Kernel B",
-            "following chains of labels crosses a block as fast as shared memory does, so that few "
-            "sweeps are saved",
-        ),
-        _gain(
-            means,
-            sweeps,
-            STORES,
-            "another optimization could be found in avoiding atomicMin",
-            "a cell asks first whether its label refers to anything higher, so that few atomic "
-            "operations are left to be avoided",
-        ),
-        Claim(
-            "streams could produce minimal speed-up",
+        _gain(means, sweeps, CELLS, "further-work.cells"),
+        _gain(means, sweeps, SHARED, "further-work.shared-memory"),
+        _gain(means, sweeps, STORES, "further-work.stores"),
+        claim(
+            "further-work.streams",
             f"left out; {span_of(streams)} as fast at most, were transfers hidden entirely",
             max(streams.values()) < 1.1 if streams else None,
-            "neither transfers nor kernels are a small part of the time, on one image at least",
         ),
-        Claim(
-            "a promising idea is to conduct some calculations on the CPU meanwhile",
+        claim(
+            "further-work.cpu",
             f"left out; {span_of(shared)} as fast at most, did both work at their own rates, the "
             "CPU on one thread by the default",
-            None,
         ),
-        Claim(
-            "the majority of the optimization should be spent on Kernel D",
+        claim(
+            "further-work.kernel-d",
             f"the default takes {times(means[DEFAULT])} as long as Kernel D, on the mean of all "
             "images"
             if DEFAULT in means
             else GIVEN_UP,
-            None,
         ),
     ]
 
 
-def _gain(
-    means: dict[str, float], sweeps: dict[str, int], way: str, says: str, because: str
-) -> Claim:
+def _gain(means: dict[str, float], sweeps: dict[str, int], way: str, key: str) -> Claim:
     if way not in means:
-        return Claim(f"{says} (further work)", GIVEN_UP, None)
-    return Claim(
-        f"{says} (further work)",
+        return claim(key, GIVEN_UP)
+    return claim(
+        key,
         f"{times(means[way])} as long as Kernel D, on the mean of all images; {sweeps[way]} sweeps "
         f"in all instead of {sweeps[D]}",
         means[way] < 1,
-        because,
     )
 
 

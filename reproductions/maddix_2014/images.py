@@ -13,6 +13,7 @@ from conncomp import label
 from conncomp.bench.runner import reference
 from reproductions.laboratory import Laboratory, Row
 from reproductions.maddix_2014.measurements import images
+from reproductions.maddix_2014.words import claim
 from reproductions.paper import Claim, Findings
 
 SHOWN = 120  # pixels along each side of a picture
@@ -92,9 +93,8 @@ def claims_of_images(findings: Findings) -> list[Claim]:
     right = all(row["equal"] for row in rows)
     counts = ", ".join(f"{row['image']} {row['components']:,}" for row in rows)
     return [
-        Claim(
-            'each connected component is "correctly identified and labeled", on a coarse level and '
-            "on a very fine one (Image Results)",
+        claim(
+            "images.correct",
             f"{'all' if right else 'not all'} labels are those of scikit-image; components: "
             f"{counts}",
             right,

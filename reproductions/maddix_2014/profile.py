@@ -15,6 +15,7 @@ from reproductions.maddix_2014.measurements import (
     rows_of,
     ways,
 )
+from reproductions.maddix_2014.words import claim
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import bars, legend
 
@@ -82,27 +83,20 @@ def claims_of_profile(findings: Findings) -> list[Claim]:
     maze = findings["rows"][0]
     phases, transfers = maze["phases_seconds"], maze["transfer_seconds"]
     return [
-        Claim(
-            "the image data is only utilized in the Scanning Phase (Implementation)",
-            "analysis and labelling read labels and references alone",
-            True,
+        claim(
+            "profile.image-data", "analysis and labelling read labels and references alone", True
         ),
-        Claim(
-            "51 % of the time is spent in the Scanning Phase, 31.6 % in the Analysis Phase, 13.6 % "
-            "in the Labeling Phase and 3.7 % in initializing; the first is the most expensive",
+        claim(
+            "profile.shares",
             f"scanning takes {min(scans):.0%} to {max(scans):.0%}, and most of all phases for "
             f"{len(first)} of {len(rows)} images",
             len(first) == len(rows),
-            "the analysis follows chains for cells alone that carry their own label, so that it is "
-            "one pass over labels for the others; which phase takes most depends on the image",
         ),
-        Claim(
-            "the majority of the time is not spent in transferring the data, but in the Scanning "
-            "Phase",
+        claim(
+            "profile.transfers",
             f"for the maze transfers take {milliseconds(transfers)} ms, scans "
             f"{milliseconds(phases['scanning'])} ms",
             phases["scanning"] > transfers,
-            f"all kernels together take {milliseconds(sum(phases.values()))} ms: they have become "
-            "faster than the way to the GPU and back",
+            kernels=milliseconds(sum(phases.values())),
         ),
     ]

@@ -24,6 +24,7 @@ from reproductions.maddix_2014.measurements import (
     times,
     ways,
 )
+from reproductions.maddix_2014.words import claim
 from reproductions.paper import Claim, Findings
 from reproductions.pictures import curve, groups, log_axes, table
 
@@ -118,8 +119,8 @@ def claims_of_times(findings: Findings) -> list[Claim]:
     rows, fits = findings["rows"], findings["fits"]
     right = all_right(rows)
     claims = [
-        Claim(
-            'each connected component is "correctly identified and labeled" (Image Results)',
+        claim(
+            "times.correct",
             f"{'all' if right else 'not all'} labels are those of scikit-image, for "
             f"{len({row['image'] for row in rows})} images",
             right,
@@ -131,16 +132,9 @@ def claims_of_times(findings: Findings) -> list[Claim]:
     return [
         *claims,
         _kernel_a_beside_the_cpu(rows, fits),
-        _faster(fits, f"{A} over {B16}", "Kernel B is significantly faster than Kernel A", 1.5),
-        _faster(
-            fits, f"{B32} over {D}", "Kernel D is faster than Kernel B by orders of magnitude", 10
-        ),
-        _faster(
-            fits,
-            f"{B16} over {B32}",
-            "blocks of 32 x 32 perform better than the 16 x 16 of [1], in Kernel B",
-            1,
-        ),
+        _faster(fits, f"{A} over {B16}", "times.kernel-b", 1.5),
+        _faster(fits, f"{B32} over {D}", "times.kernel-d", 10),
+        _faster(fits, f"{B16} over {B32}", "times.larger-blocks", 1),
         _thousand(fits),
         _invocations(rows),
     ]
@@ -148,88 +142,79 @@ def claims_of_times(findings: Findings) -> list[Claim]:
 
 def _largest_image(rows: list[Row]) -> Claim:
     pixels = next(row["pixels"] for row in rows if row["image"] == "maze")
-    return Claim(
-        "the largest image has 5.7·10⁶ pixels, 2400 x 2380 (Image Results)",
-        f"{pixels:,} pixels",
-        True if 5.65e6 < pixels < 5.75e6 else None,
-    )
+    return claim("times.largest", f"{pixels:,} pixels", True if 5.65e6 < pixels < 5.75e6 else None)
 
 
 def _kernel_a_beside_the_cpu(rows: list[Row], fits: Findings) -> Claim:
     ratios = fits["with transfers"][f"{A} over {SERIAL}"]
-    says = "Kernel A is almost as slow as the serial algorithm on the CPU (Introduction)"
     if "maze" not in ratios:
-        return Claim(says, "Kernel A was given up for the maze", None)
+        return claim("times.kernel-a", "Kernel A was given up for the maze")
     ratio, [maze] = (
         ratios["maze"],
         [row for row in rows if (row["image"], row["way"]) == ("maze", A)],
     )
     sweeps = maze["sweeps"] or 1
     each = 1e6 * maze["seconds"] / sweeps
-    return Claim(
-        says,
+    return claim(
+        "times.kernel-a",
         f"it takes {times(ratio)} as long for the maze, {span_of(ratios)} for all images",
         0.5 <= ratio <= 1,
-        f"the maze here needs {sweeps:,} sweeps of {each:,.0f} µs each, and the serial "
-        "program visits each pixel a few times",
+        sweeps=sweeps,
+        each=each,
     )
 
 
-def _faster(fits: Findings, pair: str, says: str, least: float) -> Claim:
+def _faster(fits: Findings, pair: str, key: str, least: float) -> Claim:
     """Return a claim that a ratio exceeds what the words ask for, on all images."""
     ratios, alone = (fits[f"{how} transfers"][pair] for how in ("with", "without"))
     if not ratios:
-        return Claim(f"{says} (table)", "given up for all images", None)
+        return claim(key, "given up for all images")
     slow = [image for image, ratio in ratios.items() if ratio <= least]
     of_kernels = [image for image in slow if alone[image] > least]
     because = f"not so for {', '.join(slow)}" if slow else ""
     if of_kernels:
         because += f"; but for {', '.join(of_kernels)} it is the transfers, which both have"
-    return Claim(
-        f"{says} (table)",
+    return claim(
+        key,
         f"{pair}: {span_of(ratios)}, without transfers {span_of(alone)}",
         not slow,
-        because,
+        because=because,
     )
 
 
 def _thousand(fits: Findings) -> Claim:
     of_pair = fits["with transfers"]
     ratios = of_pair[f"{B32} over {D}"]
-    says = "on the maze of 2400 x 2380 Kernel D is about 1000 times faster than Kernel B (table)"
     if "maze" not in ratios:
-        return Claim(says, "Kernel B was given up for the maze", None)
+        return claim("times.thousand", "Kernel B was given up for the maze")
     ratio, of_a = ratios["maze"], of_pair[f"{A} over {D}"].get("maze")
     a, _, b, d = published.MILLISECONDS["maze"]
     beside = "" if of_a is None else f", and Kernel A {times(of_a)}"
-    return Claim(
-        says,
+    return claim(
+        "times.thousand",
         f"Kernel B takes {times(ratio)} as long{beside}",
         500 <= ratio <= 2000,
-        f"the report's own table has {b / d:.0f} times for Kernel B; it is Kernel A that takes "
-        f"{a / d:,.0f} times as long",
+        ratio_of_b=b / d,
+        ratio_of_a=a / d,
     )
 
 
 def _invocations(rows: list[Row]) -> Claim:
     sweeps = {row["way"]: row["sweeps"] for row in rows if row["image"] == "maze"}
     d, slower = sweeps[D], [sweeps[name] for name in (A, B16, B32)]
-    says = (
-        f"Kernel D is called {published.SCANS} times rather than 100s or 1000s of times as the "
-        "other kernels (profile)"
-    )
     if d is None or None in slower:
-        return Claim(says, "kernels were given up for the maze", None)
+        return claim(
+            "times.invocations", "kernels were given up for the maze", scans=published.SCANS
+        )
     here = (
         f"with the last, which changes nothing, {d + 1} times for the maze; A {slower[0] + 1:,}, "
     )
     here += f"B of 16 {slower[1] + 1:,} and of 32 {slower[2] + 1:,} times"
-    return Claim(
-        says,
+    return claim(
+        "times.invocations",
         here,
         d < published.SCANS + 1 and min(slower) >= 100,
-        "how many sweeps there are follows from the image, of which the report says nothing but "
-        "its size, and not which of its images this was",
+        scans=published.SCANS,
     )
 
 
@@ -292,12 +277,10 @@ def claims_of_pixels(findings: Findings) -> list[Claim]:
     way = ways_of_both[0]
     ratio = seconds["maze2", way] / seconds["stanford", way]
     claims = [
-        Claim(
-            "stanford has approximately 2.0·10⁴ more pixels than maze2, and more time is spent in "
-            "maze2",
+        claim(
+            "pixels.stanford",
             f"{more:,} more; {way} takes {times(ratio)} as long for maze2",
             ratio > 1 if more > 0 else None,
-            "what takes more time is another matter for the stand-ins, whose contents are unknown",
         )
     ]
     growth = {name: exponents[name]["exponent"] for name in published.KERNELS if name in exponents}
@@ -305,9 +288,8 @@ def claims_of_pixels(findings: Findings) -> list[Claim]:
         return claims
     shown = ", ".join(f"{name} {exponent:.2f}" for name, exponent in growth.items())
     claims.append(
-        Claim(
-            "as the data size increases, Kernel D's time increases much less quickly than that of "
-            "the other kernels",
+        claim(
+            "pixels.growth",
             f"exponents of the number of pixels: {shown}",
             all(growth[D] < exponent - 0.1 for name, exponent in growth.items() if name != D),
         )
@@ -315,11 +297,10 @@ def claims_of_pixels(findings: Findings) -> list[Claim]:
     ratios = findings["fits"]["with transfers"][f"{A} over {B32}"]
     if ratios:
         claims.append(
-            Claim(
-                "the curves of Kernels A and B have about the same shape, A's shifted above B's",
+            claim(
+                "pixels.shape",
                 f"{A} takes {span_of(ratios)} as long as {B32}",
                 min(ratios.values()) > 1,
-                "on small images sweeps are few, and each takes about as long as its launch",
             )
         )
     return claims

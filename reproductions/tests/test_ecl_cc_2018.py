@@ -414,15 +414,19 @@ class TestOrder:
 
 class TestClaims:
     def test_factor(self):
-        assert claims.factor("", 2.0, 2.4, "").holds
-        assert not claims.factor("", 2.0, 2.6, "").holds
-        assert not claims.factor("", 2.0, 1.5, "").holds
-        assert claims.factor("", 2.0, None, "").holds is None
+        for measured, holds in ((2.4, True), (2.6, False), (1.5, False), (None, None)):
+            assert claims.factor("figure-8.jump1", 2.0, measured).holds is holds
+
+    def test_share(self):
+        words = {"words": "compute 1", "percent": 47.1}
+        for measured, holds in ((0.43, True), (0.41, False), (0.53, False), (None, None)):
+            told = claims.share("figure-10.share", 0.471, measured, 0.05, **words)
+            assert told.holds is holds
 
     def test_every(self):
-        told = claims.every("", {"a": True, "b": False}, "as it is")
+        told = claims.every("figure-9.fini1-never", {"a": True, "b": False})
         assert (told.holds, told.here) == (False, "on 1 of 2 graphs; not on b")
-        assert claims.every("", {}, "").holds is None
+        assert claims.every("figure-9.fini1-never", {}).holds is None
 
     def test_listed(self):
         assert claims.listed("abcdef") == "a, b, c, d and 2 others"

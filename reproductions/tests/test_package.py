@@ -134,3 +134,21 @@ def test_published_tables_are_whole(paper):
             rows = table["rows"]
             for row in rows.values() if isinstance(rows, dict) else rows:
                 assert len(row) == len(table["columns"])
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_claims_are_held_against_something(paper):
+    """No claim stands in the file that nothing measured is held against."""
+    folder = FOLDER / paper.name.replace("-", "_")
+    source = "".join(path.read_text() for path in folder.glob("*.py"))
+    claims = tomllib.loads((folder / "claims.toml").read_text())
+    reasons = claims.pop("reasons", {})
+    told = {words.get("reason") for named in claims.values() for words in named.values()}
+    for exhibit, named in claims.items():
+        for name, words in named.items():
+            assert f'"{exhibit}.{name}"' in source or f'"{name}"' in source, (exhibit, name)
+            assert words.keys() <= {"says", "because", "reason"}
+            assert words["says"]
+    for reason in reasons:
+        assert reason in told or f'reasons["{reason}"]' in source
+    assert told - {None} <= set(reasons)

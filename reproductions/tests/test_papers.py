@@ -16,6 +16,7 @@ from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS, Claim, fits
 from reproductions.hawick_2010 import kawasaki, phase_separation
 from reproductions.laboratory import Laboratory as Laboratory2010
+from reproductions.paper import Words
 from reproductions.tests.paper_results import files, written
 from reproductions.weigel_2011 import clusters, laboratory
 from reproductions.weigel_2011.fits import (
@@ -335,3 +336,29 @@ class TestFits:
 
     def test_levels(self):
         assert levels(64, 16) == 3
+
+
+class TestWords:
+    @pytest.fixture
+    def words(self, tmp_path):
+        (tmp_path / "claims.toml").write_text(
+            "[reasons]\nhubs = 'of hubs'\n[figure-1]\n"
+            "a.says = 'at most {most:.1f}'\na.because = 'of {why}'\n"
+            "b.says = 'never'\nb.reason = 'hubs'\n"
+        )
+        return Words(str(tmp_path / "words.py"))
+
+    @pytest.mark.parametrize("holds", [True, None, np.True_])
+    def test_reasons_are_those_of_failures(self, words, holds):
+        assert words.claim("figure-1.b", "at times", holds) == Claim("never", "at times", holds)
+
+    @pytest.mark.parametrize("holds", [False, np.False_])
+    def test_failures(self, words, holds):
+        claim = words.claim("figure-1.a", "3.0", holds, most=2, why="age")
+        assert claim == Claim("at most 2.0", "3.0", False, "of age")
+        assert words.claim("figure-1.b", "once", holds).because == "of hubs"
+        assert words.claim("figure-1.b", "once", holds, because="so").because == "so"
+
+    def test_unknown(self, words):
+        with pytest.raises(KeyError):
+            words.claim("figure-1.c", "")

@@ -26,6 +26,7 @@ from reproductions.wang_2013.measurements import (
     ratios,
     rows_of,
 )
+from reproductions.wang_2013.words import claim
 
 
 def measure_charities(laboratory: Laboratory) -> Findings:
@@ -79,8 +80,8 @@ def claims_of_charities(findings: Findings) -> list[Claim]:
     """Return what the report says of its table."""
     right = all_right(findings["rows"])
     claims = [
-        Claim(
-            "hooking finds the connected components",
+        claim(
+            "charities.components",
             f"{'all' if right else 'not all'} labels are those of SciPy",
             right,
         )
@@ -93,24 +94,23 @@ def claims_of_charities(findings: Findings) -> list[Claim]:
         beside = f", and SciPy's {of_scipy[graph]:.2g}" if graph in of_scipy else ""
         gpu, cpu, speedup = published.CHARITIES[graph]
         claims.append(
-            Claim(
-                f"the speed-up is about {about}x for {graph} ({gpu:g} ms, {cpu:g} ms: {speedup:g})",
+            claim(
+                "charities.speed-up",
                 f"the serial search takes {faster[graph]:.2g} times as long as hooking{beside}",
                 faster[graph] >= about,
-                f"so small a graph takes the serial search {_time(seconds[graph, SERIAL])}, and "
-                f"hooking {_time(seconds[graph, HOOKING])}, in which it launches kernels several "
-                "times and waits for them",
+                about=about,
+                graph=graph,
+                gpu=gpu,
+                cpu=cpu,
+                speedup=speedup,
+                serial=_time(seconds[graph, SERIAL]),
+                hooking=_time(seconds[graph, HOOKING]),
             )
         )
     if len(faster) == len(published.CHARITIES):
         small, large = (faster[graph] for graph in published.CHARITIES)
         claims.append(
-            Claim(
-                "the speed-up grows from the smaller graph to the larger one, by a factor of 2",
-                f"by a factor of {large / small:.2g}",
-                large > small,
-                "launches and waiting take most of the time for both graphs",
-            )
+            claim("charities.growth", f"by a factor of {large / small:.2g}", large > small)
         )
     return claims
 
@@ -164,11 +164,8 @@ def claims_of_sweeps(findings: Findings) -> list[Claim]:
     """Return what the report concludes of its plots."""
     right = all_right(findings["rows"])
     claims = [
-        Claim(
-            "no matter which write wins the result will be the same; running large data may "
-            "produce a segment fault",
-            f"{'all' if right else 'not all'} labels are those of SciPy",
-            right,
+        claim(
+            "plots.same-result", f"{'all' if right else 'not all'} labels are those of SciPy", right
         )
     ]
     for pair, of_graph in findings["fits"].items():
@@ -176,14 +173,11 @@ def claims_of_sweeps(findings: Findings) -> list[Claim]:
             low, high = min(of_graph.values()), max(of_graph.values())
             slower = ", ".join(graph for graph, ratio in of_graph.items() if ratio <= 1)
             claims.append(
-                Claim(
-                    'the "great advantages of implementing Connected Component Algorithm on GPU"',
+                claim(
+                    "plots.advantage",
                     f"{pair}: {format_ratio(low)} to {format_ratio(high)} times",
                     low > 1,
-                    f"not so for {slower}: hooking launches kernels and waits for them several "
-                    "times, whatever the size"
-                    if slower
-                    else "",
+                    slower=slower,
                 )
             )
     return claims
@@ -243,16 +237,14 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
         else ""
     )
     return [
-        Claim(
-            "edges are hooked until all are marked, and pointers are jumped once, after that "
-            "(Approach)",
+        claim(
+            "rounds.approach",
             "sweeps that hook: "
             + ", ".join(f"{way} {span}" for way, span in spans.items())
             + ratio,
-            None,
         ),
-        Claim(
-            "hooking needs no atomic operation (Implementation)",
+        claim(
+            "rounds.atomics",
             "hooking and jumping store without any; atomic minima at the end find the smallest "
             "vertex of each tree, which the report does not ask for",
             True,

@@ -15,6 +15,7 @@ from reproductions.paper import Claim, Findings
 from reproductions.pictures import table
 from reproductions.wang_2013 import published
 from reproductions.wang_2013.hooking import Edge, hook, soman, wang
+from reproductions.wang_2013.words import claim
 
 VERTICES, EDGES = 6, published.EDGES
 # Edge (1, 3) stores last, so that '1' wins the parent of 0.
@@ -105,30 +106,29 @@ def claims_of_example(findings: Findings) -> list[Claim]:
         for row in fits["random"]
     )
     return [
-        Claim(
-            "after the 1st iteration P[5]=2, P[4]=2, P[2]=0, P[0]=0, P[1]=0, P[3]=1",
+        claim(
+            "worked-example.first-iteration",
             ", ".join(f"P[{v}]={parent}" for v, parent in enumerate(first)),
             first == said["first_round"],
         ),
-        Claim(
-            "by Soman's algorithm as printed edges (5,2), (4,2) and (1,3) will never be marked",
+        claim(
+            "worked-example.never-marked",
             f"not marked after 64 rounds: {', '.join(str(tuple(edge)) for edge in never)}",
             sorted(never) == sorted(said["never_marked_by_soman"]),
         ),
-        Claim(
-            "if '1' wins the parent of 0, the graph is two stagnant trees after the 2nd iteration",
+        claim(
+            "worked-example.stagnant-trees",
             f"parents {second}: {len(set(second))} trees",
             len(set(second)) == said["stagnant_trees"],
         ),
-        Claim(
-            "sent back to the hooking kernel and jumped, they end in a rooted star; no matter "
-            "which write wins, the result will still be the same",
+        claim(
+            "worked-example.star",
             f"{stars} of {orders} orders of writing end in one star, after {fits['rounds'][-1]} "
             f"rounds, sent back {fits['sent_back'][-1]} time",
             stars == orders,
         ),
-        Claim(
-            "the writes that compete may produce a bug in running a large complex dataset",
+        claim(
+            "worked-example.bug",
             f"of random graphs, parents go round in a circle in {circles}",
             largest["circles"] > 0,
         ),

@@ -10,6 +10,7 @@ from typing import Any
 from reproductions.laboratory import Row
 from reproductions.paper import Claim, Findings
 from reproductions.weigel_2011.tiles import local_name
+from reproductions.weigel_2011.words import claim
 
 BEST_TILE = 16  # of the paper, for sewing
 ERRORS = 2  # of a fitted exponent, within which it agrees with the paper's
@@ -30,20 +31,14 @@ def local(findings: Findings) -> list[Claim]:
     }
     exponent = findings["fits"]["bfs"]["small"]
     return [
-        Claim(
-            "II.B: at B = 16 self-labelling takes a thirteenth of breadth-first search and an "
-            "eighth of union-find",
-            f"{leads[0]:.1f} and {leads[1]:.1f} times less",
-            min(leads) > 1,
-            "many more tiles of one thread each are at work at once than were then",
-        ),
-        Claim(
-            "II.B: self-labelling is the fastest up to B = 64",
+        claim("figure-2.lead", f"{leads[0]:.1f} and {leads[1]:.1f} times less", min(leads) > 1),
+        claim(
+            "figure-2.fastest",
             ", ".join(f"B = {side}: {local_name(row)}" for side, row in fastest.items()),
             all(row["local_way"] == "self-labelling" for row in fastest.values()),
         ),
-        Claim(
-            "II.B: breadth-first search takes a time in proportion to B^2 a tile",
+        claim(
+            "figure-2.breadth-first",
             f"exponent {exponent[1]:.2f} up to B = 16" if exponent else "too few tiles to fit",
             abs(exponent[1] - 2) < ERRORS * exponent[2] + 0.1 if exponent else None,
         ),
@@ -55,11 +50,11 @@ def relaxation(findings: Findings) -> list[Claim]:
     law = findings["fits"]["100 tiles and more"] or findings["fits"]["all"]
     exponent = findings["published"]["exponent"]
     return [
-        Claim(
-            f"II.C: sweeps grow as (L / B)^{exponent}",
+        claim(
+            "figure-6.growth",
             f"exponent {law[1]:.3f} ± {law[2]:.3f}" if law else "too few lattices to fit",
             abs(law[1] - exponent) <= ERRORS * law[2] if law else None,
-            "all pairs of roots are relaxed at once, and a label may pass several tiles in a sweep",
+            exponent=exponent,
         )
     ]
 
@@ -71,14 +66,12 @@ def sewing(findings: Findings) -> list[Claim]:
     )
     told = bool(by_blocks and by_threads)
     return [
-        Claim(
-            "II.C: sewing takes a / L + b / B a site",
+        claim(
+            "figure-8.law",
             f"deviates by {by_blocks[2]:.0%}; a levels / L^2 + b / B by {by_threads[2]:.0%}"
             if told
             else "too few lattices to fit",
             by_blocks[2] <= by_threads[2] if told else None,
-            "a launch sews all seams of a level, a thread a site, so a level costs its sites and a "
-            "launch; his had a block for four tiles, and idle multiprocessors at the last levels",
         )
     ]
 
@@ -91,16 +84,15 @@ def best_tile(findings: Findings) -> list[Claim]:
     }
     law = findings["fits"]["exponent"]
     return [
-        Claim(
-            "II.C: B = 16 is best for sewing",
+        claim(
+            "figure-9.sewing",
             ", ".join(f"L = {length}: {side}" for length, side in best["sewing"].items()),
             _mostly(side == BEST_TILE for side in best["sewing"].values()),
         ),
-        Claim(
-            "II.C: the best tile for relaxation grows as L^(1/3)",
+        claim(
+            "figure-9.relaxation",
             f"exponent {law[1]:.2f} ± {law[2]:.2f}" if law else "too few lattices to fit",
             abs(law[1] - 1 / 3) <= ERRORS * law[2] if law else None,
-            "the largest tile that fits shared memory, 64, is best from short lattices on",
         ),
     ]
 
@@ -110,20 +102,19 @@ def by_length(findings: Findings) -> list[Claim]:
     ns = _by_way_and_length(findings["rows"])
     lengths = [length for way, length in ns if way.startswith("sewing")]
     if not lengths:
-        return [_not_measured("II.D: sewing is faster than relaxation for large systems")]
+        return [claim("figure-10.large", NOT_MEASURED)]
     sewn = {length: ns["sewing, B = 16", length] for length in lengths}
     relaxed = {length: ns["relaxation, the fastest B", length] for length in lengths}
     longest = max(lengths)
     faster = [length for length in lengths if relaxed[length] < sewn[length]]
     return [
-        Claim(
-            "II.D: relaxation is faster than sewing for intermediate systems",
+        claim(
+            "figure-10.intermediate",
             f"faster at L = {', '.join(map(str, faster))}" if faster else "at no L",
             bool(faster) and longest not in faster,
-            "ours sews a level with a thread for each site, so short lattices leave less idle",
         ),
-        Claim(
-            "II.D: sewing is faster than relaxation for large systems, 2.2 times at L = 8192",
+        claim(
+            "figure-10.large",
             f"{relaxed[longest] / sewn[longest]:.1f} times at L = {longest}",
             relaxed[longest] > sewn[longest],
         ),
@@ -132,17 +123,15 @@ def by_length(findings: Findings) -> list[Claim]:
 
 def stages(findings: Findings) -> list[Claim]:
     """Return what is said of the stages of a sweep (Fig. 11)."""
-    says = "II.D: sewing takes less than labelling tiles only from L = 16384 on"
     sewn = {row["length"]: row for row in findings["rows"] if row["way"] == "sewing, B = 16"}
     if not sewn:
-        return [_not_measured(says)]
+        return [claim("figure-11.sewing", NOT_MEASURED)]
     shorter = [n for n, row in sewn.items() if row["consolidation_ns"] < row["local_ns"]]
     return [
-        Claim(
-            says,
+        claim(
+            "figure-11.sewing",
             f"from L = {min(shorter)} on" if shorter else "at no L",
             bool(shorter) and min(shorter) >= 8192,
-            "the seams of a level are sewn by as many threads as there are sites",
         )
     ]
 
@@ -151,12 +140,11 @@ def by_beta(findings: Findings) -> list[Claim]:
     """Return what is said of sweeps against temperature (Fig. 12)."""
     slowest = {name.removeprefix("slowest beta, "): beta for name, beta in findings["fits"].items()}
     relaxed = {name: beta for name, beta in slowest.items() if name.startswith("relaxation")}
-    says = (
-        "II.D: relaxation takes longest at the critical point",
-        "II.D: sewing is faster than relaxation at all temperatures",
-    )
     if not relaxed:
-        return [_not_measured(text) for text in says]
+        return [
+            claim("figure-12.peak", NOT_MEASURED),
+            claim("figure-12.sewing", NOT_MEASURED),
+        ]
     at_beta: dict[float, dict[str, float]] = {}
     for row in findings["rows"]:
         at_beta.setdefault(row["beta_over_critical"], {})[row["way"]] = row["ns"]
@@ -166,40 +154,41 @@ def by_beta(findings: Findings) -> list[Claim]:
     }
     least = min(lead, key=lambda beta: lead[beta])
     return [
-        Claim(
-            says[0],
+        claim(
+            "figure-12.peak",
             ", ".join(f"{name}: at {beta:g} beta_c" for name, beta in relaxed.items()),
             all(abs(beta - 1) < 0.06 for beta in relaxed.values()),
         ),
-        Claim(says[1], f"least at {least:g} beta_c: {lead[least]:.2f} times", lead[least] > 1),
+        claim(
+            "figure-12.sewing",
+            f"least at {least:g} beta_c: {lead[least]:.2f} times",
+            lead[least] > 1,
+        ),
     ]
 
 
 def speed_up(findings: Findings) -> list[Claim]:
     """Return what is said of speed-ups (Fig. 13)."""
-    says = "II.D: for large systems over 30 times faster than the code for a CPU"
     sewn = {
         row["length"]: row["speed_up"] for row in findings["rows"] if row["way"] == "sewing, B = 16"
     }
     if not sewn:
-        return [_not_measured(says)]
+        return [claim("figure-13.gain", NOT_MEASURED)]
     longest = max(sewn)
-    return [Claim(says, f"sewing at L = {longest}: {sewn[longest]:.0f} times", sewn[longest] > 30)]
+    return [
+        claim(
+            "figure-13.gain",
+            f"sewing at L = {longest}: {sewn[longest]:.0f} times",
+            sewn[longest] > 30,
+        )
+    ]
 
 
 def few_clusters(findings: Findings) -> list[Claim]:
     """Return what is said of the few-cluster update (Fig. 14)."""
     fastest = findings["fits"]["fastest"]
     largest = max(row["speed_up"] for row in fastest)
-    return [
-        Claim(
-            "III: the few-cluster update is up to about five times as fast a flipped spin as "
-            "Wolff's on a CPU",
-            f"up to {largest:.3g} times",
-            largest >= 5,
-            "it labels all clusters, which pays only where many threads do so",
-        )
-    ]
+    return [claim("figure-14.gain", f"up to {largest:.3g} times", largest >= 5)]
 
 
 def autocorrelation(findings: Findings) -> list[Claim]:
@@ -207,13 +196,13 @@ def autocorrelation(findings: Findings) -> list[Claim]:
     z = {update: laws["energy"][1] for update, laws in findings["fits"].items() if laws["energy"]}
     clusters = {name: value for name, value in z.items() if name != "metropolis"}
     return [
-        Claim(
-            "I: local updates slow down with z of about 2, cluster updates much less",
+        claim(
+            "autocorrelation.slowing-down",
             ", ".join(f"{name} {value:.2f}" for name, value in z.items()),
             max(clusters.values()) < 0.5 < 1.2 < z["metropolis"] if len(z) == 4 else None,
         ),
-        Claim(
-            "III: few-cluster updates have most likely the z of Wolff's",
+        claim(
+            "autocorrelation.few-clusters",
             f"{z.get('few-cluster', 0):.2f} and {z.get('wolff', 0):.2f} of the energy",
             abs(z["few-cluster"] - z["wolff"]) < 0.15 if len(z) == 4 else None,
         ),
@@ -228,7 +217,3 @@ def _mostly(values: Any) -> bool:
     """Say whether three quarters of some values are true."""
     all_values = list(values)
     return bool(sum(all_values) >= 0.75 * len(all_values))
-
-
-def _not_measured(says: str) -> Claim:
-    return Claim(says, NOT_MEASURED, None)
