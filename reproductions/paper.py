@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from conncomp._optional import optional
 from conncomp.bench.devices import Cpu, DeviceName
@@ -123,7 +123,7 @@ class Exhibit:
         Given the paper's laboratory, return the findings.
     draw : callable
         Given the findings and a figure of matplotlib, draw them.
-    seconds : dict of str to tuple
+    seconds : dict of str to list of float
         By the name of a device, about how many seconds it takes at each of `SIZES`; what is of
         kernels for a GPU has no "cpu".
     claims : callable, optional
@@ -137,9 +137,18 @@ class Exhibit:
     title: str
     measure: Callable[..., Findings]
     draw: Callable[[Findings, Any], None]
-    seconds: Mapping[DeviceName, tuple[float, float, float]]
+    seconds: Mapping[DeviceName, Sequence[float]]
     claims: Callable[[Findings], list[Claim]] = no_claims
     since: str = ""
+    resumable: bool = False
+
+
+class Show(NamedTuple):
+    """How an exhibit is measured, drawn and judged, as `Exhibit` has it."""
+
+    measure: Callable[..., Findings]
+    draw: Callable[[Findings, Any], None]
+    claims: Callable[[Findings], list[Claim]] = no_claims
     resumable: bool = False
 
 
@@ -163,6 +172,32 @@ class Paper:
     exhibits: dict[str, Exhibit]
     laboratory: Callable[[Cpu, str, Notify], Any]
     kept: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        module: str,
+        shows: Mapping[str, Show],
+        laboratory: Callable[[Cpu, str, Notify], Any],
+        kept: tuple[str, ...] = (),
+    ) -> Paper:
+        """Return the paper of which ``exhibits.toml`` tells, beside a module.
+
+        Parameters
+        ----------
+        module : str
+            The ``__file__`` of the module.
+        shows : dict of str to Show
+            By the name of the exhibit, in the order of the paper.
+        laboratory, kept
+            As of a paper.
+        """
+        words = read(module, "exhibits")
+        exhibits = {
+            name: Exhibit(**words["exhibits"][name], **show._asdict())
+            for name, show in shows.items()
+        }
+        return cls(words["name"], words["citation"], exhibits, laboratory, kept)
 
 
 def measure(

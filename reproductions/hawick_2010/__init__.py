@@ -11,30 +11,14 @@ from reproductions.hawick_2010 import (
     thirty_graphs,
 )
 from reproductions.hawick_2010.laboratory import Laboratory
-from reproductions.paper import Exhibit, Paper
+from reproductions.paper import Paper, Show
 
-HAWICK_2010 = Paper(
-    "hawick-2010",
-    'K. A. Hawick, A. Leist, D. P. Playne, "Parallel graph component labelling with GPUs and '
-    'CUDA", Parallel Computing 36, 655 (2010)',
+HAWICK_2010 = Paper.read(
+    __file__,
     {
-        "figure-2": Exhibit(
-            "Fig. 2: the minority of a quenched Ising model, and its largest component",
-            kawasaki.quench,
-            kawasaki.draw_quench,
-            {"cpu": (1, 1, 60), "cuda": (2, 12, 60)},
-            since="The paper does not say how long it took. Quench and labels take seconds on an "
-            "H200.",
-        ),
-        "figure-3": Exhibit(
-            "Fig. 3: the largest component over temperature and minority",
-            kawasaki.surface,
-            kawasaki.draw_surface,
-            {"cpu": (1, 9000, 300_000), "cuda": (2, 40, 1500)},
-            kawasaki.claims_of_surface,
-            "All runs of all points are simulated side by side, in less than a minute on an H200. "
-            "Each is labelled by one pass of union-find.",
-            resumable=True,
+        "figure-2": Show(kawasaki.quench, kawasaki.draw_quench),
+        "figure-3": Show(
+            kawasaki.surface, kawasaki.draw_surface, kawasaki.claims_of_surface, resumable=True
         ),
         **graphs.FIGURES,
         "figure-17": operations.FIGURE_17,

@@ -18,7 +18,7 @@ from reproductions.hawick_2010.laboratory import (
 )
 from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
-from reproductions.paper import Claim, Exhibit, Findings
+from reproductions.paper import Claim, Findings, Show
 from reproductions.pictures import bars, groups, legend, table
 
 FIRST, SECOND, THIRD = GRAPH_KERNELS.values()
@@ -173,21 +173,5 @@ def claims_of_properties(findings: Findings) -> list[Claim]:
     return claims
 
 
-SPEED_UP = Exhibit(
-    "Section 7: the best kernel against Algorithm 1",
-    speed_up,
-    draw_speed_up,
-    {"cpu": (3, 350, 1500), "cuda": (10, 120, 500)},
-    claims_of_speed_up,
-    "GPUs have gained more than threads of a CPU, and buses least. Union-find needs neither rounds "
-    "nor a choice by the diameter.",
-)
-TABLE_3 = Exhibit(
-    "Table 3: the graphs",
-    properties,
-    draw_properties,
-    {"cpu": (3, 350, 1500), "cuda": (10, 120, 500)},
-    claims_of_properties,
-    "The graphs are those of the paper, drawn anew. Machines hold larger ones, which size today "
-    "has.",
-)
+SPEED_UP = Show(speed_up, draw_speed_up, claims_of_speed_up)
+TABLE_3 = Show(properties, draw_properties, claims_of_properties)

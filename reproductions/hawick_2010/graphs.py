@@ -38,7 +38,7 @@ from reproductions.hawick_2010.laboratory import (
     times,
 )
 from reproductions.laboratory import Row
-from reproductions.paper import Exhibit, Findings, no_claims
+from reproductions.paper import Findings, Show, no_claims
 from reproductions.pictures import groups, legend
 
 *_, THIRD = GRAPH_KERNELS.values()
@@ -197,81 +197,51 @@ def _way(row: Row) -> str:
 # ----------------------------------------------------------------------------------------- exhibits
 
 
-def _exhibit(
-    title: str,
+def _show(
     families: Sequence[str],
     panels: Sequence[tuple[str, bool, bool]],
     claims: Say,
-    seconds: dict[Any, tuple[float, float, float]],
-    since: str,
     of_cpu: Say = no_claims,
-) -> Exhibit:
-    return Exhibit(
-        title,
+) -> Show:
+    return Show(
         partial(curves, families=families),
         partial(draw_curves, panels=panels),
-        seconds,
         partial(claims_of_figure, of_cpu=of_cpu, of_kernels=claims),
-        since,
     )
 
 
-_FASTER = (
-    "An H200's memory moves some forty times as many bytes as that of a GTX 260, and its caches "
-    "hold more than textures. "
-)
-
 FIGURES = {
-    "figure-11": _exhibit(
-        "Fig. 11: Disjoint 1, by vertices",
+    "figure-11": _show(
         ["Disjoint 1"],
         [("Disjoint 1", False, False), ("Disjoint 1", True, False)],
         claims_of_disjoint_1,
-        {"cpu": (1, 70, 300), "cuda": (5, 24, 100)},
-        _FASTER + "The bus to the device has gained less.",
     ),
-    "figure-12": _exhibit(
-        "Fig. 12: Disjoint 2, by edges",
+    "figure-12": _show(
         ["Disjoint 2"],
         [("Disjoint 2", False, False), ("Disjoint 2", True, False)],
         claims_of_disjoint_2,
-        {"cpu": (1, 25, 100), "cuda": (5, 7, 30)},
-        _FASTER + "The labels of a million vertices fit into the cache of the GPU.",
     ),
-    "figure-13": _exhibit(
-        "Fig. 13: Disjoint 3, by components",
+    "figure-13": _show(
         ["Disjoint 3"],
         [("Disjoint 3", False, False), ("Disjoint 3", True, False)],
         claims_of_disjoint_3,
-        {"cpu": (1, 120, 500), "cuda": (5, 30, 120)},
-        _FASTER + "Kernel 3 still needs a launch or two for each component.",
     ),
-    "figure-14": _exhibit(
-        "Fig. 14: lines",
+    "figure-14": _show(
         ["Line"],
         [("Line", False, False), ("Line", False, True)],
         claims_of_lines,
-        {"cpu": (1, 3, 10), "cuda": (5, 32, 70)},
-        "A round of few vertices takes what launching takes, which has changed little. Rounds are "
-        "launched several at a time, so that the host does not wait for each.",
         claims_of_lines_on_the_cpu,
     ),
-    "figure-15": _exhibit(
-        "Fig. 15: scale-free graphs",
+    "figure-15": _show(
         ["Scale-free"],
         [("Scale-free", False, False), ("Scale-free", True, True)],
         claims_of_scale_free,
-        {"cpu": (1, 15, 60), "cuda": (5, 9, 30)},
-        _FASTER + "A hub is still the work of one thread in Kernel 2.",
         partial(claims_of_slopes, family="Scale-free", ways=[CPU]),
     ),
-    "figure-16": _exhibit(
-        "Fig. 16: small worlds",
+    "figure-16": _show(
         SMALL_WORLDS,
         [("W-S", False, False), *((name, True, False) for name in SMALL_WORLDS)],
         claims_of_small_worlds,
-        {"cpu": (1, 85, 350), "cuda": (5, 30, 120)},
-        _FASTER + "A texture no longer limits arcs to 2^27.",
         claims_of_small_worlds_on_the_cpu,
     ),
-}  # fmt: skip
+}

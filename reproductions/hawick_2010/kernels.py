@@ -27,7 +27,7 @@ from reproductions.hawick_2010.laboratory import (
 )
 from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
-from reproductions.paper import Claim, Exhibit, Findings
+from reproductions.paper import Claim, Findings, Show
 from reproductions.pictures import bars, groups, legend, table
 
 FIRST, SECOND, THIRD = GRAPH_KERNELS.values()
@@ -355,39 +355,7 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
 
 # ---------------------------------------------------------------------------------------- exhibits
 
-BLOCKS_OF_THREADS = Exhibit(
-    "Blocks of 32 to 512 threads",
-    blocks,
-    draw_blocks,
-    {"cuda": (5, 15, 100)},
-    claims_of_blocks,
-    "A multiprocessor has 2048 threads in up to 32 blocks, where it had 1024 in 8. So blocks of 32 "
-    "leave half of its threads unused.",
-)
-TABLE_1 = Exhibit(
-    "Table 1: what Kernels 1 to 3 need",
-    resources,
-    draw_resources,
-    {"cuda": (5, 15, 100)},
-    claims_of_resources,
-    "A multiprocessor has four times the registers and twice the threads. Addresses have 64 bits, "
-    "and take two registers each.",
-)
-ROWS_OF_KERNEL_2 = Exhibit(
-    "Kernel 2: starts of rows in the cache or in shared memory; rows sorted by length",
-    rows_of_kernel_2,
-    draw_rows_of_kernel_2,
-    {"cuda": (4, 5, 20)},
-    claims_of_rows,
-    "Global memory is cached, so that shared memory is not the only way to read a word once for "
-    "two threads. Sorting is done on the GPU.",
-)
-ROUNDS = Exhibit(
-    "Rounds of Kernels 1 to 3",
-    rounds,
-    draw_rounds,
-    {"cuda": (10, 120, 500)},
-    claims_of_rounds,
-    "More threads run at once, so that fewer of them see what others lowered in the same round. "
-    "Rounds follow from the schedule for Kernels 1 and 2, and differ from run to run.",
-)
+BLOCKS_OF_THREADS = Show(blocks, draw_blocks, claims_of_blocks)
+TABLE_1 = Show(resources, draw_resources, claims_of_resources)
+ROWS_OF_KERNEL_2 = Show(rows_of_kernel_2, draw_rows_of_kernel_2, claims_of_rows)
+ROUNDS = Show(rounds, draw_rounds, claims_of_rounds)

@@ -24,7 +24,7 @@ from reproductions.hawick_2010.laboratory import (
 )
 from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
-from reproductions.paper import Claim, Exhibit, Findings
+from reproductions.paper import Claim, Findings, Show
 from reproductions.pictures import groups, legend, ticks
 
 LENGTHS = {
@@ -251,21 +251,5 @@ def _way(row: Row) -> str:
     return str(row["way"])
 
 
-FIGURE_19 = Exhibit(
-    "Fig. 19: labelling spirals",
-    spirals,
-    draw_spirals,
-    {"cpu": (1, 25, 60), "cuda": (3, 80, 200)},
-    claims_of_spirals,
-    "A round of Kernels A to C takes less time than it did, but labels still go along the arms "
-    "round by round. Our default has no rounds.",
-)
-ROUNDS = Exhibit(
-    "Rounds of Kernels A to D",
-    rounds,
-    draw_rounds,
-    {"cuda": (3, 80, 200)},
-    claims_of_rounds,
-    "Rounds are those of the algorithms and of the order in which threads run. Kernel D's follow "
-    "from the field alone.",
-)
+FIGURE_19 = Show(spirals, draw_spirals, claims_of_spirals)
+ROUNDS = Show(rounds, draw_rounds, claims_of_rounds)

@@ -123,6 +123,17 @@ def test_results_are_of_exhibits(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_exhibits_are_those_of_the_file(paper):
+    """In its order, with an estimate for each size on each device."""
+    folder = FOLDER / paper.name.replace("-", "_")
+    told = tomllib.loads((folder / "exhibits.toml").read_text())["exhibits"]
+    assert list(told) == list(paper.exhibits)
+    for exhibit in paper.exhibits.values():
+        assert exhibit.seconds.keys() <= {"cpu", "cuda"}
+        assert {len(of_sizes) for of_sizes in exhibit.seconds.values()} == {3}
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 def test_published_tables_are_whole(paper):
     """Each names its source, and has a value, or a dash, in every column of every row."""
     folder = FOLDER / paper.name.replace("-", "_")
