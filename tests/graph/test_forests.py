@@ -21,7 +21,7 @@ from conncomp.kernels.cuda.graph import boruvka
 from conncomp.kernels.cuda.graph.boruvka import forest_arcs
 from forest_reference import ends_of, forest_by_kruskal
 from hard_graphs import FORMS, HARD_GRAPHS, from_arcs, make, random
-from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, SANITIZER, HostGpu, check_sanitized
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 # One graph with something for each kernel: in all of them the sanitizers take minutes.
@@ -315,11 +315,13 @@ def test_phases(form, monkeypatch):
     monkeypatch.setattr(boruvka, "launch", noted)
     graph = many_arcs(form, 120)
     check_forest(graph, find_on_host(graph))
-    for kind in KINDS:
+    # ThreadSanitizer sees what has no order in one of narrow weights and one of wide ones.
+    kinds = ("few", "wide") if SANITIZER == "thread" else KINDS
+    for kind in kinds:
         weights = draw_weights(kind, graph.num_arcs, 2, graph)
         check_forest(graph, find_on_host(graph, weights), weights)
-    assert launches.count("guess_limit") == 1 + len(KINDS)
-    assert launches.count("weigh_both_ways") == (len(KINDS) if form == "both ends" else 0)
+    assert launches.count("guess_limit") == 1 + len(kinds)
+    assert launches.count("weigh_both_ways") == (len(kinds) if form == "both ends" else 0)
 
 
 @host

@@ -24,7 +24,7 @@ TILES = {
     "few elements": (tiled_elements, {1: (6, 0, 0), 2: (3, 3, 0), 3: (2, 2, 2)}),
 }
 # Rows of bytes are read eight or four at a time where they are aligned.
-SHAPES = [(9000,), (2100, 5), (150, 320), (201, 97), (33, 37, 70), (20, 40, 96), (3, 5, 60, 40)]
+SHAPES = [(3000,), (700, 5), (75, 320), (135, 97), (17, 19, 70), (9, 20, 96), (3, 5, 30, 40)]
 DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
 
 
@@ -174,6 +174,6 @@ def test_alignment(offset):
 @host
 @pytest.mark.parametrize("sanitizer", ["thread", "address"])
 def test_sanitized(sanitizer):
-    noises = "150x320-0 or 150x320-1 or 150x320-2 or 20x40x96-0 or 20x40x96-1"
+    noises = "75x320-0 or 75x320-1 or 75x320-2 or 9x20x96-0 or 9x20x96-1"
     chosen = f"test_noise and (small or few) and ({noises}) or test_alignment"
     check_sanitized(sanitizer, __file__, chosen)

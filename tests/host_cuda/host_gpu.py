@@ -36,6 +36,9 @@ CACHE = Path(tempfile.gettempdir()) / f"conncomp-host-cuda-{getpass.getuser()}"
 AVAILABLE = COMPILER is not None and sys.platform == "linux"
 # Which build is loaded by default: in a process for a sanitizer its own.
 SANITIZER = os.environ.get("CONNCOMP_HOST_CUDA_SANITIZER")
+# How many blocks run at the same time. ThreadSanitizer has a clock for each of their threads, with
+# an entry for every other one: half as many take it half the time.
+WORKERS = 2 if SANITIZER == "thread" else 4
 
 _COMMON = ("-std=c++20", "-fPIC", "-pthread", "-g1", "-Wall", "-Wextra", "-Werror")
 # CUDA's #pragma unroll; a function of a header that a kernel file does not use; what GCC may well
@@ -223,7 +226,7 @@ class HostGpu(Gpu):
         multiprocessors: int = 2,
         resident_threads: int = 1024,
         shared_memory: int = 3500,
-        workers: int = 4,
+        workers: int = WORKERS,
         seconds: int = 100,
         seed: int | None = None,
         sanitizer: str | None = SANITIZER,
@@ -254,6 +257,9 @@ class HostGpu(Gpu):
 
     def free_memory(self) -> int:
         return 1 << 40
+
+    def blocks_together(self, threads: int, most: int) -> int:
+        return min(self.workers, super().blocks_together(threads, most))
 
     def together(self, kernel: Any) -> Any:
         return kernel
