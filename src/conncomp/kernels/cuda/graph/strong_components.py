@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.graph.arcs import list_arcs, vertex_dtype
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/strong_components.cuh"
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, check_option
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/ecl.cuh"
 THREADS = 256
