@@ -147,6 +147,6 @@ def test_every_kernel_file_has_a_driver():
 
 
 def test_a_kernel_is_compiled_anew_where_what_it_includes_has_changed():
-    assert {"cuda/core/launch.cuh", "core/union_find.h"} < includes("cuda/papers/ecl.cuh")
-    assert "cuda/grid/cells.cuh" not in includes("cuda/papers/ecl.cuh")
-    assert compile_options("cuda/papers/ecl.cuh") != compile_options("cuda/papers/bfs.cuh")
+    assert {"cuda/core/launch.cuh", "core/union_find.h"} < includes("cuda/graph/ecl.cuh")
+    assert "cuda/grid/cells.cuh" not in includes("cuda/graph/ecl.cuh")
+    assert compile_options("cuda/graph/ecl.cuh") != compile_options("cuda/papers/bfs.cuh")

@@ -11,14 +11,12 @@ from conncomp.gpu import Workspace
 from conncomp.graph import papers
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import arcs, blocked_afforest, strong_components
+from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, edges, strong_components
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
     bfs,
-    ecl,
     ecl_scc,
     edge_propagation,
-    edges,
     forward_backward,
     soman,
     vertex_propagation,

@@ -43,8 +43,8 @@ from conncomp.graph.conversions import (
     is_sparse,
 )
 from conncomp.kernels.cuda.graph.check import check_rows
+from conncomp.kernels.cuda.graph.edges import rows_of_arcs
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
-from conncomp.kernels.cuda.papers.edges import rows_of_arcs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

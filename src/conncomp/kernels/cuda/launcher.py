@@ -197,7 +197,7 @@ class Gpu:
         return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
 
     def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """Return kernels of a file: ``load("cuda/papers/ecl.cuh", ("ecl_init<int32_t>",))``.
+        """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
         Parameters
         ----------

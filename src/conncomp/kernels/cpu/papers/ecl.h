@@ -5,7 +5,7 @@
 // listed from both ends, so that only its larger end needs to look at it.
 // How: the three phases of the paper, each a loop over all vertices. Every vertex starts under a smaller
 // neighbour, if it has one; then each arc unites its ends; at last every vertex is pointed to its root.
-// Variants are those of the paper and of cuda/papers/ecl.cuh: how to start (init = 1: alone, 2: under the
+// Variants are those of the paper and of cuda/graph/ecl.cuh: how to start (init = 1: alone, 2: under the
 // smallest neighbour, 3: under the first smaller one), which pointers to jump in the middle (jump, see
 // union_find.h) and at the end (finish, see finish_path). One thread runs the paper's serial code, without
 // atomic operations.

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.cuda.graph import ecl
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
-from conncomp.kernels.cuda.papers import ecl
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/blocked_afforest.cuh"

@@ -33,8 +33,8 @@
 #include "cuda/core/meeting.cuh"
 #include "cuda/core/scan.cuh"
 #include "cuda/graph/check.cuh"
+#include "cuda/graph/ecl.cuh"
 #include "cuda/graph/giant_guess.cuh"
-#include "cuda/papers/ecl.cuh"
 
 namespace conncomp {
 
