@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from conncomp.io.files import printable
+from conncomp.files.access import printable
 
 
 class OneLineErrors(click.Group):

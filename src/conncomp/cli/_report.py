@@ -25,7 +25,7 @@ from rich.table import Table
 
 from conncomp._progress import progress_display
 from conncomp.cli._errors import to_output
-from conncomp.io.files import printable
+from conncomp.files.access import printable
 
 Row = tuple[str, ...]
 

@@ -36,8 +36,9 @@ from conncomp.cli._report import (
     timing_row,
 )
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
+from conncomp.graph.graph import count_without_arcs, read_graph
+from conncomp.graph.reading import FORMATS
 from conncomp.io import atomic_path
-from conncomp.io.graphs import FORMATS, count_without_arcs, load_graph
 from conncomp.kernels.cuda import launcher
 
 
@@ -111,7 +112,7 @@ def graph(
         optional("matplotlib.figure")
     stage = Stages()
     with stage("reading", counts=True) as progress:
-        arcs, ids = load_graph(input, compact_ids, format, progress, remedy="--compact-ids")
+        arcs, ids = read_graph(input, compact_ids, format, progress, remedy="--compact-ids")
     if ids is not None and output is not None and output.suffix.lower() == ".npy":
         raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
     connection: Literal["weak", "strong"] = "strong" if strong else "weak"

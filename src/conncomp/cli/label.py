@@ -38,7 +38,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
-from conncomp.io.images import check_format
+from conncomp.files.images import check_format
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]

@@ -27,7 +27,8 @@ from conncomp.gpu import Workspace
 from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
-from conncomp.graph.graph import Graph, _check_square
+from conncomp.graph.graph import Graph
+from conncomp.graph.parts import check_square
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 
 Numbering = Literal["consecutive", "roots", "topological"]
@@ -381,7 +382,7 @@ def as_graph(graph: Any) -> Graph:
     if is_sparse(graph):
         if graph.dtype.kind not in "biuf":
             raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
-        _check_square(graph.shape, "csgraph")
+        check_square(graph.shape, "csgraph")
         return Graph.from_scipy(graph)
     for is_kind, convert in (
         (is_networkx, Graph.from_networkx),
@@ -395,7 +396,7 @@ def as_graph(graph: Any) -> Graph:
     matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "csgraph")[0]
     kinds = "a Graph, a matrix of real numbers, or a graph of NetworkX, igraph or rustworkx"
     check_kind(matrix, "biuf", graph, "csgraph", kinds)
-    _check_square(matrix.shape, "csgraph")
+    check_square(matrix.shape, "csgraph")
     if isinstance(graph, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(graph)
     else:

@@ -336,7 +336,7 @@ class ClusterPairs:
         ...     len(conncomp.ClusterPairs.load(path))
         2
         """
-        from conncomp.io.files import atomic_path
+        from conncomp.files.access import atomic_path
 
         with self._lock:
             facts: dict[str, Any] = {
@@ -383,7 +383,7 @@ class ClusterPairs:
         --------
         See `save`.
         """
-        from conncomp.io.images import read_npz
+        from conncomp.files.images import read_npz
 
         try:
             with open(path, "rb") as file:
