@@ -5,21 +5,19 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from importlib.util import find_spec
 
 from conncomp._optional import hint
 
 
 def main() -> None:
     """Run the command with the arguments of the process, and exit."""
+    for library in ("click", "rich"):
+        if find_spec(library) is None:
+            print(f"conncomp: {hint(library, 'this command')}", file=sys.stderr)
+            raise SystemExit(2)
     try:
         from conncomp.cli._command import command
-    except ModuleNotFoundError as error:
-        # Only the libraries of the extra: anything else that is missing is our own fault.
-        missing = (error.name or "").partition(".")[0]
-        if missing not in ("click", "rich"):
-            raise
-        print(f"conncomp: {hint(missing, 'this command')}", file=sys.stderr)
-        raise SystemExit(2) from None
     except KeyboardInterrupt:  # while the libraries load
         print("conncomp: interrupted", file=sys.stderr)
         raise SystemExit(130) from None

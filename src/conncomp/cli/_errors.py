@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from conncomp.files.access import printable
+from conncomp._text import printable
 
 
 class OneLineErrors(click.Group):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._optional import optional
-from conncomp.files.access import printable
+from conncomp._text import printable
+from conncomp.files.access import atomic_path
 from conncomp.files.images import check_format
-from conncomp.io import atomic_path
 
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32

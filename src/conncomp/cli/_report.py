@@ -24,8 +24,8 @@ from rich.progress import (
 from rich.table import Table
 
 from conncomp._progress import progress_display
+from conncomp._text import printable
 from conncomp.cli._errors import to_output
-from conncomp.files.access import printable
 
 Row = tuple[str, ...]
 

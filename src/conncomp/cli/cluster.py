@@ -35,7 +35,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
-from conncomp.io import atomic_path
+from conncomp.files.access import atomic_path
 from conncomp.tables.files import (
     SUFFIXES,
     Batch,

@@ -35,10 +35,10 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
 from conncomp.graph.reading import FORMATS
-from conncomp.io import atomic_path
 from conncomp.kernels.cuda import launcher
 
 
