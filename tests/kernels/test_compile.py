@@ -133,7 +133,7 @@ def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
 
 
 def test_every_kernel_file_has_a_driver():
-    words = ("key_table", "launch", "meeting", "root_bits", "scan", "sweeps", "warp")
+    words = ("barrier", "key_table", "launch", "root_bits", "scan", "sweeps", "warp")
     shared = {f"cuda/core/{name}.cuh" for name in words}
     stages = ("link_bricks", "label_tiles", "join_tiles", "number_tiles", "write_labels")
     parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")

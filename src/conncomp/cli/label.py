@@ -462,8 +462,8 @@ def _write_statistics(
     spans = conncomp.component_spans(labels, background=0)[statistics.labels]
     columns |= {f"spans_{k}": spans[:, k].astype(np.int64) for k in axes}
     if closes is not None:
-        of_rows = closes[statistics.labels - 1]
-        columns |= {f"wraps_{k}": of_rows[:, k].astype(np.int64) for k in axes}
+        wraps = closes[statistics.labels - 1]
+        columns |= {f"wraps_{k}": wraps[:, k].astype(np.int64) for k in axes}
     write_rows(path, list(columns), list(columns.values()))
 
 

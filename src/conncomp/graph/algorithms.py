@@ -67,7 +67,7 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
 
 
 def _of_paper(name: str, driver: Any, source: str, lists: Any = edges, **traits: Any) -> Algorithm:
-    """Return the record of a paper's algorithm that goes on until nothing changes.
+    """Return a paper's algorithm that goes on until nothing changes.
 
     `lists` is the driver that makes lists of its edges, or arcs.
     """

@@ -29,11 +29,11 @@ from conncomp._core import native
 from conncomp.gpu import Workspace
 from conncomp.graph.parts import (
     as_indices,
+    as_one_dtype,
     check_lengths,
     check_num_vertices,
     check_range,
     no_vertex,
-    of_one_type,
 )
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
@@ -410,7 +410,7 @@ class _InMemory:
         check_lengths(arrays, vertices)
         for name, array in zip(arrays, vertices, strict=True):
             check_range(array, name, len(self.parent))
-        return of_one_type(vertices)
+        return as_one_dtype(vertices)
 
 
 class _OnGpu:
@@ -509,7 +509,7 @@ class _OnGpu:
             dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
             vertices.append(array.astype(dtype, order="C", copy=False))
         check_lengths(arrays, vertices)
-        return of_one_type(vertices)
+        return as_one_dtype(vertices)
 
     def _raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""

@@ -304,12 +304,12 @@ def connected_components(
             "weak components no order; use 'consecutive' or 'roots'"
         )
     where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
-    record = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
-    choices = record.check_options(options)
+    chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
+    choices = chosen.check_options(options)
     arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     if arcs.device == "cuda":
-        count, labels = _label_on_gpu(arcs, record, choices, numbering, dtype, out, workspace)
+        count, labels = _label_on_gpu(arcs, chosen, choices, numbering, dtype, out, workspace)
         return (count, labels) if return_labels else int(count)
     inputs = (*arcs._kept(), *_arrays_of(csgraph))
     # Among what leads to strong components is the number of vertices itself.
@@ -319,14 +319,14 @@ def connected_components(
     if where == "cuda":
         moved = arcs.to("cuda")
         wanted = output.labels.dtype, None
-        count, placed = _label_on_gpu(moved, record, choices, numbering, *wanted, workspace)
+        count, placed = _label_on_gpu(moved, chosen, choices, numbering, *wanted, workspace)
         move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
         count = fill_in_topological_order(arcs, output.labels)
     else:
         consecutive = numbering == "consecutive"
-        (count,) = record.fill(None, arcs, output.labels, None, consecutive, True, **choices)
+        (count,) = chosen.fill(None, arcs, output.labels, None, consecutive, True, **choices)
     labels = output.finish()
     if out is None:
         labels = in_library(labels, arcs._library)
@@ -335,7 +335,7 @@ def connected_components(
 
 def _label_on_gpu(
     graph: Graph,
-    record: Algorithm,
+    algorithm: Algorithm,
     options: Mapping[str, Any],
     numbering: Numbering,
     dtype: DTypeLike | None,
@@ -349,15 +349,15 @@ def _label_on_gpu(
         largest = max(graph.num_vertices - 1, 0)
         # What goes on until nothing changes would go on for ever while the caller changes `out`;
         # other algorithms check what they read back of it.
-        private = record.waits(options) or numbering == "topological"
+        private = algorithm.waits(options) or numbering == "topological"
         parts = graph._kept()
         output = Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
-        record.check(graph, **options)
+        algorithm.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
             consecutive = numbering != "roots"
-            counts = record.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
+            counts = algorithm.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
             if consecutive:
                 count = first_entry(counts) if private else int(counts[0])
             if numbering == "topological":

@@ -65,7 +65,7 @@ def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
     """Return sources and targets as vectors of one length and type; vertices are not checked."""
     ends = [as_indices(src, "src"), as_indices(dst, "dst")]
     check_lengths(("src", "dst"), ends)
-    first, second = of_one_type(ends)
+    first, second = as_one_dtype(ends)
     return first, second
 
 
@@ -178,7 +178,7 @@ def check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
         raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
 
 
-def of_one_type(arrays: list[Any]) -> list[Any]:
+def as_one_dtype(arrays: list[Any]) -> list[Any]:
     """Return arrays of indices as int64, unless they are of one type."""
     if len({array.dtype for array in arrays}) == 1:
         return arrays

@@ -400,7 +400,7 @@ class ClusterPairs:
                 loaded._library = "numpy"
             loaded._weight_type = None if facts["weights"] is None else np.dtype(facts["weights"])
             if "parts" in facts:
-                loaded._space = IdSpace.of_state(
+                loaded._space = IdSpace.from_state(
                     facts["parts"], arrays, loaded._native_thresholds(), loaded._device == "cuda"
                 )
             return loaded

@@ -70,7 +70,7 @@ void with_choice(int choice, Body&& body) {
 // Counts steps as work: without jumping, one path may be as long as the graph.
 struct WatchedPath {
   void start() {}
-  void step() { checkpoint(1); }
+  void step() { poll(1); }
 };
 
 template <class Pointer, class Vertex, class Index>
@@ -81,7 +81,7 @@ void ecl_start_rows(const Rows<Pointer, Vertex> rows, bool concurrent, int init,
       rows.for_each_neighbour(v, [&](Vertex u) { start = std::min(start, Index(u)); });
     else if (init == 3)
       for (int64_t arc = rows.begin(v), end = rows.begin(v + 1); arc < end && start == Index(v); ++arc) {
-        checkpoint(1);
+        poll(1);
         const Vertex u = rows.target(arc);
         if (is_vertex(u, v)) start = Index(u);  // one of the v smaller vertices
       }
