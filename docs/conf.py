@@ -98,14 +98,14 @@ sphinx_gallery_conf = {
 
 def _rows_of(table, function):
     """Yield the rows about the algorithms of a table, which a function has."""
-    for device, records in table.items():
-        for name, record in records.items():
+    for device, algorithms in table.items():
+        for name, algorithm in algorithms.items():
             options = "; ".join(
                 f"``{option}=`` {', '.join(f'``{choice!r}``' for choice in choices)}"
-                for option, choices in record.options.items()
+                for option, choices in algorithm.options.items()
             )
-            waits = "" if device == "cpu" else "no" if record.capturable else "yes"
-            yield function, device, f"``{name}``", options, waits, record.source
+            waits = "" if device == "cpu" else "no" if algorithm.capturable else "yes"
+            yield function, device, f"``{name}``", options, waits, algorithm.source
 
 
 def _write_algorithms(app):

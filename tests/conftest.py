@@ -1,4 +1,5 @@
 import warnings
+from contextlib import contextmanager
 from functools import cache
 
 import pytest
@@ -68,3 +69,20 @@ def restore_threads():
     before = conncomp.get_num_threads()
     yield
     conncomp.set_num_threads(before)
+
+
+@contextmanager
+def _well_behaved(path):
+    message = f"{path}: no error"
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+    assert message.startswith(str(path))
+    assert message.isprintable()
+
+
+@pytest.fixture(scope="session")
+def well_behaved():
+    """A context in which reading `path` succeeds, or fails with a line that names it."""
+    return _well_behaved

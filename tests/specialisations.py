@@ -24,7 +24,7 @@ def template_of(kernel):
 
 
 def templates():
-    """Return all templates, each with its file: ``"cuda/papers/ecl.cuh ecl_low"``."""
+    """Return all templates, each with its file: ``"cuda/graph/ecl.cuh ecl_low"``."""
     return {
         f"{file} {template_of(name)}" for file, names in names_by_file().items() for name in names
     }

@@ -68,9 +68,9 @@ def test_public_members_have_entries(name):
 def test_tables_of_formats():
     """The guide to graphs has every format that `Graph.read` takes and explains."""
     import conncomp
-    from conncomp.io import graphs
+    from conncomp.graph import reading
 
-    for kind in graphs.FORMATS:
+    for kind in reading.FORMATS:
         assert f"\n        {kind}\n" in conncomp.Graph.read.__doc__
         assert f"``{kind}``" in PAGES["docs/graphs.rst"]
 

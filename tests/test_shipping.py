@@ -92,8 +92,8 @@ def test_links_lead_somewhere(path):
         target, _, anchor = link.partition("#")
         place = (path.parent / target) if target else path
         # Sphinx knows its pages without their ending, and writes what is generated.
-        exists = place.exists() or place.with_name(f"{place.name}.rst").exists()
-        assert exists or "generated" in place.parts, link
+        pages = (place.with_name(f"{place.name}{ending}") for ending in ("", ".rst", ".md"))
+        assert any(page.exists() for page in pages) or "generated" in place.parts, link
         if anchor and place.suffix == ".md":
             assert anchor in anchors(place), link
 

@@ -30,7 +30,7 @@ from conncomp.bench.runner import measure_input
 from conncomp.bench.suites.graphs import ECL, Published, published_graph
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
-from conncomp.kernels.cuda.papers import ecl
+from conncomp.kernels.cuda.graph import ecl
 from reproductions.laboratory import Laboratory as CommonLaboratory
 from reproductions.laboratory import Row
 from reproductions.threads import OnThreads

@@ -19,9 +19,9 @@ from conncomp.bench.suites import Kind
 from conncomp.bench.units import format_ratio
 from conncomp.graph import Graph
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
+from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu, first_entry
-from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
 from conncomp.kernels.links import equal_values
 from conncomp.kernels.neighbourhood import Neighbourhood
 from reproductions import laboratory

@@ -1,4 +1,4 @@
-"""The record of an algorithm: how it is called, and all that is checked and said of it."""
+"""What is known of an algorithm: how it is called, and all that is checked and said of it."""
 
 from __future__ import annotations
 
@@ -100,16 +100,16 @@ class Algorithm:
 Table = dict[str, dict[str, Algorithm]]
 
 
-def table_of(*records: Algorithm) -> Table:
-    """Return records by device and by name."""
+def table_of(*algorithms: Algorithm) -> Table:
+    """Return algorithms by device and by name."""
     return {
-        device: {record.name: record for record in records if record.device == device}
+        device: {each.name: each for each in algorithms if each.device == device}
         for device in ("cpu", "cuda")
     }
 
 
 def choose_algorithm(table: Table, device: str, name: str) -> Algorithm:
-    """Return the record of the algorithm that the user calls `name`."""
+    """Return the algorithm that the user calls `name`."""
     try:
         return table[device][name]
     except (KeyError, TypeError):

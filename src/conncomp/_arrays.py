@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._arguments import INT32_MAX, NUMBERS, check_choice, shown
 from conncomp._core import native
+from conncomp._memory import total_memory
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
 PIECE = 1 << 28  # bytes that are moved to or from a GPU at once
@@ -419,8 +420,6 @@ def check_memory(what: str, num_bytes: int) -> None:
     """
     if num_bytes <= MANY_BYTES:
         return
-    from conncomp._system import total_memory  # which takes long to import
-
     if 0 < total_memory() < num_bytes:
         raise MemoryError(
             f"{what} takes {num_bytes / 2**30:.0f} GiB, and the machine has "

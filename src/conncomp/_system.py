@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from conncomp._memory import total_memory
 from conncomp.kernels.cuda.launcher import import_cupy
 
 # CuPy takes some ten seconds where its files are read from a slow disk for the first time.
@@ -66,19 +67,6 @@ def _processors() -> str:
     if not hasattr(os, "sched_getaffinity"):  # not on this system
         return str(count)
     return f"{count}, {len(os.sched_getaffinity(0))} of them for this process"
-
-
-def total_memory() -> int:
-    """Return how many bytes of memory the machine has; 0 if nobody knows."""
-    return memory_of_pages("SC_PHYS_PAGES") or 0
-
-
-def memory_of_pages(pages: str) -> int | None:
-    """Return how many bytes the pages of a kind have; None if nobody knows."""
-    try:
-        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not on this system
-        return None
 
 
 def variables() -> dict[str, str]:

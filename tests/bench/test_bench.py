@@ -10,7 +10,7 @@ import pytest
 
 import conncomp
 from conncomp import generate
-from conncomp._system import total_memory
+from conncomp._memory import total_memory
 from conncomp.bench import devices, inputs, machine, peers, runner
 from conncomp.cli import bench
 

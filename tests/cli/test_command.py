@@ -15,6 +15,8 @@ import pytest
 
 import conncomp
 from conncomp._config import config
+from conncomp.cli._command import command as group
+from conncomp.cli._later import GroupOfLater, Later
 
 VERSION = importlib.metadata.version("conncomp")
 
@@ -455,3 +457,61 @@ def test_help(run, arguments):
     result = run(*arguments.split())
     assert result.exit_code == 0
     assert result.stdout.startswith("Usage: ")
+
+
+# What no help needs, and of each command what is of other rooms than its own.
+HEAVY = {"scipy", "matplotlib", "h5py", "pandas", "pyarrow", "PIL", "networkx", "skimage", "cupy"}
+ROOMS = {"components", "bench", "generate", "graph", "grid", "io", "models", "networkx", "tables"}
+LOADED = {
+    "": set(),
+    "label": set(),
+    "view": set(),
+    "graph": {"scipy", "conncomp.graph"},  # the algorithms and formats that its help lists
+    "cluster": {"conncomp.tables"},
+    "simulate": set(),
+    **{
+        f"simulate {model}": {f"conncomp.{room}" for room in ROOMS - {"bench", "io", "tables"}}
+        for model in ("cahn-hilliard", "kawasaki", "percolation", "potts")
+    },
+    "bench": {f"conncomp.{room}" for room in ROOMS},
+    "info": set(),
+}
+
+
+def loaded_by(*arguments):
+    code = (
+        "import atexit, runpy, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
+    )
+    result = python("-c", f"{code}; runpy.run_module('conncomp')", *arguments)
+    assert result.returncode == 0, result.stderr
+    return set(result.stderr.split())
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_help_loads_the_room_of_its_command_only(name):
+    modules = loaded_by(*name.split(), "--help")
+    assert not modules & (HEAVY | {f"conncomp.{room}" for room in ROOMS}) - LOADED[name]
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_the_command_alone_loads_not_even_numpy(option):
+    assert not loaded_by(option) & {"numpy", "rich", "conncomp._native"}
+
+
+def postponed(group):
+    """Return what stands for commands in a group and in those in it, by what one types."""
+    found = {name: later for name, later in group.commands.items() if isinstance(later, Later)}
+    for name, later in list(found.items()):
+        if isinstance(inner := later.load(), GroupOfLater):
+            found |= {f"{name} {word}": command for word, command in postponed(inner).items()}
+    return found
+
+
+POSTPONED = postponed(group)
+
+
+@pytest.mark.parametrize("name", POSTPONED)
+def test_summaries_are_those_of_the_commands(name):
+    command = POSTPONED[name].load()
+    assert command.name == name.split()[-1]
+    assert command.get_short_help_str(1000) == POSTPONED[name].get_short_help_str(1000)

@@ -18,7 +18,8 @@ from pathlib import Path
 REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
 
 # What takes long to import, which is not the time of the case that happens to be the first.
-IMPORTED_LATE = ["conncomp.cli._command", "igraph", "matplotlib.figure", "PIL.Image"]
+IMPORTED_LATE = [f"conncomp.cli.{name}" for name in ("_command", "cluster", "graph", "label")]
+IMPORTED_LATE += ["igraph", "matplotlib.figure", "PIL.Image"]
 IMPORTED_LATE += [
     "pyarrow.csv",
     "pyarrow.ipc",

@@ -13,9 +13,9 @@ from reference import consecutive
 
 ON_CPU = ALGORITHMS["cpu"]
 CASES = [
-    (name, dict(zip(record.options, choices, strict=True)))
-    for name, record in ON_CPU.items()
-    for choices in product(*record.options.values())
+    (name, dict(zip(algorithm.options, choices, strict=True)))
+    for name, algorithm in ON_CPU.items()
+    for choices in product(*algorithm.options.values())
 ]
 
 

@@ -6,10 +6,11 @@ import pytest
 from conncomp import Graph, PathLengths, Workspace, connected_components, path_lengths
 from conncomp.graph.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.core.numbering import number_roots
+from conncomp.kernels.cuda.graph import ecl
 from conncomp.kernels.cuda.graph.check import check_rows
+from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges, rows_from_both_ends
 from conncomp.kernels.cuda.launcher import launch
-from conncomp.kernels.cuda.papers import bfs, ecl, edge_propagation, vertex_propagation
-from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges, rows_from_both_ends
+from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
 from hard_graphs import (
     FORMS,
     HARD_GRAPHS,

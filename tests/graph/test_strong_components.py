@@ -163,8 +163,8 @@ def test_on_a_gpu(monkeypatch, form, family):
     if form == "rows":
         here = Graph.from_csr(here.indptr, here.indices)
     place_on_host(monkeypatch, _arrays, [labelling, graph_module, acyclic])
-    record = Algorithm("auto", "cuda", fill_on_gpu)
-    monkeypatch.setitem(STRONG_ALGORITHMS, "cuda", {"auto": record})
+    algorithm = Algorithm("auto", "cuda", fill_on_gpu)
+    monkeypatch.setitem(STRONG_ALGORITHMS, "cuda", {"auto": algorithm})
     there = here.to("cuda")
     for numbering in ("consecutive", "topological", "roots"):
         expected = connected_components(here, connection="strong", numbering=numbering)

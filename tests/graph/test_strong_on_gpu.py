@@ -88,11 +88,11 @@ def test_digraphs(algorithm, name, form):
 
 
 @host
-@pytest.mark.parametrize("meetings", [0, 1])
+@pytest.mark.parametrize("barriers", [0, 1])
 @pytest.mark.parametrize("name", DIGRAPHS)
-def test_what_sweeps_over_arcs_do_not_settle(name, meetings, monkeypatch):
+def test_what_sweeps_over_arcs_do_not_settle(name, barriers, monkeypatch):
     """Vertices pass on what they know, from the first arc on or after a few sweeps."""
-    monkeypatch.setattr(strong_components, "ARC_MEETINGS", (meetings, meetings))
+    monkeypatch.setattr(strong_components, "ARC_BARRIERS", (barriers, barriers))
     graph = DIGRAPHS[name]()
     expected = expected_of(graph)
     for seed in range(3):

@@ -14,7 +14,7 @@ from cpu_cases import CASES, ON_CPU, takes
 from hard_images import HARD_IMAGES, roots_of, settings_of
 from reference import consecutive, label_by_neighbour_pairs
 
-SWEEPING = [name for name, record in ON_CPU.items() if record.waits(record.defaults)]
+SWEEPING = [name for name, each in ON_CPU.items() if each.waits(each.defaults)]
 
 
 @pytest.mark.parametrize("name", HARD_IMAGES)
@@ -124,13 +124,13 @@ def test_arrays_that_another_thread_writes_to(case, numbering):
 
 @pytest.mark.parametrize("algorithm", SWEEPING)
 def test_algorithms_that_sweep_work_on_labels_of_their_own(algorithm, monkeypatch):
-    filled, record = [], ON_CPU[algorithm]
+    filled, known = [], ON_CPU[algorithm]
 
     def fill(gpu, image, placed, *task, **options):
         filled.append(placed)
-        return record.fill(gpu, image, placed, *task, **options)
+        return known.fill(gpu, image, placed, *task, **options)
 
-    monkeypatch.setitem(ON_CPU, algorithm, replace(record, fill=fill))
+    monkeypatch.setitem(ON_CPU, algorithm, replace(known, fill=fill))
     out = np.zeros((3, 4), np.int32)
     label(np.ones((3, 4)), out=out, algorithm=algorithm)
     assert not np.may_share_memory(filled[0], out)

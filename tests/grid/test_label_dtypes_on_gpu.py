@@ -60,7 +60,7 @@ def test_dtypes(cupy, dtype, numbering):
 @host
 @pytest.mark.parametrize(
     ("algorithm", "options"),
-    [(name, {}) for name, record in ALGORITHMS["cuda"].items() if not record.capturable]
+    [(name, {}) for name, algorithm in ALGORITHMS["cuda"].items() if not algorithm.capturable]
     + [("tiles", {"merge": "relaxation"})],
 )
 def test_algorithms_that_sweep_work_on_labels_of_their_own(cupy, monkeypatch, algorithm, options):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp._text import printable
 from conncomp.components._shades import as_shades
 from conncomp.io import view
 from view_page import ViewPage
@@ -135,7 +136,7 @@ def test_names_stay_text(write, title):
     plain = write(VOLUME, title="plain")
     page = write(VOLUME, title=title)
     assert page.tags == plain.tags
-    assert page.texts["title"].strip() == page.about["title"] == view.printable(title)
+    assert page.texts["title"].strip() == page.about["title"] == printable(title)
     np.testing.assert_array_equal(page.labels(), VOLUME)
 
 

@@ -133,7 +133,7 @@ def test_each_kernel_is_compiled_with_all_types_and_for_each_kind_of_gpu():
 
 
 def test_every_kernel_file_has_a_driver():
-    words = ("key_table", "launch", "meeting", "root_bits", "scan", "sweeps", "warp")
+    words = ("barrier", "key_table", "launch", "root_bits", "scan", "sweeps", "warp")
     shared = {f"cuda/core/{name}.cuh" for name in words}
     stages = ("link_bricks", "label_tiles", "join_tiles", "number_tiles", "write_labels")
     parts = ("brick", "brick_links", "brick_tiles", "brick_values", "cells", "halo", "tiling")
@@ -147,6 +147,6 @@ def test_every_kernel_file_has_a_driver():
 
 
 def test_a_kernel_is_compiled_anew_where_what_it_includes_has_changed():
-    assert {"cuda/core/launch.cuh", "core/union_find.h"} < includes("cuda/papers/ecl.cuh")
-    assert "cuda/grid/cells.cuh" not in includes("cuda/papers/ecl.cuh")
-    assert compile_options("cuda/papers/ecl.cuh") != compile_options("cuda/papers/bfs.cuh")
+    assert {"cuda/core/launch.cuh", "core/union_find.h"} < includes("cuda/graph/ecl.cuh")
+    assert "cuda/grid/cells.cuh" not in includes("cuda/graph/ecl.cuh")
+    assert compile_options("cuda/graph/ecl.cuh") != compile_options("cuda/papers/bfs.cuh")

@@ -629,11 +629,11 @@ void test_interrupts() {
   const auto label = [&] {
     label_runs(data.data(), RuleWords(Equal<uint8_t>{{0, true}}), grid, true, labels.data(), &count);
   };
-  int polls = 0;
+  int questions = 0;
   bool interrupted = false;
   {
-    const auto poll = [&] { return ++polls == 2; };
-    const WatchedCall call(poll);
+    const auto is_over = [&] { return ++questions == 2; };
+    const WatchedCall call(is_over);
     try {
       for (const auto start = steady_clock::now(); steady_clock::now() - start < std::chrono::seconds(60);)
         label();
@@ -642,7 +642,7 @@ void test_interrupts() {
     }
     check(call.given_up(), "a call that was given up");
   }
-  check(interrupted && polls == 2, "an interrupt");
+  check(interrupted && questions == 2, "an interrupt");
   label();
   check(labels.front() == 1 && labels.back() == 1, "a call after an interrupt");
 }

@@ -85,8 +85,8 @@ void test_updates() {
   engine.start(spins.data());
   for (Bits32 step = 1; step < 5; ++step) {
     const ClusterMeasures measures{draw(0, 1) == 0, draw(0, 1) == 0};
-    std::optional<SeedRule> rule;
-    if (draw(0, 1)) rule = SeedRule{random_tiles(lattice), draw(0, 1) == 0, Bits64(1) << 63};
+    std::optional<ChoiceRule> rule;
+    if (draw(0, 1)) rule = ChoiceRule{random_tiles(lattice), draw(0, 1) == 0, Bits64(1) << 63};
     std::vector<int64_t> record(fields), serial_record(fields);
     engine.update(memory, spins.data(), new_spins.data(), step, probabilities.data(), rule, record.data(),
                   measures);

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from conncomp._system import memory_of_pages
+from conncomp._memory import memory_of_pages
 from conncomp.graph import Graph
 
 # The first is for tests: whole suites of it run in seconds.

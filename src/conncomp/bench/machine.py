@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import conncomp
-from conncomp._system import processor_name, total_memory
+from conncomp._memory import total_memory
+from conncomp._system import processor_name
 from conncomp.bench.inputs import available_memory
 
 

@@ -110,8 +110,8 @@ class OursOnGpu(Contender):
         self.numbering = numbering
         self._options: dict[str, Any] = {"algorithm": algorithm, **options}
         self._connection = CONNECTIONS.get(measured)
-        record = TABLES[measured]["cuda"][algorithm]
-        waits = record.waits(record.check_options(options))
+        chosen_algorithm = TABLES[measured]["cuda"][algorithm]
+        waits = chosen_algorithm.waits(chosen_algorithm.check_options(options))
         self.captures = numbering == "roots" and not waits
 
     def prepare(self, data: Any, connectivity: int) -> Any:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from conncomp.io.files import StrPath, atomic_path, naming
+from conncomp.files.access import StrPath, atomic_path, naming
 
 FORMAT, VERSION = "conncomp-bench", 1
 

@@ -30,8 +30,8 @@ from conncomp.bench.peers import (
     sparse_matrix,
 )
 from conncomp.bench.suites import Kind
+from conncomp.files.access import atomic_path
 from conncomp.graph import Graph
-from conncomp.io import atomic_path
 from conncomp.kernels.cuda.launcher import time_limit
 
 Labels = NDArray[Any]

@@ -26,13 +26,13 @@ using Edges = std::array<int64_t, kLatticeAxes>;
 
 int64_t* data_or_null(const Record& record) { return record ? record->data() : nullptr; }
 
-// Without a tile all clusters get new states, without `flip` those with seeds flip for certain.
+// Without a tile all clusters get new states, without `flip` those with chosen sites flip for certain.
 void update_potts(PottsEngine& engine, ConstWords words, Words new_words, uint32_t step,
                   ConstWords probabilities, const std::optional<Edges>& tile, std::optional<uint64_t> flip,
                   const Record& record, bool clusters, bool wrapping) {
-  std::optional<SeedRule> rule;
+  std::optional<ChoiceRule> rule;
   if (tile) {
-    rule = SeedRule{{}, !flip, flip.value_or(0)};
+    rule = ChoiceRule{{}, !flip, flip.value_or(0)};
     std::copy(tile->begin(), tile->end(), rule->tiles.length);
   }
   PottsMemory memory = engine.take_memory();

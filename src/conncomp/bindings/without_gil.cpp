@@ -40,11 +40,11 @@ void run_without_gil(FunctionRef<void()> body, double seconds) {
   bool given_up = false, late = false;
   {
     WithoutGil lock;
-    const auto poll = [&] {
+    const auto is_over = [&] {
       late = Seconds(std::chrono::steady_clock::now() - start).count() > seconds;
       return late || lock.signalled();
     };
-    WatchedCall call(poll);
+    WatchedCall call(is_over);
     try {
       body();
     } catch (const Interrupted&) {

@@ -6,6 +6,7 @@ import io
 import logging
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 
 from conncomp._optional import hint
 
@@ -17,15 +18,12 @@ def main() -> None:
 
 def run(module: str, name: str, program: str) -> None:
     """Run a command of a module, under the name of a program, as `main` does."""
+    for library in ("click", "rich"):
+        if find_spec(library) is None:
+            print(f"conncomp: {hint(library, 'this command')}", file=sys.stderr)
+            raise SystemExit(2)
     try:
         command = getattr(import_module(module), name)
-    except ModuleNotFoundError as error:
-        # Only the libraries of the extra: anything else that is missing is our own fault.
-        missing = (error.name or "").partition(".")[0]
-        if missing not in ("click", "rich"):
-            raise
-        print(f"conncomp: {hint(missing, 'this command')}", file=sys.stderr)
-        raise SystemExit(2) from None
     except KeyboardInterrupt:  # while the libraries load
         print("conncomp: interrupted", file=sys.stderr)
         raise SystemExit(130) from None

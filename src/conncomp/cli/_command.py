@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 
 import click
 
-from conncomp.cli._errors import OneLineErrorsGroup
-from conncomp.cli.bench import bench
-from conncomp.cli.cluster import cluster
-from conncomp.cli.graph import graph
-from conncomp.cli.info import info
-from conncomp.cli.label import label
-from conncomp.cli.simulate import simulate
-from conncomp.cli.view import view
+from conncomp.cli._errors import OneLineErrors
+from conncomp.cli._later import GroupOfLater, Later
+
+
+class Command(OneLineErrors, GroupOfLater):
+    """The whole command."""
 
 
 @click.group(
-    cls=OneLineErrorsGroup,
+    cls=Command,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(importlib.metadata.version("conncomp"), message="%(prog)s %(version)s")
+@click.version_option(package_name="conncomp", message="%(prog)s %(version)s")
 def command() -> None:
     """Find connected components of images, graphs and pairs; simulate models by clusters."""
     # What tifffile has to say of a damaged file is in the error's one line.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 
-for subcommand in (label, view, graph, cluster, simulate, bench, info):
-    command.add_command(subcommand)
+for name, summary in {
+    "label": "Label the connected components of the image or volume IN.",
+    "view": "Write an HTML page to look at the labels IN with, such as `conncomp label` writes.",
+    "graph": "Label the connected components of the graph in the file IN.",
+    "cluster": "Find the clusters of ids that are linked by the pairs in the files IN.",
+    "simulate": "Simulate models of statistical physics by the clusters of their links.",
+    "bench": "Measure how fast components are found.",
+    "info": "Print what a report of a fault needs.",
+}.items():
+    command.add_command(Later(f"conncomp.cli.{name}", name, summary))

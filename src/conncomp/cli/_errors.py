@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from conncomp.io.files import printable
+from conncomp._text import printable
 
 
 class OneLineErrors(click.Command):
@@ -48,10 +48,6 @@ class OneLineErrors(click.Command):
         except KeyboardInterrupt:
             click.echo("conncomp: interrupted", err=True)
             raise SystemExit(130) from None
-
-
-class OneLineErrorsGroup(OneLineErrors, click.Group):
-    """A group of such commands."""
 
 
 @contextmanager

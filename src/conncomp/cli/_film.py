@@ -12,7 +12,7 @@ import conncomp
 from conncomp._arrays import move_from_gpu, on_gpu
 from conncomp._optional import optional
 from conncomp.cli._picture import middle_plane
-from conncomp.io import atomic_path
+from conncomp.files.access import atomic_path
 from conncomp.models import Model
 
 FRAMES, MILLISECONDS = 100, 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-from conncomp.io.images import Content, read_channels
+from conncomp.files.images import Content, read_channels
 
 
 def read_quietly(path: Path, key: str | None = None) -> Content:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
-from conncomp.io import atomic_path
+from conncomp.files.access import atomic_path
 
 # Rows that are Python objects at once.
 BLOCK = 1 << 18

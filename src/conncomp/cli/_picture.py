@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import conncomp
 from conncomp._optional import optional
-from conncomp.io import atomic_path
-from conncomp.io.files import printable
-from conncomp.io.images import check_format
+from conncomp._text import printable
+from conncomp.files.access import atomic_path
+from conncomp.files.images import check_format
 
 # Longer sides are thinned out, and a row without a second axis is drawn as a strip.
 LONGEST_SIDE, STRIP = 2000, 32

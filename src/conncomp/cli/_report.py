@@ -24,8 +24,8 @@ from rich.progress import (
 from rich.table import Table
 
 from conncomp._progress import progress_display
+from conncomp._text import printable
 from conncomp.cli._errors import to_output
-from conncomp.io.files import printable
 
 Row = tuple[str, ...]
 
@@ -156,7 +156,7 @@ def _plain(value: object) -> object:
 
 
 def distribution_table(
-    report: dict[str, Any], things: str, of_things: str = "components"
+    report: dict[str, Any], things: str, groups: str = "components"
 ) -> list[Row]:
     """Return the report's ``sizes`` as rows; `things` are what components are made of."""
     total = sum(part["elements"] for part in report["sizes"])
@@ -169,7 +169,7 @@ def distribution_table(
         )
         for part in report["sizes"]
     ]
-    return [("size", of_things, things, "share"), *rows] if rows else []
+    return [("size", groups, things, "share"), *rows] if rows else []
 
 
 def percent(part: int, whole: int) -> str:

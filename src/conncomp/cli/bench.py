@@ -282,19 +282,19 @@ def _with_options(
     values: Mapping[str, Sequence[str]],
 ) -> list[Contender]:
     """Return, of each algorithm, all combinations of values of those options that it has."""
-    records = {
+    in_table = {
         contender.name: TABLES[kind][device][contender.name]
         for contender in chosen
         if contender.name in TABLES[kind][device]
     }
-    there_are = {name: None for record in records.values() for name in record.options}
+    there_are = {name: None for algorithm in in_table.values() for name in algorithm.options}
     for name in values:
         if name not in there_are:
             known = f"there are {', '.join(there_are)}" if there_are else "there are none"
             raise click.UsageError(f"--option: no chosen algorithm has {name!r}; {known}.")
     made: list[Contender] = []
     for contender in chosen:
-        options = records[contender.name].options if contender.name in records else {}
+        options = in_table[contender.name].options if contender.name in in_table else {}
         picked = {
             name: [_choice(contender.name, name, text, choices) for text in values[name]]
             for name, choices in options.items()

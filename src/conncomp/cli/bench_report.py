@@ -92,7 +92,7 @@ def report(results: tuple[Path, ...], output: Path) -> None:
         optional(library)
     from conncomp.bench.report import render
     from conncomp.bench.results import load
-    from conncomp.io import atomic_path
+    from conncomp.files.access import atomic_path
 
     page = render([load(path) for path in results])
     with atomic_path(output) as temporary:

@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -35,7 +36,7 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
-from conncomp.io import atomic_path
+from conncomp.files.access import atomic_path
 from conncomp.tables.files import (
     SUFFIXES,
     Batch,
@@ -54,6 +55,42 @@ from conncomp.tables.pairs import Clustering
 BLOCK = 1 << 18
 
 OUTPUTS = (*SUFFIXES["parquet"], *SUFFIXES["arrow"], *SUFFIXES["csv"], *SUFFIXES["tsv"])
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command is given."""
+
+    input: tuple[str, ...]
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    weights: str | None
+    threshold: list[float] | None
+    max_size: int | None
+    output: Path | None
+    cluster_ids: str
+    nodes: str | None
+    node_columns: tuple[str, ...]
+    nulls: str
+    format: str | None
+    integers: bool
+    memory: str | None
+    top: int
+    as_json: bool
+
+    @property
+    def files_of_nodes(self) -> tuple[str, ...]:
+        """The names of files that hold nodes: one or none."""
+        return (self.nodes,) if self.nodes else ()
+
+    def budget(self) -> Budget:
+        """Return what the run may take of memory."""
+        return Budget(
+            self.memory,
+            len(self.threshold or [0]),
+            self.cluster_ids == "first",
+            self.max_size is not None,
+        )
 
 
 def _parse_thresholds(
@@ -144,24 +181,7 @@ def _parse_thresholds(
 @top_option("clusters")
 @threads_option
 @json_option
-def cluster(
-    input: tuple[str, ...],
-    left: tuple[str, ...],
-    right: tuple[str, ...],
-    weights: str | None,
-    threshold: list[float] | None,
-    max_size: int | None,
-    output: Path | None,
-    cluster_ids: str,
-    nodes: str | None,
-    node_columns: tuple[str, ...],
-    nulls: str,
-    format: str | None,
-    integers: bool,
-    memory: str | None,
-    top: int,
-    as_json: bool,
-) -> None:
+def cluster(**given: Any) -> None:
     """Find the clusters of ids that are linked by the pairs in the files IN.
 
     IN are names, or patterns such as 'pairs/*.parquet', of files of Parquet, Arrow IPC (Feather,
@@ -173,26 +193,22 @@ def cluster(
     right. In .dups they are pairs of file and document; those that match an index have the pair
     4294967295, 4294967295 in common, as they have in datatrove.
     """
+    options = Options(**given)
     for module in ("pyarrow.parquet", "pyarrow.csv", "pyarrow.ipc"):
         optional(module, "this command")
-    names = _files(input)
-    for name in (*names, *([nodes] if nodes else [])):
-        check_distinct((Path(name), output))
-    _check_columns(names, format, left, right, weights, threshold, max_size)
+    names = _files(options.input)
+    _check_options(names, options)
     clustering = Clustering(
-        threshold=threshold, max_size=max_size, nulls=nulls, weighed=weights is not None
+        threshold=options.threshold,
+        max_size=options.max_size,
+        nulls=options.nulls,
+        weighed=options.weights is not None,
     )
     optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
     stage = Stages()
     with stage("checking"):
-        budget = Budget(memory, len(threshold or [0]), cluster_ids == "first", max_size is not None)
-        columns = Wanted(left, right, weights)
-        pair_files = [open_file(name, columns, format, integers) for name in names]
-        of_nodes = Wanted(node_columns or left, argument="node_columns")
-        node_files = [open_file(nodes, of_nodes, format, integers)] if nodes else []
-        check_types([*pair_files, *node_files])
-        if output is not None:
-            _check_output(output, pair_files[0])
+        budget = options.budget()
+        pair_files, node_files = _open(names, options)
         note = budget.expect([*pair_files, *node_files])
     if note is not None:
         command = click.get_current_context().command
@@ -202,14 +218,14 @@ def cluster(
             clustering, budget, progress, sum(f.size for f in (*pair_files, *node_files))
         )
         for files, add in ((node_files, tally.add_nodes), (pair_files, tally.add)):
-            tally.read(files, nulls, add)
+            tally.read(files, options.nulls, add)
     stage.seconds["of it waiting for files"] = tally.waiting
     with stage("labelling"):
-        table = clustering.table(cluster_ids, "pyarrow")
-        results = _results(table, clustering.roots, threshold, cluster_ids, top)
-    if output is not None:
+        table = clustering.table(options.cluster_ids, "pyarrow")
+        results = _results(table, clustering.roots, options)
+    if options.output is not None:
         with stage("writing"):
-            _write(output, table)
+            _write(options.output, table)
     report: dict[str, Any] = {
         "input": {"files": names, "bytes": sum(file.size for file in pair_files)},
         "pairs": tally.rows,
@@ -220,18 +236,35 @@ def cluster(
         "pairs_per_second": tally.rows / stage.seconds["clustering"],
         "threads": conncomp.get_num_threads(),
         "memory": {"peak": peak_memory(), "limit": budget.limit},
-        "written": {"table": output},
+        "written": {"table": options.output},
     }
-    only = results[0] if len(results) == 1 else None
-    tables = (
-        (
-            largest_table(only["largest"], table.num_rows, "ids"),
-            distribution_table(only, "ids", "clusters"),
-        )
-        if only
-        else (_table_of_thresholds(results, table.num_rows),)
-    )
-    show(report, _summary(report), *tables, as_json=as_json)
+    show(report, _summary(report), *_tables(results, table.num_rows), as_json=options.as_json)
+
+
+def _tables(results: list[dict[str, Any]], ids: int) -> list[list[Row]]:
+    """Return the tables of a report: of its only threshold, or one of all."""
+    if len(results) > 1:
+        return [_table_of_thresholds(results, ids)]
+    (only,) = results
+    return [
+        largest_table(only["largest"], ids, "ids"),
+        distribution_table(only, "ids", "clusters"),
+    ]
+
+
+def _open(names: list[str], options: Options) -> tuple[list[PairFile], list[PairFile]]:
+    """Return the files of pairs and those of nodes, once their columns are checked."""
+    columns = Wanted(options.left, options.right, options.weights)
+    pair_files = [open_file(name, columns, options.format, options.integers) for name in names]
+    node_columns = Wanted(options.node_columns or options.left, argument="node_columns")
+    node_files = [
+        open_file(name, node_columns, options.format, options.integers)
+        for name in options.files_of_nodes
+    ]
+    check_types([*pair_files, *node_files])
+    if options.output is not None:
+        _check_output(options.output, pair_files[0])
+    return pair_files, node_files
 
 
 def _files(patterns: tuple[str, ...]) -> list[str]:
@@ -257,25 +290,22 @@ def _files(patterns: tuple[str, ...]) -> list[str]:
     return list(found)
 
 
-def _check_columns(
-    names: list[str],
-    format: str | None,
-    left: tuple[str, ...],
-    right: tuple[str, ...],
-    weights: str | None,
-    threshold: list[float] | None,
-    max_size: int | None,
-) -> None:
-    named = all((format or format_of(name)) == "dups" for name in names)
-    if not (left and right) and not (named and not left and not right):
+def _check_options(names: list[str], options: Options) -> None:
+    """Raise where options of the command do not go together, or with the names of files."""
+    left, right = options.left, options.right
+    for name in (*names, *options.files_of_nodes):
+        check_distinct((Path(name), options.output))
+    told = all((options.format or format_of(name)) == "dups" for name in names)
+    if not (left and right) and not (told and not left and not right):
         raise click.UsageError("--left and --right must name the columns of ids.")
     if len(left) != len(right):
         raise click.UsageError(
             f"--left names {len(left)} columns and --right {len(right)}; an id has as many on both "
             "sides."
         )
-    if weights is None and (threshold is not None or max_size is not None):
-        option = "--threshold" if threshold is not None else "--max-size"
+    compares = options.threshold is not None or options.max_size is not None
+    if options.weights is None and compares:
+        option = "--threshold" if options.threshold is not None else "--max-size"
         raise click.UsageError(f"{option} needs --weight, the column to compare.")
 
 
@@ -324,22 +354,16 @@ def _side(columns: tuple[Any, ...]) -> Any:
     return columns if len(columns) > 1 else columns[0]
 
 
-def _results(
-    table: Any,
-    roots: list[NDArray[np.int32]],
-    threshold: list[float] | None,
-    cluster_ids: str,
-    top: int,
-) -> list[dict[str, Any]]:
+def _results(table: Any, roots: list[NDArray[np.int32]], options: Options) -> list[dict[str, Any]]:
     """Say of each threshold what was found."""
     results = []
     columns = [name for name in table.column_names if name.startswith("size")]
     nodes = [name for name in table.column_names if name.startswith("node")]
-    for root, name, value in zip(roots, columns, threshold or [math.nan], strict=True):
+    for root, name, value in zip(roots, columns, options.threshold or [math.nan], strict=True):
         first = np.flatnonzero(root == np.arange(len(root), dtype=np.int32))
         sizes = table.column(name).to_numpy()[first].astype(np.int64)
-        listed: list[dict[str, Any]] = [*largest(sizes, top)]
-        if cluster_ids == "first":
+        listed: list[dict[str, Any]] = [*largest(sizes, options.top)]
+        if options.cluster_ids == "first":
             for one in listed:
                 place = int(first[one["label"]])
                 one["label"] = ", ".join(str(table.column(node)[place]) for node in nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -35,10 +36,37 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
-from conncomp.io import atomic_path
-from conncomp.io.graphs import FORMATS, count_without_arcs, load_graph
+from conncomp.graph.graph import count_without_arcs, read_graph
+from conncomp.graph.reading import FORMATS
 from conncomp.kernels.cuda import launcher
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command is given."""
+
+    input: Path
+    output: Path | None
+    strong: bool
+    algorithm: str
+    compact_ids: bool
+    format: str | None
+    top: int
+    histogram: Path | None
+    device: Literal["cpu", "cuda"]
+    as_json: bool
+
+    @property
+    def connection(self) -> Literal["weak", "strong"]:
+        """Which components are asked for."""
+        return "strong" if self.strong else "weak"
+
+    @property
+    def writes_npy(self) -> bool:
+        """Whether labels are written to a file that has no place for anything else."""
+        return self.output is not None and self.output.suffix.lower() == ".npy"
 
 
 @click.command()
@@ -82,18 +110,7 @@ from conncomp.kernels.cuda import launcher
 @device_option
 @threads_option
 @json_option
-def graph(
-    input: Path,
-    output: Path | None,
-    strong: bool,
-    algorithm: str,
-    compact_ids: bool,
-    format: str | None,
-    top: int,
-    histogram: Path | None,
-    device: str,
-    as_json: bool,
-) -> None:
+def graph(**given: Any) -> None:
     """Label the connected components of the graph in the file IN.
 
     The format is that of the name or else of the content: edge list (SNAP and others), CSV or TSV
@@ -101,65 +118,80 @@ def graph(
     be packed by gzip, bzip2 or xz. IN may be /dev/stdin or another pipe. Vertices that have names
     are written with them.
     """
-    check_distinct((input, output, histogram))
-    if compact_ids and output is not None and output.suffix.lower() == ".npy":
-        raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
-    known = (STRONG_ALGORITHMS if strong else ALGORITHMS)[device]
-    if algorithm not in known:
-        raise click.UsageError(f"--algorithm: {algorithm!r} is not one of {', '.join(known)}.")
-    if histogram is not None:
-        optional("matplotlib.figure")
+    options = Options(**given)
+    _check_options(options)
     stage = Stages()
     with stage("reading", counts=True) as progress:
-        arcs, ids = load_graph(input, compact_ids, format, progress, remedy="--compact-ids")
-    if ids is not None and output is not None and output.suffix.lower() == ".npy":
-        raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
-    connection: Literal["weak", "strong"] = "strong" if strong else "weak"
-    placed, on_device = arcs, stages_on(device, stage)
-    if device == "cuda":
-        with on_device("starting the GPU"):
-            launcher.import_cupy()
-        with on_device("moving there"):
-            placed = arcs.to("cuda")
-    labels_on_device: Any
-    with on_device("labelling"):
-        count, labels_on_device = conncomp.connected_components(
-            placed, connection=connection, algorithm=algorithm
+        arcs, ids = read_graph(
+            options.input, options.compact_ids, options.format, progress, remedy="--compact-ids"
         )
-    if device == "cuda":
-        with on_device("moving back"):
-            labels_on_device = move_from_gpu(labels_on_device)
-    labels: NDArray[Any] = labels_on_device
+    if ids is not None and options.writes_npy:
+        raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
+    count, labels = _label(arcs, options, stage)
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)
         without_arcs = count_without_arcs(arcs) if (sizes == 1).any() else 0
-    if output is not None:
+    if options.output is not None:
         with stage("writing"):
-            _write_labels(output, labels, ids)
-    if histogram is not None:
+            _write_labels(options.output, labels, ids)
+    if options.histogram is not None:
+        title = f"{options.input.name}: {count:,} {options.connection} components"
         with stage("histogram"):
-            plot_sizes(histogram, sizes, f"{input.name}: {count:,} {connection} components")
+            plot_sizes(options.histogram, sizes, title)
     report: dict[str, Any] = {
-        "input": {"path": input},
+        "input": {"path": options.input},
         "vertices": arcs.num_vertices,
         "arcs": arcs.num_arcs,
-        "connection": connection,
+        "connection": options.connection,
         "components": count,
         "without_arcs": without_arcs,
-        "largest": largest(sizes, top),
+        "largest": largest(sizes, options.top),
         "sizes": describe_sizes(sizes),
         "seconds": stage.seconds,
         "arcs_per_second": arcs.num_arcs / stage.seconds["labelling"],
-        "device": device,
+        "device": options.device,
         "threads": conncomp.get_num_threads(),
-        "written": {"labels": output, "histogram": histogram},
+        "written": {"labels": options.output, "histogram": options.histogram},
     }
     tables = (
         _summary(report, numbered=ids is None),
         largest_table(report["largest"], arcs.num_vertices, "vertices"),
         distribution_table(report, "vertices"),
     )
-    show(report, *tables, as_json=as_json)
+    show(report, *tables, as_json=options.as_json)
+
+
+def _check_options(options: Options) -> None:
+    """Raise where options of the command do not go together, or what they need is missing."""
+    check_distinct((options.input, options.output, options.histogram))
+    if options.compact_ids and options.writes_npy:
+        raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
+    known = (STRONG_ALGORITHMS if options.strong else ALGORITHMS)[options.device]
+    if options.algorithm not in known:
+        raise click.UsageError(
+            f"--algorithm: {options.algorithm!r} is not one of {', '.join(known)}."
+        )
+    if options.histogram is not None:
+        optional("matplotlib.figure")
+
+
+def _label(arcs: conncomp.Graph, options: Options, stage: Stages) -> tuple[int, NDArray[Any]]:
+    """Return the number of components, and the labels in main memory."""
+    placed, on_device = arcs, stages_on(options.device, stage)
+    if options.device == "cuda":
+        with on_device("starting the GPU"):
+            launcher.import_cupy()
+        with on_device("moving there"):
+            placed = arcs.to("cuda")
+    labels: Any
+    with on_device("labelling"):
+        count, labels = conncomp.connected_components(
+            placed, connection=options.connection, algorithm=options.algorithm
+        )
+    if options.device == "cuda":
+        with on_device("moving back"):
+            labels = move_from_gpu(labels)
+    return count, labels
 
 
 def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,35 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
-from conncomp.io.images import check_format
+from conncomp.files.images import check_format
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
 
 # How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
 LUMINANCE = (0.2125, 0.7154, 0.0721)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command is given."""
+
+    input: Path
+    output: Path | None
+    key: str | None
+    channel: int | None
+    grey: bool
+    threshold: int | float | str | None
+    background: int | float
+    connectivity: int | None
+    periodic: bool | list[bool] | list[int]
+    top: int | None
+    min_size: int | None
+    stats: Path | None
+    spacing: tuple[float, ...] | None
+    picture: Path | None
+    device: str
+    as_json: bool
 
 
 def _number(text: str) -> int | float:
@@ -188,118 +211,131 @@ def _shown(text: str) -> str:
 @device_option
 @threads_option
 @json_option
-def label(
-    input: Path,
-    output: Path | None,
-    key: str | None,
-    channel: int | None,
-    grey: bool,
-    threshold: int | float | str | None,
-    background: int | float,
-    connectivity: int | None,
-    periodic: bool | list[bool] | list[int],
-    top: int | None,
-    min_size: int | None,
-    stats: Path | None,
-    spacing: tuple[float, ...] | None,
-    picture: Path | None,
-    device: str,
-    as_json: bool,
-) -> None:
+def label(**given: Any) -> None:
     """Label the connected components of the image or volume IN.
 
     Elements are connected if they are neighbours and of equal value. Components that are kept
     keep their labels.
     """
-    check_distinct((input, output, stats, picture))
-    if channel is not None and grey:
-        raise click.UsageError("--channel and --grey exclude each other.")
-    if spacing is not None and stats is None:
-        raise click.UsageError("--spacing is for --stats FILE.csv; give both.")
-    if threshold is not None and background not in (0, 1):
-        raise click.UsageError(
-            f"--background {shown(background)}: with --threshold the image has the values 0 and 1 "
-            "only; choose one of them, or leave one of the options out."
-        )
+    options = Options(**given)
+    _check_options(options)
     stage = Stages()
     with stage("reading"):
-        image = _read(input, key, channel, grey)
+        image = _read(options.input, options.key, options.channel, options.grey)
+    _check_image(options, image)
+    source = {"path": options.input, "shape": image.shape, "dtype": str(image.dtype)}
+    axes = closed_axes(options.periodic, image.ndim, "image")
+    threshold = None
+    if options.threshold is not None:
+        with stage("thresholding"):
+            threshold = _otsu(image) if options.threshold == "otsu" else options.threshold
+            image = _above(image, threshold)
+    labels, count, closes = _label(image, axes, options, stage)
+    del image
+    with stage("measuring"):
+        sizes = kept = conncomp.component_sizes(labels, background=0)
+        if options.min_size is not None:
+            least = min(options.min_size, labels.size + 1)
+            labels = conncomp.remove_small_components(labels, least, background=0)
+        if options.top is not None:
+            most = min(options.top, labels.size)
+            labels = conncomp.largest_components(labels, most, background=0)
+        if options.min_size is not None or options.top is not None:
+            kept = conncomp.component_sizes(labels, background=0)
+    written = _write(options, labels, closes, stage)
+    report: dict[str, Any] = {
+        "input": source,
+        "threshold": threshold if threshold is None else _finite(threshold),
+        "background": _finite(options.background),
+        "connectivity": options.connectivity or len(axes),
+        "periodic": axes,
+        "components": count,
+        "foreground": sizes.sum(),
+        "largest": largest(sizes, options.top or 1),
+        "sizes": describe_sizes(sizes[sizes > 0]),
+        "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
+        "seconds": stage.seconds,
+        "elements_per_second": labels.size / stage.seconds["labelling"],
+        "device": options.device,
+        "threads": conncomp.get_num_threads(),
+        "written": written,
+    }
+    tables = (_summary(report), distribution_table(report, "elements"))
+    show(report, *tables, as_json=options.as_json)
+
+
+def _check_options(options: Options) -> None:
+    """Raise where options of the command do not go together."""
+    check_distinct((options.input, options.output, options.stats, options.picture))
+    if options.channel is not None and options.grey:
+        raise click.UsageError("--channel and --grey exclude each other.")
+    if options.spacing is not None and options.stats is None:
+        raise click.UsageError("--spacing is for --stats FILE.csv; give both.")
+    if options.threshold is not None and options.background not in (0, 1):
+        raise click.UsageError(
+            f"--background {shown(options.background)}: with --threshold the image has the values "
+            "0 and 1 only; choose one of them, or leave one of the options out."
+        )
+
+
+def _check_image(options: Options, image: Image) -> None:
+    """Raise before long work if an image and the options do not go together."""
+    spacing = options.spacing
     if spacing is not None and len(spacing) != image.ndim:
         raise ValueError(f"--spacing has {len(spacing)} lengths; the image has {image.ndim} axes")
-    _check_outputs(output, picture, image.shape)
-    shape, dtype = image.shape, image.dtype
-    axes = closed_axes(periodic, image.ndim, "image")
-    if threshold is not None:
-        with stage("thresholding"):
-            threshold = _otsu(image) if isinstance(threshold, str) else threshold
-            image = _above(image, threshold)
-    placed, on_device = image, stages_on(device, stage)
-    if device == "cuda":
+    _check_outputs(options.output, options.picture, image.shape)
+
+
+def _label(
+    image: Image, axes: list[bool], options: Options, stage: Stages
+) -> tuple[Image, int, NDArray[np.bool_] | None]:
+    """Return the labels in main memory, their number, and along which axes components close.
+
+    The last is for statistics with axes that are periodic, else None.
+    """
+    placed, on_device = image, stages_on(options.device, stage)
+    if options.device == "cuda":
         with on_device("starting the GPU"):
             cupy = launcher.import_cupy()
         # Long doubles, which no GPU has, are left to `conncomp.label` to convert and move.
         if image.dtype.itemsize <= 8:
             with on_device("moving there"):
                 placed = move_to_gpu(cupy, native_layout(image))
-    labels_on_device: Any
+    labels: Any
     with on_device("labelling"):
-        labels_on_device, count = conncomp.label(
+        labels, count = conncomp.label(
             placed,
-            background,
+            options.background,
             return_num=True,
-            connectivity=connectivity,
+            connectivity=options.connectivity,
             periodic=axes,
-            device=device,
+            device=options.device,
         )
-    if not isinstance(labels_on_device, np.ndarray):
+    if not isinstance(labels, np.ndarray):
         with on_device("moving back"):
-            labels_on_device = move_from_gpu(labels_on_device)
-    labels: Image = labels_on_device
+            labels = move_from_gpu(labels)
     closes = None
-    if stats is not None and any(axes):
+    if options.stats is not None and any(axes):
         with stage("wrapping"):
-            closes = _axes_of_components(placed, background, connectivity, axes, device)
-    del image, placed, labels_on_device
-    with stage("measuring"):
-        sizes = conncomp.component_sizes(labels, background=0)
-        kept = sizes
-        if min_size is not None:
-            least = min(min_size, labels.size + 1)
-            labels = conncomp.remove_small_components(labels, least, background=0)
-        if top is not None:
-            labels = conncomp.largest_components(labels, min(top, labels.size), background=0)
-        if min_size is not None or top is not None:
-            kept = conncomp.component_sizes(labels, background=0)
-    painted = None
-    if output is not None:
+            closes = _axes_of_components(placed, axes, options)
+    return labels, count, closes
+
+
+def _write(
+    options: Options, labels: Image, closes: NDArray[np.bool_] | None, stage: Stages
+) -> dict[str, Any]:
+    """Write the files that are asked for; return what the report says of them."""
+    picture = None
+    if options.output is not None:
         with stage("writing"):
-            conncomp.write_image(output, labels)
-    if stats is not None:
+            conncomp.write_image(options.output, labels)
+    if options.stats is not None:
         with stage("statistics"):
-            _write_statistics(stats, labels, closes, spacing)
-    if picture is not None:
+            _write_statistics(options.stats, labels, closes, options.spacing)
+    if options.picture is not None:
         with stage("picture"):
-            painted = paint_labels(picture, labels)
-    most_axes = len(shape) if connectivity is None else connectivity
-    report: dict[str, Any] = {
-        "input": {"path": input, "shape": shape, "dtype": str(dtype)},
-        "threshold": threshold if threshold is None else _finite(threshold),
-        "background": _finite(background),
-        "connectivity": most_axes,
-        "periodic": axes,
-        "components": count,
-        "foreground": sizes.sum(),
-        "largest": largest(sizes, top or 1),
-        "sizes": describe_sizes(sizes[sizes > 0]),
-        "kept": {"components": np.count_nonzero(kept), "elements": kept.sum()},
-        "seconds": stage.seconds,
-        "elements_per_second": labels.size / stage.seconds["labelling"],
-        "device": device,
-        "threads": conncomp.get_num_threads(),
-        "written": {"labels": output, "statistics": stats, "picture": painted},
-    }
-    tables = (_summary(report), distribution_table(report, "elements"))
-    show(report, *tables, as_json=as_json)
+            picture = paint_labels(options.picture, labels)
+    return {"labels": options.output, "statistics": options.stats, "picture": picture}
 
 
 def _read(path: Path, key: str | None, channel: int | None, grey: bool) -> Image:
@@ -392,12 +428,14 @@ def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
     return values.astype(np.float64)
 
 
-def _axes_of_components(
-    image: Any, background: Any, connectivity: int | None, periodic: list[bool], device: str
-) -> NDArray[np.bool_]:
+def _axes_of_components(image: Any, periodic: list[bool], options: Options) -> NDArray[np.bool_]:
     """Return along which axes each component closes on itself."""
     wrapping = conncomp.component_wrapping(
-        image, background, connectivity, periodic=periodic, device=device
+        image,
+        options.background,
+        options.connectivity,
+        periodic=periodic,
+        device=options.device,
     )
     closes: NDArray[np.bool_] = on_host(wrapping.axes)
     return closes
@@ -424,8 +462,8 @@ def _write_statistics(
     spans = conncomp.component_spans(labels, background=0)[statistics.labels]
     columns |= {f"spans_{k}": spans[:, k].astype(np.int64) for k in axes}
     if closes is not None:
-        of_rows = closes[statistics.labels - 1]
-        columns |= {f"wraps_{k}": of_rows[:, k].astype(np.int64) for k in axes}
+        wraps = closes[statistics.labels - 1]
+        columns |= {f"wraps_{k}": wraps[:, k].astype(np.int64) for k in axes}
     write_rows(path, list(columns), list(columns.values()))
 
 

@@ -133,7 +133,7 @@ def _fill_labels(
     labels_and_holes = xp.where(inside, items.labels, replace_rows(placed, numbers)).astype(
         dtype, copy=False
     )
-    steps = contact_steps(_complement(objects), items.shape, of_one_kind=True)
+    steps = contact_steps(_complement(objects), items.shape, one_kind=True)
     pairs, _ = count_contacts(labels_and_holes, empty, rows, items.count, steps)
     pairs = xp.asarray(pairs)
     surrounding = pairs[(pairs[:, 0] < num_labels) & (pairs[:, 1] >= num_labels)]

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp.components._labels import (
     Background,
-    Items,
     check_dimensions,
     check_items,
     where_labels_lie,
 )
+from conncomp.grid._faces import at_both_faces
 
 
 @where_labels_lie
@@ -63,15 +63,8 @@ def component_spans(
     if items.length:
         array = items.labels.reshape(-1, *items.shape)
         for axis in range(ndim):
-            at_begin, at_end = (_present(items, array.take(side, axis + 1)) for side in (0, -1))
-            spans[:, axis] = at_begin & at_end
+            spans[:, axis] = at_both_faces(
+                items.xp, array, axis + 1, items.all_rows, items.background
+            )
     by_item: NDArray[np.bool_] = spans.reshape(*items.batch, items.rows, ndim)
     return by_item
-
-
-def _present(items: Items, face: Any) -> Any:
-    """Return for each row of all items whether its label occurs."""
-    rows = face[face != items.background]
-    present = items.xp.zeros(items.all_rows, bool)
-    present[rows] = True
-    return present

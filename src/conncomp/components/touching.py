@@ -221,7 +221,7 @@ def _arcs(
     That is an array of one number, as all of them are.
     """
     items, neighbourhood = check_touching(labels, connectivity, periodic, background, batch_axes)
-    steps = contact_steps(neighbourhood, items.shape, of_one_kind=True)
+    steps = contact_steps(neighbourhood, items.shape, one_kind=True)
     pairs, _ = count_contacts(items.labels, items.background, items.all_rows, items.count, steps)
     arcs = library_at(pairs).concatenate([pairs, pairs[:, ::-1]]).astype(items.labels.dtype)
     src, dst = (items.xp.asarray(arcs[:, end].copy()) for end in (0, 1))
@@ -274,7 +274,7 @@ class ContactSteps(NamedTuple):
 
 @lru_cache(maxsize=256)
 def contact_steps(
-    neighbourhood: Neighbourhood, shape: tuple[int, ...], of_one_kind: bool = False
+    neighbourhood: Neighbourhood, shape: tuple[int, ...], one_kind: bool = False
 ) -> ContactSteps:
     """Return the steps of a neighbourhood in an item of `shape`."""
     axes = tuple(k for k, length in enumerate(shape) if length > 1)
@@ -296,12 +296,12 @@ def contact_steps(
             moves @ strides,
             (moves < 0) @ bits,
             (moves > 0) @ bits,
-            np.zeros_like(kind) if of_one_kind else kind,
+            np.zeros_like(kind) if one_kind else kind,
         ],
         axis=1,
     )
     closed = sum(2 << k for k, is_closed in enumerate(steps.periodic) if is_closed)
-    return ContactSteps(axes, lengths, packed, closed, (1,) if of_one_kind else times)
+    return ContactSteps(axes, lengths, packed, closed, (1,) if one_kind else times)
 
 
 def _repetitions(neighbourhood: Neighbourhood, shape: tuple[int, ...], moves: int) -> int:

@@ -11,14 +11,12 @@ from conncomp.gpu import Workspace
 from conncomp.graph import papers
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.core.numbering import number_roots
-from conncomp.kernels.cuda.graph import arcs, blocked_afforest, strong_components
+from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, edges, strong_components
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.papers import (
     bfs,
-    ecl,
     ecl_scc,
     edge_propagation,
-    edges,
     forward_backward,
     soman,
     vertex_propagation,
@@ -69,7 +67,7 @@ def _kernels(*drivers: Any) -> tuple[Callable[[], Specialisations], ...]:
 
 
 def _of_paper(name: str, driver: Any, source: str, lists: Any = edges, **traits: Any) -> Algorithm:
-    """Return the record of a paper's algorithm that goes on until nothing changes.
+    """Return a paper's algorithm that goes on until nothing changes.
 
     `lists` is the driver that makes lists of its edges, or arcs.
     """

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp._arrays import is_of
 from conncomp._core import native
+from conncomp.graph.parts import Parts
 
 Ends = NDArray[np.int64]
 Nodes = tuple[Any, ...]
@@ -98,6 +99,16 @@ def csr_of_networkx(
     indptr, indices = np.empty(len(nodes) + 1, np.int64), np.empty(sum(many), dtype)
     native.csr_of_dictionaries(nodes, rows, multiple, indptr, indices)
     return indptr, indices
+
+
+def parts_of_networkx(graph: Any) -> Parts:
+    """Return what a graph of NetworkX is made of, its nodes numbered in their order."""
+    nodes, rows = dictionaries_of_networkx(graph)
+    return Parts(
+        len(nodes),
+        csr=csr_of_networkx(nodes, rows, multiple=graph.is_multigraph()),
+        symmetric=None if graph.is_directed() else True,
+    )
 
 
 def as_arcs_or_rows(matrix: Any) -> Any:

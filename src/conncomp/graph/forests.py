@@ -32,8 +32,9 @@ from conncomp.graph.conversions import (
     is_rustworkx,
     is_sparse,
 )
-from conncomp.graph.graph import Graph, _check_square
+from conncomp.graph.graph import Graph
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
+from conncomp.graph.parts import check_square
 from conncomp.kernels.cuda.graph.boruvka import WeightBits, forest_arcs
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -210,7 +211,7 @@ def _graph_and_entries(graph: Any) -> tuple[Graph, Any]:
         on_device = made.device == "cuda"
         matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "graph")[0]
         return made, matrix[made._arcs]
-    _check_square(graph.shape, "graph")
+    check_square(graph.shape, "graph")
     stored = as_arcs_or_rows(graph)
     return as_graph(stored), stored.data
 

@@ -8,20 +8,14 @@ graph there has arrays of its own, which it never gives away.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from conncomp._arguments import as_integer, as_sequence, check_choice, shown
+from conncomp._arguments import as_bool, as_sequence, check_choice, shown
 from conncomp._arrays import (
-    as_cupy,
-    as_numpy,
-    check_kind,
-    check_memory,
-    contiguous,
     converted,
     extremes,
     library_of,
@@ -33,36 +27,33 @@ from conncomp._core import native
 from conncomp.graph.conversions import (
     as_arcs_or_rows,
     check_library,
-    csr_of_networkx,
-    dictionaries_of_networkx,
     edges_of_igraph,
     edges_of_rustworkx,
     is_igraph,
     is_networkx,
     is_rustworkx,
     is_sparse,
+    parts_of_networkx,
+)
+from conncomp.graph.parts import (
+    Ids,
+    Indices,
+    as_arcs,
+    as_rows,
+    check_arcs,
+    check_csr,
+    check_num_vertices,
+    check_square,
+    refuse_excess,
 )
 from conncomp.kernels.cuda.graph.check import check_rows
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
-from conncomp.kernels.cuda.papers.edges import rows_of_arcs
+from conncomp.kernels.cuda.graph.edges import rows_of_arcs
+from conncomp.kernels.cuda.launcher import current_gpu
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from conncomp.io.files import Progress, StrPath
-
-Indices = NDArray[Any]
-Ids = NDArray[np.int64] | NDArray[np.str_]
-
-# More than any machine can label, and few enough for NumPy to count the bytes.
-MOST_VERTICES = 1 << 56
-
-# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
-# a mistake: ids that are no vertex numbers, or a damaged header.
-VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
-
-# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
-BYTES_PER_VERTEX = 32
+    from conncomp.files.access import Progress, StrPath
 
 
 class Graph:
@@ -125,7 +116,7 @@ class Graph:
     ) -> None:
         if (arcs is None) == (csr is None):
             raise TypeError("Graph needs either arcs=(src, dst) or csr=(indptr, indices)")
-        count = _check_num_vertices(num_vertices)
+        count = check_num_vertices(num_vertices)
         if arcs is not None:
             self._keep_arcs(*_two("arcs", arcs), count)
         else:
@@ -157,16 +148,13 @@ class Graph:
     def _keep_arcs(self, src: ArrayLike, dst: ArrayLike, num_vertices: int | None) -> None:
         """Keep arcs, once checked; by default vertices end with the largest that occurs."""
         library = _library_of(src=src, dst=dst)
-        ends = [_as_indices(src, "src"), _as_indices(dst, "dst")]
-        _check_lengths(("src", "dst"), ends)
-        first, second = _of_one_type(ends)
-        arcs, told = (first, second), num_vertices is not None
+        arcs, told = as_arcs(src, dst), num_vertices is not None
         if num_vertices is None:
             num_vertices = 1 + max((extremes(ends)[1] for ends in arcs if len(ends)), default=-1)
         made = Graph._of_checked(num_vertices, arcs=arcs, library=library)
         made._check_arcs()
         if not told:
-            _refuse_excess(arcs, num_vertices)
+            refuse_excess(arcs, num_vertices)
         self.__dict__.update(made.__dict__)
 
     def _keep_rows(
@@ -174,9 +162,7 @@ class Graph:
     ) -> None:
         """Keep compressed sparse rows, once checked; by default there is a vertex for each row."""
         library = _library_of(indptr=indptr, indices=indices)
-        rows = _as_indices(indptr, "indptr"), _as_indices(indices, "indices")
-        if len(rows[0]) == 0:
-            raise ValueError("indptr is empty; it must start with 0")
+        rows = as_rows(indptr, indices)
         count = len(rows[0]) - 1
         if num_vertices not in (None, count):
             raise ValueError(
@@ -189,19 +175,18 @@ class Graph:
     def _check_arcs(self) -> None:
         """Raise unless all ends of the arcs are vertices."""
         assert self._arcs is not None
-        for ends, name in zip(self._arcs, ("src", "dst"), strict=True):
-            _check_range(ends, name, self._num_vertices)
+        check_arcs(self._arcs, self._num_vertices)
 
     def _check_rows(self) -> None:
         """Raise unless the rows are a graph; on a GPU, find out whether it is symmetric."""
         assert self._csr is not None
         if self.device == "cpu":
-            _check_rows(*self._csr)
+            check_csr(*self._csr)
             return
         check = check_rows(current_gpu(), *self._csr)
         self._symmetric = check.symmetric
         if check.wrong:
-            _check_rows(*self._csr)  # which says what is wrong
+            check_csr(*self._csr)  # which says what is wrong
 
     def __repr__(self) -> str:
         return f"Graph(num_vertices={self.num_vertices}, num_arcs={self.num_arcs})"
@@ -235,7 +220,7 @@ class Graph:
         """
         graph = cls.__new__(cls)
         graph._keep_arcs(
-            src, dst, None if num_vertices is None else _check_num_vertices(num_vertices)
+            src, dst, None if num_vertices is None else check_num_vertices(num_vertices)
         )
         return graph
 
@@ -292,7 +277,7 @@ class Graph:
         """
         if not is_sparse(matrix):
             raise TypeError(f"matrix is a {type(matrix).__name__}, not a sparse matrix")
-        _check_square(matrix.shape, "matrix")
+        check_square(matrix.shape, "matrix")
         stored = as_arcs_or_rows(matrix)
         if stored.format == "coo":
             return cls(matrix.shape[0], arcs=(stored.row, stored.col))
@@ -321,13 +306,7 @@ class Graph:
         Graph(num_vertices=4, num_arcs=6)
         """
         check_library(is_networkx(graph), graph, "NetworkX")
-        nodes, rows = dictionaries_of_networkx(graph)
-        made = cls._of_checked(
-            len(nodes), csr=csr_of_networkx(nodes, rows, multiple=graph.is_multigraph())
-        )
-        if not graph.is_directed():
-            made._symmetric = True
-        return made
+        return cls._of_checked(**parts_of_networkx(graph)._asdict())
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -510,9 +489,16 @@ class Graph:
         Graph(num_vertices=31, num_arcs=2)
         (Graph(num_vertices=3, num_arcs=2), array([ 7,  9, 30]))
         """
-        from conncomp.io.graphs import read_graph
-
-        return read_graph(path, compact_ids, format, progress)
+        compact = as_bool("compact_ids", compact_ids)
+        if progress is not None and not callable(progress):
+            raise TypeError(
+                f"progress={shown(progress)} must be a function of two numbers, or None"
+            )
+        graph, names = read_graph(path, compact, format, progress, remedy="compact_ids=True")
+        if not compact:
+            return graph
+        assert names is not None
+        return graph, names
 
     def to(self, device: Literal["cpu", "cuda"]) -> Graph:
         """Return the graph on a device: itself if it lies there, else a copy.
@@ -641,7 +627,7 @@ class Graph:
     def _checked_rows(self) -> tuple[Indices, Indices]:
         """Return copies of the rows that nobody else changes, once they are checked."""
         indptr, indices = (converted(array, array.dtype) for array in self._rows())
-        _check_rows(indptr, indices)
+        check_csr(indptr, indices)
         return indptr, indices
 
     def _pattern(self, indptr: Indices, indices: Indices) -> csr_array[np.bool_]:
@@ -667,6 +653,36 @@ class Graph:
         return int(native.components_of_arcs(*self._arcs, consecutive, labels))
 
 
+def read_graph(
+    path: StrPath,
+    compact_ids: bool,
+    format: str | None,
+    progress: Progress | None,
+    *,
+    remedy: str,
+) -> tuple[Graph, Ids | None]:
+    """Read a graph and what its vertices are called; None if they are 0, 1, ...
+
+    `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
+    """
+    from conncomp.graph.reading import read_parts
+
+    parts, names = read_parts(path, compact_ids, format, progress, remedy)
+    return Graph._of_checked(**parts._asdict()), names
+
+
+def count_without_arcs(graph: Graph) -> int:
+    """Count the vertices without arcs, each of which is a component of its own."""
+    if graph._arcs is None:
+        has_arcs = np.diff(graph.indptr) > 0
+        has_arcs[graph.indices] = True
+    else:
+        has_arcs = np.zeros(graph.num_vertices, np.bool_)
+        for ends in graph._arcs:
+            has_arcs[ends] = True
+    return graph.num_vertices - int(np.count_nonzero(has_arcs))
+
+
 def _two(name: str, pair: Any) -> tuple[ArrayLike, ArrayLike]:
     """Return the two arrays of an argument."""
     try:
@@ -683,107 +699,3 @@ def _library_of(**arrays: Any) -> str:
         on_device, in_memory = sorted(places, key=places.__getitem__, reverse=True)
         raise TypeError(f"{on_device} lies in GPU memory, but {in_memory} does not; move one")
     return library_of(next(iter(arrays.values())))
-
-
-def _as_indices(values: ArrayLike, name: str) -> Indices:
-    """Return `values` as a contiguous vector of int32 or int64.
-
-    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU a
-    copy, made before anything is checked.
-    """
-    array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, name)
-    if array.size == 0:
-        array = array.astype(np.int64)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
-    check_kind(array, "iu", values, name, "of integers")
-    if array.dtype == np.uint64 and isinstance(array, np.ndarray):
-        check_memory(f"a copy of {name}, of {len(array)} entries,", array.nbytes)
-    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
-    dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
-    if not isinstance(array, np.ndarray):
-        return cast(Indices, array.astype(dtype, order="C"))
-    return contiguous(array, dtype).view()
-
-
-def _check_num_vertices(num_vertices: int) -> int:
-    count = as_integer("num_vertices", num_vertices)
-    if not 0 <= count <= MOST_VERTICES:
-        raise ValueError(f"num_vertices={count} must be from 0 to {MOST_VERTICES}")
-    return count
-
-
-def _check_rows(indptr: Indices, indices: Indices) -> None:
-    if len(indptr) == 0 or indptr[0] != 0:
-        first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
-        raise ValueError(f"indptr {first}; it must start with 0")
-    falls = indptr[1:] < indptr[:-1]
-    if falls.any():
-        fall = int(falls.argmax())
-        raise ValueError(
-            f"indptr decreases from {indptr[fall]} to {indptr[fall + 1]} at position {fall + 1}"
-        )
-    if indptr[-1] != len(indices):
-        raise ValueError(f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries")
-    _check_range(indices, "indices", len(indptr) - 1)
-
-
-def _check_range(vertices: Indices, name: str, num_vertices: int) -> None:
-    if len(vertices) == 0:
-        return
-    for worst in extremes(vertices):
-        if not 0 <= worst < num_vertices:
-            place = int((vertices == worst).argmax())
-            raise ValueError(_no_vertex(name, place, worst, num_vertices))
-
-
-def excess(num_vertices: int, num_arcs: int) -> str | None:
-    """Say what vertices that only a number tells of take, if that is much for so many arcs."""
-    if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
-        return None
-    return (
-        f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about "
-        f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
-    )
-
-
-def _refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
-    """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
-    problem = excess(num_vertices, len(arcs[0]))
-    if problem is None:
-        return
-    far = num_vertices - 1
-    name, ends = next(
-        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
-    )
-    meant = f", or give num_vertices={num_vertices} if so many are meant"
-    raise ValueError(
-        f"{name}[{int((ends == far).argmax())}] is {far}, which makes {problem}; vertices are "
-        "numbered from 0: give them new numbers by numpy.unique(..., return_inverse=True)"
-        f"{meant if num_vertices <= MOST_VERTICES else ''}"
-    )
-
-
-def _no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
-    """Say of an entry of an array that it is no vertex."""
-    return f"{name}[{place}] is {value}; vertices are numbered from 0 to {num_vertices - 1}"
-
-
-def _check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
-    """Raise unless the arrays of a call, of these names, are of one length."""
-    if len({len(array) for array in arrays}) > 1:
-        (first, second), sizes = names, [len(array) for array in arrays]
-        raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
-
-
-def _of_one_type(arrays: list[Any]) -> list[Any]:
-    """Return arrays of indices as int64, unless they are of one type."""
-    if len({array.dtype for array in arrays}) == 1:
-        return arrays
-    return [array.astype(np.int64, copy=False) for array in arrays]
-
-
-def _check_square(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"{name} has shape {shape}; an adjacency matrix is square")

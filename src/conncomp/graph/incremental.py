@@ -27,13 +27,13 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph.graph import (
-    _as_indices,
-    _check_lengths,
-    _check_num_vertices,
-    _check_range,
-    _no_vertex,
-    _of_one_type,
+from conncomp.graph.parts import (
+    as_indices,
+    as_one_dtype,
+    check_lengths,
+    check_num_vertices,
+    check_range,
+    no_vertex,
 )
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import REFUSAL, GrowingForest
@@ -130,7 +130,7 @@ class IncrementalComponents:
     def __init__(
         self, num_vertices: int, *, device: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
-        vertices = _check_num_vertices(num_vertices)
+        vertices = check_num_vertices(num_vertices)
         index = _index_type(dtype, vertices)
         where = choose_device(device, False, "num_vertices")
         self._num_vertices = vertices
@@ -406,11 +406,11 @@ class _InMemory:
                     f"{name} lies in GPU memory, but the components in main memory; copy it to a "
                     "NumPy array, or keep the components there by device='cuda'"
                 )
-        vertices = [_as_indices(array, name) for name, array in arrays.items()]
-        _check_lengths(arrays, vertices)
+        vertices = [as_indices(array, name) for name, array in arrays.items()]
+        check_lengths(arrays, vertices)
         for name, array in zip(arrays, vertices, strict=True):
-            _check_range(array, name, len(self.parent))
-        return _of_one_type(vertices)
+            check_range(array, name, len(self.parent))
+        return as_one_dtype(vertices)
 
 
 class _OnGpu:
@@ -508,8 +508,8 @@ class _OnGpu:
             # uint64 of 2^63 and more becomes negative, and is no vertex either.
             dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
             vertices.append(array.astype(dtype, order="C", copy=False))
-        _check_lengths(arrays, vertices)
-        return _of_one_type(vertices)
+        check_lengths(arrays, vertices)
+        return as_one_dtype(vertices)
 
     def _raise_refusal(self, wait: bool = True) -> None:
         """Raise the error of the first call that was refused, if we are to wait for it."""
@@ -522,7 +522,7 @@ class _OnGpu:
         refusal.fill(0)
         name = ARGUMENTS[argument]
         left_out = "; the batch is left out" if name in ("src", "dst") else ""
-        raise ValueError(f"{_no_vertex(name, place, value, len(self.parent))}{left_out}")
+        raise ValueError(f"{no_vertex(name, place, value, len(self.parent))}{left_out}")
 
 
 def _library_of(arrays: Named) -> str:

@@ -27,7 +27,8 @@ from conncomp.gpu import Workspace
 from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
-from conncomp.graph.graph import Graph, _check_square
+from conncomp.graph.graph import Graph
+from conncomp.graph.parts import check_square
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 
 Numbering = Literal["consecutive", "roots", "topological"]
@@ -303,12 +304,12 @@ def connected_components(
             "weak components no order; use 'consecutive' or 'roots'"
         )
     where = choose_device(device, _lies_on_gpu(csgraph), "csgraph")
-    record = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
-    choices = record.check_options(options)
+    chosen = choose_algorithm(STRONG_ALGORITHMS if strong else ALGORITHMS, where, algorithm)
+    choices = chosen.check_options(options)
     arcs = as_graph(csgraph)
     return_labels = as_bool("return_labels", return_labels)
     if arcs.device == "cuda":
-        count, labels = _label_on_gpu(arcs, record, choices, numbering, dtype, out, workspace)
+        count, labels = _label_on_gpu(arcs, chosen, choices, numbering, dtype, out, workspace)
         return (count, labels) if return_labels else int(count)
     inputs = (*arcs._kept(), *_arrays_of(csgraph))
     # Among what leads to strong components is the number of vertices itself.
@@ -318,14 +319,14 @@ def connected_components(
     if where == "cuda":
         moved = arcs.to("cuda")
         wanted = output.labels.dtype, None
-        count, placed = _label_on_gpu(moved, record, choices, numbering, *wanted, workspace)
+        count, placed = _label_on_gpu(moved, chosen, choices, numbering, *wanted, workspace)
         move_from_gpu(placed, output.labels)
         count = int(count)
     elif numbering == "topological":
         count = fill_in_topological_order(arcs, output.labels)
     else:
         consecutive = numbering == "consecutive"
-        (count,) = record.fill(None, arcs, output.labels, None, consecutive, True, **choices)
+        (count,) = chosen.fill(None, arcs, output.labels, None, consecutive, True, **choices)
     labels = output.finish()
     if out is None:
         labels = in_library(labels, arcs._library)
@@ -334,7 +335,7 @@ def connected_components(
 
 def _label_on_gpu(
     graph: Graph,
-    record: Algorithm,
+    algorithm: Algorithm,
     options: Mapping[str, Any],
     numbering: Numbering,
     dtype: DTypeLike | None,
@@ -348,15 +349,15 @@ def _label_on_gpu(
         largest = max(graph.num_vertices - 1, 0)
         # What goes on until nothing changes would go on for ever while the caller changes `out`;
         # other algorithms check what they read back of it.
-        private = record.waits(options) or numbering == "topological"
+        private = algorithm.waits(options) or numbering == "topological"
         parts = graph._kept()
         output = Output(
             (graph.num_vertices,), largest, dtype, out, parts, private=private, xp=gpu.xp
         )
-        record.check(graph, **options)
+        algorithm.check(graph, **options)
         with Workspace() if workspace is None else workspace as memory:
             consecutive = numbering != "roots"
-            counts = record.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
+            counts = algorithm.fill(gpu, graph, output.labels, memory, consecutive, True, **options)
             if consecutive:
                 count = first_entry(counts) if private else int(counts[0])
             if numbering == "topological":
@@ -381,7 +382,7 @@ def as_graph(graph: Any) -> Graph:
     if is_sparse(graph):
         if graph.dtype.kind not in "biuf":
             raise TypeError(f"csgraph is of dtype {graph.dtype}; it must be of real numbers")
-        _check_square(graph.shape, "csgraph")
+        check_square(graph.shape, "csgraph")
         return Graph.from_scipy(graph)
     for is_kind, convert in (
         (is_networkx, Graph.from_networkx),
@@ -395,7 +396,7 @@ def as_graph(graph: Any) -> Graph:
     matrix = as_cupy(graph) if on_device else as_numpy_and_mask(graph, "csgraph")[0]
     kinds = "a Graph, a matrix of real numbers, or a graph of NetworkX, igraph or rustworkx"
     check_kind(matrix, "biuf", graph, "csgraph", kinds)
-    _check_square(matrix.shape, "csgraph")
+    check_square(matrix.shape, "csgraph")
     if isinstance(graph, np.ma.MaskedArray):
         present = ~np.ma.getmaskarray(graph)
     else:

@@ -1,4 +1,4 @@
-"""The papers' algorithms for graphs on the CPU: `fill` of their records."""
+"""The papers' algorithms for graphs on the CPU: their `fill`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from conncomp._arrays import caller_stream
 from conncomp.graph.labelling import as_graph
+from conncomp.kernels.cuda.graph import ecl
 from conncomp.kernels.cuda.launcher import current_gpu
-from conncomp.kernels.cuda.papers import ecl
 
 
 class PathLengths(NamedTuple):

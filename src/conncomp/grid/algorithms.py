@@ -64,7 +64,7 @@ def _numbering(fill_roots: Callable[..., object]) -> Callable[..., Any]:
 
 
 def _of_paper(name: str, driver: Any, source: str, **traits: Any) -> Algorithm:
-    """Return the record of a paper's algorithm, which `driver` has; it waits unless told else."""
+    """Return a paper's algorithm, which `driver` has; it waits unless told else."""
     return Algorithm(
         name,
         "cuda",

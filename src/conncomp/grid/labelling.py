@@ -64,12 +64,12 @@ class Request:
     out: Any
     workspace: Workspace | None
     options: Mapping[str, Any]
-    record: Algorithm = field(init=False)
+    chosen: Algorithm = field(init=False)
 
     def __post_init__(self) -> None:
         check_choice("numbering", self.numbering, ("consecutive", "roots"))
-        self.record = choose_algorithm(ALGORITHMS, self.device, self.algorithm)
-        self.options = self.record.check_options(self.options)
+        self.chosen = choose_algorithm(ALGORITHMS, self.device, self.algorithm)
+        self.options = self.chosen.check_options(self.options)
 
     @property
     def consecutive(self) -> bool:
@@ -83,7 +83,7 @@ class Request:
         What goes on until nothing changes would go on for ever while the caller changes it; other
         algorithms check what they read back of it.
         """
-        return self.record.waits(self.options)
+        return self.chosen.waits(self.options)
 
     def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, **options: Any) -> Output:
         """Return where the labels of an array go that was given as `given`."""
@@ -95,19 +95,19 @@ class Request:
 
     def fill_on_cpu(self, array: Array, labels: Labels) -> Labels:
         """Fill `labels`; return how many components each item has."""
-        self.record.check(array, **self.options)
+        self.chosen.check(array, **self.options)
         task = self.consecutive, self.return_num
-        counts: Labels = self.record.fill(None, array, labels, None, *task, **self.options)
+        counts: Labels = self.chosen.fill(None, array, labels, None, *task, **self.options)
         return counts
 
     def fill_on_gpu(self, gpu: Gpu, image: Image, labels: Any) -> Any:
         """Fill `labels`; return how many components each item has, if wanted, on the GPU."""
         if image.size == 0:
             return gpu.xp.zeros(image.items, np.int64)
-        self.record.check(image, **self.options)
+        self.chosen.check(image, **self.options)
         task = self.consecutive, self.return_num
         with Workspace() if self.workspace is None else self.workspace as memory:
-            return self.record.fill(gpu, image, labels, memory, *task, **self.options)
+            return self.chosen.fill(gpu, image, labels, memory, *task, **self.options)
 
 
 class Source:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_integer, shown
-from conncomp._arrays import choose_device, on_gpu
-from conncomp.components.spanning import component_spans
+from conncomp._arrays import as_cupy, as_numpy, caller_stream, choose_device, library_of, on_gpu
+from conncomp.grid._faces import at_both_faces
 from conncomp.grid.labelling import Request, label_problem, problem_of_image
 from conncomp.grid.wrapping import wrapping_of
+from conncomp.kernels.cuda.launcher import current_gpu
 
 
 def percolates(
@@ -71,6 +73,16 @@ def percolates(
     if closed[number]:
         wrapping = wrapping_of(problem, chosen, None, "label_image")
         return bool(wrapping.axes[:, number].any())
-    request = Request(chosen, "consecutive", "auto", False, None, None, None, {})
-    labels: Any = label_problem(problem, request)
-    return bool(component_spans(labels, background=0)[:, number].any())
+    request = Request(chosen, "consecutive", "auto", True, None, None, None, {})
+    answer: Any = label_problem(problem, request)
+    labels, count = answer
+    if not on_gpu(labels):
+        return _reaches_across(np, as_numpy(labels, "labels"), number, count)
+    on_device = as_cupy(labels)
+    with caller_stream(library_of(labels), on_device.device.id):
+        return _reaches_across(current_gpu().xp, on_device, number, count)
+
+
+def _reaches_across(xp: Any, labels: Any, axis: int, components: int) -> bool:
+    """Whether a label from 1 to `components` is at both ends of an axis."""
+    return labels.size > 0 and bool(at_both_faces(xp, labels, axis, components + 1, 0).any())

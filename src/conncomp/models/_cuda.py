@@ -24,7 +24,7 @@ from conncomp.models.measurements import WINDING_AXES
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
-# ``Choice`` and ``SeedTiles`` of ``clusters.cuh``.
+# ``Choice`` and ``ChoiceTiles`` of ``clusters.cuh``.
 _CHOICE = np.dtype(
     [("chosen", "u8"), ("words", "i8"), ("p_flip", "u8"), ("always", "?")], align=True
 )

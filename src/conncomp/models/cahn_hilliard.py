@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, placed
+from conncomp.kernels.field import OUTSIDE, FieldLattice
 from conncomp.models._arguments import (
     check_drawn,
     check_finite,
@@ -20,11 +21,7 @@ from conncomp.models._arguments import (
     check_state,
 )
 from conncomp.models._copies import Copied
-from conncomp.models._field import (
-    OUTSIDE,
-    DomainMeasurements,
-    FieldLattice,
-)
+from conncomp.models._field import DomainMeasurements
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_CELLS = (1 << 31) - 1  # of a replica, so that sums of squared sizes have 64 bits

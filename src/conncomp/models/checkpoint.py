@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
-from conncomp.io import atomic_path
-from conncomp.io.files import LONGEST_LINE, StrPath
+from conncomp.files.access import LONGEST_LINE, StrPath, atomic_path
 
 MAGIC, FORMAT = b"conncomp checkpoint ", 1
 PIECE = 1 << 24  # bytes that are hashed, read or written at once, so that Ctrl-C is seen

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import as_bool, check_range, shown
 from conncomp._arrays import on_host
 from conncomp._optional import optional
-from conncomp.io import atomic_path
-from conncomp.io.files import StrPath, naming
+from conncomp.files.access import StrPath, atomic_path, naming
 from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
 from conncomp.models.measurements import Measurements
 from conncomp.models.protocol import (

@@ -17,7 +17,7 @@ from conncomp.tables.id_space import IdSpace
 from conncomp.tables.ids import Family
 
 if TYPE_CHECKING:
-    from conncomp.io.files import Progress
+    from conncomp.files.access import Progress
 
 PAIR = np.dtype([("left", "<u4", 2), ("right", "<u4", 2)])  # each a file and a document
 BLOCK = (1 << 20) * PAIR.itemsize  # bytes that are read at once
@@ -212,7 +212,7 @@ class _Folder:
         return open(self._path / name, mode)
 
     def write(self, name: str, array: NDArray[Any]) -> None:
-        from conncomp.io.files import atomic_path  # which takes a quarter of a second to import
+        from conncomp.files.access import atomic_path  # which takes a quarter of a second to import
 
         self._path.mkdir(parents=True, exist_ok=True)
         with atomic_path(self._path / name) as temporary, temporary.open("wb") as file:

@@ -26,7 +26,8 @@ import numpy as np
 
 from conncomp._arguments import shown
 from conncomp._optional import optional
-from conncomp.io.files import PACKINGS, Source, StrPath, naming, printable
+from conncomp._text import printable
+from conncomp.files.access import PACKINGS, Source, StrPath, naming
 from conncomp.tables.columns import (
     Column,
     as_column,

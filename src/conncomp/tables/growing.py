@@ -336,7 +336,7 @@ class ClusterPairs:
         ...     len(conncomp.ClusterPairs.load(path))
         2
         """
-        from conncomp.io.files import atomic_path
+        from conncomp.files.access import atomic_path
 
         with self._lock:
             facts: dict[str, Any] = {
@@ -383,7 +383,7 @@ class ClusterPairs:
         --------
         See `save`.
         """
-        from conncomp.io.images import read_npz
+        from conncomp.files.images import read_npz
 
         try:
             with open(path, "rb") as file:
@@ -400,7 +400,7 @@ class ClusterPairs:
                 loaded._library = "numpy"
             loaded._weight_type = None if facts["weights"] is None else np.dtype(facts["weights"])
             if "parts" in facts:
-                loaded._space = IdSpace.of_state(
+                loaded._space = IdSpace.from_state(
                     facts["parts"], arrays, loaded._native_thresholds(), loaded._device == "cuda"
                 )
             return loaded

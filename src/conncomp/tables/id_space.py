@@ -131,11 +131,11 @@ class IdSpace:
         """Return what is saved of the ids: their types, and arrays."""
         parts = []
         for ids in self.ids:
-            of_arrow = [kind for kind in ids.types if not isinstance(kind, np.dtype)]
+            arrow_types = [kind for kind in ids.types if not isinstance(kind, np.dtype)]
             schema = None
-            if of_arrow:
+            if arrow_types:
                 pa = arrow()
-                fields = [pa.field(str(k), kind) for k, kind in enumerate(of_arrow)]
+                fields = [pa.field(str(k), kind) for k, kind in enumerate(arrow_types)]
                 schema = pa.schema(fields).serialize().to_pybytes().hex()
             dtypes = [kind.str for kind in ids.types if isinstance(kind, np.dtype)]
             parts.append({"family": list(ids.family), "schema": schema, "dtypes": dtypes})
@@ -146,7 +146,7 @@ class IdSpace:
         return parts, arrays
 
     @classmethod
-    def of_state(
+    def from_state(
         cls, parts: list[Any], arrays: dict[str, Any], thresholds: list[float], on_gpu: bool
     ) -> IdSpace:
         """Return what `state` has told of."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from conncomp._system import total_memory
+from conncomp._memory import total_memory
 from conncomp.tables.columns import Column, as_columns
 from conncomp.tables.files import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of

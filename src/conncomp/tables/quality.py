@@ -142,11 +142,13 @@ def cluster_quality(
     _refuse_gpu([*nodes, *labels, *sides[0], *sides[1], *weighed])
 
     spaces = _space_of(nodes, *sides), _space_of(labels)
-    of_node = _numbers_of_rows(spaces, (nodes, labels), nulls)
-    links = _Links(of_node, lowest, bool(weighed))
+    node_clusters = _numbers_of_rows(spaces, (nodes, labels), nulls)
+    links = _Links(node_clusters, lowest, bool(weighed))
     for (u, v), weight in _numbered_pairs(spaces[0], sides, weighed, nulls):
-        if spaces[0].size > len(of_node):
-            extra = ", ".join(f"{values[len(of_node)]}" for values in spaces[0].values("numpy"))
+        if spaces[0].size > len(node_clusters):
+            extra = ", ".join(
+                f"{values[len(node_clusters)]}" for values in spaces[0].values("numpy")
+            )
             raise ValueError(f"pairs have the id {extra}, which is not among the nodes of clusters")
         links.add(u, v, weight)
 
@@ -193,10 +195,10 @@ def _numbers_of_rows(
         pieces = rows_without_nulls(columns, begin, PIECE_ROWS, nulls)
         _numbers(spaces[0], pieces[:parts], sides[0])
         found.append(_numbers(spaces[1], pieces[parts:], sides[1]))
-    of_node = np.concatenate(found)
-    if spaces[0].size != len(of_node):
+    node_clusters = np.concatenate(found)
+    if spaces[0].size != len(node_clusters):
         raise ValueError("clusters: a node has more than one row")
-    return of_node
+    return node_clusters
 
 
 def _numbered_pairs(
@@ -219,7 +221,7 @@ class _Links:
 
     Parameters
     ----------
-    of_node : ndarray of int32
+    node_clusters : ndarray of int32
         The number of each node's cluster, all from 0 on.
     lowest : float
         The least weight that counts.
@@ -227,19 +229,19 @@ class _Links:
         Whether there are weights.
     """
 
-    def __init__(self, of_node: NDArray[np.int32], lowest: float, weighed: bool) -> None:
-        self._of_node = of_node
-        self._sizes = np.bincount(of_node)
+    def __init__(self, node_clusters: NDArray[np.int32], lowest: float, weighed: bool) -> None:
+        self._node_clusters = node_clusters
+        self._sizes = np.bincount(node_clusters)
         self._keys = [np.empty(0, np.int64)]
         self._strongest = StrongestLinks(lowest) if weighed else None
         self._lowest = lowest
 
     def add(self, u: Any, v: Any, weights: NDArray[np.float64] | None) -> None:
         """Add links between nodes."""
-        inside = (u != v) & (self._of_node[u] == self._of_node[v])
+        inside = (u != v) & (self._node_clusters[u] == self._node_clusters[v])
         if weights is not None and self._strongest is not None:
             inside &= weights >= self._lowest
-            self._strongest.add(u[inside], v[inside], weights[inside], len(self._of_node))
+            self._strongest.add(u[inside], v[inside], weights[inside], len(self._node_clusters))
         u, v = u[inside].astype(np.int64), v[inside].astype(np.int64)
         # Whether the left end comes after the right one is the last bit.
         keys = np.minimum(u, v) << 32 | np.maximum(u, v) << 1 | (u > v)
@@ -254,7 +256,7 @@ class _Links:
     def measures(self) -> dict[str, Any]:
         """Return the sizes of clusters, how many links each has, and how dense they are."""
         sizes = self._sizes
-        count = np.bincount(self._of_node[self._links() >> 32], minlength=len(sizes))
+        count = np.bincount(self._node_clusters[self._links() >> 32], minlength=len(sizes))
         possible = sizes * (sizes - 1.0) / 2
         density = np.divide(count, possible, out=np.ones(len(sizes)), where=possible > 0)
         return {"size": sizes, "pairs": count, "density": density}
@@ -262,7 +264,7 @@ class _Links:
     def bridges(self, ids: list[Any]) -> dict[str, Any]:
         """Return how many bridges clusters have, and of each the one that divides most evenly."""
         keys = self._links()
-        low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._of_node)
+        low, high, nodes = keys >> 32, (keys & 0xFFFFFFFF) >> 1, len(self._node_clusters)
         arcs = np.concatenate([low << 32 | high, high << 32 | low])
         arcs.sort()
         indptr = np.zeros(nodes + 1, np.int64)
@@ -271,13 +273,13 @@ class _Links:
         parents, cut = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
         native.bridges_of_csr(indptr, targets, parents, cut)
         ends = np.flatnonzero(cut)
-        sides, of_bridge = cut[ends], self._of_node[ends]
+        sides, bridge_clusters = cut[ends], self._node_clusters[ends]
         low, high = np.minimum(ends, parents[ends]), np.maximum(ends, parents[ends])
-        most = self._last(of_bridge, np.lexsort((-high, -low, sides)))
+        most = self._last(bridge_clusters, np.lexsort((-high, -low, sides)))
         place = np.searchsorted(keys, low << 32 | high << 1)
         swapped = (keys[place] & 1).astype(np.bool_)
         return {
-            "bridges": np.bincount(of_bridge, minlength=len(self._sizes)),
+            "bridges": np.bincount(bridge_clusters, minlength=len(self._sizes)),
             "cut_off": np.append(sides, 0)[most],
             **_ends("bridge_left", ids, np.where(swapped, high, low), most),
             **_ends("bridge_right", ids, np.where(swapped, low, high), most),
@@ -286,18 +288,18 @@ class _Links:
     def weakest(self, ids: list[Any]) -> dict[str, Any]:
         """Return the lightest link of each cluster's maximum spanning tree."""
         assert self._strongest is not None
-        u, v, strength = self._strongest.forest(len(self._of_node))
-        last = self._last(self._of_node[u], np.argsort(-strength, kind="stable"))
+        u, v, strength = self._strongest.forest(len(self._node_clusters))
+        last = self._last(self._node_clusters[u], np.argsort(-strength, kind="stable"))
         return {
             "weakest": np.append(strength, np.nan)[last],
             **_ends("weakest_left", ids, u, last),
             **_ends("weakest_right", ids, v, last),
         }
 
-    def _last(self, of_link: NDArray[np.int32], order: NDArray[Any]) -> NDArray[np.int64]:
+    def _last(self, link_clusters: NDArray[np.int32], order: NDArray[Any]) -> NDArray[np.int64]:
         """Return the link of each cluster that comes last in an order, or -1."""
         last = np.full(len(self._sizes), -1)
-        last[of_link[order]] = order
+        last[link_clusters[order]] = order
         return last
 
 

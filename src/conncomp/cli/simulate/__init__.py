@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import click
 
-from conncomp.cli.simulate.cahn_hilliard import cahn_hilliard
-from conncomp.cli.simulate.kawasaki import kawasaki
-from conncomp.cli.simulate.percolation import percolation
-from conncomp.cli.simulate.potts import potts
+from conncomp.cli._later import GroupOfLater, Later
 
 
-@click.group()
+@click.group(cls=GroupOfLater)
 def simulate() -> None:
     """Simulate models of statistical physics by the clusters of their links."""
 
 
-simulate.add_command(cahn_hilliard)
-simulate.add_command(kawasaki)
-simulate.add_command(percolation)
-simulate.add_command(potts)
+for module, summary in {
+    "cahn_hilliard": "Simulate the equation of Cahn and Hilliard: a mixture that separates into "
+    "two phases.",
+    "kawasaki": "Simulate the Ising model with Kawasaki dynamics: neighbouring spins change "
+    "places.",
+    "percolation": "Draw configurations of percolation, and measure their clusters.",
+    "potts": "Simulate the Potts model; of two states, the default, it is the Ising model.",
+}.items():
+    name = module.replace("_", "-")
+    simulate.add_command(Later(f"conncomp.cli.simulate.{module}", name, summary))

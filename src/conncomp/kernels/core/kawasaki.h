@@ -1,5 +1,5 @@
 // Exchanges of neighbouring spins (Kawasaki dynamics of the Ising model) for 64 pairs at a time. CPU and CUDA
-// share all of it: a trajectory is a function of (seed, parameters) alone (design contract 11).
+// share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
 //
 // Lattices have three axes; the square one has its two last. Steps to neighbours, and their opposites:
 //

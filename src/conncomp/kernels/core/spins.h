@@ -1,5 +1,5 @@
 // Spins of the Potts model as bits, the bonds of its clusters, and the random numbers of its updates. CPU and
-// CUDA share all of it: a trajectory is a function of (seed, parameters) alone (design contract 11).
+// CUDA share all of it: a trajectory is a function of (seed, parameters) alone (contract 9).
 //
 // Layout. A lattice has four axes, of which those that a model lacks come first and have length 1. Site x of
 // a row, that is of a line along the last axis, is bit x % 64 of word x / 64 of the row; the bits of a row's
@@ -20,7 +20,7 @@
 //   kBond         word, with the axis               which bonds of the word are active: see bernoulli
 //   kCoin         smallest site of a cluster / 64   q = 2: bit site % 64: the new state, 0 or 1
 //   kCluster      smallest site of a cluster        first 64 bits: the new state; last: whether it flips
-//   kSeed         tile                              below(first 64 bits, sites of a tile): its seed
+//   kChosenSite   tile                              below(first 64 bits, sites of a tile): its chosen site
 //   kMetropolis   site                              first 64 bits: whether to accept; last: the new state
 //   kExchange     the colder one of a pair          first 64 bits: whether replicas exchange
 //   kOccupied     word, with the axis of bonds      percolation: which sites or bonds of the word are there
@@ -83,7 +83,7 @@ enum Purpose : Bits32 {
   kStart = 1,
   kBond,
   kCluster,
-  kSeed,
+  kChosenSite,
   kMetropolis,
   kExchange,
   kCoin,
@@ -219,7 +219,7 @@ CONNCOMP_ANYWHERE inline int draw_any_state(const Draws& draws, int64_t root, in
   return int(below(half(draws(kCluster, Bits64(root)), 0), Bits64(states)));
 }
 
-// What happens to a cluster that has a seed: whether it flips, and its new state, any but the old one.
+// What happens to a cluster that has a chosen site: whether it flips, and its new state, any but the old one.
 struct ClusterDraw {
   Bits64 state, decision;
 

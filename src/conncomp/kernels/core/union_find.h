@@ -1,6 +1,6 @@
 // Union–find on an array of parents: a root is its own parent, every other entry points to a smaller
 // index of its set. The root of a set is therefore its smallest member, whatever the order of the
-// unions and the number of threads (design contract 1).
+// unions and the number of threads (contract 1).
 //
 // `find` shortens the path it walks in one of four ways; halving it by intermediate pointer jumping is
 // the default. `unite` hooks the larger root under the smaller one by compare-and-swap. Only roots are

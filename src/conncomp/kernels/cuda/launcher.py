@@ -197,7 +197,7 @@ class Gpu:
         return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
 
     def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
-        """Return kernels of a file: ``load("cuda/papers/ecl.cuh", ("ecl_init<int32_t>",))``.
+        """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
         Parameters
         ----------
@@ -258,8 +258,8 @@ class Gpu:
 
     def blocks_together(self, threads: int, most: int) -> int:
         """Return how many blocks of `threads` run at the same time, `most` on a multiprocessor."""
-        of_multiprocessor = self.resident_threads // self.multiprocessors // threads
-        return self.multiprocessors * max(1, min(most, of_multiprocessor))
+        on_each = self.resident_threads // self.multiprocessors // threads
+        return self.multiprocessors * max(1, min(most, on_each))
 
 
 @cache

@@ -47,7 +47,7 @@ int64_t choose_colours(const Component* components, const std::vector<int64_t>& 
   int64_t waiting = 0;
   for (int64_t k = 0; k < count; ++k) {
     const int64_t row = order[k];
-    checkpoint((begins[row + 1] - begins[row]) * int64_t(steps.size()));
+    poll((begins[row + 1] - begins[row]) * int64_t(steps.size()));
     uint64_t taken = 0;
     for (int64_t j = begins[row], previous = -2; j < begins[row + 1]; previous = places[j++]) {
       const int64_t news = places[j] == previous + 1 ? leading : int64_t(steps.size());

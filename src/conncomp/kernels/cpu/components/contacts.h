@@ -63,7 +63,7 @@ class LineWords {
         for (int64_t w = 0; w < words_; ++w) {
           const Label* const at = labels + line * length + w * kWord;
           const int count = int(std::min<int64_t>(kWord, length - w * kWord));
-          checkpoint(count);
+          poll(count);
           foreground_[line * words_ + w] = mask_where(count, [=](int p) { return at[p] != background; });
           uint64_t changes = mask_where(count - 1, [=](int p) { return at[p + 1] != at[p]; }) << 1;
           if (w > 0) changes |= uint64_t(at[0] != at[-1]);
@@ -151,7 +151,7 @@ class ContactCounter {
       if (!(present[w] & (beside.word | beside.left | beside.right))) continue;
       const int64_t first = w * kWord;
       const int count = int(std::min<int64_t>(kWord, length - first));
-      checkpoint(count);
+      poll(count);
       const Label *const here = at + first, *const there = neighbours + first;
       const uint64_t differ =
           line == neighbour_line ? 0 : mask_where(count, [=](int p) { return here[p] != there[p]; });

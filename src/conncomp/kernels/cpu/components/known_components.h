@@ -4,7 +4,7 @@
 // How: threads share the lines of all items. Each adds what it meets to a table of its own, which begins as
 // zeros, in memory that the system gives when it is first touched. Tables are joined where the helpers' are
 // not empty: labels mostly ascend with lines, so that is a part of each. Labels are the caller's, who may
-// change them meanwhile (contract 10): one that is not of a component that is known is taken for background.
+// change them meanwhile (contract 5): one that is not of a component that is known is taken for background.
 #pragma once
 
 #include <algorithm>

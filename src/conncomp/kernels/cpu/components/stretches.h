@@ -212,7 +212,7 @@ template <class Visit>
 inline void for_each_word(int64_t begin, int64_t end, Visit visit) {
   for (int64_t stop; begin < end; begin = stop) {
     stop = std::min(end, begin + kStretch);
-    checkpoint(stop - begin);
+    poll(stop - begin);
     for (int64_t first = begin; first < stop; first += kWord)
       visit(first, int(std::min<int64_t>(kWord, stop - first)));
   }

@@ -13,21 +13,21 @@ int64_t milliseconds_now() {
 
 }  // namespace
 
-WatchedCall::WatchedCall(FunctionRef<bool()> poll)
-    : poll_(poll), next_poll_(milliseconds_now() + kPause), outer_(watch) {
+WatchedCall::WatchedCall(FunctionRef<bool()> question)
+    : question_(question), next_question_(milliseconds_now() + kPause), outer_(watch) {
   watch = {this, true, kBudget};
 }
 
-void WatchedCall::poll() {
-  if (given_up() || milliseconds_now() < next_poll_) return;
-  if (poll_()) given_up_.store(true, std::memory_order_relaxed);
-  next_poll_ = milliseconds_now() + kPause;
+void WatchedCall::ask() {
+  if (given_up() || milliseconds_now() < next_question_) return;
+  if (question_()) given_up_.store(true, std::memory_order_relaxed);
+  next_question_ = milliseconds_now() + kPause;
 }
 
 void look_up_from_work() {
   watch.budget = kBudget;
   if (!watch.call) return;
-  if (watch.caller) watch.call->poll();
+  if (watch.caller) watch.call->ask();
   if (watch.call->given_up()) throw Interrupted();
 }
 

@@ -2,8 +2,7 @@
 //
 // The system clears a page when it is first written to, and a page has up to 2 MB, which takes up to some
 // milliseconds. Where writes go here and there, hundreds of pages may come first in one stretch between
-// checkpoints. So whoever writes like that takes the pages before: in order, by all threads, with
-// checkpoints.
+// polls. So whoever writes like that takes the pages before: in order, by all threads, with polls.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ void take_pages(T* data, int64_t count) {
   const Parts parts(pages, kPagesWorthAThread);
   parallel_for(parts.parts, [&](int64_t part) {
     for (int64_t page = parts.begin(part); page < parts.end(part); ++page) {
-      checkpoint(kPage);
+      poll(kPage);
       bytes[page * kPage] = 0;
     }
   });

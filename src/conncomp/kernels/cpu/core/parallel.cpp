@@ -27,7 +27,7 @@ void parallel_for(int64_t count, FunctionRef<void(int64_t)> body) {
     }
   };
   ThreadPool::get().run(threads - 1, work, [call] {
-    if (call && watch.caller) call->poll();
+    if (call && watch.caller) call->ask();
   });
   if (failure) std::rethrow_exception(failure);
 }

@@ -21,7 +21,7 @@ constexpr int64_t kGrain = 1 << 16;
 #endif
 
 // Calls body(i) once for every i in [0, count), in any order; the first exception is thrown again here. In
-// the middle of a body of much work there are checkpoints. Loops are compiled once, not for each body: a body
+// the middle of a body of much work there are polls. Loops are compiled once, not for each body: a body
 // is to be worth a call.
 void parallel_for(int64_t count, FunctionRef<void(int64_t)> body);
 

@@ -100,7 +100,7 @@ class RadixSort {
       while (begin < end) {
         int64_t stop = begin + 1;
         while (stop < count_ && top(items_[stop]) == top(items_[begin])) ++stop;
-        checkpoint(stop - begin);
+        poll(stop - begin);
         if (stop - begin > 1)
           std::stable_sort(items_.data() + begin, items_.data() + stop,
                            [](const Item& a, const Item& b) { return a.key < b.key; });

@@ -90,7 +90,7 @@ template <class Pointer, class Vertex, class Index>
 void unite_some(const Rows<Pointer, Vertex> rows, Index* parent) {
   constexpr int64_t kUnited = std::max<int64_t>(kGrain / 1024, 1), kBlock = 16 * kUnited, kNeighbours = 4;
   for_each_index(rows.vertices / kBlock, [=](int64_t block) {
-    checkpoint(kUnited);
+    poll(kUnited);
     for (int64_t v = block * kBlock; v < block * kBlock + kUnited; ++v) {
       const int64_t begin = rows.begin(v), end = std::min(begin + kNeighbours, rows.begin(v + 1));
       unite_row(rows, parent, v, Shared::load(parent + v), rows.vertices, {begin, end});

@@ -25,7 +25,7 @@ class BothEnds {
     group_by_key(
         rows.arcs, rows.vertices, [&](int64_t arc) { return int64_t(rows.target(arc)); },
         [&](int64_t arc) {  // asked for in ascending order
-          for (; source + 1 < rows.vertices && rows.begin(source + 1) <= arc; ++source) checkpoint(1);
+          for (; source + 1 < rows.vertices && rows.begin(source + 1) <= arc; ++source) poll(1);
           return source;
         },
         indptr_.data(), indices_.data(), rows.arcs);

@@ -70,10 +70,10 @@ class BridgeSearch {
   int32_t next_unvisited(int32_t v) {
     const int64_t end = links_.begin(v + 1);
     int64_t& place = places_[v];
-    checkpoint(1);
+    poll(1);
     while (place < end) {
       const int64_t stretch = std::min(end, place + kStretch);
-      checkpoint(stretch - place);
+      poll(stretch - place);
       while (place < stretch) {
         const int32_t u = links_.target(place++);
         if (!is_vertex(u, links_.vertices) || u == parents_[v]) continue;

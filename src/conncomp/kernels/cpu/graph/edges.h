@@ -55,7 +55,7 @@ struct RowArcs {
     if (begin >= end) return;
     for (int64_t u = rows.source(begin), arc = begin; u < vertices && arc < end; ++u) {
       const int64_t stop = std::min(end, rows.begin(u + 1));
-      checkpoint(1);
+      poll(1);
       for_each_in(arc, stop,
                   [=, *this](int64_t i) { visit_edge(i, Vertex(u), rows.target(i), vertices, ends, body); });
       arc = std::max(arc, stop);
@@ -67,7 +67,7 @@ struct RowArcs {
     int64_t u = 0;
     for_each_in(0, count, [=, *this, &u](int64_t i) {
       const int64_t arc = chosen[i];
-      for (; u + 1 < vertices && rows.begin(u + 1) <= arc; ++u) checkpoint(1);
+      for (; u + 1 < vertices && rows.begin(u + 1) <= arc; ++u) poll(1);
       visit_edge(arc, Vertex(u), rows.target(arc), vertices, Ends::kBoth, body);
     });
   }

@@ -85,7 +85,7 @@ bool weighs_the_same_both_ways(const RowArcs<Pointer, Vertex>& arcs, const Weigh
     if (!is_vertex(v, rows.vertices)) return false;
     bool has_opposite = false;
     for (int64_t a = rows.begin(v), end = rows.begin(v + 1); a < end && !has_opposite; ++a) {
-      checkpoint(1);
+      poll(1);
       has_opposite = rows.target(a) == u && weights.at(a) == weights.at(arc);
     }
     if (!has_opposite) return false;

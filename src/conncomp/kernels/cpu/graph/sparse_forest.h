@@ -30,7 +30,7 @@ void grow_sparse_forest(const Rows<Pointer, Vertex> rows, Index* parent) {
   parallel_for(parts.parts, [=](int64_t part) {
     for_each_in(parts.begin(part), parts.end(part), [=](int64_t w) {
       const int64_t first = w * kWord, stop = std::min(first + kWord, rows.vertices);
-      checkpoint(kWord);
+      poll(kWord);
       uint64_t word = 0;
       int64_t begin = rows.begin(first);
       for (int64_t v = first; v < stop; ++v) {

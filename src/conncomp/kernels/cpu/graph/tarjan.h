@@ -94,7 +94,7 @@ class StrongSearch {
   int64_t next_unvisited(Visit& visit) {
     while (visit.begin < visit.end) {
       int64_t stretch = std::min(visit.end - visit.begin, kStretch);
-      checkpoint(stretch);
+      poll(stretch);
       while (stretch-- > 0) {
         const Vertex u = rows_.target(from_last ? --visit.end : visit.begin++);
         if (!is_vertex(u, rows_.vertices)) [[unlikely]]
@@ -114,7 +114,7 @@ class StrongSearch {
   }
 
   Visit resume() {
-    checkpoint(1);
+    poll(1);
     const Index v = stack_[--height_];
     const int64_t place = places_[height_];
     const int64_t begin = from_last ? rows_.begin(v) : place >> 1;

@@ -77,7 +77,7 @@ void unite_row(const Rows<Pointer, Vertex> rows, Index* parent, int64_t v, Index
   constexpr int kArcs = 4;
   const int64_t end = piece.end;
   for (int64_t begin = piece.begin; begin < end; begin += kArcs) {
-    checkpoint(kArcs);
+    poll(kArcs);
     Index differ = 0;
     for (int k = 0; k < kArcs; ++k)  // the last arc again, where a row is shorter
       differ |= root ^ parent_of(parent, rows.target(std::min(begin + k, end - 1)), bound, v);

@@ -17,7 +17,7 @@
 
 namespace conncomp {
 
-// The words of a row between two checkpoints.
+// The words of a row between two polls.
 constexpr int64_t kStretchWords = kStretch / kWord;
 
 using Coordinates = std::vector<int64_t>;  // of a row or a bundle, along the outer axes
@@ -83,9 +83,9 @@ struct Bundles {
 
   int64_t item(int64_t bundle) const { return bundle / (count / items); }
 
-  // A checkpoint before word 0 of a row, and before further ones of a long row.
-  void checkpoint_at(int64_t w) const {
-    if (w % kStretchWords == 0) checkpoint(std::min(words - w, kStretchWords) * kWord);
+  // A poll before word 0 of a row, and before further ones of a long row.
+  void poll_at(int64_t w) const {
+    if (w % kStretchWords == 0) poll(std::min(words - w, kStretchWords) * kWord);
   }
 
   // Calls body(bundle, coordinates) for the bundles of a part.

@@ -62,11 +62,11 @@ class FirstRuns {
   }
 
  private:
-  // Calls body(word, w) for the words of a bundle, with checkpoints.
+  // Calls body(word, w) for the words of a bundle, with polls.
   template <class Body>
   void for_each_word(int64_t bundle, Body&& body) const {
     for (int64_t w = 0, word = bundle * bundles_.words; w < bundles_.words; ++w, ++word) {
-      bundles_.checkpoint_at(w);
+      bundles_.poll_at(w);
       body(word, w);
     }
   }

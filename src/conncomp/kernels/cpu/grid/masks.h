@@ -112,12 +112,12 @@ struct Masks {
   }
 
  private:
-  // Calls body(begin, end, count) for stretches of a row, as words and elements, after a checkpoint.
+  // Calls body(begin, end, count) for stretches of a row, as words and elements, after a poll.
   template <class Body>
   void for_each_stretch(Body&& body) const {
     for (int64_t begin = 0; begin < bundles.words; begin += kStretchWords) {
       const int64_t end = std::min(begin + kStretchWords, bundles.words);
-      checkpoint((end - begin) * kWord);
+      poll((end - begin) * kWord);
       body(begin, end, std::min(end * kWord, bundles.row_axis.length) - begin * kWord);
     }
   }

@@ -112,7 +112,7 @@ class Claims {
       const int64_t first_word = bundle * bundles_.words;
       const Index first_of_layer = bundles_.in_order ? runs_.rank[first_word / layer_words * layer_words] : 0;
       for (int64_t w = 0; w < bundles_.words; ++w) {
-        bundles_.checkpoint_at(w);
+        bundles_.poll_at(w);
         places.face_word(w);
         Index run = runs_.rank[first_word + w] - 1;
         for_each_bit(masks_.start[first_word + w], [&](int bit) {

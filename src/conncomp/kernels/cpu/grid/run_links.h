@@ -101,7 +101,7 @@ class RunLinks {
     Contacts contacts;
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlockWords) {
       const int64_t end = std::min<int64_t>(begin + kBlockWords, bundles_.words);
-      bundles_.checkpoint_at(begin);
+      bundles_.poll_at(begin);
       finder.find(begin, end, contacts);
       const int64_t g_word = g * bundles_.words + begin, h_word = h * bundles_.words + begin;
       for (int64_t k = 0; k < end - begin; ++k)

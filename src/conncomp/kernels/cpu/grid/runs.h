@@ -64,7 +64,7 @@ class RunLabels {
     const int64_t first_word = bundle * bundles_.words;
     for (int64_t begin = 0; begin < bundles_.words; begin += kBlock) {
       const int64_t end = std::min(begin + kBlock, bundles_.words);
-      checkpoint((end - begin) * kWord * int64_t(rows.size()));
+      poll((end - begin) * kWord * int64_t(rows.size()));
       const int64_t before = runs_.rank[first_word + begin] - 1, after = runs_.before(first_word + end);
       run_labels[0] = 0;
       for (int64_t run = std::max<int64_t>(before, 0); run < after; ++run)

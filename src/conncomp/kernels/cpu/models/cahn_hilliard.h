@@ -109,7 +109,7 @@ class FieldStep {
   void fill_potentials(int64_t layer) {
     const int64_t n = shape_.columns;
     for (int64_t row = 0; row < shape_.rows; ++row) {
-      checkpoint(n);
+      poll(n);
       const int64_t front = around(row - 1, shape_.rows), back = around(row + 1, shape_.rows);
       const T *const middle = field_row(layer, row), *const before = field_row(layer - 1, row),
                      *const behind = field_row(layer + 1, row), *const ahead = field_row(layer, front),
@@ -131,7 +131,7 @@ class FieldStep {
 
   void advance_row(int64_t layer, int64_t row) {
     const int64_t n = shape_.columns;
-    checkpoint(n);
+    poll(n);
     if (kNoise) fill_divergence(layer, row);
     const T *const middle = potential_row(layer, row), *const before = potential_row(layer - 1, row),
                    *const behind = potential_row(layer + 1, row),
@@ -160,7 +160,7 @@ class FieldStep {
 
   void first_fluxes(int64_t layer) {
     for (int64_t row = 0; row < shape_.rows; ++row) {
-      checkpoint(shape_.columns * kDrawWork);
+      poll(shape_.columns * kDrawWork);
       draw_fluxes(layer, row, kAxes - 1, layer_flux_.data() + row * shape_.columns);
     }
   }
@@ -168,7 +168,7 @@ class FieldStep {
   // What random fluxes bring to the cells of a row: ((last axis) + (the one before)) + (the first).
   void fill_divergence(int64_t layer, int64_t row) {
     const int64_t n = shape_.columns;
-    checkpoint(n * kDrawWork);
+    poll(n * kDrawWork);
     T* const sum = divergence_.data();
     draw_fluxes(layer, row, 0, flux_.data());
     sum[0] = flux_[n - 1] - flux_[0];
@@ -220,7 +220,7 @@ void start_fields(const FieldReplicas& replicas, T mean, T scale, T* field) {
     const Draws draws{replicas.seed, replicas.first + Bits64(strip.replica), 0};
     std::vector<Bits32> words(shape.quads() * kQuad);
     for (int64_t row = strip.begin * shape.rows; row < strip.end * shape.rows; ++row) {
-      checkpoint(shape.columns);
+      poll(shape.columns);
       draw_row(draws, kFieldStart, shape, row, 0, words.data());
       T* const out = field + strip.replica * shape.cells() + row * shape.columns;
       for (int64_t x = 0; x < shape.columns; ++x) out[x] = mean + scale * T(odd_integer(words[x]));
@@ -239,7 +239,7 @@ void measure_fields(const FieldReplicas& replicas, const FieldGauge& gauge, cons
     FieldTally tally{};
     for (int64_t layer = strip.begin; layer < strip.end; ++layer)
       for (int64_t row = 0; row < shape.rows; ++row) {
-        checkpoint(n);
+        poll(n);
         const T *const phi = field_of_replica + (layer * shape.rows + row) * n,
                        *const back =
                            field_of_replica + (layer * shape.rows + around(row + 1, shape.rows)) * n,

@@ -141,10 +141,10 @@ struct Tiles {
     for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / length[k];
     return tiles;
   }
-  int64_t seed(const Lattice& lattice, const Draws& draws, int64_t tile) const {
+  int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
     Bits64 sites = 1;
     for (int64_t edge : length) sites *= Bits64(edge);
-    int64_t in_tile = int64_t(below(half(draws(kSeed, Bits64(tile)), 0), sites)), site = 0, stride = 1;
+    int64_t in_tile = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
     for (int k = kLatticeAxes - 1; k >= 0; --k) {
       const int64_t tiles = lattice.length[k] / length[k];
       site += (tile % tiles * length[k] + in_tile % length[k]) * stride;
@@ -156,8 +156,8 @@ struct Tiles {
   }
 };
 
-// Which clusters may flip: those with seeds, each with a probability.
-struct SeedRule {
+// Which clusters may flip: those with chosen sites, each with a probability.
+struct ChoiceRule {
   Tiles tiles;
   bool certain;  // or else `flip` is the probability
   Bits64 flip;

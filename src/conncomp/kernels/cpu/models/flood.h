@@ -1,10 +1,10 @@
-// The updates of Wolff and of few clusters: the clusters of some seeds alone, 64 sites at a time.
+// The updates of Wolff and of few clusters: the clusters of chosen sites alone, 64 sites at a time.
 //
-// What: a cluster grows from its seed by words. Sites of a word that active bonds have reached wait there
-// until its turn; then they spread along the row as far as bonds lead, and reach the words beside, above and
-// below. When all have had their turn, the smallest site is known, which draws what becomes of the cluster.
-// Cost: bonds are drawn in words that clusters reach, and in those before them; one thread a replica.
-// Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
+// What: a cluster grows from a chosen site by words. Sites of a word that active bonds have reached wait
+// there until its turn; then they spread along the row as far as bonds lead, and reach the words beside,
+// above and below. When all have had their turn, the smallest site is known, which draws what becomes of the
+// cluster. Cost: bonds are drawn in words that clusters reach, and in those before them; one thread a
+// replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@ class Flood {
 
   // Visits the cluster of a site that has not been visited; returns its smallest site. Its members are there
   // until the next one grows.
-  int64_t grow(const SitePlace& seed) {
+  int64_t grow(const SitePlace& start) {
     members_.clear();
-    reach(seed.word, cells_[seed.word], Bits64(1) << seed.bit);
+    reach(start.word, cells_[start.word], Bits64(1) << start.bit);
     while (!waiting_words_.empty()) {
-      checkpoint(kWordSites);
+      poll(kWordSites);
       const int64_t word = waiting_words_.back();
       waiting_words_.pop_back();
       spread(word);
@@ -112,15 +112,15 @@ class Flood {
   std::vector<Members> members_;
 };
 
-// Flips clusters with seeds of a replica, in spins that are the old ones.
-inline void flip_seeded(const Lattice& lattice, const Draws& draws, Cells cells, const SeedRule& rule,
+// Flips clusters with chosen sites of a replica, in spins that are the old ones.
+inline void flip_chosen(const Lattice& lattice, const Draws& draws, Cells cells, const ChoiceRule& rule,
                         Bits64* spins) {
   Flood flood(lattice, cells);
   for_each_in(0, rule.tiles.count(lattice), [&](int64_t tile) {
-    const SitePlace seed(lattice, rule.tiles.seed(lattice, draws, tile));
-    if (cells[seed.word].visited() >> seed.bit & 1) return;
-    const int old_state = state_at(lattice, spins, seed);
-    const ClusterDraw drawn = draw_cluster(draws, flood.grow(seed));
+    const SitePlace start(lattice, rule.tiles.chosen_site(lattice, draws, tile));
+    if (cells[start.word].visited() >> start.bit & 1) return;
+    const int old_state = state_at(lattice, spins, start);
+    const ClusterDraw drawn = draw_cluster(draws, flood.grow(start));
     if (!rule.flips(drawn)) return;
     const int new_state = drawn.another_state(lattice.states, old_state);
     for (const Flood::Members& some : flood.members())

@@ -47,7 +47,7 @@ class KawasakiEngine {
       const Draws draws = draws_of(replica, 0);
       Buffer<Bits64> keys(sites);
       for (int64_t begin = 0; begin < sites; begin += kWordSites) {
-        checkpoint(kKeyCost * kWordSites);
+        poll(kKeyCost * kWordSites);
         const int64_t count = std::min<int64_t>(sites - begin, kWordSites);
         Bits64 index[kWordSites], first[kWordSites], last[kWordSites];
         std::iota(index, index + count, Bits64(begin));
@@ -158,7 +158,7 @@ class KawasakiEngine {
                                                      substep, acceptance + replica * kDigits);
           };
           const auto exchange_part = [&](int64_t begin, int64_t end) {
-            checkpoint(kWordCost * (end - begin));
+            poll(kWordCost * (end - begin));
             for (int64_t number = begin; number < end; ++number) exchange(number);
           };
           if (side_by_side) return for_each_piece(0, count, exchange_part);

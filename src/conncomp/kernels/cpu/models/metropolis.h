@@ -114,7 +114,7 @@ class Metropolis {
   }
 
   void update_word(int64_t replica, const RowPlace& place, int64_t column, Bits64 sites) const {
-    checkpoint(kWordSites);
+    poll(kWordSites);
     const Draws draws = replicas_.draws(replica, step_);
     const Bits64* const accepted = acceptance_ + replica * (most_lost_ + 1);
     const int64_t word = place.row * lattice_.columns() + column,

@@ -46,7 +46,7 @@ class PottsEngine {
       Bits64* const spins = replicas_.spins(words, strip.replica);
       const int64_t columns = lattice_.columns(), length = lattice_.length[kRowAxis];
       for_each_in(strip.begin * columns, strip.end * columns, [&](int64_t word) {
-        checkpoint(kWordSites);
+        poll(kWordSites);
         Bits64 index[kWordSites], first[kWordSites], last[kWordSites];
         const int64_t column = word % columns,
                       sites = std::min<int64_t>(length - column * kWordSites, kWordSites);
@@ -67,7 +67,7 @@ class PottsEngine {
       Bits64* const planes = out + strip.replica * replicas_.words(kLatticeAxes - first_axis_);
       for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
         for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
-          checkpoint(lattice_.length[kRowAxis]);
+          poll(lattice_.length[kRowAxis]);
           Bits64* const bonds = planes + (axis - first_axis_) * lattice_.words() + place.row * columns;
           satisfied(spins, place, axis, bonds);
           activate(replicas_.draws(strip.replica, step), place.row * columns, axis,
@@ -83,7 +83,7 @@ class PottsEngine {
       SpinTally tally(lattice_);
       std::vector<Bits64> bonds(lattice_.columns());
       for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
-        checkpoint(lattice_.columns());
+        poll(lattice_.columns());
         for (int axis = 0; axis < kLatticeAxes; ++axis) {
           satisfied(spins, place, axis, bonds.data());
           tally.satisfied += count_bits(bonds.data(), lattice_.columns());
@@ -102,9 +102,9 @@ class PottsEngine {
     Metropolis(replicas_, step, acceptance, most_lost, new_words).sweep();
   }
 
-  // Without a rule of seeds the update of Swendsen and Wang. Only a forest of runs tells windings.
+  // Without a rule of chosen sites the update of Swendsen and Wang. Only a forest of runs tells windings.
   void update(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-              const Bits64* probabilities, const std::optional<SeedRule>& rule, int64_t* record,
+              const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
               ClusterMeasures measures) const {
     if (serial_ && !measures.wrapping)
       return update_serially(memory, words, new_words, step, probabilities, rule, record, measures.sizes);
@@ -122,7 +122,7 @@ class PottsEngine {
     copy(words, new_words);
     for_each_replica(memory, words, step, probabilities,
                      [&](int64_t replica, const Draws& draws, Cells& cells) {
-                       flip_seeded(lattice_, draws, cells, *rule, replicas_.spins(new_words, replica));
+                       flip_chosen(lattice_, draws, cells, *rule, replicas_.spins(new_words, replica));
                      });
   }
 
@@ -171,7 +171,7 @@ class PottsEngine {
   }
 
   void update_serially(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
-                       const Bits64* probabilities, const std::optional<SeedRule>& rule, int64_t* record,
+                       const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
                        bool clusters) const {
     if (record) count(words, record);
     copy(words, new_words);
@@ -179,7 +179,7 @@ class PottsEngine {
                      [&](int64_t replica, const Draws& draws, Cells& cells) {
                        SerialClusters serial(lattice_, draws, cells);
                        Bits64* const spins = replicas_.spins(new_words, replica);
-                       rule ? serial.flip_seeded(*rule, spins) : serial.flip_all(spins);
+                       rule ? serial.flip_chosen(*rule, spins) : serial.flip_all(spins);
                        if (rule && clusters) serial.visit_others();
                        if (!record || (rule && !clusters)) return;
                        int64_t* const measured = record_of(record, replica);

@@ -100,7 +100,7 @@ void for_each_chunk(const Lattice& lattice, const Strip& strip, Body&& body) {
   const int64_t rows = std::max<int64_t>(kWords / lattice.columns(), 1);
   for (int64_t begin = strip.begin; begin < strip.end; begin += rows) {
     const int64_t end = std::min(begin + rows, strip.end);
-    checkpoint((end - begin) * lattice.length[kRowAxis]);
+    poll((end - begin) * lattice.length[kRowAxis]);
     body(begin, end);
   }
 }

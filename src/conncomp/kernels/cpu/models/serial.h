@@ -1,10 +1,10 @@
 // Cluster updates by one thread, site by site: the code for a CPU that Weigel compares with, for its figures.
 //
-// What: clusters grow by breadth-first search from the sites in C order, or from drawn seeds, and flip as
-// they grow. Where the smallest site is to draw the new state and the seed is another one, they flip when
-// they have grown. Spins are those of the other labellings bit for bit. Cost: a visit a site, and a look at
-// each of its bonds; one thread a replica. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections II and
-// III.
+// What: clusters grow by breadth-first search from the sites in C order, or from chosen sites, and flip as
+// they grow. Where the smallest site is to draw the new state and the chosen site is another one, they flip
+// when they have grown. Spins are those of the other labellings bit for bit. Cost: a visit a site, and a look
+// at each of its bonds; one thread a replica. Source: M. Weigel, Phys. Rev. E 84, 036709 (2011), sections II
+// and III.
 #pragma once
 
 #include <algorithm>
@@ -30,31 +30,31 @@ class SerialClusters {
 
   // Gives each cluster a new state; `spins` are the old ones.
   void flip_all(Bits64* spins) {
-    for_each_unvisited([&](const Site& seed, int64_t site) {
+    for_each_unvisited([&](const Site& start, int64_t site) {
       const int state = draw_any_state(draws_, site, lattice_.states);
-      grow(seed, [&](const Site& member) { set_state(lattice_, spins, member.word, member.bit(), state); });
+      grow(start, [&](const Site& member) { set_state(lattice_, spins, member.word, member.bit(), state); });
     });
   }
 
   // Grows the clusters that have not been.
   void visit_others() {
-    for_each_unvisited([&](const Site& seed, int64_t) { grow(seed, [](const Site&) {}); });
+    for_each_unvisited([&](const Site& start, int64_t) { grow(start, [](const Site&) {}); });
   }
 
-  // Flips clusters with seeds.
-  void flip_seeded(const SeedRule& rule, Bits64* spins) {
+  // Flips clusters with chosen sites.
+  void flip_chosen(const ChoiceRule& rule, Bits64* spins) {
     const bool known = rule.certain && lattice_.states == 2;  // whatever the smallest site draws
     for_each_in(0, rule.tiles.count(lattice_), [&](int64_t tile) {
-      const SitePlace place(lattice_, rule.tiles.seed(lattice_, draws_, tile));
-      const Site seed = site_of(place);
-      if (cells_[seed.word].visited() & seed.bit()) return;
+      const SitePlace place(lattice_, rule.tiles.chosen_site(lattice_, draws_, tile));
+      const Site start = site_of(place);
+      if (cells_[start.word].visited() & start.bit()) return;
       const int old_state = state_at(lattice_, spins, place);
       if (known)
-        grow(seed, [&](const Site& member) {
+        grow(start, [&](const Site& member) {
           set_state(lattice_, spins, member.word, member.bit(), 1 - old_state);
         });
       else
-        flip_grown(rule, seed, old_state, spins);
+        flip_grown(rule, start, old_state, spins);
     });
   }
 
@@ -85,9 +85,9 @@ class SerialClusters {
   }
 
   // Lets a cluster flip when its smallest site is known. Members wait in the words of `waiting`.
-  void flip_grown(const SeedRule& rule, const Site& seed, int old_state, Bits64* spins) {
+  void flip_grown(const ChoiceRule& rule, const Site& start, int old_state, Bits64* spins) {
     std::vector<int64_t> words;
-    grow(seed, [&](const Site& member) {
+    grow(start, [&](const Site& member) {
       Bits64& members = cells_[member.word].waiting();
       if (members == 0) words.push_back(member.word);
       members |= member.bit();
@@ -103,9 +103,9 @@ class SerialClusters {
     }
   }
 
-  // Visits the sites of a cluster, those nearest to the seed first.
+  // Visits the sites of a cluster, those nearest to the start first.
   template <class Visit>
-  void grow(const Site& seed, Visit&& visit) {
+  void grow(const Site& start, Visit&& visit) {
     int64_t size = 0;
     const auto reach = [&](const Site& site) {
       Bits64& visited = cells_[site.word].visited();
@@ -116,7 +116,7 @@ class SerialClusters {
       next_frontier_.push_back(site);
     };
     next_frontier_.clear();
-    reach(seed);
+    reach(start);
     while (!next_frontier_.empty()) {
       std::swap(frontier_, next_frontier_);
       next_frontier_.clear();

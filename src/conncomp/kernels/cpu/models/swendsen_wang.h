@@ -64,7 +64,7 @@ class SwendsenWang {
       const Strip strip = strips_[piece];
       Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
       for (int64_t begin = first_run(strip); begin < end_[piece]; begin += kWord) {
-        checkpoint(kWord);
+        poll(kWord);
         const Index* const entry = parent + begin;
         const Bits64 roots = mask_where(int(std::min<int64_t>(end_[piece] - begin, kWord)),
                                         [=](int p) { return entry[p] < 0; });
@@ -201,7 +201,7 @@ class SwendsenWang {
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
       if (g < 0 || g >= strip.begin) return;
       const bool goes_around = owner == h;
-      checkpoint(lattice_.length[kRowAxis]);
+      poll(lattice_.length[kRowAxis]);
       equal_sites(lattice_, spins, g, h, bonds.data());
       tally.satisfied += count_bits(bonds.data(), columns);
       activate(draws, owner * columns, axis, probabilities_[strip.replica], columns, bonds.data());
@@ -212,7 +212,7 @@ class SwendsenWang {
         forest.unite_rows(g, h, bonds.data());
     };
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
-      checkpoint(1);
+      poll(1);
       for (int axis = 0; axis < kRowAxis; ++axis) {
         const int64_t g = row_before(lattice_, place, axis);
         sew(g, place.row, g, axis);

@@ -72,7 +72,7 @@ struct Wrapping {
 };
 
 // Lets a line of memory come that is read and written soon.
-inline void ask_for(const void* address) {
+inline void prefetch_line(const void* address) {
   __builtin_prefetch(address, 1);
   asm volatile("");  // as GCC leaves out calls of what does nothing but prefetch
 }
@@ -98,10 +98,10 @@ class WindingClusters {
 
   bool has(int64_t site) const { return nodes_[site].link != kEmpty; }
 
-  void prefetch(int64_t site) const { ask_for(nodes_.data() + site); }
+  void prefetch(int64_t site) const { prefetch_line(nodes_.data() + site); }
   // Of a site that was prefetched: its parent. That of others is a line that is in use anyway, as a branch
   // takes longer.
-  void prefetch_parent(int64_t site) const { ask_for(nodes_.data() + std::max(nodes_[site].link, 0)); }
+  void prefetch_parent(int64_t site) const { prefetch_line(nodes_.data() + std::max(nodes_[site].link, 0)); }
 
   // A site's root, and the site's periods as seen from there.
   struct Place {

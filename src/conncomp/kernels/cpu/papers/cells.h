@@ -241,7 +241,7 @@ class GridCells {
       stretch.begin = bounds[i];
       stretch.end = bounds[i + 1];
       if (stretch.begin == stretch.end) continue;
-      checkpoint(int64_t(steps_.size() * (1 + place.size())));
+      poll(int64_t(steps_.size() * (1 + place.size())));
       for (const NumberedStep& step : steps_) add_neighbour(place, stretch.begin, step, stretch.neighbours);
     }
     if ((stretches_by_ends_.size() + 1) * steps_.size() > kKeptNeighbours) stretches_by_ends_.clear();
@@ -271,7 +271,7 @@ class GridCells {
                           {int(step.size() - 1 - first), forward}});
   }
 
-  // Calls body(piece) for a stretch, in pieces between checkpoints.
+  // Calls body(piece) for a stretch, in pieces between polls.
   template <class Body>
   void split_stretch(const CellStretch& stretch, bool forward, int64_t index, int64_t bytes,
                      Body&& body) const {
@@ -279,7 +279,7 @@ class GridCells {
     const int64_t most = std::max<int64_t>(1, kStretch / work);
     for (int64_t begin = 0; begin < length; begin += most) {
       const int64_t end = std::min(begin + most, length);
-      checkpoint((end - begin) * work);
+      poll((end - begin) * work);
       const int64_t x = forward ? stretch.begin + begin : stretch.end - end;
       body(Piece{index + x * row_.index_stride, bytes + x * row_.byte_stride, end - begin,
                  stretch.neighbours});

@@ -5,7 +5,7 @@
 // listed from both ends, so that only its larger end needs to look at it.
 // How: the three phases of the paper, each a loop over all vertices. Every vertex starts under a smaller
 // neighbour, if it has one; then each arc unites its ends; at last every vertex is pointed to its root.
-// Variants are those of the paper and of cuda/papers/ecl.cuh: how to start (init = 1: alone, 2: under the
+// Variants are those of the paper and of cuda/graph/ecl.cuh: how to start (init = 1: alone, 2: under the
 // smallest neighbour, 3: under the first smaller one), which pointers to jump in the middle (jump, see
 // union_find.h) and at the end (finish, see finish_path). One thread runs the paper's serial code, without
 // atomic operations.
@@ -70,7 +70,7 @@ void with_choice(int choice, Body&& body) {
 // Counts steps as work: without jumping, one path may be as long as the graph.
 struct WatchedPath {
   void start() {}
-  void step() { checkpoint(1); }
+  void step() { poll(1); }
 };
 
 template <class Pointer, class Vertex, class Index>
@@ -81,7 +81,7 @@ void ecl_start_rows(const Rows<Pointer, Vertex> rows, bool concurrent, int init,
       rows.for_each_neighbour(v, [&](Vertex u) { start = std::min(start, Index(u)); });
     else if (init == 3)
       for (int64_t arc = rows.begin(v), end = rows.begin(v + 1); arc < end && start == Index(v); ++arc) {
-        checkpoint(1);
+        poll(1);
         const Vertex u = rows.target(arc);
         if (is_vertex(u, v)) start = Index(u);  // one of the v smaller vertices
       }

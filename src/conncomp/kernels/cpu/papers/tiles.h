@@ -50,14 +50,14 @@ inline void search_tile(const TileLinks& links, std::vector<int>& first) {
   const int cells = int(first.size());
   std::vector<int> queue;
   std::fill(first.begin(), first.end(), kUnseen);
-  for (int seed = 0; seed < cells; ++seed) {
-    if (first[seed] != kUnseen) continue;
-    first[seed] = seed;
-    queue.assign(1, seed);
+  for (int start = 0; start < cells; ++start) {
+    if (first[start] != kUnseen) continue;
+    first[start] = start;
+    queue.assign(1, start);
     for (size_t taken = 0; taken < queue.size(); ++taken)
       links.for_each_of(queue[taken], [&](int neighbour) {
         if (first[neighbour] != kUnseen) return;
-        first[neighbour] = seed;
+        first[neighbour] = start;
         queue.push_back(neighbour);
       });
   }
@@ -89,7 +89,7 @@ inline void self_label_tile(const TileLinks& links, std::vector<int>& first) {
   for (int cell = 0; cell < cells; ++cell) first[cell] = cell;
   for (bool changed = true; changed;) {
     changed = false;
-    checkpoint(int64_t(links.linked.size()) + cells);
+    poll(int64_t(links.linked.size()) + cells);
     for (int cell = 0; cell < cells; ++cell)
       links.for_each_of(cell, [&](int neighbour) {
         if (neighbour < cell || first[cell] == first[neighbour]) return;
@@ -132,7 +132,7 @@ class TileShape {
         }
       links_.end[cell] = int(links_.linked.size());
     });
-    checkpoint(int64_t(links_.linked.size() + index_.size()));
+    poll(int64_t(links_.linked.size() + index_.size()));
     if (local == TileLabelling::kSelfLabelling)
       self_label_tile(links_, first_);
     else if (local == TileLabelling::kBreadthFirst)

@@ -38,7 +38,7 @@ class GrowingArray {
     data_.release();
     data_.reset(static_cast<T*>(memory));
     room_ = room;
-    ask_for_huge_pages();
+    request_huge_pages();
   }
 
   // Adds entries that are not initialised; returns the first of them.
@@ -54,7 +54,7 @@ class GrowingArray {
   static constexpr int64_t kFewest = 64;
 
   // They spare most of the misses of where pages are, as entries are read here and there.
-  void ask_for_huge_pages() {
+  void request_huge_pages() {
 #ifdef __linux__
     constexpr uintptr_t kHugePage = uintptr_t(1) << 21;
     const uintptr_t begin = (uintptr_t(data()) + kHugePage - 1) / kHugePage * kHugePage;

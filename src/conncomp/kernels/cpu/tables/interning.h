@@ -177,7 +177,7 @@ class Interning {
   // Fills a block of probes for key(0), key(1), ..., and asks for the memory that numbers are told by.
   template <class KeyOf>
   void approach(int64_t count, KeyOf key, Probe* probes) const {
-    checkpoint(count);
+    poll(count);
     for (int64_t i = 0; i < count; ++i) {
       probes[i].key = key(i);
       probes[i].hash = ids_.hash(probes[i].key);
@@ -217,7 +217,7 @@ class Interning {
     std::array<uint64_t, kBlock> hashes;
     for (int64_t first = 0; first < size(); first += kBlock) {
       const int64_t count = std::min(kBlock, size() - first);
-      checkpoint(count);
+      poll(count);
       for (int64_t i = 0; i < count; ++i) {
         hashes[i] = ids_.hash(ids_.key(first + i));
         table_.approach(table_.bucket(hashes[i]));

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/core/numbering.cuh"
 # Of what makes and numbers words of roots, here and in the defaults for arrays.

@@ -7,7 +7,7 @@
 // and written once, and a bit for each; for each end two atomic additions.
 #pragma once
 
-#include "cuda/core/meeting.cuh"
+#include "cuda/core/barrier.cuh"
 #include "cuda/core/scan.cuh"
 #include "cuda/graph/signatures.cuh"
 
@@ -37,10 +37,10 @@ struct Share {
 // Returns the sum of `value` over all threads of the blocks before this one, and lets `total` be that of all
 // blocks. All blocks meet.
 __device__ inline int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums_of_blocks,
-                                    GridMeeting& meeting) {
+                                    GridBarrier& barrier) {
   value = block_sum<kStrongThreads>(value);
   if (threadIdx.x == 0) sums_of_blocks[blockIdx.x] = value;
-  meeting.wait();
+  barrier.wait();
   total = sum_of_first<kStrongThreads>(gridDim.x, sums_of_blocks);
   return sum_of_first<kStrongThreads>(blockIdx.x, sums_of_blocks);
 }
@@ -49,7 +49,7 @@ __device__ inline int64_t grid_scan(int64_t value, int64_t& total, int64_t* sums
 // target) says; returns how many there are. All blocks meet.
 template <class Vertex, class Keeps, class Write>
 CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kept_arcs,
-                                 uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridMeeting& meeting,
+                                 uint32_t* bits_of_arcs, int64_t* sums_of_blocks, GridBarrier& barrier,
                                  Keeps keeps, Write write) {
   const Share share(arcs.count, kSmallestShare);
   int64_t kept_by_thread = 0;
@@ -61,7 +61,7 @@ CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kep
     kept_by_thread += keep;
   }
   int64_t all;
-  int64_t before = grid_scan(kept_by_thread, all, sums_of_blocks, meeting);
+  int64_t before = grid_scan(kept_by_thread, all, sums_of_blocks, barrier);
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
     const int64_t arc = row + int(threadIdx.x);
     const bool keep = arc < share.end && bits_of_arcs[arc / kWarp] >> lane() & 1;
@@ -70,7 +70,7 @@ CONNCOMP_PHASE int64_t keep_arcs(ArcList<const Vertex> arcs, ArcList<Vertex> kep
     if (keep) write(arcs.sources[arc], arcs.targets[arc], kept_arcs.sources[place], kept_arcs.targets[place]);
     before += kept_in_row;
   }
-  meeting.wait();
+  barrier.wait();
   return all;
 }
 
@@ -86,11 +86,11 @@ struct EndsOfVertices {
 
 // From the lengths of rows to where they begin. All blocks meet.
 __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_of_blocks,
-                              GridMeeting& meeting) {
+                              GridBarrier& barrier) {
   const Share share(vertices);
   int64_t sum = 0, all;
   for (int64_t v = share.begin + int(threadIdx.x); v < share.end; v += kStrongThreads) sum += lengths[v];
-  int64_t before = grid_scan(sum, all, sums_of_blocks, meeting);
+  int64_t before = grid_scan(sum, all, sums_of_blocks, barrier);
   for (int64_t row = share.begin; row < share.end; row += kStrongThreads) {
     const int64_t v = row + int(threadIdx.x);
     const int length = v < share.end ? int(lengths[v]) : 0;
@@ -99,7 +99,7 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
     if (v < share.end) lengths[v] = begin;
     before += length_of_row;
   }
-  meeting.wait();
+  barrier.wait();
 }
 
 // Sorts the ends of arcs by where they start. A row begins where that of the vertex before ends: there is an
@@ -107,17 +107,17 @@ __device__ inline void add_up(int64_t vertices, int64_t* lengths, int64_t* sums_
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* starts, const Vertex* ends,
                                                 int64_t vertices, int64_t* begins, Vertex* sorted,
-                                                int64_t* sums_of_blocks, GridMeeting& meeting) {
+                                                int64_t* sums_of_blocks, GridBarrier& barrier) {
   int64_t* const row_ends = begins + 1;
   for (int64_t v = grid_thread(); v <= vertices; v += grid_threads()) begins[v] = 0;
-  meeting.wait();
+  barrier.wait();
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
     Current::fetch_add(row_ends + starts[arc], int64_t(1));
-  meeting.wait();
-  add_up(vertices, row_ends, sums_of_blocks, meeting);
+  barrier.wait();
+  add_up(vertices, row_ends, sums_of_blocks, barrier);
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
     sorted[Current::fetch_add(row_ends + starts[arc], int64_t(1))] = ends[arc];
-  meeting.wait();
+  barrier.wait();
   return {begins, row_ends, sorted};
 }
 
@@ -125,15 +125,15 @@ CONNCOMP_PHASE EndsOfVertices<Vertex> sort_ends(int64_t arcs, const Vertex* star
 template <class Vertex>
 CONNCOMP_PHASE EndsOfVertices<Vertex> rows_in_order(ArcList<const Vertex> arcs, int64_t vertices,
                                                     int64_t* begins, int64_t* row_ends,
-                                                    GridMeeting& meeting) {
+                                                    GridBarrier& barrier) {
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) begins[v] = row_ends[v] = 0;
-  meeting.wait();
+  barrier.wait();
   for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
     const Vertex u = arcs.sources[arc];
     if (arc == 0 || arcs.sources[arc - 1] != u) begins[u] = arc;
     if (arc + 1 == arcs.count || arcs.sources[arc + 1] != u) row_ends[u] = arc + 1;
   }
-  meeting.wait();
+  barrier.wait();
   return {begins, row_ends, arcs.targets};
 }
 

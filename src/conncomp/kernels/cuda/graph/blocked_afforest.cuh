@@ -21,8 +21,8 @@
 
 #include "core/union_find.h"
 #include "cuda/core/warp.cuh"
+#include "cuda/graph/ecl.cuh"
 #include "cuda/graph/giant_guess.cuh"
-#include "cuda/papers/ecl.cuh"
 
 namespace conncomp {
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
+from conncomp.kernels.cuda.graph import ecl
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
-from conncomp.kernels.cuda.papers import ecl
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/blocked_afforest.cuh"
 LOCAL_THREADS, GUESSERS, THREADS = 1024, 256, 256

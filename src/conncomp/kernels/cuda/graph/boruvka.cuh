@@ -30,11 +30,11 @@
 #include "core/union_find.h"
 #include "core/vertices.h"
 #include "core/weight_order.h"
-#include "cuda/core/meeting.cuh"
+#include "cuda/core/barrier.cuh"
 #include "cuda/core/scan.cuh"
 #include "cuda/graph/check.cuh"
+#include "cuda/graph/ecl.cuh"
 #include "cuda/graph/giant_guess.cuh"
-#include "cuda/papers/ecl.cuh"
 
 namespace conncomp {
 
@@ -136,7 +136,7 @@ struct ForestEdge {
 // and where they meet.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
-  uint32_t meeting[GridMeeting::kWords];
+  uint32_t barrier[GridBarrier::kWords];
 };
 
 template <class Key>
@@ -371,7 +371,7 @@ __global__ void __launch_bounds__(kForestThreads)
   const bool from_smaller_end = *imbalance == 0;
   const Key bound = key_range == kAllKeys ? Key(0) : *limit;
   if (grid_thread() == 0)
-    for (uint32_t& word : counters->meeting) word = 0;
+    for (uint32_t& word : counters->barrier) word = 0;
   if (key_range == kKeysAboveLimit && from_smaller_end && *disorder == 0) return;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
     if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
@@ -457,7 +457,7 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
                  ForestCounters* counters) {
   using Key = typename Keys::Key;
   const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
-  GridMeeting meeting(counters->meeting);
+  GridBarrier barrier(counters->barrier);
   ForestEdge<Index, Key>*list = first_list, *other_list = second_list;
   Key *least = first_least, *other_least = second_least;
   int now = 0;
@@ -465,15 +465,15 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     if (count > arcs) count = arcs;  // for which there was room
     choose_edges(keys, list, count, least, parent, chosen);
     for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) other_least[v] = kNoKey<Key>;
-    meeting.wait();
+    barrier.wait();
     int64_t* const other_count = &counters->edges[1 - now].count;
     for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
       const int64_t i = begin + threadIdx.x;
       list_between_trees(i < count, i < count ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, parent,
                          other_least, other_list, other_count);
     }
-    meeting.wait();
-    // Nobody adds to it before the next meeting but one.
+    barrier.wait();
+    // Nobody adds to it before the next barrier but one.
     if (grid_thread() == 0) Current::store(&counters->edges[now].count, int64_t(0));
     ForestEdge<Index, Key>* const full = other_list;
     other_list = list, list = full;

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
 THREADS, SPAN, SAMPLES, GUESSERS, ARCS_OF_WORD = 256, 4096, 1024, 256, 32

@@ -22,7 +22,7 @@ constexpr int kVerticesOfWord = 16;
 // What the blocks share beside arcs; 0 at first, but for the pivot and the member.
 template <class Vertex>
 struct StrongState {
-  uint32_t meeting[GridMeeting::kWords];
+  uint32_t barrier[GridBarrier::kWords];
   int64_t reaches[2];  // how often the even and the odd sweeps of searches have reached a vertex
   int64_t queued[3];   // how many vertices are trimmed in each of three levels in turns
   Vertex pivot;        // or -1
@@ -81,11 +81,11 @@ struct Searches : BitPairs<Vertex> {
 
   // Passes them along the arc u -> v, and adds to `reaches`; returns whether it may have to do so again.
   __device__ bool pass_along(Vertex u, Vertex v, int& reaches) const {
-    const uint32_t of_u = of(u), of_v = of(v);
-    const uint32_t new_of_v = of_u & ~of_v & kForward, new_of_u = of_v & ~of_u & kBackward;
-    if (new_of_v) add(v, new_of_v), ++reaches;
-    if (new_of_u) add(u, new_of_u), ++reaches;
-    return !((of_v | new_of_v) & kForward) || !((of_u | new_of_u) & kBackward);
+    const uint32_t u_reach = of(u), v_reach = of(v);
+    const uint32_t new_v_reach = u_reach & ~v_reach & kForward, new_u_reach = v_reach & ~u_reach & kBackward;
+    if (new_v_reach) add(v, new_v_reach), ++reaches;
+    if (new_u_reach) add(u, new_u_reach), ++reaches;
+    return !((v_reach | new_v_reach) & kForward) || !((u_reach | new_u_reach) & kBackward);
   }
 };
 
@@ -116,13 +116,13 @@ __device__ inline int sweep_searches(const ArcList<const Vertex>& arcs, const Se
 // Searches from the pivot, which has both bits already; returns whether the searches have come to their end.
 template <class Vertex>
 CONNCOMP_PHASE bool search(ArcList<const Vertex> arcs, int64_t vertices, Searches<Vertex> searches,
-                           uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridMeeting& meeting) {
+                           uint32_t* bits_of_arcs, StrongState<Vertex>* state, GridBarrier& barrier) {
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const int reaches = sweep_searches(arcs, searches, bits_of_arcs, sweep == 0);
     const int64_t sum = warp_sum(int64_t(reaches));
     // Of two sums in turns, nobody adds to the one that is read, so that all blocks decide alike.
     if (lane() == 0 && sum > 0) Current::fetch_add(state->reaches + sweep % 2, sum);
-    if (!meeting.any(reaches > 0)) return true;
+    if (!barrier.any(reaches > 0)) return true;
     const int64_t reached = Current::load(state->reaches + sweep % 2) + 1;
     if (reached < vertices / kReachedOfVertices && reached >> sweep == 0) return false;
   }

@@ -79,9 +79,10 @@ struct Signatures {
   }
   // Whether u -> v may be within a component that is not told yet, once signatures are final.
   __device__ bool may_join(Vertex u, Vertex v) const {
-    const Signature<Vertex> of_u = of(u), of_v = of(v);
-    return of_u.ancestors.low != of_u.descendants.low && of_u.ancestors == of_v.ancestors &&
-           of_u.descendants == of_v.descendants;
+    const Signature<Vertex> u_signature = of(u), v_signature = of(v);
+    return u_signature.ancestors.low != u_signature.descendants.low &&
+           u_signature.ancestors == v_signature.ancestors &&
+           u_signature.descendants == v_signature.descendants;
   }
 };
 
@@ -97,15 +98,15 @@ enum class Jumps { kTogether, kApart, kByVertices };
 template <int count, class Vertex>
 __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Vertex (&u)[count],
                                const Vertex (&v)[count]) {
-  Signature<Vertex> of_u[count], of_v[count];
+  Signature<Vertex> u_signature[count], v_signature[count];
 #pragma unroll
-  for (int k = 0; k < count; ++k) of_u[k] = signatures.of(u[k]), of_v[k] = signatures.of(v[k]);
+  for (int k = 0; k < count; ++k) u_signature[k] = signatures.of(u[k]), v_signature[k] = signatures.of(v[k]);
   bool changed = false;
 #pragma unroll
   for (int k = 0; k < count; ++k) {
-    changed |= signatures.widen(v[k], kAlong, of_v[k].ancestors, of_u[k].ancestors);
-    Range<Vertex> descendants = of_v[k].descendants;
-    const Range<Vertex>& seen = of_u[k].descendants;
+    changed |= signatures.widen(v[k], kAlong, v_signature[k].ancestors, u_signature[k].ancestors);
+    Range<Vertex> descendants = v_signature[k].descendants;
+    const Range<Vertex>& seen = u_signature[k].descendants;
     if (!__any_sync(kAllLanes, descendants.low < seen.low || descendants.high > seen.high)) continue;
     const auto [is_first, length] = stretch_of(u[k]);
     descendants.low = over_stretch(descendants.low, length, [](Vertex a, Vertex b) { return a < b ? a : b; });
@@ -120,13 +121,13 @@ __device__ inline bool pass_on(const Signatures<Vertex>& signatures, const Verte
 // have changed anything.
 template <class Vertex>
 __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
-  const Signature<Vertex> of_v = signatures.of(v);
-  Range<Vertex> ancestors = signatures.of(of_v.ancestors.low).ancestors;
-  ancestors.include(signatures.of(of_v.ancestors.high).ancestors);
-  Range<Vertex> descendants = signatures.of(of_v.descendants.low).descendants;
-  descendants.include(signatures.of(of_v.descendants.high).descendants);
-  const bool changed = signatures.widen(v, kAlong, of_v.ancestors, ancestors);
-  return signatures.widen(v, kAgainst, of_v.descendants, descendants) || changed;
+  const Signature<Vertex> v_signature = signatures.of(v);
+  Range<Vertex> ancestors = signatures.of(v_signature.ancestors.low).ancestors;
+  ancestors.include(signatures.of(v_signature.ancestors.high).ancestors);
+  Range<Vertex> descendants = signatures.of(v_signature.descendants.low).descendants;
+  descendants.include(signatures.of(v_signature.descendants.high).descendants);
+  const bool changed = signatures.widen(v, kAlong, v_signature.ancestors, ancestors);
+  return signatures.widen(v, kAgainst, v_signature.descendants, descendants) || changed;
 }
 
 // Passes what is known along the arc u -> v, and on to the ancestors of u and the descendants of v; returns
@@ -134,24 +135,28 @@ __device__ inline bool jump(const Signatures<Vertex>& signatures, Vertex v) {
 template <class Vertex>
 __device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u, Vertex v, Jumps jumps) {
   const bool together = jumps == Jumps::kTogether;
-  const Signature<Vertex> of_u = signatures.of(u), of_v = signatures.of(v);
-  const Vertex low_ancestor = of_u.ancestors.low, high_ancestor = of_u.ancestors.high;
-  const Vertex low_descendant = of_v.descendants.low, high_descendant = of_v.descendants.high;
+  const Signature<Vertex> u_signature = signatures.of(u), v_signature = signatures.of(v);
+  const Vertex low_ancestor = u_signature.ancestors.low, high_ancestor = u_signature.ancestors.high;
+  const Vertex low_descendant = v_signature.descendants.low, high_descendant = v_signature.descendants.high;
   // All loads are under way before the first is waited for.
-  const Signature<Vertex> of_low_ancestor = low_ancestor == u ? of_u : signatures.of(low_ancestor);
-  const Signature<Vertex> of_high_ancestor = high_ancestor == u ? of_u : signatures.of(high_ancestor);
-  const Signature<Vertex> of_low_descendant = low_descendant == v ? of_v : signatures.of(low_descendant);
-  const Signature<Vertex> of_high_descendant = high_descendant == v ? of_v : signatures.of(high_descendant);
+  const Signature<Vertex> low_ancestor_signature =
+      low_ancestor == u ? u_signature : signatures.of(low_ancestor);
+  const Signature<Vertex> high_ancestor_signature =
+      high_ancestor == u ? u_signature : signatures.of(high_ancestor);
+  const Signature<Vertex> low_descendant_signature =
+      low_descendant == v ? v_signature : signatures.of(low_descendant);
+  const Signature<Vertex> high_descendant_signature =
+      high_descendant == v ? v_signature : signatures.of(high_descendant);
   // The ancestors of an ancestor are some of u as well, and the descendants of a descendant some of v.
-  Range<Vertex> ancestors = of_u.ancestors, descendants = of_v.descendants;
-  ancestors.include(of_low_ancestor.ancestors, true, together);
-  ancestors.include(of_high_ancestor.ancestors, together, true);
-  descendants.include(of_low_descendant.descendants, true, together);
-  descendants.include(of_high_descendant.descendants, together, true);
-  bool changed = signatures.widen(u, kAlong, of_u.ancestors, ancestors);
-  changed |= signatures.widen(v, kAlong, of_v.ancestors, ancestors);
-  changed |= signatures.widen(u, kAgainst, of_u.descendants, descendants);
-  changed |= signatures.widen(v, kAgainst, of_v.descendants, descendants);
+  Range<Vertex> ancestors = u_signature.ancestors, descendants = v_signature.descendants;
+  ancestors.include(low_ancestor_signature.ancestors, true, together);
+  ancestors.include(high_ancestor_signature.ancestors, together, true);
+  descendants.include(low_descendant_signature.descendants, true, together);
+  descendants.include(high_descendant_signature.descendants, together, true);
+  bool changed = signatures.widen(u, kAlong, u_signature.ancestors, ancestors);
+  changed |= signatures.widen(v, kAlong, v_signature.ancestors, ancestors);
+  changed |= signatures.widen(u, kAgainst, u_signature.descendants, descendants);
+  changed |= signatures.widen(v, kAgainst, v_signature.descendants, descendants);
   // What reaches u reaches the descendants of v, and what v reaches is reached by the ancestors of u.
   const auto tell = [&](Vertex w, int direction, const Range<Vertex>& seen, const Range<Vertex>& known,
                         bool with_low, bool with_high) {
@@ -160,13 +165,13 @@ __device__ inline bool pass_along(const Signatures<Vertex>& signatures, Vertex u
     changed |= signatures.widen(w, direction, seen, more);
   };
   if (low_ancestor != u)
-    tell(low_ancestor, kAgainst, of_low_ancestor.descendants, descendants, true, together);
+    tell(low_ancestor, kAgainst, low_ancestor_signature.descendants, descendants, true, together);
   if (high_ancestor != u)
-    tell(high_ancestor, kAgainst, of_high_ancestor.descendants, descendants, together, true);
+    tell(high_ancestor, kAgainst, high_ancestor_signature.descendants, descendants, together, true);
   if (low_descendant != v)
-    tell(low_descendant, kAlong, of_low_descendant.ancestors, ancestors, true, together);
+    tell(low_descendant, kAlong, low_descendant_signature.ancestors, ancestors, true, together);
   if (high_descendant != v)
-    tell(high_descendant, kAlong, of_high_descendant.ancestors, ancestors, together, true);
+    tell(high_descendant, kAlong, high_descendant_signature.ancestors, ancestors, together, true);
   return changed;
 }
 

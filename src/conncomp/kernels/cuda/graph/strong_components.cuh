@@ -24,7 +24,7 @@
 // Cost: rounds of steps 3 and 4 are about the logarithm of the number of components on a path. Memory: 4
 // words for each arc, 8 for each vertex, and some bits. The host never waits. Source: Fleischer, Hendrickson
 // and Pinar 2000 for step 1, Kahn 1962 for step 2, Alabandi, Sands, Biros and Burtscher 2023 (ECL-SCC) for
-// step 3; bits, shares, marks, jumps by vertices and meetings are ours.
+// step 3; bits, shares, marks, jumps by vertices and barriers are ours.
 #pragma once
 
 #include "cuda/graph/roots.cuh"
@@ -36,7 +36,7 @@ namespace conncomp {
 // As many of a multiprocessor, on every kind of GPU, as leave a thread the registers that it needs.
 constexpr int kStrongBlocks = resident_blocks(kStrongThreads) < 3 ? resident_blocks(kStrongThreads) : 3;
 constexpr int kArcsAtOnce = 2;        // that a thread has under way
-constexpr int kArcSweeps = 8;         // over the arcs, between two meetings
+constexpr int kArcSweeps = 8;         // over the arcs, between two barriers
 constexpr int64_t kFewArcs = 16;      // for so many vertices one, so that trimming does not pay
 constexpr int64_t kFewTrimmed = 256;  // of so many vertices one, so that arcs need not be listed anew
 constexpr int64_t kManyArcs = 4;      // a vertex, so that jumps by vertices cost less
@@ -73,13 +73,13 @@ CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Sha
 }
 
 // Widens signatures by sweeps over the arcs, each block over its share; returns whether they are final
-// after at most so many meetings. All blocks meet.
+// after at most so many barriers. All blocks meet.
 template <class Vertex>
 __device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t vertices,
-                                   const Signatures<Vertex>& signatures, Jumps jumps, int64_t most_meetings,
-                                   GridMeeting& meeting) {
+                                   const Signatures<Vertex>& signatures, Jumps jumps, int64_t most_barriers,
+                                   GridBarrier& barrier) {
   const Share share(arcs.count, kSmallestShare), share_of_vertices(vertices);
-  for (int meetings = 0; meetings < most_meetings; ++meetings) {
+  for (int barriers = 0; barriers < most_barriers; ++barriers) {
     bool changed = false;
     for (int sweep = 0; sweep < kArcSweeps; ++sweep) {
       const bool sweep_changed = jumps == Jumps::kByVertices
@@ -88,7 +88,7 @@ __device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t ve
       changed |= sweep_changed;
       if (!__syncthreads_or(sweep_changed)) break;
     }
-    if (!meeting.any(changed)) return true;
+    if (!barrier.any(changed)) return true;
   }
   return false;
 }
@@ -96,19 +96,19 @@ __device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t ve
 // The ends of arcs know themselves only. All blocks meet.
 template <class Vertex>
 __device__ inline void reset_ends(const ArcList<const Vertex>& arcs, const Signatures<Vertex>& signatures,
-                                  GridMeeting& meeting) {
+                                  GridBarrier& barrier) {
   for (int64_t arc = grid_thread(); arc < arcs.count; arc += grid_threads()) {
     signatures.reset(arcs.sources[arc]);
     signatures.reset(arcs.targets[arc]);
   }
-  meeting.wait();
+  barrier.wait();
 }
 
 // The given arcs may be in the first list; the lists are memory for as many ends in each. All blocks run at
 // the same time.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    strong_components(int64_t vertices, int64_t count, int64_t most_meetings, bool are_paths,
+    strong_components(int64_t vertices, int64_t count, int64_t most_barriers, bool are_paths,
                       bool are_in_order, const Vertex* given_sources, const Vertex* given_targets,
                       Vertex* first_list, Vertex* second_list, Vertex* third_list, Vertex* fourth_list,
                       int64_t* row_ends, uint32_t* bits, uint32_t* words_of_searches,
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   __shared__ Vertex queue_vertices[kStrongThreads / kWarp][2 * kWarp];
   __shared__ uint8_t queue_directions[kStrongThreads / kWarp][2 * kWarp];
   __shared__ LocalQueue<Vertex> local_queue;
-  GridMeeting meeting(state->meeting);
+  GridBarrier barrier(state->barrier);
   const Signatures<Vertex> signatures{signature_entries};
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   ArcList<const Vertex> arcs{given_sources, given_targets, count};
   ArcList<Vertex> next{third_list, fourth_list, 0}, spare{first_list, second_list, 0};
   const auto keep = [&](auto keeps, auto write) {
-    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, meeting, keeps, write);
+    const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
     arcs = {next.sources, next.targets, kept};
     const ArcList<Vertex> full = next;
     next = spare, spare = full;
@@ -135,18 +135,18 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   for (int64_t word = grid_thread(); word * kVerticesOfWord < vertices; word += grid_threads())
     words_of_searches[word] =
         pivot >= 0 && word == pivot / kVerticesOfWord ? kBoth << 2 * int(pivot % kVerticesOfWord) : 0;
-  meeting.wait();
+  barrier.wait();
   Vertex member = 0;
   bool is_complete = true;
   if (pivot >= 0) {
-    is_complete = search(arcs, vertices, searches, bits, state, meeting);
+    is_complete = search(arcs, vertices, searches, bits, state, barrier);
     find_member(vertices, searches, state);
-    meeting.wait();
+    barrier.wait();
     member = Current::load(&state->member);
     keep(
         [=](Vertex u, Vertex v) {
-          const uint32_t of_u = searches.of(u), of_v = searches.of(v);
-          return is_complete ? of_u == of_v && of_u != kBoth : (of_u & of_v) != kBoth;
+          const uint32_t u_reach = searches.of(u), v_reach = searches.of(v);
+          return is_complete ? u_reach == v_reach && u_reach != kBoth : (u_reach & v_reach) != kBoth;
         },
         [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {
           source = searches.of(u) == kBoth ? member : u;
@@ -159,45 +159,45 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
     Trimming<Vertex> trimming(rows, vertices, signature_entries, signature_entries + vertices, state->queued,
                               local_queue);
-    if (trim(trimming, arcs.count, starts, ends, meeting) < vertices / kFewTrimmed) return;
+    if (trim(trimming, arcs.count, starts, ends, barrier) < vertices / kFewTrimmed) return;
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);
   };
   const int64_t untrimmed = arcs.count;
   if (untrimmed > vertices / kFewArcs && untrimmed < kManyArcs * vertices)
     trim_rows(are_in_order && is_complete
-                  ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, meeting)
+                  ? rows_in_order(arcs, vertices, row_ends, row_ends + vertices, barrier)
                   : sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources,
-                              sums_of_blocks, meeting),
+                              sums_of_blocks, barrier),
               arcs.sources, arcs.targets);
   if (arcs.count > vertices / kFewArcs && arcs.count <= untrimmed / 2)
     trim_rows(sort_ends(arcs.count, arcs.targets, arcs.sources, vertices, row_ends, next.sources,
-                        sums_of_blocks, meeting),
+                        sums_of_blocks, barrier),
               arcs.targets, arcs.sources);
 
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
     signatures.put_into(Vertex(v), searches.of(Vertex(v)) == kBoth ? member : Vertex(v));
-  meeting.wait();
+  barrier.wait();
   Jumps jumps = Jumps::kTogether;
   while (arcs.count > 0) {
     const Jumps first_jumps = arcs.count >= kManyArcs * vertices ? Jumps::kByVertices : jumps;
-    bool is_final = settle_arcs(arcs, vertices, signatures, first_jumps, most_meetings, meeting);
+    bool is_final = settle_arcs(arcs, vertices, signatures, first_jumps, most_barriers, barrier);
     if (!is_final && are_paths) {
       jumps = jumps == Jumps::kTogether ? Jumps::kApart : Jumps::kTogether;
-      reset_ends(arcs, signatures, meeting);
-      is_final = settle_arcs(arcs, vertices, signatures, jumps, most_meetings, meeting);
+      reset_ends(arcs, signatures, barrier);
+      is_final = settle_arcs(arcs, vertices, signatures, jumps, most_barriers, barrier);
     }
     if (!is_final) {
       // Nothing is kept in the next list yet.
       const EndsOfVertices<Vertex> rows[kDirections] = {
           sort_ends(arcs.count, arcs.sources, arcs.targets, vertices, row_ends, next.sources, sums_of_blocks,
-                    meeting),
+                    barrier),
           sort_ends(arcs.count, arcs.targets, arcs.sources, vertices, row_ends + vertices + 1, next.targets,
-                    sums_of_blocks, meeting)};
+                    sums_of_blocks, barrier)};
       open_vertices(vertices, rows, bits, words_of_searches);
-      meeting.wait();
+      barrier.wait();
       WorkQueue<Vertex> queue{queue_vertices[threadIdx.x / kWarp], queue_directions[threadIdx.x / kWarp], 0};
       Widening<Vertex> widening(vertices, signatures, rows, bits, words_of_searches, queue);
-      settle_vertices(widening, meeting);
+      settle_vertices(widening, barrier);
     }
     keep([=](Vertex u, Vertex v) { return signatures.may_join(u, v); },
          [=](Vertex u, Vertex v, Vertex& source, Vertex& target) {

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.graph.arcs import list_arcs, vertex_dtype
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/strong_components.cuh"
 THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
@@ -22,7 +22,7 @@ STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.
-ARC_MEETINGS, PATH_DEGREE = (3, 6), 1.125
+ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
 # How many standard deviations of random graphs the longest of the sampled rows is above the mean
 # where a search for a giant is worth its time.
 DEVIATIONS = 2.5
@@ -72,7 +72,7 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
     sizes = (
         vertices,
         arcs,
-        ARC_MEETINGS[are_paths],
+        ARC_BARRIERS[are_paths],
         np.bool_(are_paths),
         np.bool_(indptr is not None),
     )

@@ -9,9 +9,9 @@
 //      0 -> 1 -> 2 -> 4      awaited: 0 1 2 1 1      level 0 of the queue: 0
 //      0 -> 3 -> 2           steps of its block: 0, then 1 and 3, then 2, then 4
 //
-// Where levels are thin, there would be a meeting for every few vertices; so it is given up, and what is not
+// Where levels are thin, there would be a barrier for every few vertices; so it is given up, and what is not
 // trimmed is left to the signatures. Cost: an atomic addition for each arc and a subtraction for each that is
-// taken away; a meeting for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon,
+// taken away; a barrier for kLocalSteps vertices of the longest path. Source: Kahn 1962; McLendon,
 // Hendrickson, Plimpton and Rauchwerger 2005 trim before they search.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace conncomp {
 
-constexpr int kLocalSteps = 16;          // of a block, between two meetings
+constexpr int kLocalSteps = 16;          // of a block, between two barriers
 constexpr int kReleasedAtOnce = 4;       // by arcs that a thread has under way
 constexpr int kPatience = 4;             // levels before thin ones end it
 constexpr int64_t kThinLevel = 256;      // vertices
@@ -48,15 +48,15 @@ class Trimming {
 
   // Trims what can be reached through wide levels. `ends` of all arcs are where the rows lead. All blocks
   // meet.
-  __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridMeeting& meeting) {
+  __device__ int64_t run(int64_t arcs, const Vertex* starts, const Vertex* ends, GridBarrier& barrier) {
     if (grid_thread() < 3) queued_[grid_thread()] = 0;
     for (int64_t v = grid_thread(); v < vertices_; v += grid_threads()) awaited_[v] = 0;
-    meeting.wait();
+    barrier.wait();
     for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads())
       if (starts[arc] != ends[arc]) Current::fetch_add(awaited_ + ends[arc], Vertex(1));
-    meeting.wait();
+    barrier.wait();
     queue_first();
-    for (int level = 0; end_of_level(level, meeting); ++level) {
+    for (int level = 0; end_of_level(level, barrier); ++level) {
       const Share share(end_ - begin_);
       for (int64_t first = begin_ + share.begin; first < begin_ + share.end; first += kStrongThreads)
         go_on_from(first, begin_ + share.end);
@@ -66,9 +66,9 @@ class Trimming {
 
  private:
   // The level that was queued becomes the one to go through; whether that is worth it. Of three counters one
-  // is added to, one is read after the meeting, and one is cleared for the next level.
-  __device__ bool end_of_level(int level, GridMeeting& meeting) {
-    meeting.wait();
+  // is added to, one is read after the barrier, and one is cleared for the next level.
+  __device__ bool end_of_level(int level, GridBarrier& barrier) {
+    barrier.wait();
     begin_ = end_;
     end_ += Current::load(queued_ + level % 3);
     turn_ = (level + 1) % 3;
@@ -158,8 +158,8 @@ class Trimming {
 
 template <class Vertex>
 CONNCOMP_PHASE int64_t trim(Trimming<Vertex> trimming, int64_t arcs, const Vertex* starts, const Vertex* ends,
-                            GridMeeting& meeting) {
-  return trimming.run(arcs, starts, ends, meeting);
+                            GridBarrier& barrier) {
+  return trimming.run(arcs, starts, ends, barrier);
 }
 
 }  // namespace conncomp

@@ -17,7 +17,7 @@ namespace conncomp {
 
 // Knowledge that has come later jumps only where all vertices pass on again, so they do now and then.
 constexpr int kMarkedSweeps = 64;    // of a block, before all meet
-constexpr int kMarkedMeetings = 64;  // before all open vertices pass on
+constexpr int kMarkedBarriers = 64;  // before all open vertices pass on
 
 // Work that a warp has before it: at most two pieces for each of its threads, so that all have some where few
 // vertices have any.
@@ -138,9 +138,9 @@ class Widening {
 
 // Widens signatures until they are final. All blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridMeeting& meeting) {
-  while (meeting.any(widening.pass_on(true)))
-    for (int meetings = 0; meetings < kMarkedMeetings && meeting.any(widening.pass_on(false)); ++meetings) {
+CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
+  while (barrier.any(widening.pass_on(true)))
+    for (int barriers = 0; barriers < kMarkedBarriers && barrier.any(widening.pass_on(false)); ++barriers) {
     }
 }
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/grid/tiled_elements.cuh"
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.

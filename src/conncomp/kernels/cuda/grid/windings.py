@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid.image import rule_of, rules
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.seams import (
     HOOK,

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid import tiled_bricks
 from conncomp.kernels.cuda.grid.image import Geometry, geometry_of
 from conncomp.kernels.cuda.grid.windings import THREADS
 from conncomp.kernels.cuda.launcher import Kernel, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood

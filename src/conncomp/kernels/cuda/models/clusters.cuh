@@ -26,8 +26,8 @@ struct Choice {
   }
 };
 
-// The tiles that a lattice is cut into, one seed in each. Laid out as in engine.py.
-struct SeedTiles {
+// The tiles that a lattice is cut into, with a chosen site in each.
+struct ChoiceTiles {
   int64_t edge[kLatticeAxes];
 
   __device__ int64_t count(const Lattice& lattice) const {
@@ -35,30 +35,29 @@ struct SeedTiles {
     for (int k = 0; k < kLatticeAxes; ++k) tiles *= lattice.length[k] / edge[k];
     return tiles;
   }
-  // The site that is drawn in a tile.
-  __device__ int64_t seed_of(const Lattice& lattice, const Draws& draws, int64_t tile) const {
+  __device__ int64_t chosen_site(const Lattice& lattice, const Draws& draws, int64_t tile) const {
     Bits64 sites = 1;
     for (int k = 0; k < kLatticeAxes; ++k) sites *= Bits64(edge[k]);
-    int64_t within = int64_t(below(half(draws(kSeed, Bits64(tile)), 0), sites)), seed = 0, stride = 1;
+    int64_t within = int64_t(below(half(draws(kChosenSite, Bits64(tile)), 0), sites)), site = 0, stride = 1;
     for (int k = kLatticeAxes - 1; k >= 0; --k) {
       const int64_t tiles = lattice.length[k] / edge[k];
-      seed += stride * (tile % tiles * edge[k] + within % edge[k]);
+      site += stride * (tile % tiles * edge[k] + within % edge[k]);
       tile /= tiles;
       within /= edge[k];
       stride *= lattice.length[k];
     }
-    return seed;
+    return site;
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
-    choose_clusters(Replicas replicas, SeedTiles tiles, const Index* __restrict__ label, Choice choice) {
+    choose_clusters(Replicas replicas, ChoiceTiles tiles, const Index* __restrict__ label, Choice choice) {
   const int64_t count = tiles.count(replicas.lattice), replica = replicas.replica();
   label = replicas.of_replica(label, replicas.lattice.sites());
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
   for (int64_t tile = part * blockDim.x + threadIdx.x; tile < count; tile += step) {
-    const int64_t root = label[tiles.seed_of(replicas.lattice, replicas.draws(), tile)];
+    const int64_t root = label[tiles.chosen_site(replicas.lattice, replicas.draws(), tile)];
     Shared::fetch_or(choice.chosen + replica * choice.words + root / 32, 1u << root % 32);
   }
 }

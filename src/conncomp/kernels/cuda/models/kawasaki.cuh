@@ -9,7 +9,7 @@
 
 #include "core/atomics.h"
 #include "core/kawasaki.h"
-#include "cuda/core/meeting.cuh"
+#include "cuda/core/barrier.cuh"
 #include "cuda/core/scan.cuh"
 
 namespace conncomp {
@@ -60,7 +60,7 @@ struct WordsRead {
 template <int kind, class Words>
 __device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const Words& words,
                                        const uint8_t* acceptance, int64_t first_step, int64_t sweeps,
-                                       Meeting meeting) {
+                                       Barrier barrier) {
   __shared__ uint8_t digits_of_block[kDigits];
   __shared__ int classes[class_count(kind)];
   uint8_t* const digits = digits_of_block;
@@ -71,7 +71,7 @@ __device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const W
     // All threads have read the classes of the sweep before, as they have met since.
     for (int k = int(threadIdx.x); k < class_count(kind); k += int(blockDim.x))
       classes[k] = draw_class<kind>(draws, k);
-    meeting.wait();
+    barrier.wait();
     for (int substep = 0; substep < class_count(kind); ++substep) {
       with_direction<kind>(classes[substep], [&](auto direction, int residues) {
         replicas.for_each(words_of_class<kind>(replicas.lattice), [&](int32_t number) {
@@ -79,7 +79,7 @@ __device__ inline void exchange_sweeps(const ExchangeReplicas& replicas, const W
                                                               draws, substep, digits);
         });
       });
-      meeting.wait();
+      barrier.wait();
     }
   }
 }
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
   Bits64* const after = replicas.of_replica(new_words);
   replicas.for_each(count, [&](int32_t word) { spins[word] = before[word]; });
   exchange_sweeps<kind>(replicas, WordsOfBlock{spins}, acceptance, first_step, sweeps,
-                        Meeting{nullptr, 1, 0});
+                        Barrier{nullptr, 1, 0});
   replicas.for_each(count, [&](int32_t word) { after[word] = spins[word]; });
 }
 
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
   const WordsOfBlocks after{replicas.of_replica(new_words)};
   replicas.for_each(replicas.lattice.words(), [&](int32_t word) { after.store(word, before[word]); });
   exchange_sweeps<kind>(replicas, after, acceptance, first_step, sweeps,
-                        Meeting{arrived + replicas.replica(), Bits32(replicas.parts), 0});
+                        Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
 }
 
 // Adds the number of unsatisfied bonds to each replica's count.

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.grid.windings import THREADS, cleared_windings, close_windings
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.models.replicas import Replicas
+from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/directional_propagation.cuh"
 THREADS, START_BLOCK = 64, (32, 8)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.arcs import list_arcs, memory_for_sources, vertex_dtype
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/forward_backward.cuh"
 THREADS, KINDS = 256, 4

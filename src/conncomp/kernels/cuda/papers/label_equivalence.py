@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.blocks import CELLS, FLAT, LARGE, SQUARE, block_of_cells
 from conncomp.kernels.cuda.papers.local_propagation import sweep_by_blocks
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/label_equivalence.cuh"
 THREADS = 256

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import (
     Image,
@@ -16,6 +15,7 @@ from conncomp.kernels.cuda.grid.image import (
 )
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.blocks import FLAT, LARGE, SQUARE, block_of_cells
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/neighbour_propagation.cuh"
 OPTIONS = {"block": (FLAT, SQUARE, LARGE)}

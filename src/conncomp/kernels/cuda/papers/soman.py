@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
+from conncomp.kernels.cuda.graph.edges import list_edges, memory_for_edges
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
-from conncomp.kernels.cuda.papers.edges import list_edges, memory_for_edges
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/soman.cuh"
 THREADS = 256

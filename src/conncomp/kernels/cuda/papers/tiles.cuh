@@ -145,23 +145,23 @@ __global__ void __launch_bounds__(kWarp)
     local_bfs(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
               Index* labels) {
   const int sites = 1 << (log * rank);
-  CONNCOMP_DYNAMIC_SHARED(int, seed_of);
-  uint16_t* queue = reinterpret_cast<uint16_t*>(seed_of + sites);
+  CONNCOMP_DYNAMIC_SHARED(int, start_of);
+  uint16_t* queue = reinterpret_cast<uint16_t*>(start_of + sites);
   uint16_t* links = queue + sites;
   for_each_tile<Index>(grid, log, [&](const Tile<rank, Index>& tile) {
     constexpr int kUnseen = -1;
-    for (int site = int(threadIdx.x); site < sites; site += int(blockDim.x)) seed_of[site] = kUnseen;
+    for (int site = int(threadIdx.x); site < sites; site += int(blockDim.x)) start_of[site] = kUnseen;
     find_links(grid, rule, tile, values, labels, links);
     __syncthreads();
-    for (int seed = 0; threadIdx.x == 0 && seed < sites; ++seed) {
-      if (seed_of[seed] != kUnseen) continue;
+    for (int start = 0; threadIdx.x == 0 && start < sites; ++start) {
+      if (start_of[start] != kUnseen) continue;
       int taken = 0, put = 0;
       const auto reach = [&](int site) {
-        if (seed_of[site] != kUnseen) return;
-        seed_of[site] = seed;
+        if (start_of[site] != kUnseen) return;
+        start_of[site] = start;
         queue[put++] = uint16_t(site);
       };
-      reach(seed);
+      reach(start);
       while (taken < put) {
         const int site = queue[taken++];
         for (int direction = 0; direction < kDirections<rank>; ++direction) {
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kWarp)
       }
     }
     __syncthreads();
-    write_tile(grid, tile, labels, [&](int site) { return seed_of[site]; });
+    write_tile(grid, tile, labels, [&](int site) { return start_of[site]; });
   });
 }
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.grid.image import Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/tiles.cuh"
 THREADS, START_BLOCK = 256, (32, 8)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
+from conncomp.kernels.cuda.graph.edges import rows_from_both_ends
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
-from conncomp.kernels.cuda.papers.edges import rows_from_both_ends
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/vertex_propagation.cuh"
 THREADS = 256

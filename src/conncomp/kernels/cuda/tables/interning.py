@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.core.key_table import FACTOR
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.launcher import COUNT, Gpu, first_entry, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/tables/interning.cuh"
 NAMES = ("take_slots", "list_firsts", "number_ids", "fill_table")

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.components.tables import count_labels
 from conncomp.kernels.cuda.core.numbering import number_roots
 from conncomp.kernels.cuda.graph.incremental import GrowingForest
 from conncomp.kernels.cuda.launcher import Gpu
 from conncomp.kernels.cuda.tables.interning import FIRST_ROWS, NUMBERS, IdNumbers
+from conncomp.kernels.cuda.workspace import Workspace
 
 
 class GpuClusters:

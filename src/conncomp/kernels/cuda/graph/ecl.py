@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, check_option
-from conncomp.gpu import Workspace
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.workspace import Workspace
 
-FILE = "cuda/papers/ecl.cuh"
+FILE = "cuda/graph/ecl.cuh"
 THREADS = 256
 COUNTERS_BYTES, BYTE = 4 * 128, np.dtype(np.uint8)
 OPTIONS = {"init": (3, 1, 2), "jump": (4, 1, 2, 3), "finish": (3, 1, 2)}

@@ -1,6 +1,6 @@
 // Where blocks wait for each other within a launch.
 //
-// What: `wait` returns once all `parts` blocks that share a meeting have called it, and what they wrote
+// What: `wait` returns once all `parts` blocks that share a barrier have called it, and what they wrote
 // before is seen by all after. `any` also tells each of them whether one of them has raised its flag. How: a
 // counter in global memory, which the first thread of a block raises and then watches. Flags have three
 // places, taken in turns, so that one can be cleared while another is read and a third is raised.
@@ -13,7 +13,7 @@
 
 namespace conncomp {
 
-struct Meeting {
+struct Barrier {
   uint32_t* arrived;  // how often a block was there; 0 at first
   uint32_t parts, wanted;
 
@@ -32,15 +32,15 @@ struct Meeting {
   }
 };
 
-// The meetings of all blocks of a grid, at which they tell each other something.
-class GridMeeting {
+// The barriers of all blocks of a grid, at which they tell each other something.
+class GridBarrier {
  public:
   static constexpr int kWords = 4;  // of memory, 0 at first
 
-  __device__ explicit GridMeeting(uint32_t* memory)
-      : meeting_{memory, gridDim.x, 0}, raised_(memory + 1), turn_(0) {}
+  __device__ explicit GridBarrier(uint32_t* memory)
+      : barrier_{memory, gridDim.x, 0}, raised_(memory + 1), turn_(0) {}
 
-  __device__ void wait() { meeting_.wait(); }
+  __device__ void wait() { barrier_.wait(); }
 
   // Whether `flag` is set for a thread of any block.
   __device__ bool any(bool flag) {
@@ -49,17 +49,17 @@ class GridMeeting {
     const int next = turn_ == 2 ? 0 : turn_ + 1;
     if (threadIdx.x == 0) {
       if (is_raised) Current::store(raised_ + turn_, uint32_t(1));
-      // It was read last after the meeting before the previous one, which all blocks have left.
+      // It was read last after the barrier before the previous one, which all blocks have left.
       if (blockIdx.x == 0) Current::store(raised_ + next, uint32_t(0));
     }
-    meeting_.wait();
+    barrier_.wait();
     const bool is_raised_anywhere = Current::load(raised_ + turn_) != 0;
     turn_ = next;
     return is_raised_anywhere;
   }
 
  private:
-  Meeting meeting_;
+  Barrier barrier_;
   uint32_t* raised_;
   int turn_;
 };

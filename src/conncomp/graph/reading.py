@@ -16,14 +16,13 @@ from xml.parsers import expat
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from conncomp._arguments import INT32_MAX, as_bool, check_choice, shown
+from conncomp._arguments import INT32_MAX, check_choice
 from conncomp._core import native
 from conncomp._optional import optional
-from conncomp.graph.graph import Graph, Ids, excess
-from conncomp.io.files import (
+from conncomp.files.access import (
     EXPANSION,
     FREE_EXPANSION,
     LONGEST_LINE,
@@ -33,9 +32,20 @@ from conncomp.io.files import (
     StrPath,
     naming,
 )
-from conncomp.io.images import read_image
+from conncomp.files.images import read_image
+from conncomp.graph.conversions import parts_of_networkx
+from conncomp.graph.parts import (
+    Ids,
+    Indices,
+    Parts,
+    as_arcs,
+    as_rows,
+    check_arcs,
+    check_csr,
+    check_num_vertices,
+    excess,
+)
 
-Indices = NDArray[Any]
 Names = NDArray[np.str_]
 
 INT64_MAX = np.iinfo(np.int64).max
@@ -80,34 +90,12 @@ LAYOUTS = {
 }
 
 
-def read_graph(
-    path: StrPath,
-    compact_ids: bool,
-    format: str | None,
-    progress: Progress | None,
-) -> Graph | tuple[Graph, Ids]:
-    """Read a graph; see `Graph.read`."""
-    compact = as_bool("compact_ids", compact_ids)
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress={shown(progress)} must be a function of two numbers, or None")
-    graph, names = load_graph(path, compact, format, progress, remedy="compact_ids=True")
-    if not compact:
-        return graph
-    assert names is not None
-    return graph, names
+def read_parts(
+    path: StrPath, compact_ids: bool, format: str | None, progress: Progress | None, remedy: str
+) -> tuple[Parts, Ids | None]:
+    """Read what a graph is made of and what its vertices are called; None if they are 0, 1, ...
 
-
-def load_graph(
-    path: StrPath,
-    compact_ids: bool,
-    format: str | None,
-    progress: Progress | None,
-    *,
-    remedy: str,
-) -> tuple[Graph, Ids | None]:
-    """Read a graph and what its vertices are called; None if they are 0, 1, ...
-
-    `remedy` is how the user asks for `compact_ids`.
+    `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
     """
     if format is not None:
         check_choice("format", format, tuple(FORMATS))
@@ -120,7 +108,7 @@ def load_graph(
     return graph, names
 
 
-def _read_as(format: str, source: Source) -> tuple[Graph, Ids | None]:
+def _read_as(format: str, source: Source) -> tuple[Parts, Ids | None]:
     if format in TEXT:
         head = source.peek(HEAD)
         if UTF_16.fullmatch(head[: len(head) // 2 * 2]):
@@ -128,12 +116,12 @@ def _read_as(format: str, source: Source) -> tuple[Graph, Ids | None]:
         if head.startswith(BYTE_ORDER_MARK):
             source.read_bytes(len(BYTE_ORDER_MARK))
     made = FORMATS[format](source)
-    return made if isinstance(made, tuple) else (made, None)
+    return (made, None) if isinstance(made, Parts) else made
 
 
-def _check_vertices(source: Source, graph: Graph, remedy: str) -> None:
+def _check_vertices(source: Source, graph: Parts, remedy: str) -> None:
     """Raise if vertices that only a number tells of would need much memory and time."""
-    rows_were_read = graph._csr is not None
+    rows_were_read = graph.csr is not None
     problem = None if rows_were_read else excess(graph.num_vertices, graph.num_arcs)
     if problem is not None:
         raise source.error(f"{problem}; {remedy} keeps only the vertices that have arcs")
@@ -187,13 +175,13 @@ def _is_ecl(source: Source) -> bool:
     )
 
 
-def _read_edge_list(source: Source) -> Graph:
+def _read_edge_list(source: Source) -> Parts:
     reader = native.ArcReader("#%", "", 0, INT64_MAX, source.line)
     arcs = _read_text(source, reader)
-    return Graph._of_checked(reader.largest + 1, arcs=arcs)
+    return Parts(reader.largest + 1, arcs=arcs)
 
 
-def _read_matrix_market(source: Source) -> Graph:
+def _read_matrix_market(source: Source) -> Parts:
     banner = (source.read_line() or b"").lower().split()
     if banner[:1] != [b"%%matrixmarket"] or len(banner) != 5:
         raise source.error("expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'", 1)
@@ -217,11 +205,11 @@ def _read_matrix_market(source: Source) -> Graph:
     arcs = _read_text(source, native.ArcReader("%", "", 1, rows, source.line))
     _check_count(source, "entries", entries, len(arcs[0]))
     if banner[4] == b"general":
-        return Graph._of_checked(rows, arcs=arcs)
+        return Parts(rows, arcs=arcs)
     return _undirected(rows, *arcs)
 
 
-def _read_dimacs(source: Source) -> Graph:
+def _read_dimacs(source: Source) -> Parts:
     header = _read_header(source, b"c")
     if header[0] != b"p" or header[1:2] not in ([b"sp"], [b"edge"], [b"col"]):
         raise source.error(
@@ -232,10 +220,10 @@ def _read_dimacs(source: Source) -> Graph:
     mark = "a" if header[1] == b"sp" else "e"
     arcs = _read_text(source, native.ArcReader("c", mark, 1, vertices, source.line))
     _check_count(source, f"'{mark}' lines", lines, len(arcs[0]))
-    return Graph._of_checked(vertices, arcs=arcs) if mark == "a" else _undirected(vertices, *arcs)
+    return Parts(vertices, arcs=arcs) if mark == "a" else _undirected(vertices, *arcs)
 
 
-def _read_metis(source: Source) -> Graph:
+def _read_metis(source: Source) -> Parts:
     header = _read_header(source, b"%")
     code = header[2] if len(header) > 2 else b"0"
     if not 2 <= len(header) <= 4 or not re.fullmatch(rb"[01]{1,3}", code):
@@ -260,7 +248,7 @@ def _read_metis(source: Source) -> Graph:
     return _mirrored(indptr, indices)
 
 
-def _read_ecl(source: Source) -> Graph:
+def _read_ecl(source: Source) -> Parts:
     def read(count: int) -> NDArray[np.int32]:
         data = source.read_bytes(4 * count)
         if len(data) < 4 * count:
@@ -275,7 +263,7 @@ def _read_ecl(source: Source) -> Graph:
         raise source.error(f"says that it has {vertices} vertices and {arcs} arcs")
     indptr, indices = read(vertices + 1), read(arcs)
     try:
-        Graph.from_csr(indptr, indices)
+        check_csr(indptr, indices)
     except ValueError as error:
         raise source.error(str(error)) from None
     weights = source.read_bytes(4 * arcs + 1)
@@ -286,7 +274,7 @@ def _read_ecl(source: Source) -> Graph:
     return _mirrored(indptr, indices)
 
 
-def _read_npz(source: Source) -> Graph:
+def _read_npz(source: Source) -> Parts:
     with source.regular_file(".npz") as name:
         try:
             with naming(name):
@@ -299,7 +287,7 @@ def _read_npz(source: Source) -> Graph:
             raise source.error(f"no matrix as SciPy's save_npz writes it: {reason:.200}") from None
 
 
-def _graph_of_npz(path: str) -> Graph:
+def _graph_of_npz(path: str) -> Parts:
     layout, keys = _layout_of_npz(path)
     if layout not in LAYOUTS:
         raise ValueError(f"format {layout!r} is none of {', '.join(LAYOUTS)}")
@@ -308,23 +296,31 @@ def _graph_of_npz(path: str) -> Graph:
         raise ValueError(f"it has shape {shape}; an adjacency matrix is square")
     if "coords" in keys:  # as SciPy may write matrices of layout coo
         row, column = read_image(path, key="coords")
-        return Graph.from_edges(row, column, shape[0])
+        return _parts_of_arcs(row, column, shape[0])
     arrays = [read_image(path, key=key) for key in LAYOUTS[layout]]
     if layout == "coo":
-        return Graph.from_edges(arrays[0], arrays[1], shape[0])
+        return _parts_of_arcs(arrays[0], arrays[1], shape[0])
     if layout in ("csr", "csc"):
-        rows = Graph.from_csr(*arrays)
-        if rows.num_vertices != shape[0]:
-            raise ValueError(f"it has shape {shape}, but indptr is for {rows.num_vertices}")
+        indptr, indices = as_rows(*arrays)
+        check_csr(indptr, indices)
+        if len(indptr) - 1 != shape[0]:
+            raise ValueError(f"it has shape {shape}, but indptr is for {len(indptr) - 1}")
         if layout == "csr":
-            return _mirrored(rows.indptr, rows.indices)
-        return Graph._of_checked(rows.num_vertices, arcs=(rows.indices, _sources(rows)))
+            return _mirrored(indptr, indices)
+        return Parts(shape[0], arcs=(indices, _sources(indptr, indices)))
     # An entry takes 16 bytes at least, and may be one that DEFLATE packs into nearly nothing.
     if 16 * arrays[0].size > FREE_EXPANSION + EXPANSION * os.path.getsize(path):
         raise ValueError(f"{arrays[0].size} entries are packed too well; save it as csr")
     make = {"bsr": sparse.bsr_array, "dia": sparse.dia_array}[layout]
     entries = make((arrays[0], *arrays[1:]), shape=shape).tocoo()
-    return Graph.from_edges(entries.row, entries.col, shape[0])
+    return _parts_of_arcs(entries.row, entries.col, shape[0])
+
+
+def _parts_of_arcs(src: ArrayLike, dst: ArrayLike, num_vertices: int) -> Parts:
+    """Return the parts of a graph of arcs, once they are checked."""
+    arcs = as_arcs(src, dst)
+    check_arcs(arcs, check_num_vertices(num_vertices))
+    return Parts(num_vertices, arcs=arcs)
 
 
 def _layout_of_npz(path: str) -> tuple[str, set[str]]:
@@ -353,7 +349,7 @@ class _InterruptibleBytes(io.BytesIO):
         return super().read(size)
 
 
-def _read_graphml(source: Source) -> tuple[Graph, Names]:
+def _read_graphml(source: Source) -> tuple[Parts, Names]:
     networkx = optional("networkx")
     content = source.read_bytes(MOST_GRAPHML + 1)
     if len(content) > MOST_GRAPHML:
@@ -376,10 +372,10 @@ def _read_graphml(source: Source) -> tuple[Graph, Names]:
         parser.Parse(b"", True)
         graph = networkx.read_graphml(_InterruptibleBytes(content))
         names = [_checked_name(str(node)) for node in graph]
-    return Graph.from_networkx(graph), _array_of_names(source, names)
+    return parts_of_networkx(graph), _array_of_names(source, names)
 
 
-def _read_csv(source: Source) -> tuple[Graph, Ids | None]:
+def _read_csv(source: Source) -> tuple[Parts, Ids | None]:
     header = (source.read_line() or b"").decode("utf-8", "surrogateescape")
     if len(header) == LONGEST_LINE:
         raise source.error(f"expected a header of fewer than {LONGEST_LINE} characters", 1)
@@ -418,11 +414,11 @@ def _read_csv(source: Source) -> tuple[Graph, Ids | None]:
     return _graph_of_pairs(arcs), _array_of_names(source, list(numbers))
 
 
-def _graph_of_pairs(vertices: Indices) -> Graph:
+def _graph_of_pairs(vertices: Indices) -> Parts:
     """Make a graph of arcs between each two vertices that follow each other."""
     narrow = vertices.max(initial=0) <= INT32_MAX
     src, dst = vertices.reshape(-1, 2).T.astype(np.int32 if narrow else np.int64, order="C")
-    return Graph._of_checked(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
+    return Parts(1 + int(vertices.max(initial=-1)), arcs=(src, dst))
 
 
 def _short_lines(source: Source, text: io.TextIOWrapper) -> Iterator[str]:
@@ -454,7 +450,7 @@ def _array_of_names(source: Source, names: list[str]) -> Names:
     return np.array(names, np.str_)
 
 
-FORMATS: dict[str, Callable[[Source], Graph | tuple[Graph, Ids | None]]] = {
+FORMATS: dict[str, Callable[[Source], Parts | tuple[Parts, Ids | None]]] = {
     "edge-list": _read_edge_list,
     "csv": _read_csv,
     "matrix-market": _read_matrix_market,
@@ -534,40 +530,33 @@ def _join(pieces: list[Indices]) -> Indices:
     return joined
 
 
-def _undirected(num_vertices: int, src: Indices, dst: Indices) -> Graph:
+def _undirected(num_vertices: int, src: Indices, dst: Indices) -> Parts:
     """Make a graph of edges that are listed once."""
     back = src != dst
     arcs = np.concatenate((src, dst[back])), np.concatenate((dst, src[back]))
-    return Graph._of_checked(num_vertices, arcs=arcs, symmetric=True)
+    return Parts(num_vertices, arcs=arcs, symmetric=True)
 
 
-def _mirrored(indptr: Indices, indices: Indices) -> Graph:
+def _mirrored(indptr: Indices, indices: Indices) -> Parts:
     """Make a graph of rows that should list every edge from both ends, but are not trusted to."""
     symmetric = native.csr_is_mirrored(indptr, indices, secrets.randbits(64)) or None
-    return Graph._of_checked(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
+    return Parts(len(indptr) - 1, csr=(indptr, indices), symmetric=symmetric)
 
 
-def _sources(rows: Graph) -> Indices:
+def _sources(indptr: Indices, indices: Indices) -> Indices:
     """Return where each arc of compressed sparse rows begins."""
-    vertices = np.arange(rows.num_vertices, dtype=rows.indices.dtype)
-    return np.repeat(vertices, np.diff(rows.indptr))
+    vertices = np.arange(len(indptr) - 1, dtype=indices.dtype)
+    return np.repeat(vertices, np.diff(indptr))
 
 
-def count_without_arcs(graph: Graph) -> int:
-    """Count the vertices without arcs, each of which is a component of its own."""
-    if graph._arcs is None:
-        has_arcs = np.diff(graph.indptr) > 0
-        has_arcs[graph.indices] = True
-    else:
-        has_arcs = np.zeros(graph.num_vertices, np.bool_)
-        for ends in graph._arcs:
-            has_arcs[ends] = True
-    return graph.num_vertices - int(np.count_nonzero(has_arcs))
+def _arcs_of_rows(graph: Parts) -> tuple[Indices, Indices]:
+    assert graph.csr is not None
+    return _sources(*graph.csr), graph.csr[1]
 
 
-def _compact(graph: Graph) -> tuple[Graph, NDArray[np.int64]]:
+def _compact(graph: Parts) -> tuple[Parts, NDArray[np.int64]]:
     """Renumber the vertices that have arcs; return their old numbers too."""
-    src, dst = graph._arcs or (_sources(graph), graph.indices)
+    src, dst = graph.arcs or _arcs_of_rows(graph)
     if excess(graph.num_vertices, len(src)) is None:
         # nanobind's int64 is C's long long, which NumPy prints unlike its own.
         ids = native.compact_arcs(src, dst, graph.num_vertices).view(np.int64)
@@ -576,4 +565,4 @@ def _compact(graph: Graph) -> tuple[Graph, NDArray[np.int64]]:
         src, dst = np.searchsorted(ids, src), np.searchsorted(ids, dst)
     if len(ids) <= INT32_MAX:
         src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
-    return Graph._of_checked(len(ids), arcs=(src, dst), symmetric=graph._symmetric), ids
+    return Parts(len(ids), arcs=(src, dst), symmetric=graph.symmetric), ids

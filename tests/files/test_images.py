@@ -23,7 +23,7 @@ from numpy.lib import format as npy
 
 import conncomp
 from conncomp import read_image, write_image
-from conncomp.io import images
+from conncomp.files import images
 
 LABELS = np.array([[[0, 70_000, 3], [-1, 2, 2]], [[0, 0, 1 << 30], [5, 5, 0]]], np.int32)
 

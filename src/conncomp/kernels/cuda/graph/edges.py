@@ -12,7 +12,7 @@ import numpy as np
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
 
-FILE = "cuda/papers/edges.cuh"
+FILE = "cuda/graph/edges.cuh"
 THREADS, SPAN = 256, 4096
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import shown
+from conncomp._text import printable
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[int, int], object]
@@ -209,21 +210,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def printable(text: str) -> str:
-    r"""Return `text` as one line without what would control a terminal, or that it cannot show.
-
-    Examples
-    --------
-    >>> print(printable("in red: \x1b[31m\nnext"))
-    in red: \x1b[31m next
-    """
-    text = " ".join(text.split())
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
-        for letter in text
-    )
 
 
 @contextmanager

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import as_numpy, check_memory
 from conncomp._optional import optional
-from conncomp.io._pictures import read_picture
-from conncomp.io._tiff import read_tiff
-from conncomp.io.files import StrPath, as_path, atomic_path, naming
+from conncomp.files._pictures import read_picture
+from conncomp.files._tiff import read_tiff
+from conncomp.files.access import StrPath, as_path, atomic_path, naming
 
 Image = NDArray[Any]
 # What a file holds, and which axis is that of its channels, if it has such.

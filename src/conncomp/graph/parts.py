@@ -1,0 +1,191 @@
+"""What graphs are made of: a list of arcs, or compressed sparse rows; and how these are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer
+from conncomp._arrays import (
+    as_cupy,
+    as_numpy,
+    check_kind,
+    check_memory,
+    contiguous,
+    extremes,
+    on_gpu,
+)
+from conncomp.kernels.cuda.launcher import INDEX_TYPES
+
+Indices = NDArray[Any]
+Ids = NDArray[np.int64] | NDArray[np.str_]
+
+# More than any machine can label, and few enough for NumPy to count the bytes.
+MOST_VERTICES = 1 << 56
+
+# Where only numbers tell of vertices, more than this for each arc, beyond what takes a second, are
+# a mistake: ids that are no vertex numbers, or a damaged header.
+VERTICES_PER_ARC, FREE_VERTICES = 64, 1 << 22
+
+# What labelling and measuring need for each: a label, a size, a place in the order of sizes.
+BYTES_PER_VERTEX = 32
+
+
+class Parts(NamedTuple):
+    """What a `Graph` is made of, once it is checked.
+
+    Attributes
+    ----------
+    num_vertices : int
+    arcs : tuple of two ndarray of int, shape (num_arcs,), or None
+        Sources and targets.
+    csr : tuple of two ndarray of int, shapes (num_vertices + 1,) and (num_arcs,), or None
+        Compressed sparse rows, unless there are `arcs`.
+    symmetric : bool or None
+        Whether every arc is listed from both ends, equally often; None where nobody has looked.
+    """
+
+    num_vertices: int
+    arcs: tuple[Indices, Indices] | None = None
+    csr: tuple[Indices, Indices] | None = None
+    symmetric: bool | None = None
+
+    @property
+    def num_arcs(self) -> int:
+        """The number of arcs."""
+        lists = self.arcs or self.csr
+        assert lists is not None
+        return len(lists[1])
+
+
+def as_arcs(src: ArrayLike, dst: ArrayLike) -> tuple[Indices, Indices]:
+    """Return sources and targets as vectors of one length and type; vertices are not checked."""
+    ends = [as_indices(src, "src"), as_indices(dst, "dst")]
+    check_lengths(("src", "dst"), ends)
+    first, second = as_one_dtype(ends)
+    return first, second
+
+
+def check_arcs(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
+    """Raise unless all ends of arcs are vertices."""
+    for ends, name in zip(arcs, ("src", "dst"), strict=True):
+        check_range(ends, name, num_vertices)
+
+
+def as_rows(indptr: ArrayLike, indices: ArrayLike) -> tuple[Indices, Indices]:
+    """Return compressed sparse rows as vectors; what they hold is not checked."""
+    rows = as_indices(indptr, "indptr"), as_indices(indices, "indices")
+    if len(rows[0]) == 0:
+        raise ValueError("indptr is empty; it must start with 0")
+    return rows
+
+
+def as_indices(values: ArrayLike, name: str) -> Indices:
+    """Return `values` as a contiguous vector of int32 or int64.
+
+    In main memory without a copy if it is one, as a view whose shape is the graph's own; on a GPU a
+    copy, made before anything is checked.
+    """
+    array: Any = as_cupy(values) if on_gpu(values) else as_numpy(values, name)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; it must have one dimension")
+    check_kind(array, "iu", values, name, "of integers")
+    if array.dtype == np.uint64 and isinstance(array, np.ndarray):
+        check_memory(f"a copy of {name}, of {len(array)} entries,", array.nbytes)
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} holds {array.max()}, which is no vertex number")
+    dtype = array.dtype if array.dtype in INDEX_TYPES else np.dtype(np.int64)
+    if not isinstance(array, np.ndarray):
+        return cast(Indices, array.astype(dtype, order="C"))
+    return contiguous(array, dtype).view()
+
+
+def check_num_vertices(num_vertices: int) -> int:
+    """Return how many vertices a graph is to have; raise unless it may."""
+    count = as_integer("num_vertices", num_vertices)
+    if not 0 <= count <= MOST_VERTICES:
+        raise ValueError(f"num_vertices={count} must be from 0 to {MOST_VERTICES}")
+    return count
+
+
+def check_csr(indptr: Indices, indices: Indices) -> None:
+    """Raise unless compressed sparse rows are a graph."""
+    if len(indptr) == 0 or indptr[0] != 0:
+        first = "is empty" if len(indptr) == 0 else f"starts with {indptr[0]}"
+        raise ValueError(f"indptr {first}; it must start with 0")
+    falls = indptr[1:] < indptr[:-1]
+    if falls.any():
+        fall = int(falls.argmax())
+        raise ValueError(
+            f"indptr decreases from {indptr[fall]} to {indptr[fall + 1]} at position {fall + 1}"
+        )
+    if indptr[-1] != len(indices):
+        raise ValueError(f"indptr ends with {indptr[-1]}, but indices has {len(indices)} entries")
+    check_range(indices, "indices", len(indptr) - 1)
+
+
+def check_range(vertices: Indices, name: str, num_vertices: int) -> None:
+    """Raise unless all entries of an array are vertices."""
+    if len(vertices) == 0:
+        return
+    for worst in extremes(vertices):
+        if not 0 <= worst < num_vertices:
+            place = int((vertices == worst).argmax())
+            raise ValueError(no_vertex(name, place, worst, num_vertices))
+
+
+def excess(num_vertices: int, num_arcs: int) -> str | None:
+    """Say what vertices that only a number tells of take, if that is much for so many arcs."""
+    if num_vertices <= FREE_VERTICES + VERTICES_PER_ARC * num_arcs:
+        return None
+    return (
+        f"{num_vertices} vertices, but only {num_arcs} arcs: to label them takes about "
+        f"{BYTES_PER_VERTEX * num_vertices / 1e9:,.1f} GB of memory"
+    )
+
+
+def refuse_excess(arcs: tuple[Indices, Indices], num_vertices: int) -> None:
+    """Raise if the largest vertex is so far from the others that it is hardly meant as one."""
+    problem = excess(num_vertices, len(arcs[0]))
+    if problem is None:
+        return
+    far = num_vertices - 1
+    name, ends = next(
+        pair for pair in zip(("src", "dst"), arcs, strict=True) if extremes(pair[1])[1] == far
+    )
+    meant = f", or give num_vertices={num_vertices} if so many are meant"
+    raise ValueError(
+        f"{name}[{int((ends == far).argmax())}] is {far}, which makes {problem}; vertices are "
+        "numbered from 0: give them new numbers by numpy.unique(..., return_inverse=True)"
+        f"{meant if num_vertices <= MOST_VERTICES else ''}"
+    )
+
+
+def no_vertex(name: str, place: int, value: int, num_vertices: int) -> str:
+    """Say of an entry of an array that it is no vertex."""
+    return f"{name}[{place}] is {value}; vertices are numbered from 0 to {num_vertices - 1}"
+
+
+def check_lengths(names: Iterable[str], arrays: Sequence[Any]) -> None:
+    """Raise unless the arrays of a call, of these names, are of one length."""
+    if len({len(array) for array in arrays}) > 1:
+        (first, second), sizes = names, [len(array) for array in arrays]
+        raise ValueError(f"{first} has {sizes[0]} entries and {second} has {sizes[1]}")
+
+
+def as_one_dtype(arrays: list[Any]) -> list[Any]:
+    """Return arrays of indices as int64, unless they are of one type."""
+    if len({array.dtype for array in arrays}) == 1:
+        return arrays
+    return [array.astype(np.int64, copy=False) for array in arrays]
+
+
+def check_square(shape: tuple[int, ...], name: str) -> None:
+    """Raise unless a matrix has as many rows as columns."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"{name} has shape {shape}; an adjacency matrix is square")
