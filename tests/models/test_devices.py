@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp.models import Potts
-from conncomp.models._cuda import CudaEngine
+from conncomp.models.potts.cuda import CudaEngine
 
 
 def on_host(array):

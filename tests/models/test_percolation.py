@@ -10,7 +10,11 @@ from scipy import stats
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, simulate
-from conncomp.models.percolation_series import WRAPPING_AT_THRESHOLD, binomial, numbers_between
+from conncomp.models.percolation.measurements import (
+    WRAPPING_AT_THRESHOLD,
+    binomial,
+    numbers_between,
+)
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 

@@ -18,7 +18,6 @@ from conncomp.models.protocol import MOST_UPDATES, State
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
 MOST_SEED = (1 << 64) - 1
-CERTAIN = 1 << 64  # as a probability
 
 
 class Drawn(NamedTuple):

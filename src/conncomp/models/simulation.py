@@ -22,7 +22,7 @@ from conncomp._optional import optional
 from conncomp.io import atomic_path
 from conncomp.io.files import StrPath, naming
 from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
-from conncomp.models.measurements import Measurements
+from conncomp.models.potts import Measurements, Summary, summarise
 from conncomp.models.protocol import (
     CONTRACT,
     MOST_UPDATES,
@@ -32,7 +32,6 @@ from conncomp.models.protocol import (
     State,
     Update,
 )
-from conncomp.models.statistics import Summary, summarise
 
 # Updates between two looks at the clock take about so many seconds, and their records so much
 # memory at most.

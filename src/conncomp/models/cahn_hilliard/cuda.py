@@ -15,8 +15,9 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 from conncomp.kernels.cuda.models import domains
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
+from conncomp.kernels.fields import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
-from conncomp.models._field import FieldLattice, count_domains
+from conncomp.models.cahn_hilliard.domains import count_domains
 
 
 class CudaEngine:

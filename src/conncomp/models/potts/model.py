@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Context, Decimal
-from functools import lru_cache
-from math import ldexp, prod
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +15,6 @@ from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import Lattice, check_words, pack, unpack
 from conncomp.models._arguments import (
-    CERTAIN,
     MOST_SITES,
     as_tuple,
     check_drawn,
@@ -28,14 +25,16 @@ from conncomp.models._arguments import (
     one_each,
 )
 from conncomp.models._copies import Copied
+from conncomp.models._probabilities import CERTAIN, DECIMAL, as_fixed_point
 from conncomp.models._wrapping import check_wrapping
-from conncomp.models.measurements import (
+from conncomp.models.potts.measurements import (
     COUNTS,
     SATISFIED,
     Measurements,
     order_parameter,
     record_length,
 )
+from conncomp.models.potts.probabilities import acceptance, bond_probability
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_STATES = 255
@@ -44,13 +43,6 @@ UPDATES = ("swendsen-wang", "wolff", "few-cluster", "metropolis")
 # Writes the new spins of an update by its number, and measures the old ones into a record if there
 # is one.
 Change = Callable[[int, Any], None]
-
-# Exponentials and logarithms of C libraries and of NumPy differ in their last digits, and spins may
-# not; decimal ones do not.
-DECIMAL = Context(prec=60, traps=[])
-
-# How probably Metropolis flips a spin of two states that loses nothing: ``kernels/core/spins.h``.
-MOST_FLIPS = Decimal(15) / 16
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
@@ -521,7 +513,7 @@ class Potts(Copied):
             if tile is None or p_flip is None:
                 raise ValueError('update="few-cluster" needs tile and p_flip')
             edges = self._check_tile(tile)
-            seeds = Seeds(edges, _as_fixed_point(_check_p_flip(p_flip)))
+            seeds = Seeds(edges, as_fixed_point(_check_p_flip(p_flip)))
             change = self._cluster_update(seeds, sizes, wraps)
             options |= {"tile": list(edges), "p_flip": float(p_flip)}
         elif tile is not None or p_flip is not None:
@@ -559,14 +551,14 @@ class Potts(Copied):
 
     def _metropolis_update(self) -> Change:
         lost = range(2 * self.lattice.ndim + 1)
-        acceptance = self._of_betas(
+        accepted = self._of_betas(
             lambda beta: [
-                _acceptance(beta, self.coupling, bonds, self.lattice.states) for bonds in lost
+                acceptance(beta, self.coupling, bonds, self.lattice.states) for bonds in lost
             ]
         )
 
         def change(step: int, record: Any) -> None:
-            self._engine.metropolis(self._words, self._new_words, step, acceptance, record)
+            self._engine.metropolis(self._words, self._new_words, step, accepted, record)
 
         return change
 
@@ -599,7 +591,7 @@ class Potts(Copied):
 
     def _probabilities(self) -> Any:
         """Return with which probability a bond between equal spins is active, for each replica."""
-        return self._of_betas(lambda beta: [_bond_probability(beta, self.coupling)])[:, 0]
+        return self._of_betas(lambda beta: [bond_probability(beta, self.coupling)])[:, 0]
 
     def _of_betas(self, probabilities: Callable[[float], list[int]]) -> Any:
         """Return functions of beta as numbers of 64 bits, of shape (replicas, functions)."""
@@ -667,47 +659,18 @@ def _engine(model: Potts) -> Any:
         model.options,
     )
     if model.device == "cuda":
-        from conncomp.models._cuda import CudaEngine
+        from conncomp.models.potts.cuda import CudaEngine
 
         return CudaEngine(*arguments)
-    from conncomp.models._cpu import CpuEngine
+    from conncomp.models.potts.cpu import CpuEngine
 
     return CpuEngine(*arguments)
-
-
-def _as_fixed_point(p: float) -> int:
-    return int(ldexp(p, 64))
-
-
-# As tempering asks for the same ones in each round, in another order.
-@lru_cache(maxsize=1 << 16)
-def _bond_probability(beta: float, coupling: float) -> int:
-    """Return 1 - exp(-beta J) as 64 bits."""
-    return _as_capped(DECIMAL.subtract(1, _weight(beta, coupling, 1)))
-
-
-@lru_cache(maxsize=1 << 16)
-def _acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
-    """Return exp(-beta J bonds) as 64 bits, or 15/16 of it where there are two states."""
-    weight = _weight(beta, coupling, bonds)
-    return _as_capped(DECIMAL.multiply(weight, MOST_FLIPS) if states == 2 else weight)
-
-
-def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
-    exact = DECIMAL.create_decimal_from_float
-    exponent = DECIMAL.multiply(exact(-beta), exact(coupling))
-    return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
-
-
-def _as_capped(p: Decimal) -> int:
-    """Return a probability as 64 bits: one that is certain as all but 2**-64."""
-    return min(int(DECIMAL.multiply(p, CERTAIN)), CERTAIN - 1)
 
 
 def _check_p_flip(p_flip: Any) -> float:
     value = as_number("p_flip", p_flip)
     if not 0 < value < 1:
         raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
-    if _as_fixed_point(value) == 0:
+    if as_fixed_point(value) == 0:
         raise ValueError(f"p_flip={shown(p_flip)} must be 2**-64 or more; no cluster would flip")
     return value

@@ -16,8 +16,8 @@ from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import check_drawn, check_shape, check_state
 from conncomp.models._copies import Copied
-from conncomp.models._percolation_labels import bonds_of, sites_of, who_is_linked
-from conncomp.models.percolation_series import (
+from conncomp.models.percolation.labels import bonds_of, sites_of, who_is_linked
+from conncomp.models.percolation.measurements import (
     RECORD_LENGTH,
     SWEEP_FIELDS,
     PercolationMeasurements,
@@ -463,9 +463,9 @@ def _engine(model: Percolation) -> Any:
         model.replicas,
     )
     if model.device == "cuda":
-        from conncomp.models._percolation_cuda import CudaEngine
+        from conncomp.models.percolation.cuda import CudaEngine
 
         return CudaEngine(*arguments)
-    from conncomp.models._percolation_cpu import CpuEngine
+    from conncomp.models.percolation.cpu import CpuEngine
 
     return CpuEngine(*arguments)

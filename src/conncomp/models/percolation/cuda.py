@@ -12,9 +12,9 @@ from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, Lattice
-from conncomp.models._percolation_labels import measure_by_labels
 from conncomp.models._wrapping import check_wrapping
-from conncomp.models.percolation_series import AXES
+from conncomp.models.percolation.labels import measure_by_labels
+from conncomp.models.percolation.measurements import AXES
 
 
 class CudaEngine:

@@ -9,7 +9,7 @@ import numpy as np
 from conncomp.components import component_sizes
 from conncomp.grid import cluster_wrapping, component_wrapping, label, label_bonds
 from conncomp.kernels.lattice import Lattice, unpack
-from conncomp.models.percolation_series import (
+from conncomp.models.percolation.measurements import (
     AXES,
     CLASSES,
     CLUSTERS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import floor, inf, prod
 from typing import Any
@@ -17,7 +16,6 @@ from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
 from conncomp.models._arguments import (
-    CERTAIN,
     as_tuple,
     check_drawn,
     check_positive,
@@ -26,74 +24,25 @@ from conncomp.models._arguments import (
     one_each,
 )
 from conncomp.models._copies import Copied
-from conncomp.models._kawasaki_cpu import first_words
-from conncomp.models.potts import DECIMAL
+from conncomp.models._probabilities import CERTAIN, DECIMAL
+from conncomp.models.kawasaki.cpu import first_words
+from conncomp.models.kawasaki.measurements import (
+    COMPONENTS,
+    FIELDS,
+    LARGEST,
+    SATISFIED,
+    KawasakiMeasurements,
+)
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
 LABELLED_SITES = 1 << 26
-# The fields of a record.
-SATISFIED, COMPONENTS, LARGEST, FIELDS = 0, 1, 2, 3
 DIGITS = 64
 
 # The critical temperatures at fraction 1/2, for a coupling of 1: L. Onsager 1944; A. M. Ferrenberg,
 # J. Xu, D. P. Landau 2018; P. Butera, M. Comi 2000.
 CRITICAL = {"square": 2.269185314213022, "sc": 1 / 0.221654626, "bcc": 1 / 0.1573725}
-
-
-@dataclass(frozen=True)
-class KawasakiMeasurements:
-    """What was measured, at one moment or before each of several sweeps.
-
-    Attributes
-    ----------
-    records : ndarray of int64, shape (..., 3)
-        What was counted.
-    lattice : ExchangeLattice
-    coupling : float
-    """
-
-    records: NDArray[np.int64]
-    lattice: ExchangeLattice
-    coupling: float
-
-    @property
-    def satisfied_bonds(self) -> NDArray[np.int64]:
-        """The number of bonds between equal spins."""
-        return self.records[..., SATISFIED]
-
-    @property
-    def energy(self) -> NDArray[np.float64]:
-        """The energy of the whole lattice, -J sum of s_i s_j over bonds."""
-        excess = 2 * self.satisfied_bonds - self.lattice.bonds
-        return np.asarray(-self.coupling * excess, np.float64)
-
-    @property
-    def components(self) -> NDArray[np.int64]:
-        """The number of components of the spins that are up."""
-        return self.records[..., COMPONENTS]
-
-    @property
-    def largest_component(self) -> NDArray[np.int64]:
-        """The sites of the largest component."""
-        return self.records[..., LARGEST]
-
-    @property
-    def largest_fraction(self) -> NDArray[np.float64]:
-        """The sites of the largest component, as a share of the lattice."""
-        return np.asarray(self.largest_component / self.lattice.sites, np.float64)
-
-    def observables(self) -> dict[str, NDArray[Any]]:
-        """Return what was measured, by name."""
-        names = (
-            "satisfied_bonds",
-            "energy",
-            "components",
-            "largest_component",
-            "largest_fraction",
-        )
-        return {name: getattr(self, name) for name in names}
 
 
 class Kawasaki(Copied):
@@ -545,10 +494,10 @@ class Kawasaki(Copied):
 def _engine(model: Kawasaki) -> Any:
     arguments = model.lattice, model.seed, model.first_replica, model.replicas
     if model.device == "cuda":
-        from conncomp.models._kawasaki_cuda import CudaEngine
+        from conncomp.models.kawasaki.cuda import CudaEngine
 
         return CudaEngine(*arguments)
-    from conncomp.models._kawasaki_cpu import CpuEngine
+    from conncomp.models.kawasaki.cpu import CpuEngine
 
     return CpuEngine(*arguments)
 

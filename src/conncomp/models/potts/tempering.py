@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import check_range, shown
 from conncomp.generate.random import MASK, philox
-from conncomp.models._arguments import CERTAIN
-from conncomp.models.measurements import SATISFIED, Measurements, record_length
-from conncomp.models.potts import Potts
+from conncomp.models._probabilities import CERTAIN
+from conncomp.models.potts.measurements import SATISFIED, Measurements, record_length
+from conncomp.models.potts.model import Potts
 from conncomp.models.protocol import MOST_UPDATES
 
 # Of ``kernels/core/spins.h``.

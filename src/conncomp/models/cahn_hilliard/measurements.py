@@ -1,16 +1,14 @@
-"""Fields on a torus of cells, and what is measured of their domains."""
+"""What is measured of a field, and of the domains that a threshold makes of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.components import component_sizes
-from conncomp.grid import label
+from conncomp.kernels.fields import FieldLattice
 
 # Where a record, of int64, has what. Entries before COMPONENTS are ``FieldEntry`` of
 # ``core/cahn_hilliard.h``. From there on is a number for what is above the threshold and one for
@@ -19,55 +17,10 @@ OUTSIDE, VALUE, ENERGY, FACES = 0, 1, 3, 5
 COMPONENTS, LARGEST, CELLS, SQUARES, HISTOGRAM = 6, 8, 10, 12, 14
 PHASES = 2
 
-# ``FieldShape``.
-FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
-# What sums of whole numbers and of parts of one have room for.
-SUM_BITS = 62
 
-
-class FieldLattice(NamedTuple):
-    """A torus of cells.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        The lengths of two or three axes.
-    dx : float
-        The distance of neighbouring cells.
-    """
-
-    shape: tuple[int, ...]
-    dx: float
-
-    @property
-    def ndim(self) -> int:
-        """How many axes there are."""
-        return len(self.shape)
-
-    @property
-    def cells(self) -> int:
-        """How many cells there are."""
-        return prod(self.shape)
-
-    @property
-    def lengths(self) -> tuple[int, int, int]:
-        """Layers, rows of a layer, columns."""
-        return (self.shape[0], self.shape[1] if self.ndim == 3 else 1, self.shape[-1])
-
-    @property
-    def bins(self) -> int:
-        """How many powers of two are sizes of components, from 1 on."""
-        return self.cells.bit_length()
-
-    @property
-    def record_length(self) -> int:
-        """How many integers a record has."""
-        return HISTOGRAM + PHASES * self.bins
-
-    @property
-    def part_bits(self) -> int:
-        """How many binary digits after the point the numbers have that are summed."""
-        return SUM_BITS - (self.cells - 1).bit_length()
+def record_length(lattice: FieldLattice) -> int:
+    """Return how many integers a record has."""
+    return HISTOGRAM + PHASES * lattice.bins
 
 
 @dataclass(frozen=True)
@@ -165,57 +118,3 @@ class DomainMeasurements:
     def _sum(self, entry: int) -> NDArray[np.float64]:
         parts = np.ldexp(self.records[..., entry + 1].astype(np.float64), -self.lattice.part_bits)
         return np.asarray(self.records[..., entry] + parts)
-
-
-def count_domains(xp: Any, lattice: FieldLattice, above: Any, workspace: Any, records: Any) -> None:
-    """Count the components of both phases, which one labelling finds, into records.
-
-    Parameters
-    ----------
-    xp : module
-        NumPy or CuPy.
-    lattice : FieldLattice
-    above : array of bool, shape (replicas, *shape)
-        The cells of the first phase.
-    workspace : Workspace or None
-        Memory on a GPU.
-    records : array of int64, shape (replicas, fields)
-    """
-    labelled: Any = label
-    # No byte is -1: all cells are foreground, and connected if they are of one phase.
-    roots = labelled(
-        above.view(np.uint8),
-        -1,
-        connectivity=1,
-        periodic=True,
-        batch_axes=1,
-        numbering="roots",
-        workspace=workspace,
-    )
-    sizes: Any
-    if len(roots) == 1:  # which need not be numbered apart from others
-        sizes = component_sizes(roots[0], background=-1)[None]
-    else:
-        sizes = component_sizes(roots, background=-1, batch_axes=1)
-    replicas, rows = sizes.shape
-    flat = sizes.reshape(-1)
-    places = xp.flatnonzero(flat)
-    replica, root = places // rows, places % rows
-    group = PHASES * replica + xp.where(above.reshape(replicas, -1)[replica, root], 0, 1)
-    groups, span = xp.arange(PHASES * replicas), lattice.cells + 1
-    # Ordered by phase and size, so that all that is asked for lies between places.
-    ordered = xp.sort(group * span + flat[places])
-    least = xp.asarray([*(1 << k for k in range(lattice.bins)), span])  # of a bin, and beyond all
-    ends = xp.searchsorted(ordered, (groups[:, None] * span + least).reshape(-1))
-    ends = ends.reshape(-1, lattice.bins + 1)
-    size = ordered % span
-    first, last = ends[:, 0], ends[:, -1]
-    by_replica = replicas, -1
-    records[:, COMPONENTS:LARGEST] = (last - first).reshape(by_replica)
-    largest = xp.where(last > first, size[last - 1], 0)
-    records[:, LARGEST:CELLS] = largest.reshape(by_replica)
-    for begin, end, power in ((CELLS, SQUARES, size), (SQUARES, HISTOGRAM, size * size)):
-        # Differences of sums are right even where the sum over all replicas is beyond 64 bits.
-        sums = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(power)])
-        records[:, begin:end] = (sums[last] - sums[first]).reshape(by_replica)
-    records[:, HISTOGRAM:] = (ends[:, 1:] - ends[:, :-1]).reshape(by_replica)

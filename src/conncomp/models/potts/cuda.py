@@ -19,8 +19,8 @@ from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
-from conncomp.models._arguments import CERTAIN
-from conncomp.models.measurements import WINDING_AXES
+from conncomp.models._probabilities import CERTAIN
+from conncomp.models.potts.measurements import WINDING_AXES
 
 CHOSEN, WORD = np.dtype("u4"), 32
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp.grid import label
-from conncomp.models._field import FieldLattice, count_domains
+from conncomp.kernels.fields import FieldLattice
+from conncomp.models.cahn_hilliard.domains import count_domains
 
 
 class CpuEngine:

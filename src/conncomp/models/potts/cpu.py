@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
-from conncomp.models._arguments import CERTAIN
+from conncomp.models._probabilities import CERTAIN
 
 Words = NDArray[np.uint64]
 Record = NDArray[np.int64]

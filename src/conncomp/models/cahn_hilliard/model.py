@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import choose_device, host_copy, on_gpu, placed
+from conncomp.kernels.fields import FieldLattice
 from conncomp.models._arguments import (
     check_drawn,
     check_finite,
@@ -20,10 +21,10 @@ from conncomp.models._arguments import (
     check_state,
 )
 from conncomp.models._copies import Copied
-from conncomp.models._field import (
+from conncomp.models.cahn_hilliard.measurements import (
     OUTSIDE,
     DomainMeasurements,
-    FieldLattice,
+    record_length,
 )
 from conncomp.models.protocol import MOST_UPDATES, State, Update
 
@@ -398,7 +399,7 @@ class CahnHilliard(Copied):
         return Update(make, self._read, {"threshold": float(threshold)})
 
     def _new_records(self, n: int) -> Any:
-        shape = n, self.replicas, self.lattice.record_length
+        shape = n, self.replicas, record_length(self.lattice)
         return self._engine.xp.zeros(shape, np.int64)
 
     # -------------------------------------------------------------------------------------- helpers
@@ -458,10 +459,10 @@ class CahnHilliard(Copied):
             )
         drawn = self.seed, self.first_replica, self.replicas
         if self.device == "cuda":
-            from conncomp.models._cahn_hilliard_cuda import CudaEngine
+            from conncomp.models.cahn_hilliard.cuda import CudaEngine
 
             return CudaEngine(self.lattice, self.dtype, *drawn, coefficients)
-        from conncomp.models._cahn_hilliard_cpu import CpuEngine
+        from conncomp.models.cahn_hilliard.cpu import CpuEngine
 
         return CpuEngine(self.lattice, self.dtype, *drawn, coefficients)
 

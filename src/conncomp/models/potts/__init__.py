@@ -1,0 +1,17 @@
+"""The Potts model: its updates on CPU and GPU, what they measure, and parallel tempering."""
+
+from conncomp.models.potts.measurements import Measurements
+from conncomp.models.potts.model import UPDATES, Potts
+from conncomp.models.potts.summaries import Summary, WrappingSummary, summarise
+from conncomp.models.potts.tempering import Tempering, parallel_tempering
+
+__all__ = [
+    "UPDATES",
+    "Measurements",
+    "Potts",
+    "Summary",
+    "Tempering",
+    "WrappingSummary",
+    "parallel_tempering",
+    "summarise",
+]

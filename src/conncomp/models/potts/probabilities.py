@@ -1,0 +1,31 @@
+"""With which probabilities updates join equal spins and flip a spin, as 64 bits."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+
+from conncomp.models._probabilities import DECIMAL, as_capped
+
+# How probably Metropolis flips a spin of two states that loses nothing: ``kernels/core/spins.h``.
+MOST_FLIPS = Decimal(15) / 16
+
+
+# As tempering asks for the same ones in each round, in another order.
+@lru_cache(maxsize=1 << 16)
+def bond_probability(beta: float, coupling: float) -> int:
+    """Return 1 - exp(-beta J) as 64 bits."""
+    return as_capped(DECIMAL.subtract(1, _weight(beta, coupling, 1)))
+
+
+@lru_cache(maxsize=1 << 16)
+def acceptance(beta: float, coupling: float, bonds: int, states: int) -> int:
+    """Return exp(-beta J bonds) as 64 bits, or 15/16 of it where there are two states."""
+    weight = _weight(beta, coupling, bonds)
+    return as_capped(DECIMAL.multiply(weight, MOST_FLIPS) if states == 2 else weight)
+
+
+def _weight(beta: float, coupling: float, bonds: int) -> Decimal:
+    exact = DECIMAL.create_decimal_from_float
+    exponent = DECIMAL.multiply(exact(-beta), exact(coupling))
+    return DECIMAL.exp(DECIMAL.multiply(exponent, bonds))
