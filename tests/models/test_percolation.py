@@ -137,7 +137,7 @@ def test_stripes_wrap_as_by_search(torus):
     model = Percolation(**torus.arguments)
     for _ in range(150):
         image = stripes(rng, torus.shape)
-        record = model._new_records(1)
+        record = model.new_records(1)
         words = pack(np, model.lattice, image[np.newaxis].astype("u1"))
         model._engine.measure_words(words, record[0])
         measured = PercolationMeasurements(record[0, 0], model.lattice)

@@ -9,18 +9,19 @@ import numpy as np
 from conncomp._core import native
 from conncomp.grid import label
 from conncomp.kernels.fields import FieldLattice
+from conncomp.models._arguments import Drawn
 from conncomp.models.cahn_hilliard.domains import count_domains
 
 
-class CpuEngine:
+class Engine:
     """Steps of the fields of replicas.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : FieldLattice
     dtype : dtype
         Of the fields.
-    seed, first_replica, replicas : int
     coefficients : tuple of float
         ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``.
     """
@@ -29,16 +30,10 @@ class CpuEngine:
     workspace = None
 
     def __init__(
-        self,
-        lattice: FieldLattice,
-        dtype: Any,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-        coefficients: tuple[float, ...],
+        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]
     ) -> None:
-        self._lattice, self._replicas = lattice, replicas
-        self._drawn = lattice.lengths, seed, first_replica, replicas
+        self._lattice, self._replicas = lattice, drawn.replicas
+        self._drawn = lattice.lengths, drawn.seed, drawn.first_replica, drawn.replicas
         self._coefficients = coefficients
 
     def start(self, mean: float, scale: float, field: Any) -> None:
@@ -77,7 +72,3 @@ class CpuEngine:
             numbering=numbering,
             return_num=return_num,
         )
-
-    def as_numpy(self, array: Any) -> Any:
-        """Return an array of this engine as one of NumPy: as it is."""
-        return array

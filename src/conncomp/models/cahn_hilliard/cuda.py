@@ -12,23 +12,23 @@ from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.algorithms import takes_by_bricks
 from conncomp.grid.labelling import Request
 from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import domains
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
 from conncomp.kernels.fields import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
 from conncomp.models.cahn_hilliard.domains import count_domains
 
 
-class CudaEngine:
+class Engine:
     """Steps of the fields of replicas, on the current CUDA device.
 
     Parameters
     ----------
-    lattice, dtype, seed, first_replica, replicas, coefficients
+    drawn, lattice, dtype, coefficients
         As of the engine for the CPU.
-    gpu : Gpu, optional
-        By default the current one.
 
     Raises
     ------
@@ -37,25 +37,13 @@ class CudaEngine:
     """
 
     def __init__(
-        self,
-        lattice: FieldLattice,
-        dtype: Any,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-        coefficients: tuple[float, ...],
-        gpu: Gpu | None = None,
+        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]
     ) -> None:
-        self.gpu = gpu or current_gpu()
+        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
         self.xp, self.workspace = self.gpu.xp, Workspace()
         wanted = 2 * replicas * lattice.cells * dtype.itemsize
-        available = self.gpu.free_memory()
-        if wanted > available:
-            raise MemoryError(
-                f"{replicas} fields of shape={lattice.shape}, before and after a step, take "
-                f"{wanted} bytes on the GPU, which has {available} free; choose fewer, or smaller "
-                "ones"
-            )
+        what = f"{replicas} fields of shape={lattice.shape}, before and after a step,"
+        check_room(self.gpu, what, wanted)
         self._lattice, self._domains = lattice, None
         if domains.takes(lattice.shape, replicas):
             self._domains = domains.DomainKernels(self.gpu, lattice.shape, replicas)
@@ -93,7 +81,3 @@ class CudaEngine:
             return labels
         single = request.consecutive and not batch_axes
         return labels, int(counts) if single else counts.reshape(field.shape[:batch_axes])
-
-    def as_numpy(self, array: Any) -> Any:
-        """Return an array of this engine as one of NumPy."""
-        return array if self.xp is np else self.xp.asnumpy(array)

@@ -10,32 +10,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
-from conncomp._arrays import choose_device, host_copy, on_gpu, placed
+from conncomp._arrays import placed
 from conncomp.kernels.fields import FieldLattice
 from conncomp.models._arguments import (
-    check_drawn,
     check_finite,
     check_not_negative,
     check_positive,
     check_start,
-    check_state,
 )
-from conncomp.models._copies import Copied
+from conncomp.models._memory import room_for
+from conncomp.models.base import Simulated, Step
 from conncomp.models.cahn_hilliard.measurements import (
     OUTSIDE,
     DomainMeasurements,
     record_length,
 )
-from conncomp.models.protocol import MOST_UPDATES, State, Update
+from conncomp.models.cahn_hilliard.physics import Physics
+from conncomp.models.protocol import Update
 
 MOST_CELLS = (1 << 31) - 1  # of a replica, so that sums of squared sizes have 64 bits
 DTYPES = ("float32", "float64")
 SHARE = 0.8  # of the stable bound, which the time step is by default
-LEAST_STEP = 1e-30
 ODD_SCALE = 2.0**-23  # of random integers, to numbers between -1 and 1
 
 
-class CahnHilliard(Copied):
+class CahnHilliard(Simulated[DomainMeasurements]):
     """The equation of Cahn and Hilliard on a torus: model B of dynamics with a conserved field.
 
     ``d phi/dt = M lap(mu) + noise``, with the chemical potential
@@ -128,6 +127,9 @@ class CahnHilliard(Copied):
     (True, True)
     """
 
+    _name, _folder = "CahnHilliard", __package__
+    _changing, _memory = ("_field",), ("_after",)
+
     def __init__(
         self,
         shape: Sequence[int],
@@ -149,7 +151,7 @@ class CahnHilliard(Copied):
         device: str | None = None,
     ) -> None:
         lengths = _check_shape(shape)
-        self._physics = _Physics(
+        self._physics = Physics(
             check_positive("mobility", mobility),
             check_finite("b", b),
             check_not_negative("u", u),
@@ -165,21 +167,18 @@ class CahnHilliard(Copied):
         self.noise = check_not_negative("noise", noise)
         check_choice("dtype", dtype, DTYPES)
         self.dtype = np.dtype(dtype)
-        self._single = replicas is None
-        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
-        self.device = choose_device(device, on_gpu(start), "start")
+        super().__init__(replicas, first_replica, seed, device, start)
         given = None if start is None else self._check_start(start)
         largest = abs(self.mean) + self.amplitude if given is None else _largest(given)
         self.dt = self._check_dt(dt, largest)
         self.descent_limit = self._physics.descent_limit(self.dt)
         self._prepare()
-        self._field = self._room()
+        self._field = self._zeros()
         if given is None:
             scale = self._rounded(self.amplitude * ODD_SCALE)
             self._engine.start(self._rounded(self.mean), scale, self._field)
         else:
             self._field[...] = self._engine.xp.asarray(given)
-        self.updates = 0
 
     @staticmethod
     def stable_time_step(
@@ -220,7 +219,7 @@ class CahnHilliard(Copied):
         >>> CahnHilliard.stable_time_step(2)
         0.025
         """
-        physics = _Physics(
+        physics = Physics(
             check_positive("mobility", mobility),
             check_finite("b", b),
             check_not_negative("u", u),
@@ -241,73 +240,6 @@ class CahnHilliard(Copied):
     def time(self) -> float:
         """The time since the beginning: `updates` steps of `dt`."""
         return self.updates * self.dt
-
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is: values that JSON has."""
-        physics = self._physics
-        return {
-            "model": "CahnHilliard",
-            "shape": list(self.lattice.shape),
-            "mobility": physics.mobility,
-            "b": physics.b,
-            "u": physics.u,
-            "K": physics.K,
-            "dx": physics.dx,
-            "dt": self.dt,
-            "mean": self.mean,
-            "amplitude": self.amplitude,
-            "noise": self.noise,
-            "dtype": self.dtype.name,
-            "seed": self.seed,
-            "replicas": self.replicas,
-            "first_replica": self.first_replica,
-        }
-
-    def state(self) -> State:
-        """Return a copy of all that steps change, in memory of the CPU.
-
-        Returns
-        -------
-        State
-            For `restore`, of this model or of one with the same parameters on any device.
-        """
-        return State(self.updates, (host_copy(self._field),))
-
-    def restore(self, state: State) -> None:
-        """Go to where a model with the same parameters stood; its steps then repeat.
-
-        Parameters
-        ----------
-        state : State
-            What `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If it cannot be a state of this lattice. The model is then unchanged.
-
-        Examples
-        --------
-        >>> from conncomp.models import CahnHilliard
-        >>> model = CahnHilliard((8, 8), seed=1)
-        >>> state = model.state()
-        >>> model.step(5)
-        >>> first = model.field
-        >>> model.restore(state)
-        >>> model.step(5)
-        >>> bool((model.field == first).all())
-        True
-        """
-        updates, (field,) = check_state(state, "a CahnHilliard model", 1)
-        if field.shape != self._after.shape or field.dtype != self.dtype:
-            raise ValueError(
-                f"the state has a field of shape {field.shape} and dtype {field.dtype}; that of "
-                f"this model has {self._after.shape} and {self.dtype}"
-            )
-        field = field.copy()
-        if not np.isfinite(field).all():
-            raise ValueError("the state has a field with values that are not finite")
-        self._field, self.updates = placed(self._engine.xp, field), updates
 
     # ---------------------------------------------------------------------------------- the domains
 
@@ -367,79 +299,96 @@ class CahnHilliard(Copied):
         FloatingPointError
             If the field has left all bounds.
         """
-        records = self._new_records(1)
-        self._measure(records[0], self._check_threshold(threshold))
-        return self._read(self._engine.as_numpy(records), 0)
+        return self._read(self._present(threshold))
 
-    def step(self, n: int = 1) -> None:
-        """Make so many steps without measuring.
+    def updater(self, *, threshold: float = 0.0) -> Update[DomainMeasurements]:
+        """Return steps, of which `conncomp.models.simulate` makes many.
 
         Parameters
         ----------
-        n : int, optional
-            0 or more; with those that were made, below 2**32.
+        threshold : float, optional
+            As of `measure`.
+
+        Returns
+        -------
+        Update
 
         Raises
         ------
         TypeError, ValueError
-            If `n` is no integer, or out of its range.
+            If the threshold is no number, or not finite.
         """
-        for _ in range(check_range("n", n, 0, MOST_UPDATES - self.updates)):
-            self._advance(self.updates + 1)
+        self._check_threshold(threshold)
+        return Step(self, threshold=float(threshold))
 
-    def _updater(self, *, threshold: float = 0.0) -> Update[DomainMeasurements]:
-        """Return steps that measure the domains that a threshold makes."""
-        level = self._check_threshold(threshold)
+    # ------------------------------------------------------------------------- what differs in this
 
-        def make(number: int, record: Any) -> None:
-            if record is not None:
-                self._measure(record, level)
-            self._advance(number)
+    _field: Any
+    _after: Any
 
-        return Update(make, self._read, {"threshold": float(threshold)})
-
-    def _new_records(self, n: int) -> Any:
-        shape = n, self.replicas, record_length(self.lattice)
-        return self._engine.xp.zeros(shape, np.int64)
-
-    # -------------------------------------------------------------------------------------- helpers
-
-    _memory = "_engine", "_field", "_after"
+    def _described(self) -> dict[str, Any]:
+        physics = self._physics
+        return {
+            "shape": list(self.lattice.shape),
+            "mobility": physics.mobility,
+            "b": physics.b,
+            "u": physics.u,
+            "K": physics.K,
+            "dx": physics.dx,
+            "dt": self.dt,
+            "mean": self.mean,
+            "amplitude": self.amplitude,
+            "noise": self.noise,
+            "dtype": self.dtype.name,
+        }
 
     def _prepare(self) -> None:
-        self._engine = self._new_engine()
-        self._after = self._room()
+        self._engine = self._new_engine(self.lattice, self.dtype, self._coefficients())
+        self._after = self._zeros()
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        (field,) = arrays
+        if field.shape != self._after.shape or field.dtype != self.dtype:
+            raise ValueError(
+                f"the state has a field of shape {field.shape} and dtype {field.dtype}; that of "
+                f"this model has {self._after.shape} and {self.dtype}"
+            )
+        copied = field.copy()
+        if not np.isfinite(copied).all():
+            raise ValueError("the state has a field with values that are not finite")
+        return (placed(self._engine.xp, copied),)
 
     def _advance(self, number: int) -> None:
-        """Make one step; whatever ends it leaves the field before it."""
         self._engine.advance(number, self._field, self._after)
         self._field, self._after, self.updates = self._after, self._field, number
 
-    def _measure(self, record: Any, threshold: float) -> None:
-        """Measure the field into a record, which is 0."""
-        physics, unit = self._physics, 2.0**self.lattice.part_bits
-        gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), threshold, unit, unit
-        self._engine.measure(gauge, self._field, record)
-        self._engine.count_domains(threshold, self._field, record)
+    @property
+    def _record_length(self) -> int:
+        return record_length(self.lattice)
 
-    def _read(self, records: NDArray[np.int64], *present: int) -> DomainMeasurements:
-        """Return what records hold; of the one at `present`, if that is given."""
+    def _measure(self, record: Any, threshold: float = 0.0) -> None:
+        physics, unit = self._physics, 2.0**self.lattice.part_bits
+        level = self._check_threshold(threshold)
+        gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), level, unit, unit
+        self._engine.measure(gauge, self._field, record)
+        self._engine.count_domains(level, self._field, record)
+
+    def _read(self, records: NDArray[np.int64]) -> DomainMeasurements:
         if records[..., OUTSIDE].any():
             raise FloatingPointError(
                 "the field has left all bounds; make the model with a smaller dt than "
                 f"{self.dt:g}, or with less noise"
             )
-        of_replicas = records[:, 0] if self._single else records
-        return DomainMeasurements(of_replicas[present] if present else of_replicas, self.lattice)
+        return DomainMeasurements(records, self.lattice)
 
-    def _of_replicas(self, array: Any) -> Any:
-        return array[0] if self._single else array
+    # -------------------------------------------------------------------------------------- helpers
 
     def _rounded(self, value: float) -> float:
         with np.errstate(over="ignore"):
             return float(self.dtype.type(value))
 
-    def _new_engine(self) -> Any:
+    def _coefficients(self) -> tuple[float, ...]:
+        """Return ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``."""
         physics, scale = self._physics, self._physics.mobility * self.dt / self._physics.dx**2
         spread = math.sqrt(6 * scale) * math.sqrt(self.noise) * ODD_SCALE
         coefficients = tuple(
@@ -457,25 +406,16 @@ class CahnHilliard(Copied):
                 f"large for {self.dtype} with these dt and dx; choose units in which they are "
                 "nearer to 1"
             )
-        drawn = self.seed, self.first_replica, self.replicas
-        if self.device == "cuda":
-            from conncomp.models.cahn_hilliard.cuda import CudaEngine
+        return coefficients
 
-            return CudaEngine(self.lattice, self.dtype, *drawn, coefficients)
-        from conncomp.models.cahn_hilliard.cpu import CpuEngine
-
-        return CpuEngine(self.lattice, self.dtype, *drawn, coefficients)
-
-    def _room(self) -> Any:
+    def _zeros(self) -> Any:
         shape = self.replicas, *self.lattice.shape
-        try:
+        what = (
+            f"the fields of shape={self.lattice.shape} and {self.replicas} replicas, before and "
+            "after a step"
+        )
+        with room_for(what, 2 * self.replicas * self.lattice.cells * self.dtype.itemsize):
             return self._engine.xp.zeros(shape, self.dtype)
-        except (MemoryError, ValueError):  # the latter if the size is beyond any address
-            wanted = 2 * self.replicas * self.lattice.cells * self.dtype.itemsize
-            raise MemoryError(
-                f"the fields of shape={self.lattice.shape} and {self.replicas} replicas, before "
-                f"and after a step, take {wanted} bytes, more than are free; choose fewer"
-            ) from None
 
     def _check_threshold(self, threshold: Any) -> float:
         """Return the threshold as one of the field's numbers: all that compare then agree."""
@@ -500,34 +440,6 @@ class CahnHilliard(Copied):
                 f"these parameters and |phi| up to {largest:.6g}; choose a smaller one"
             )
         return step
-
-
-class _Physics:
-    """The parameters of the equation, and the time steps that they allow."""
-
-    def __init__(self, mobility: float, b: float, u: float, K: float, dx: float, ndim: int) -> None:
-        self.mobility, self.b, self.u, self.K, self.dx = mobility, b, u, K, dx
-        # Minus the lowest eigenvalue of the Laplacian.
-        self._steepest = 4 * ndim / (dx * dx) if dx * dx > 0 else math.inf
-
-    def stable_time_step(self, largest: float) -> float:
-        try:
-            phase = math.sqrt(self.b / self.u) if self.b > 0 else 0.0
-            curvature = 3 * self.u * max(largest, phase) ** 2 - self.b
-            bound = 2 / (self.mobility * self._steepest * (curvature + self.K * self._steepest))
-        except (OverflowError, ZeroDivisionError):
-            bound = 0.0
-        if not (LEAST_STEP < bound < math.inf):
-            raise ValueError(
-                f"mobility={self.mobility:g}, b={self.b:g}, u={self.u:g}, K={self.K:g} and "
-                f"dx={self.dx:g} with |phi| up to {largest:g} leave no time step that numbers can "
-                "express; choose units in which they are nearer to 1"
-            )
-        return bound
-
-    def descent_limit(self, dt: float) -> float:
-        curvature = 2 / (self.mobility * self._steepest * dt) - self.K * self._steepest
-        return math.sqrt(max(curvature + self.b, 0.0) / (3 * self.u)) if self.u else math.inf
 
 
 def _largest(field: Any) -> float:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.kernels.lattice import BITS
+from conncomp.models._arguments import Drawn
 
 Words = NDArray[np.uint64]
 
 
-class CpuEngine:
+class Engine:
     """Sweeps of exchanges.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : ExchangeLattice
-    seed, first_replica, replicas : int
 
     Attributes
     ----------
@@ -30,12 +29,10 @@ class CpuEngine:
 
     xp, most_sweeps = np, 1
 
-    def __init__(
-        self, lattice: ExchangeLattice, seed: int, first_replica: int, replicas: int
-    ) -> None:
-        self._replicas = replicas
+    def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
+        self._replicas = drawn.replicas
         self._engine = native.KawasakiEngine(
-            lattice.struct.tobytes(), seed, first_replica, replicas
+            lattice.struct.tobytes(), drawn.seed, drawn.first_replica, drawn.replicas
         )
 
     def sweep(
@@ -50,10 +47,6 @@ class CpuEngine:
         counts = np.zeros(self._replicas, np.int64)
         self._engine.count_unsatisfied(words.reshape(-1), counts)
         return counts
-
-    def as_numpy(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return an array of this engine as one of NumPy."""
-        return array
 
 
 def first_words(

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models.kawasaki import ExchangeKernels
 from conncomp.kernels.exchange import ExchangeLattice
 from conncomp.kernels.lattice import BITS
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
 
 
-class CudaEngine:
+class Engine:
     """Sweeps of exchanges on the current CUDA device.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : ExchangeLattice
-    seed, first_replica, replicas : int
-    gpu : Gpu, optional
-        By default the current one.
 
     Attributes
     ----------
@@ -35,22 +33,11 @@ class CudaEngine:
         If the memory of the GPU has no room for the spins before and after a sweep.
     """
 
-    def __init__(
-        self,
-        lattice: ExchangeLattice,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-        gpu: Gpu | None = None,
-    ) -> None:
-        gpu = gpu or current_gpu()
+    def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
+        gpu, (replicas, first_replica, seed) = current_gpu(), drawn
         self.xp = gpu.xp
-        wanted, available = 2 * lattice.words * replicas * BITS.itemsize, gpu.free_memory()
-        if wanted > available:
-            raise MemoryError(
-                f"{replicas} lattices of shape={lattice.shape} take {wanted} bytes on the GPU, "
-                f"which has {available} free; choose fewer, or smaller ones"
-            )
+        wanted = 2 * lattice.words * replicas * BITS.itemsize
+        check_room(gpu, f"{replicas} lattices of shape={lattice.shape}", wanted)
         self._kernels = ExchangeKernels(gpu, lattice, seed, first_replica, replicas)
         self.most_sweeps = self._kernels.most_sweeps
 
@@ -61,7 +48,3 @@ class CudaEngine:
     def count_unsatisfied(self, words: Any) -> Any:
         """Return the number of unsatisfied bonds of each replica."""
         return self._kernels.count_unsatisfied(words)
-
-    def as_numpy(self, array: Any) -> Any:
-        """Return an array of this engine as one of NumPy."""
-        return array if isinstance(array, np.ndarray) else self.xp.asnumpy(array)

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from math import floor, inf, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_integer, check_choice, check_range, shown
-from conncomp._arrays import choose_device, host_copy, native_layout, on_gpu, placed
+from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arrays import native_layout, on_host, placed
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import (
-    as_tuple,
-    check_drawn,
-    check_positive,
-    check_start,
-    check_state,
-    one_each,
-)
-from conncomp.models._copies import Copied
-from conncomp.models._probabilities import CERTAIN, DECIMAL
+from conncomp.models._arguments import as_tuple, check_positive, check_start, one_each
+from conncomp.models._memory import room_for
+from conncomp.models.base import Simulated
+from conncomp.models.kawasaki.acceptance import acceptance, digits
 from conncomp.models.kawasaki.cpu import first_words
 from conncomp.models.kawasaki.measurements import (
     COMPONENTS,
@@ -33,19 +27,17 @@ from conncomp.models.kawasaki.measurements import (
     SATISFIED,
     KawasakiMeasurements,
 )
-from conncomp.models.protocol import MOST_UPDATES, State, Update
 
 MOST_SITES = (1 << 31) - 1
 # Lattices of so many sites are labelled at once, so that labels take little memory.
 LABELLED_SITES = 1 << 26
-DIGITS = 64
 
 # The critical temperatures at fraction 1/2, for a coupling of 1: L. Onsager 1944; A. M. Ferrenberg,
 # J. Xu, D. P. Landau 2018; P. Butera, M. Comi 2000.
 CRITICAL = {"square": 2.269185314213022, "sc": 1 / 0.221654626, "bcc": 1 / 0.1573725}
 
 
-class Kawasaki(Copied):
+class Kawasaki(Simulated[KawasakiMeasurements]):
     """The ferromagnetic Ising model with Kawasaki's exchange dynamics, periodic.
 
     The energy is ``H = -J sum over bonds of s_i s_j`` for spins of ±1, and k_B = 1. Neighbouring
@@ -123,6 +115,9 @@ class Kawasaki(Copied):
     (819, 819)
     """
 
+    _name, _folder = "Kawasaki", __package__
+    _changing, _memory = ("_words",), ("_acceptance", "_new_words")
+
     def __init__(
         self,
         shape: int | Sequence[int],
@@ -140,15 +135,11 @@ class Kawasaki(Copied):
         check_choice("lattice", lattice, ("bcc", "sc", "square"))
         self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
         self.coupling = check_positive("coupling", coupling)
-        self._single = replicas is None
-        drawn = check_drawn(replicas, first_replica, seed)
-        self._replicas, self._first_replica, self._seed = drawn
-        self._device = choose_device(device, on_gpu(start), "start")
+        super().__init__(replicas, first_replica, seed, device, start)
         self._temperatures = self._check_temperatures(temperature)
         self._up = None if fraction is None else self._check_fractions(fraction)
         self._prepare()
         self._words = self._first_words(start)
-        self._updates = 0
 
     @staticmethod
     def critical_temperature(lattice: str = "bcc") -> float:
@@ -183,31 +174,6 @@ class Kawasaki(Copied):
     # ------------------------------------------------------------------------------------ the state
 
     @property
-    def updates(self) -> int:
-        """How many sweeps were made."""
-        return self._updates
-
-    @property
-    def replicas(self) -> int:
-        """How many independent lattices run side by side."""
-        return self._replicas
-
-    @property
-    def first_replica(self) -> int:
-        """The number of the first of them."""
-        return self._first_replica
-
-    @property
-    def seed(self) -> int:
-        """The seed of the random numbers."""
-        return self._seed
-
-    @property
-    def device(self) -> str:
-        """Where the spins are, "cpu" or "cuda"."""
-        return self._device
-
-    @property
     def temperature(self) -> float | NDArray[np.float64]:
         """The temperature, of each replica if there are several."""
         return float(self._temperatures[0]) if self._single else self._temperatures.copy()
@@ -232,61 +198,10 @@ class Kawasaki(Copied):
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and two arrays."""
         return {
-            "model": "Kawasaki",
-            "lattice": self.lattice.kind,
-            "shape": list(self.lattice.shape),
-            "coupling": self.coupling,
-            "seed": self.seed,
-            "replicas": self.replicas,
-            "first_replica": self.first_replica,
+            **super().parameters(),
             "temperature": np.asarray(self.temperature),
             "fraction": np.asarray(self.fraction),
         }
-
-    def state(self) -> State:
-        """Return a copy of all that updates change, in memory of the CPU.
-
-        Returns
-        -------
-        State
-            For `restore`, of this model or of one with the same parameters on any device. Its one
-            array is the spins, opaque.
-        """
-        return State(self.updates, (host_copy(self._words),))
-
-    def restore(self, state: State) -> None:
-        """Go to where a model with the same parameters stood; its updates then repeat.
-
-        Parameters
-        ----------
-        state : State
-            What `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If it cannot be a state of this model. The model is then unchanged.
-
-        Examples
-        --------
-        >>> from conncomp.models import Kawasaki
-        >>> model = Kawasaki((8, 8), lattice="square", temperature=2.0, seed=1)
-        >>> state = model.state()
-        >>> model.step(5)
-        >>> first = model.spins
-        >>> model.restore(state)
-        >>> model.step(5)
-        >>> bool((model.spins == first).all())
-        True
-        """
-        updates, (given,) = check_state(state, "a Kawasaki model", 1)
-        check_words(self.lattice, self.replicas, given)
-        words = native_layout(given).copy()
-        up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
-        if self._up is None or (up != self._up).any():
-            raise ValueError("the state has other numbers of spins that are up than this model")
-        self._words = placed(self._engine.xp, words)
-        self._updates = updates
 
     def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
         """Label the components of the spins that are up.
@@ -308,7 +223,7 @@ class Kawasaki(Copied):
         TypeError, ValueError
             If an argument is of the wrong kind, or out of its range.
         """
-        return self._label(self.spins, 0 if self._single else 1, numbering, return_num)
+        return self._label(self.spins, self._batch_axes, numbering, return_num)
 
     def measure(self) -> KawasakiMeasurements:
         """Return the energy, and the components of the spins that are up.
@@ -326,8 +241,7 @@ class Kawasaki(Copied):
         >>> bool(measured.largest_component <= 32)
         True
         """
-        records = self._engine.as_numpy(self._measure())
-        return self._measurements(self._of_replicas(records))
+        return self._read(self._present())
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -344,55 +258,55 @@ class Kawasaki(Copied):
         TypeError, ValueError
             If `n` is no integer, or out of its range.
         """
-        last = self.updates + check_range("n", n, 0, MOST_UPDATES - self.updates)
-        while self.updates < last:
-            self._sweep(min(last - self.updates, self._engine.most_sweeps))
+        numbers = self._next_updates("n", n)
+        while numbers:
+            count = min(len(numbers), self._engine.most_sweeps)
+            self._sweep(numbers[0], count)
+            numbers = numbers[count:]
 
-    def _sweep(self, count: int) -> None:
-        """Make sweeps; whatever ends them leaves the spins before them."""
-        self._engine.sweep(self._words, self._new_words, self.updates + 1, count, self._acceptance)
-        self._words, self._new_words = self._new_words, self._words
-        self._updates += count
-
-    def _updater(self) -> Update[KawasakiMeasurements]:
-        """Return sweeps."""
-
-        def make(number: int, record: Any) -> None:
-            assert number == self.updates + 1
-            if record is not None:
-                record[...] = self._measure()
-            self._sweep(1)
-
-        def read(records: NDArray[np.int64]) -> KawasakiMeasurements:
-            return self._measurements(records[:, 0] if self._single else records)
-
-        return Update(make, read)
-
-    def _new_records(self, n: int) -> Any:
-        return self._engine.xp.zeros((n, self.replicas, FIELDS), np.int64)
-
-    # -------------------------------------------------------------------------------------- helpers
+    # ------------------------------------------------------------------------- what differs in this
 
     _words: Any
     _new_words: Any
-    _memory = "_engine", "_acceptance", "_words", "_new_words"
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "lattice": self.lattice.kind,
+            "shape": list(self.lattice.shape),
+            "coupling": self.coupling,
+        }
 
     def _prepare(self) -> None:
-        self._engine = _engine(self)
+        self._engine = self._new_engine(self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
         self._acceptance = xp.asarray(self._table())
-        self._new_words = self._with_room(partial(xp.empty, shape, BITS))
+        with self._room():
+            self._new_words = xp.empty(shape, BITS)
 
-    def _of_replicas(self, array: Any) -> Any:
-        return array[0] if self._single else array
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        (given,) = arrays
+        check_words(self.lattice, self.replicas, given)
+        words = native_layout(given).copy()
+        up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
+        if self._up is None or (up != self._up).any():
+            raise ValueError("the state has other numbers of spins that are up than this model")
+        return (placed(self._engine.xp, words),)
 
-    def _measurements(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
-        return KawasakiMeasurements(records, self.lattice, self.coupling)
+    def _advance(self, number: int) -> None:
+        self._sweep(number, 1)
 
-    def _measure(self) -> Any:
-        """Return records of the present spins, (replicas, fields), on the device."""
+    def _sweep(self, first: int, count: int) -> None:
+        """Make sweeps from a number on; whatever ends them leaves the spins before them."""
+        self._engine.sweep(self._words, self._new_words, first, count, self._acceptance)
+        self._words, self._new_words = self._new_words, self._words
+        self.updates = first + count - 1
+
+    @property
+    def _record_length(self) -> int:
+        return FIELDS
+
+    def _measure(self, record: Any) -> None:
         xp, lattice = self._engine.xp, self.lattice
-        record = xp.empty((self.replicas, FIELDS), np.int64)
         record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
         labelled_together = max(1, LABELLED_SITES // lattice.sites)
         for begin in range(0, self.replicas, labelled_together):
@@ -402,7 +316,11 @@ class Kawasaki(Copied):
             sizes = _sizes(xp, roots)
             record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
             record[replicas, LARGEST] = sizes.max(axis=1)
-        return record
+
+    def _read(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
+        return KawasakiMeasurements(records, self.lattice, self.coupling)
+
+    # -------------------------------------------------------------------------------------- helpers
 
     def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
         labelled: Any = label
@@ -415,12 +333,20 @@ class Kawasaki(Copied):
             return_num=return_num,
         )
 
+    def _room(self) -> AbstractContextManager[None]:
+        lattice = self.lattice
+        what = (
+            f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and after a "
+            "sweep"
+        )
+        return room_for(what, 2 * BITS.itemsize * lattice.words * self.replicas)
+
     def _table(self) -> NDArray[np.uint8]:
         """Return ``acceptance`` of ``kernels/core/kawasaki.h``, for each replica."""
         temperatures, of_replicas = np.unique(self._temperatures, return_inverse=True)
         losses = range(1, self.lattice.coordination)
         table = [
-            _digits([_acceptance(temperature, self.coupling, loss) for loss in losses])
+            digits([acceptance(temperature, self.coupling, loss) for loss in losses])
             for temperature in temperatures.tolist()
         ]
         return np.array(table, np.uint8)[of_replicas]
@@ -431,20 +357,9 @@ class Kawasaki(Copied):
             return self._given_words(start)
         if self._up is None:
             self._up = self._check_fractions(0.5)
-        drawn = partial(first_words, lattice, self.seed, self.first_replica, self._up)
-        return placed(xp, self._with_room(drawn))
-
-    def _with_room(self, words: Callable[[], Any]) -> Any:
-        """Return words, or say how much memory they take if there is too little."""
-        lattice = self.lattice
-        try:
-            return words()
-        except (MemoryError, ValueError):  # the latter if the size is beyond any address
-            raise MemoryError(
-                f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and "
-                f"after a sweep, take {2 * 8 * lattice.words * self.replicas} bytes, more than are "
-                "free; choose fewer"
-            ) from None
+        with self._room():
+            words = first_words(lattice, self.seed, self.first_replica, self._up)
+        return placed(xp, words)
 
     def _given_words(self, start: ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
@@ -460,7 +375,7 @@ class Kawasaki(Copied):
         shape = self.replicas, *lattice.shape
         of_replicas = xp.broadcast_to(xp.asarray(spins.astype("u1")), shape)
         up = of_replicas.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
-        self._up = self._engine.as_numpy(up)
+        self._up = on_host(up)
         if self._up.min() == 0 or self._up.max() == lattice.sites:
             raise ValueError("start has a lattice without spins of both kinds; none can exchange")
         return pack(xp, lattice, xp.ascontiguousarray(of_replicas))
@@ -489,33 +404,6 @@ class Kawasaki(Copied):
                     f"from {1 / sites:g} to {1 - 1 / sites:g}"
                 )
         return np.array(up, np.int64)
-
-
-def _engine(model: Kawasaki) -> Any:
-    arguments = model.lattice, model.seed, model.first_replica, model.replicas
-    if model.device == "cuda":
-        from conncomp.models.kawasaki.cuda import CudaEngine
-
-        return CudaEngine(*arguments)
-    from conncomp.models.kawasaki.cpu import CpuEngine
-
-    return CpuEngine(*arguments)
-
-
-@lru_cache(maxsize=1 << 16)
-def _acceptance(temperature: float, coupling: float, loss: int) -> int:
-    """Return 3/4 exp(-4 J loss / T) as 64 bits."""
-    exact: Callable[[float], Any] = DECIMAL.create_decimal_from_float
-    exponent = DECIMAL.divide(DECIMAL.multiply(exact(-coupling), 4 * loss), exact(temperature))
-    return int(DECIMAL.multiply(DECIMAL.exp(exponent), 3 * CERTAIN // 4))
-
-
-def _digits(probabilities: Sequence[int]) -> list[int]:
-    """Return their binary digits, the highest first: bit k is of number k."""
-    return [
-        sum((p >> place & 1) << k for k, p in enumerate(probabilities))
-        for place in reversed(range(DIGITS))
-    ]
 
 
 def _sizes(xp: Any, roots: Any) -> Any:

@@ -9,35 +9,28 @@ from numpy.typing import NDArray
 
 from conncomp._core import native
 from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.models._arguments import Drawn
 
 MOST_SITES = (1 << 31) - 1
 
 
-class CpuEngine:
+class Engine:
     """Configurations of replicas, as words, and what is measured of them; runs of sweeps.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : Lattice
     kind : {"site", "bond"}
     triangular : bool
-    seed, first_replica, replicas : int
     """
 
     xp = np
 
-    def __init__(
-        self,
-        lattice: Lattice,
-        kind: str,
-        triangular: bool,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-    ) -> None:
-        self._lattice, self._replicas = lattice, replicas
+    def __init__(self, drawn: Drawn, lattice: Lattice, kind: str, triangular: bool) -> None:
+        self._lattice = lattice
+        self._replicas, self._first_replica, self._seed = drawn
         self._planes = lattice.ndim if kind == "bond" else 1
-        self._seed, self._first_replica = seed, first_replica
         struct = lattice.struct
         self._native = native.PercolationLattice(
             struct["length"].tolist(),

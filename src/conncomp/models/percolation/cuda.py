@@ -12,32 +12,25 @@ from conncomp.kernels.cuda.models.percolation import FILE, OF_BONDS, OF_SITES
 from conncomp.kernels.cuda.models.replicas import RECORDS, Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.models._arguments import Drawn
 from conncomp.models._wrapping import check_wrapping
 from conncomp.models.percolation.labels import measure_by_labels
 from conncomp.models.percolation.measurements import AXES
 
 
-class CudaEngine:
-    """As `CpuEngine`, on the current CUDA device.
+class Engine:
+    """As the engine for the CPU, on the current CUDA device.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : Lattice
     kind : {"site", "bond"}
     triangular : bool
-    seed, first_replica, replicas : int
     """
 
-    def __init__(
-        self,
-        lattice: Lattice,
-        kind: str,
-        triangular: bool,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-    ) -> None:
-        self._gpu = current_gpu()
+    def __init__(self, drawn: Drawn, lattice: Lattice, kind: str, triangular: bool) -> None:
+        self._gpu, (replicas, first_replica, seed) = current_gpu(), drawn
         self.xp = self._gpu.xp
         self._lattice, self._of_bonds, self._triangular = lattice, kind == "bond", triangular
         self._planes = lattice.ndim if self._of_bonds else 1

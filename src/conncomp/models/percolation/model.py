@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ldexp
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_choice, check_range, shown
-from conncomp._arrays import choose_device, on_host
 from conncomp.grid import label, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import MOST_AXES, Lattice
-from conncomp.models._arguments import check_drawn, check_shape, check_state
-from conncomp.models._copies import Copied
+from conncomp.models._arguments import check_shape
+from conncomp.models._probabilities import as_fixed_point
+from conncomp.models.base import Simulated
 from conncomp.models.percolation.labels import bonds_of, sites_of, who_is_linked
 from conncomp.models.percolation.measurements import (
     RECORD_LENGTH,
@@ -25,7 +24,7 @@ from conncomp.models.percolation.measurements import (
     check_interval,
     numbers_between,
 )
-from conncomp.models.protocol import MOST_UPDATES, State, Update
+from conncomp.models.protocol import MOST_UPDATES, Update
 
 KINDS = ("site", "bond")
 LATTICES = ("square", "triangular")
@@ -50,7 +49,7 @@ THRESHOLDS = {
 }
 
 
-class Percolation(Copied):
+class Percolation(Simulated[PercolationMeasurements]):
     """Percolation on a hypercubic or triangular lattice: each site or bond is there with p.
 
     Configurations are numbered, and drawn from the seed and their number: the present one is that
@@ -115,6 +114,8 @@ class Percolation(Copied):
     True
     """
 
+    _name, _folder = "Percolation", __package__
+
     def __init__(
         self,
         shape: int | Sequence[int],
@@ -139,12 +140,9 @@ class Percolation(Copied):
             )
         self.kind, self.geometry = kind, lattice
         self.lattice = Lattice(lengths, closed, 2)
-        self._single = replicas is None
-        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
+        super().__init__(replicas, first_replica, seed, device)
         self.p = self._check_p(p)
-        self.device = choose_device(device, False, "shape")
         self._prepare()
-        self.updates = 0
 
     @staticmethod
     def critical_p(kind: str = "site", ndim: int = 2, lattice: str = "square") -> float:
@@ -190,41 +188,6 @@ class Percolation(Copied):
                 "dimensions; give p as a number"
             )
         return THRESHOLDS[lattice, kind, axes]
-
-    # ----------------------------------------------------------------------------------- the state
-
-    def parameters(self) -> dict[str, Any]:
-        """Return which model it is, as values that JSON has."""
-        return {
-            "model": "Percolation",
-            "shape": list(self.lattice.shape),
-            "kind": self.kind,
-            "lattice": self.geometry,
-            "p": self.p,
-            "periodic": list(self.lattice.periodic),
-            "seed": self.seed,
-            "replicas": self.replicas,
-            "first_replica": self.first_replica,
-        }
-
-    def state(self) -> State:
-        """Return where the model stands: the number of its configuration, and no arrays."""
-        return State(self.updates, ())
-
-    def restore(self, state: State) -> None:
-        """Go to the configuration of a state.
-
-        Parameters
-        ----------
-        state : State
-            What `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If it cannot be a state. The model is then unchanged.
-        """
-        self.updates, _ = check_state(state, "a Percolation model", 0)
 
     # --------------------------------------------------------------------------- one configuration
 
@@ -291,8 +254,8 @@ class Percolation(Copied):
         """
         of_bonds = self.kind == "bond"
         options: dict[str, Any] = {
-            **who_is_linked(self.lattice, of_bonds, self.geometry == "triangular"),
-            "batch_axes": 0 if self._single else 1,
+            **who_is_linked(self.lattice, of_bonds, self._triangular),
+            "batch_axes": self._batch_axes,
             "numbering": numbering,
             "return_num": return_num,
         }
@@ -320,10 +283,7 @@ class Percolation(Copied):
         ([True, True], 64, 2)
         """
         self._engine.check_measured()
-        probability, records = self._fixed_point(p), self._new_records(1)
-        self._engine.measure(self.updates, probability, records[0])
-        of_replicas = self._of_replicas(on_host(records[0]))
-        return self._measurements(of_replicas)
+        return self._read(self._present(p))
 
     # ---------------------------------------------------------------------------------- the updates
 
@@ -334,26 +294,23 @@ class Percolation(Copied):
         ----------
         n : int, optional
         """
-        self.updates += check_range("n", n, 0, MOST_UPDATES - self.updates)
+        self.updates += len(self._next_updates("n", n))
 
-    def _updater(self) -> Update[PercolationMeasurements]:
-        """Return what goes to the next configuration, and measures the one that it finds."""
+    def updater(self) -> Update[PercolationMeasurements]:
+        """Return what goes to the next configuration, and measures the one that it finds.
+
+        Returns
+        -------
+        Update
+            For `conncomp.models.simulate`, which makes many.
+
+        Raises
+        ------
+        ValueError
+            If the lattice is too large for what is measured.
+        """
         self._engine.check_measured()
-        probability = self._fixed_point(None)
-
-        def make(number: int, record: Any) -> None:
-            if record is not None:
-                self._engine.measure(number - 1, probability, record)
-            self.updates = number
-
-        def read(records: NDArray[np.int64]) -> PercolationMeasurements:
-            of_replicas = records[:, 0] if self._single else records
-            return self._measurements(of_replicas)
-
-        return Update(make, read)
-
-    def _new_records(self, n: int) -> Any:
-        return self._engine.xp.zeros((n, self.replicas, RECORD_LENGTH), np.int64)
+        return super().updater()
 
     def sweep(
         self,
@@ -417,15 +374,40 @@ class Percolation(Copied):
         series = np.zeros((parts, len(numbers), SWEEP_FIELDS))
         wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
         self._engine.sweep(first, numbers, series, wraps)
-        triangular = self.geometry == "triangular"
-        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, triangular)
+        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self._triangular)
+
+    # ------------------------------------------------------------------------- what differs in this
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "shape": list(self.lattice.shape),
+            "kind": self.kind,
+            "lattice": self.geometry,
+            "p": self.p,
+            "periodic": list(self.lattice.periodic),
+        }
+
+    def _prepare(self) -> None:
+        self._engine = self._new_engine(self.lattice, self.kind, self._triangular)
+
+    def _advance(self, number: int) -> None:
+        self.updates = number
+
+    @property
+    def _record_length(self) -> int:
+        return RECORD_LENGTH
+
+    def _measure(self, record: Any, p: float | None = None) -> None:
+        self._engine.measure(self.updates, self._fixed_point(p), record)
+
+    def _read(self, records: NDArray[np.int64]) -> PercolationMeasurements:
+        return PercolationMeasurements(records, self.lattice, self.kind, self._triangular)
 
     # -------------------------------------------------------------------------------------- helpers
 
-    _memory = ("_engine",)
-
-    def _prepare(self) -> None:
-        self._engine = _engine(self)
+    @property
+    def _triangular(self) -> bool:
+        return self.geometry == "triangular"
 
     def _draw(self, p: float | None) -> Any:
         """Return the present configuration as words: (replicas, planes, rows, columns)."""
@@ -434,14 +416,7 @@ class Percolation(Copied):
     def _fixed_point(self, p: float | None) -> int | None:
         """Return a probability as 64 bits, or None if it is 1."""
         probability = self.p if p is None else self._check_p(p)
-        return None if probability == 1 else int(ldexp(probability, 64))
-
-    def _measurements(self, records: NDArray[np.int64]) -> PercolationMeasurements:
-        triangular = self.geometry == "triangular"
-        return PercolationMeasurements(records, self.lattice, self.kind, triangular)
-
-    def _of_replicas(self, array: Any) -> Any:
-        return array[0] if self._single else array
+        return None if probability == 1 else as_fixed_point(probability)
 
     def _check_p(self, p: float | str) -> float:
         if isinstance(p, str):
@@ -451,21 +426,3 @@ class Percolation(Copied):
         if not 0 <= value <= 1:
             raise ValueError(f"p={shown(p)} must be from 0 to 1")
         return value
-
-
-def _engine(model: Percolation) -> Any:
-    arguments = (
-        model.lattice,
-        model.kind,
-        model.geometry == "triangular",
-        model.seed,
-        model.first_replica,
-        model.replicas,
-    )
-    if model.device == "cuda":
-        from conncomp.models.percolation.cuda import CudaEngine
-
-        return CudaEngine(*arguments)
-    from conncomp.models.percolation.cpu import CpuEngine
-
-    return CpuEngine(*arguments)

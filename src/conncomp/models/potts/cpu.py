@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 from conncomp._arguments import check_choice, shown
 from conncomp._core import native
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
+from conncomp.models._arguments import Drawn
 from conncomp.models._probabilities import CERTAIN
 
 Words = NDArray[np.uint64]
 Record = NDArray[np.int64]
 
 
-class CpuEngine:
+class Engine:
     """Updates of the spins of replicas, which arrays of words hold.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : Lattice
-    seed, first_replica, replicas : int
     labelling : {"auto", "serial"}
         How clusters are found.
     options : dict
@@ -37,27 +38,21 @@ class CpuEngine:
     xp = np
 
     def __init__(
-        self,
-        lattice: Lattice,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-        labelling: str,
-        options: dict[str, Any],
+        self, drawn: Drawn, lattice: Lattice, labelling: str, options: dict[str, Any]
     ) -> None:
         check_choice("labelling", labelling, ("auto", "serial"))
         if options:
             raise ValueError(f"options={shown(options)} are for a GPU; leave them out on the CPU")
-        self._lattice, self._replicas = lattice, replicas
+        self._lattice, self._replicas = lattice, drawn.replicas
         struct = lattice.struct
         self._engine = native.PottsEngine(
             struct["length"].tolist(),
             int(struct["periodic"]),
             lattice.states,
             lattice.planes,
-            seed,
-            first_replica,
-            replicas,
+            drawn.seed,
+            drawn.first_replica,
+            drawn.replicas,
             lattice.ndim,
             labelling == "serial",
         )
@@ -104,10 +99,6 @@ class CpuEngine:
         bonds = np.empty((self._replicas, lattice.ndim, lattice.rows, lattice.columns), BITS)
         self._engine.bonds(_flat(words), step, probabilities, _flat(bonds))
         return bonds
-
-    def as_numpy(self, records: Record) -> Record:
-        """Return records as they are."""
-        return records
 
 
 def _flat(array: NDArray[Any] | None) -> Any:

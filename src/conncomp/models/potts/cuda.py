@@ -12,13 +12,15 @@ from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, current_gpu, launch
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, ctype, current_gpu, launch
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.kernels.links import joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.potts.measurements import WINDING_AXES
 
@@ -31,19 +33,16 @@ _CHOICE = np.dtype(
 _SEED_TILES = np.dtype([("edge", "i8", MOST_AXES)])
 
 
-class CudaEngine:
+class Engine:
     """Updates spins on the current CUDA device.
 
     Parameters
     ----------
+    drawn : Drawn
     lattice : Lattice
-    seed, first_replica, replicas : int
-        As of `conncomp.models.Potts`.
     labelling : {"auto", "tiles"}
     options : mapping
         Of the algorithm.
-    gpu : Gpu, optional
-        By default the current one.
 
     Attributes
     ----------
@@ -59,21 +58,15 @@ class CudaEngine:
     """
 
     def __init__(
-        self,
-        lattice: Lattice,
-        seed: int,
-        first_replica: int,
-        replicas: int,
-        labelling: str,
-        options: Mapping[str, Any],
-        gpu: Gpu | None = None,
+        self, drawn: Drawn, lattice: Lattice, labelling: str, options: Mapping[str, Any]
     ) -> None:
         if labelling == "serial":
             raise ValueError(
                 "labelling='serial' runs on the CPU; use 'auto' or 'tiles', or device='cpu'"
             )
-        self.gpu = gpu or current_gpu()
+        self.gpu = current_gpu()
         self.xp = self.gpu.xp
+        replicas, first_replica, seed = drawn
         self.lattice, self.replicas = lattice, replicas
         self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
         self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
@@ -92,10 +85,6 @@ class CudaEngine:
             self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
 
     # ----------------------------------------------------------------------------- what users ask
-
-    def as_numpy(self, array: Any) -> Any:
-        """Return an array of this engine as one of NumPy."""
-        return array if self.xp is np else self.xp.asnumpy(array)
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
@@ -256,12 +245,7 @@ class CudaEngine:
             wanted += bricks.memory(lattice, self.replicas, self._index)
         else:
             wanted += sites * (1 + self._index.itemsize)
-        available = self.gpu.free_memory()
-        if wanted > available:
-            raise MemoryError(
-                f"{self.replicas} lattices of shape={lattice.shape} take {wanted} bytes on the "
-                f"GPU, which has {available} free; choose fewer, or smaller ones"
-            )
+        check_room(self.gpu, f"{self.replicas} lattices of shape={lattice.shape}", wanted)
 
 
 def _classes(lattice: Lattice) -> Iterator[int]:

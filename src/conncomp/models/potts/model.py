@@ -1,32 +1,23 @@
-"""The Potts model, and the updates of its spins."""
+"""The Potts model: its parameters, its spins, and what one asks of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conncomp._arguments import as_bool, as_integer, as_number, check_choice, check_range, shown
-from conncomp._arrays import choose_device, host_copy, on_gpu, placed
+from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
+from conncomp._arrays import on_host, placed
 from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
-from conncomp.kernels.lattice import Lattice, check_words, pack, unpack
-from conncomp.models._arguments import (
-    MOST_SITES,
-    as_tuple,
-    check_drawn,
-    check_positive,
-    check_shape,
-    check_start,
-    check_state,
-    one_each,
-)
-from conncomp.models._copies import Copied
-from conncomp.models._probabilities import CERTAIN, DECIMAL, as_fixed_point
-from conncomp.models._wrapping import check_wrapping
+from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack
+from conncomp.models._arguments import check_positive, check_shape, check_start, one_each
+from conncomp.models._memory import room_for
+from conncomp.models._probabilities import DECIMAL
+from conncomp.models.base import Simulated
 from conncomp.models.potts.measurements import (
     COUNTS,
     SATISFIED,
@@ -34,36 +25,17 @@ from conncomp.models.potts.measurements import (
     order_parameter,
     record_length,
 )
-from conncomp.models.potts.probabilities import acceptance, bond_probability
-from conncomp.models.protocol import MOST_UPDATES, State, Update
+from conncomp.models.potts.probabilities import bond_probability
+from conncomp.models.potts.updates import KINDS, UPDATES, Asked
+from conncomp.models.protocol import Update
 
 MOST_STATES = 255
-UPDATES = ("swendsen-wang", "wolff", "few-cluster", "metropolis")
-
-# Writes the new spins of an update by its number, and measures the old ones into a record if there
-# is one.
-Change = Callable[[int, Any], None]
 
 # Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
 CUBIC_ISING_BETA = 2 * 0.221654626
 
 
-class Seeds(NamedTuple):
-    """Which clusters may flip: those of a seed in each tile.
-
-    Attributes
-    ----------
-    tile : tuple of int
-        The lengths of a tile.
-    p_flip : int
-        The probability that a cluster with seeds flips, times 2**64.
-    """
-
-    tile: tuple[int, ...]
-    p_flip: int
-
-
-class Potts(Copied):
+class Potts(Simulated[Measurements]):
     """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
 
     The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
@@ -137,6 +109,9 @@ class Potts(Copied):
     200
     """
 
+    _name, _folder = "Potts", __package__
+    _changing, _memory = ("_betas", "_words"), ("_new_words",)
+
     def __init__(
         self,
         shape: int | Sequence[int],
@@ -157,16 +132,13 @@ class Potts(Copied):
         closed = check_periodic(periodic, len(lengths), "the lattice")
         self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
         self.coupling = check_positive("coupling", coupling)
-        self._single = replicas is None
-        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
+        super().__init__(replicas, first_replica, seed, device, start)
         check_choice("labelling", labelling, ("auto", "serial", "tiles"))
         self.labelling = labelling
         self.options = dict(options)
-        self.device = choose_device(device, on_gpu(start), "start")
         self._betas = self._check_betas(beta)
         self._prepare()
         self._words = self._first_spins(start)
-        self.updates = 0
 
     @staticmethod
     def critical_beta(q: int, ndim: int = 2) -> float:
@@ -221,57 +193,7 @@ class Potts(Copied):
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is: values that JSON has, and `beta` as an array."""
-        return {
-            "model": "Potts",
-            "shape": list(self.lattice.shape),
-            "q": self.lattice.states,
-            "coupling": self.coupling,
-            "periodic": list(self.lattice.periodic),
-            "seed": self.seed,
-            "replicas": self.replicas,
-            "first_replica": self.first_replica,
-            "beta": np.asarray(self.beta),
-        }
-
-    def state(self) -> State:
-        """Return a copy of all that updates change, in memory of the CPU.
-
-        Returns
-        -------
-        State
-            For `restore`, of this model or of one with the same parameters on any device. Its
-            arrays are the inverse temperature of each replica and the spins, which are opaque.
-        """
-        return State(self.updates, (self._betas.copy(), host_copy(self._words)))
-
-    def restore(self, state: State) -> None:
-        """Go to where a model with the same parameters stood; its updates then repeat.
-
-        Parameters
-        ----------
-        state : State
-            What `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If it cannot be a state of this lattice. The model is then unchanged.
-
-        Examples
-        --------
-        >>> from conncomp.models import Potts
-        >>> model = Potts((8, 8), seed=1)
-        >>> state = model.state()
-        >>> first = model.swendsen_wang(5).energy
-        >>> model.restore(state)
-        >>> bool((model.swendsen_wang(5).energy == first).all())
-        True
-        """
-        updates, (given, words) = check_state(state, "a Potts model", 2)
-        betas = self._check_betas(given)
-        check_words(self.lattice, self._new_words.shape, words)
-        copied = placed(self._engine.xp, words.copy())
-        self._words, self._betas, self.updates = copied, betas, updates
+        return {**super().parameters(), "beta": np.asarray(self.beta)}
 
     def measure(self) -> Measurements:
         """Return what can be measured without an update: energy and magnetisation.
@@ -287,15 +209,15 @@ class Potts(Copied):
         >>> Potts((8, 8), start="cold", replicas=2).measure().energy
         array([-128., -128.])
         """
-        return Measurements(self._of_replicas(self._count()), self.lattice, self.coupling, False)
+        return self._read(self._present())
 
     def energy(self) -> Any:
         """Return the energy of the whole lattice, for each replica."""
-        return self._of_replicas(-self.coupling * self._count()[:, SATISFIED])[()]
+        return (-self.coupling * self._present()[..., SATISFIED])[()]
 
     def magnetisation(self) -> Any:
         """Return the magnetisation a site, for each replica, as `Measurements.magnetisation`."""
-        return self._of_replicas(order_parameter(self.lattice, self._count()[:, COUNTS:]))[()]
+        return order_parameter(self.lattice, self._present()[..., COUNTS:])[()]
 
     def bonds(self) -> Any:
         """Return the bonds that the next cluster update makes active.
@@ -305,7 +227,7 @@ class Potts(Copied):
         array of bool, shape ``(ndim, *replicas, *shape)``
             As `conncomp.label_bonds` takes them.
         """
-        words = self._engine.bonds(self._words, self.updates + 1, self._probabilities())
+        words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
         one_plane = self.lattice._replace(states=2)
         planes = [
             self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
@@ -329,7 +251,7 @@ class Potts(Copied):
         return labelled(
             self.bonds(),
             periodic=self.lattice.periodic,
-            batch_axes=0 if self._single else 1,
+            batch_axes=self._batch_axes,
             numbering=numbering,
             return_num=return_num,
         )
@@ -349,14 +271,11 @@ class Potts(Copied):
         >>> Potts((8, 8), beta=50.0, start="cold", seed=1).wrapping().rank
         array([2])
         """
-        batch_axes = 0 if self._single else 1
-        return cluster_wrapping(self.bonds(), periodic=self.lattice.periodic, batch_axes=batch_axes)
+        return cluster_wrapping(
+            self.bonds(), periodic=self.lattice.periodic, batch_axes=self._batch_axes
+        )
 
     # ---------------------------------------------------------------------------------- the updates
-
-    def step(self, n: int = 1) -> None:
-        """Make so many sweeps of `swendsen_wang` without measuring."""
-        self._updates("n", n, False)
 
     def swendsen_wang(
         self,
@@ -399,7 +318,7 @@ class Potts(Copied):
         >>> series.wraps.tolist(), series.rank.tolist()
         ([[True, True]], [2])
         """
-        return self._updates("sweeps", sweeps, measure, clusters=clusters, wrapping=wrapping)
+        return self._repeat("sweeps", sweeps, measure, clusters=clusters, wrapping=wrapping)
 
     def wolff(
         self,
@@ -423,7 +342,7 @@ class Potts(Copied):
             As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
         """
         of_clusters = {"clusters": clusters, "wrapping": wrapping}
-        return self._updates("updates", updates, measure, update="wolff", **of_clusters)
+        return self._repeat("updates", updates, measure, update="wolff", **of_clusters)
 
     def few_cluster(
         self,
@@ -449,7 +368,7 @@ class Potts(Copied):
         measure, clusters, wrapping, returns
             As of `swendsen_wang`.
         """
-        return self._updates(
+        return self._repeat(
             "updates",
             updates,
             measure,
@@ -482,19 +401,9 @@ class Potts(Copied):
         -------
         Measurements or None
         """
-        return self._updates("sweeps", sweeps, measure, update="metropolis")
+        return self._repeat("sweeps", sweeps, measure, update="metropolis")
 
-    def _updates(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
-        measured, update = as_bool("measure", measure), self._updater(**options)
-        updates = check_range(name, count, 0, MOST_UPDATES - self.updates)
-        records = self._new_records(updates) if measured else None
-        for number in range(updates):
-            update(self.updates + 1, None if records is None else records[number])
-        return None if records is None else update.read(self._engine.as_numpy(records))
-
-    # ----------------------------------------------------------------------------- update by update
-
-    def _updater(
+    def updater(
         self,
         *,
         update: str = "swendsen-wang",
@@ -503,93 +412,79 @@ class Potts(Copied):
         clusters: bool = False,
         wrapping: bool = False,
     ) -> Update[Measurements]:
-        """Return the updates of this name; `tile` and `p_flip` are of few-cluster."""
+        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+
+        Parameters
+        ----------
+        update : {"swendsen-wang", "wolff", "few-cluster", "metropolis"}, optional
+        tile, p_flip : optional
+            Of "few-cluster", as `few_cluster` takes them.
+        clusters, wrapping : bool, optional
+            As of `swendsen_wang`.
+
+        Returns
+        -------
+        Update
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, out of its range, or not for these updates.
+        """
         check_choice("update", update, UPDATES)
-        sizes, wraps = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
-        options: dict[str, Any] = {"update": update, "clusters": sizes, "wrapping": wraps}
-        if wraps:
-            check_wrapping(self.lattice, self.replicas)
-        if update == "few-cluster":
-            if tile is None or p_flip is None:
-                raise ValueError('update="few-cluster" needs tile and p_flip')
-            edges = self._check_tile(tile)
-            seeds = Seeds(edges, as_fixed_point(_check_p_flip(p_flip)))
-            change = self._cluster_update(seeds, sizes, wraps)
-            options |= {"tile": list(edges), "p_flip": float(p_flip)}
-        elif tile is not None or p_flip is not None:
-            raise ValueError('tile and p_flip are for update="few-cluster" only')
-        elif update == "metropolis":
-            if sizes or wraps:
-                name = "clusters" if sizes else "wrapping"
-                raise ValueError(f"{name}=True is not for Metropolis updates, which have none")
-            change = self._metropolis_update()
-        else:
-            one_site = Seeds(self.lattice.shape, CERTAIN)
-            change = self._cluster_update(one_site if update == "wolff" else None, sizes, wraps)
+        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
 
-        def make(number: int, record: Any) -> None:
-            change(number, record)
-            self._words, self._new_words, self.updates = self._new_words, self._words, number
+    def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
+        measured, update = as_bool("measure", measure), self.updater(**options)
+        numbers = self._next_updates(name, count)
+        if not measured:
+            for number in numbers:
+                update(number)
+            return None
+        records = self.new_records(len(numbers))
+        for number, record in zip(numbers, records, strict=True):
+            update(number, record)
+        return update.read(on_host(records))
 
-        def read(records: NDArray[np.int64]) -> Measurements:
-            of_replicas = records[:, 0] if self._single else records
-            bonds = sizes or wraps or update == "swendsen-wang"
-            return Measurements(of_replicas, self.lattice, self.coupling, sizes, bonds, wraps)
+    # ------------------------------------------------------------------------- what differs in this
 
-        return Update(make, read, options)
-
-    def _cluster_update(self, seeds: Seeds | None, clusters: bool, wrapping: bool) -> Change:
-        probabilities = self._probabilities()
-
-        def change(step: int, record: Any) -> None:
-            measures = (False, False) if record is None else (clusters, wrapping)
-            self._engine.update(
-                self._words, self._new_words, step, probabilities, seeds, record, *measures
-            )
-
-        return change
-
-    def _metropolis_update(self) -> Change:
-        lost = range(2 * self.lattice.ndim + 1)
-        accepted = self._of_betas(
-            lambda beta: [
-                acceptance(beta, self.coupling, bonds, self.lattice.states) for bonds in lost
-            ]
-        )
-
-        def change(step: int, record: Any) -> None:
-            self._engine.metropolis(self._words, self._new_words, step, accepted, record)
-
-        return change
-
-    def _new_records(self, n: int) -> Any:
-        shape = n, self.replicas, record_length(self.lattice)
-        return self._engine.xp.zeros(shape, np.int64)
-
-    # -------------------------------------------------------------------------------------- helpers
-
+    _betas: NDArray[np.float64]
     _words: Any
     _new_words: Any
-    _memory = "_engine", "_words", "_new_words"
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "shape": list(self.lattice.shape),
+            "q": self.lattice.states,
+            "coupling": self.coupling,
+            "periodic": list(self.lattice.periodic),
+        }
 
     def _prepare(self) -> None:
-        self._engine = _engine(self)
+        self._engine = self._new_engine(self.lattice, self.labelling, self.options)
         # Bits beyond the rows are 0 in both words: updates write what belongs to sites.
         self._new_words = self._no_spins()
 
-    def _of_replicas(self, array: Any) -> Any:
-        return array[0] if self._single else array
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas(betas)
+        check_words(self.lattice, self._new_words.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
 
-    def _on_device(self, array: NDArray[Any]) -> Any:
-        return self._engine.xp.asarray(array)
+    @property
+    def _record_length(self) -> int:
+        return record_length(self.lattice)
 
-    def _count(self) -> NDArray[np.int64]:
-        record = self._engine.xp.zeros((self.replicas, record_length(self.lattice)), np.int64)
+    def _measure(self, record: Any) -> None:
         self._engine.count(self._words, record)
-        counted: NDArray[np.int64] = self._engine.as_numpy(record)
-        return counted
 
-    def _probabilities(self) -> Any:
+    def _read(self, records: NDArray[np.int64]) -> Measurements:
+        return Measurements(records, self.lattice, self.coupling, False)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _bond_probabilities(self) -> Any:
         """Return with which probability a bond between equal spins is active, for each replica."""
         return self._of_betas(lambda beta: [bond_probability(beta, self.coupling)])[:, 0]
 
@@ -597,20 +492,18 @@ class Potts(Copied):
         """Return functions of beta as numbers of 64 bits, of shape (replicas, functions)."""
         betas, of_replicas = np.unique(self._betas, return_inverse=True)
         table = [probabilities(beta) for beta in betas.tolist()]
-        return self._on_device(np.array(table, np.uint64)[of_replicas])
+        return self._engine.xp.asarray(np.array(table, np.uint64)[of_replicas])
 
     def _no_spins(self) -> Any:
         """Return words for spins, all 0."""
         lattice = self.lattice
         shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
-        try:
-            return self._engine.xp.zeros(shape, np.uint64)
-        except (MemoryError, ValueError):  # the latter if the size is beyond any address
-            raise MemoryError(
-                f"the spins of shape={lattice.shape} with q={lattice.states} and {self.replicas} "
-                f"replicas, before and after an update, take {2 * 8 * prod(shape)} bytes, more "
-                "than are free; choose fewer"
-            ) from None
+        what = (
+            f"the spins of shape={lattice.shape} with q={lattice.states} and {self.replicas} "
+            "replicas, before and after an update"
+        )
+        with room_for(what, 2 * BITS.itemsize * prod(shape)):
+            return self._engine.xp.zeros(shape, BITS)
 
     def _first_spins(self, start: str | ArrayLike) -> Any:
         xp, lattice = self._engine.xp, self.lattice
@@ -639,38 +532,3 @@ class Potts(Copied):
         if not (betas >= 0).all() or np.isinf(betas).any():
             raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
         return betas
-
-    def _check_tile(self, tile: int | Sequence[int]) -> tuple[int, ...]:
-        shape = self.lattice.shape
-        given = as_tuple(tile, len(shape))
-        edges = tuple(check_range("tile", edge, 1, MOST_SITES) for edge in given)
-        if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
-            raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")
-        return edges
-
-
-def _engine(model: Potts) -> Any:
-    arguments = (
-        model.lattice,
-        model.seed,
-        model.first_replica,
-        model.replicas,
-        model.labelling,
-        model.options,
-    )
-    if model.device == "cuda":
-        from conncomp.models.potts.cuda import CudaEngine
-
-        return CudaEngine(*arguments)
-    from conncomp.models.potts.cpu import CpuEngine
-
-    return CpuEngine(*arguments)
-
-
-def _check_p_flip(p_flip: Any) -> float:
-    value = as_number("p_flip", p_flip)
-    if not 0 < value < 1:
-        raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
-    if as_fixed_point(value) == 0:
-        raise ValueError(f"p_flip={shown(p_flip)} must be 2**-64 or more; no cluster would flip")
-    return value

@@ -111,11 +111,11 @@ def parallel_tempering(
     tried, accepted = np.zeros((2, temperatures - 1), np.int64)
     for number in range(count):
         # As betas change, so do the probabilities of bonds.
-        change = model._updater(update=update, tile=tile, p_flip=p_flip)
+        change = model.updater(update=update, tile=tile, p_flip=p_flip)
         for _ in range(between):
             change(model.updates + 1)
         order = np.argsort(model._betas, kind="stable")
-        replicas[number], records[number] = order, model._count()[order]
+        replicas[number], records[number] = order, model._present()[order]
         first = (model.updates // between + 1) % 2
         pairs = np.arange(first, temperatures - 1, 2)
         exchanged = _accepts(model, pairs, order, records[number, :, SATISFIED])
