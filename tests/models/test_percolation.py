@@ -10,11 +10,8 @@ from scipy import stats
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, simulate
-from conncomp.models.percolation.measurements import (
-    WRAPPING_AT_THRESHOLD,
-    binomial,
-    numbers_between,
-)
+from conncomp.models.percolation.binomial import binomial, numbers_between
+from conncomp.models.percolation.crossing import WRAPPING_AT_THRESHOLD
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 

@@ -3,10 +3,9 @@
 from conncomp.models.percolation.measurements import (
     PercolationMeasurements,
     PercolationSummary,
-    PercolationSweep,
-    SweepEstimates,
 )
 from conncomp.models.percolation.model import KINDS, LATTICES, Percolation
+from conncomp.models.percolation.sweep import PercolationSweep, SweepEstimates
 
 __all__ = [
     "KINDS",

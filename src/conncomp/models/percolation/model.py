@@ -15,15 +15,10 @@ from conncomp.kernels.lattice import MOST_AXES, Lattice
 from conncomp.models._arguments import check_shape
 from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
+from conncomp.models.percolation.binomial import numbers_between
 from conncomp.models.percolation.labels import bonds_of, sites_of, who_is_linked
-from conncomp.models.percolation.measurements import (
-    RECORD_LENGTH,
-    SWEEP_FIELDS,
-    PercolationMeasurements,
-    PercolationSweep,
-    check_interval,
-    numbers_between,
-)
+from conncomp.models.percolation.measurements import RECORD_LENGTH, PercolationMeasurements
+from conncomp.models.percolation.sweep import SWEEP_FIELDS, PercolationSweep, check_interval
 from conncomp.models.protocol import MOST_UPDATES, Update
 
 KINDS = ("site", "bond")
