@@ -18,7 +18,7 @@ from conncomp.models.potts import (
     parallel_tempering,
     summarise,
 )
-from conncomp.models.protocol import Model, State
+from conncomp.models.protocol import Model, Series, State, Update
 from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 
@@ -35,11 +35,13 @@ __all__ = [
     "PercolationSummary",
     "PercolationSweep",
     "Potts",
+    "Series",
     "Simulation",
     "State",
     "Summary",
     "SweepEstimates",
     "Tempering",
+    "Update",
     "WrappingSummary",
     "autocorrelation_time",
     "jackknife",

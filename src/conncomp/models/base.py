@@ -166,6 +166,16 @@ class Simulated(ABC, Generic[Measured]):
         -------
         Update
             It measures the state that it finds, and makes one of the usual updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> model = Kawasaki((8, 8), lattice="square", seed=1)
+        >>> update, records = model.updater(), model.new_records(2)
+        >>> for record in records:
+        ...     update(model.updates + 1, record)
+        >>> update.read(records).energy.shape
+        (2,)
         """
         return Step(self)
 

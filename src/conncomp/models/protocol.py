@@ -44,8 +44,8 @@ class Update(Protocol[Measured]):
     """One kind of a model's updates.
 
     ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
-    the model's `updates` is then this number. It measures the state that it finds into a record,
-    which is 0, unless that is None. Whatever ends it leaves the state, and `updates`, before it.
+    the model's ``updates`` is then this number. It measures the state that it finds into a record,
+    which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
     """
 
     @property

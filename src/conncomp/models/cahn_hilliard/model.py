@@ -317,6 +317,12 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         ------
         TypeError, ValueError
             If the threshold is no number, or not finite.
+
+        Examples
+        --------
+        >>> from conncomp.models import CahnHilliard
+        >>> CahnHilliard((8, 8)).updater(threshold=0.1).options
+        {'threshold': 0.1}
         """
         self._check_threshold(threshold)
         return Step(self, threshold=float(threshold))

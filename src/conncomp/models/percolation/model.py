@@ -303,6 +303,14 @@ class Percolation(Simulated[PercolationMeasurements]):
         ------
         ValueError
             If the lattice is too large for what is measured.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> model = Percolation((8, 8))
+        >>> model.updater()(1)
+        >>> model.updates
+        1
         """
         self._engine.check_measured()
         return super().updater()

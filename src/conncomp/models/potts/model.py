@@ -430,6 +430,12 @@ class Potts(Simulated[Measurements]):
         ------
         TypeError, ValueError
             If an argument is of the wrong kind, out of its range, or not for these updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8)).updater(update="few-cluster", tile=4, p_flip=0.5).options["tile"]
+        [4, 4]
         """
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
