@@ -254,9 +254,10 @@ class Simulated(ABC, Generic[Measured]):
 
     def _present(self, *how: Any) -> NDArray[np.int64]:
         """Return a record of the present state, of each replica if there are several."""
-        (record,) = self.new_records(1)
+        record = self.new_records(1)[0]
         self._measure(record, *how)
-        return np.asarray(self._of_replicas(on_host(record)))
+        present: NDArray[np.int64] = on_host(record)
+        return present[0] if self._single else present
 
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without its first axis, that of replicas, if there is a single one."""

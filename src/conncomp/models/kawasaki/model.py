@@ -258,11 +258,9 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         TypeError, ValueError
             If `n` is no integer, or out of its range.
         """
-        numbers = self._next_updates("n", n)
-        while numbers:
-            count = min(len(numbers), self._engine.most_sweeps)
-            self._sweep(numbers[0], count)
-            numbers = numbers[count:]
+        numbers, most = self._next_updates("n", n), self._engine.most_sweeps
+        for first in numbers[::most]:
+            self._sweep(first, min(most, numbers.stop - first))
 
     # ------------------------------------------------------------------------- what differs in this
 
