@@ -63,6 +63,15 @@ def check_start(
     return given
 
 
+def check_states(given: Any, what: str, count: int, wanted: str) -> Any:
+    """Return a copy, of uint8, of a first state's spins, which `wanted` says in words."""
+    states = given.copy()  # a state that is checked is not changed afterwards
+    least, most = int(states.min()), int(states.max())
+    if least < 0 or most >= count:
+        raise ValueError(f"start has {what} from {least} to {most}; they must be {wanted}")
+    return states.astype("u1")
+
+
 def check_state(state: Any, model: str, arrays: int) -> tuple[int, tuple[NDArray[Any], ...]]:
     """Return the number of updates and the arrays of a state, of which the model has so many."""
     if not isinstance(state, State):

@@ -73,7 +73,7 @@ class Simulated(ABC, Generic[Measured]):
         self.device = choose_device(device, on_gpu(start), "start")
         self.updates = 0
 
-    # ----------------------------------------------------------------------------------- the state
+    # ------------------------------------------------------------------------------------ the state
 
     def parameters(self) -> dict[str, Any]:
         """Return which model it is.
@@ -140,7 +140,7 @@ class Simulated(ABC, Generic[Measured]):
         self._prepare()
         self.restore(state)
 
-    # --------------------------------------------------------------------------------- the updates
+    # ---------------------------------------------------------------------------------- the updates
 
     def step(self, n: int = 1) -> None:
         """Make so many of the model's usual updates, without measuring.
@@ -240,7 +240,7 @@ class Simulated(ABC, Generic[Measured]):
         """
         raise NotImplementedError
 
-    # ------------------------------------------------------------------------------------- helpers
+    # -------------------------------------------------------------------------------------- helpers
 
     def _new_engine(self, *arguments: Any) -> Any:
         """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of the model's folder."""
@@ -262,6 +262,10 @@ class Simulated(ABC, Generic[Measured]):
     def _of_replicas(self, array: Any) -> Any:
         """Return an array without its first axis, that of replicas, if there is a single one."""
         return array[0] if self._single else array
+
+    def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return records of (rows, replicas, fields) without the second axis, likewise."""
+        return records[:, 0] if self._single else records
 
     @property
     def _batch_axes(self) -> int:
@@ -290,4 +294,4 @@ class Step(Generic[Measured]):
 
     def read(self, records: NDArray[np.int64]) -> Measured:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        return self._model._read(records[:, 0] if self._model._single else records)
+        return self._model._read(self._model._as_series(records))

@@ -327,7 +327,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
         self._check_threshold(threshold)
         return Step(self, threshold=float(threshold))
 
-    # ------------------------------------------------------------------------- what differs in this
+    # ----------------------------------------------------------------------- what the base asks for
 
     _field: Any
     _after: Any

@@ -15,10 +15,10 @@ from conncomp._arrays import native_layout, on_host, placed
 from conncomp.grid import label
 from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
 from conncomp.kernels.lattice import BITS
-from conncomp.models._arguments import as_tuple, check_positive, check_start, one_each
+from conncomp.models._arguments import as_tuple, check_positive, check_start, check_states, one_each
 from conncomp.models._memory import room_for
 from conncomp.models.base import Simulated
-from conncomp.models.kawasaki.acceptance import acceptance, digits
+from conncomp.models.kawasaki.acceptance import acceptances
 from conncomp.models.kawasaki.cpu import first_words
 from conncomp.models.kawasaki.measurements import (
     COMPONENTS,
@@ -262,7 +262,7 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         for first in numbers[::most]:
             self._sweep(first, min(most, numbers.stop - first))
 
-    # ------------------------------------------------------------------------- what differs in this
+    # ----------------------------------------------------------------------- what the base asks for
 
     _words: Any
     _new_words: Any
@@ -277,7 +277,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def _prepare(self) -> None:
         self._engine = self._new_engine(self.lattice)
         xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
-        self._acceptance = xp.asarray(self._table())
+        coordination = self.lattice.coordination
+        self._acceptance = xp.asarray(acceptances(self._temperatures, self.coupling, coordination))
         with self._room():
             self._new_words = xp.empty(shape, BITS)
 
@@ -339,16 +340,6 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         )
         return room_for(what, 2 * BITS.itemsize * lattice.words * self.replicas)
 
-    def _table(self) -> NDArray[np.uint8]:
-        """Return ``acceptance`` of ``kernels/core/kawasaki.h``, for each replica."""
-        temperatures, of_replicas = np.unique(self._temperatures, return_inverse=True)
-        losses = range(1, self.lattice.coordination)
-        table = [
-            digits([acceptance(temperature, self.coupling, loss) for loss in losses])
-            for temperature in temperatures.tolist()
-        ]
-        return np.array(table, np.uint8)[of_replicas]
-
     def _first_words(self, start: ArrayLike | None) -> Any:
         xp, lattice = self._engine.xp, self.lattice
         if start is not None:
@@ -364,19 +355,13 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
         if self._up is not None:
             raise ValueError("start has a fraction of its own; leave out fraction, or start")
         given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
-        spins = given.copy()  # a spin that is checked is not changed afterwards
-        if int(spins.min()) < 0 or int(spins.max()) > 1:
-            raise ValueError(
-                f"start has spins from {int(spins.min())} to {int(spins.max())}; they must be 0 or "
-                "1, for up"
-            )
-        shape = self.replicas, *lattice.shape
-        of_replicas = xp.broadcast_to(xp.asarray(spins.astype("u1")), shape)
-        up = of_replicas.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
+        states = check_states(given, "spins", 2, "0 or 1, for up")
+        spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *lattice.shape))
+        up = spins.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
         self._up = on_host(up)
         if self._up.min() == 0 or self._up.max() == lattice.sites:
             raise ValueError("start has a lattice without spins of both kinds; none can exchange")
-        return pack(xp, lattice, xp.ascontiguousarray(of_replicas))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     def _check_temperatures(self, temperature: Any) -> NDArray[np.float64]:
         if isinstance(temperature, str):

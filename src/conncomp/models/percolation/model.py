@@ -184,7 +184,7 @@ class Percolation(Simulated[PercolationMeasurements]):
             )
         return THRESHOLDS[lattice, kind, axes]
 
-    # --------------------------------------------------------------------------- one configuration
+    # ---------------------------------------------------------------------------- one configuration
 
     def occupied(self, p: float | None = None) -> Any:
         """Return which sites are there in the present configuration.
@@ -379,7 +379,7 @@ class Percolation(Simulated[PercolationMeasurements]):
         self._engine.sweep(first, numbers, series, wraps)
         return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self._triangular)
 
-    # ------------------------------------------------------------------------- what differs in this
+    # ----------------------------------------------------------------------- what the base asks for
 
     def _described(self) -> dict[str, Any]:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -14,7 +14,13 @@ from conncomp._arrays import on_host, placed
 from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
 from conncomp.grid._arguments import check_periodic
 from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack
-from conncomp.models._arguments import check_positive, check_shape, check_start, one_each
+from conncomp.models._arguments import (
+    check_positive,
+    check_shape,
+    check_start,
+    check_states,
+    one_each,
+)
 from conncomp.models._memory import room_for
 from conncomp.models._probabilities import DECIMAL
 from conncomp.models.base import Simulated
@@ -25,7 +31,7 @@ from conncomp.models.potts.measurements import (
     order_parameter,
     record_length,
 )
-from conncomp.models.potts.probabilities import bond_probability
+from conncomp.models.potts.probabilities import bond_probabilities
 from conncomp.models.potts.updates import KINDS, UPDATES, Asked
 from conncomp.models.protocol import Update
 
@@ -453,7 +459,7 @@ class Potts(Simulated[Measurements]):
             update(number, record)
         return update.read(on_host(records))
 
-    # ------------------------------------------------------------------------- what differs in this
+    # ----------------------------------------------------------------------- what the base asks for
 
     _betas: NDArray[np.float64]
     _words: Any
@@ -492,13 +498,7 @@ class Potts(Simulated[Measurements]):
 
     def _bond_probabilities(self) -> Any:
         """Return with which probability a bond between equal spins is active, for each replica."""
-        return self._of_betas(lambda beta: [bond_probability(beta, self.coupling)])[:, 0]
-
-    def _of_betas(self, probabilities: Callable[[float], list[int]]) -> Any:
-        """Return functions of beta as numbers of 64 bits, of shape (replicas, functions)."""
-        betas, of_replicas = np.unique(self._betas, return_inverse=True)
-        table = [probabilities(beta) for beta in betas.tolist()]
-        return self._engine.xp.asarray(np.array(table, np.uint64)[of_replicas])
+        return self._engine.xp.asarray(bond_probabilities(self._betas, self.coupling))
 
     def _no_spins(self) -> Any:
         """Return words for spins, all 0."""
@@ -520,15 +520,11 @@ class Potts(Simulated[Measurements]):
                 self._engine.start(words)
             return words
         given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
-        states = given.copy()  # a state that is checked is not changed afterwards
-        if int(states.min()) < 0 or int(states.max()) >= lattice.states:
-            raise ValueError(
-                f"start has states from {int(states.min())} to {int(states.max())}; they must be "
-                f"from 0 to q - 1 = {lattice.states - 1}"
-            )
-        shape = self.replicas, *lattice.shape
-        of_replicas = xp.broadcast_to(xp.asarray(states.astype("u1")), shape)
-        return pack(xp, lattice, xp.ascontiguousarray(of_replicas))
+        states = check_states(
+            given, "states", lattice.states, f"from 0 to q - 1 = {lattice.states - 1}"
+        )
+        spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *lattice.shape))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
 
     def _check_betas(self, beta: Any) -> NDArray[np.float64]:
         if isinstance(beta, str):

@@ -14,7 +14,7 @@ from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import CERTAIN, as_fixed_point
 from conncomp.models._wrapping import check_wrapping
 from conncomp.models.potts.measurements import Measurements
-from conncomp.models.potts.probabilities import acceptance
+from conncomp.models.potts.probabilities import acceptances
 
 if TYPE_CHECKING:
     from conncomp.models.potts.model import Potts
@@ -69,9 +69,10 @@ class PottsUpdate(ABC):
         }
         if asked.wrapping:
             check_wrapping(model.lattice, model.replicas)
-        self._choose_seeds(asked)
+        self._take_tile(asked)
 
-    def _choose_seeds(self, asked: Asked) -> None:
+    def _take_tile(self, asked: Asked) -> None:
+        """Take `tile` and `p_flip`, which most kinds do not have."""
         if asked.tile is not None or asked.p_flip is not None:
             raise ValueError('tile and p_flip are for update="few-cluster" only')
 
@@ -87,9 +88,8 @@ class PottsUpdate(ABC):
 
     def read(self, records: NDArray[np.int64]) -> Measurements:
         """Return what was measured, of records of shape (rows, replicas, fields)."""
-        measured = self._clusters, self._bonds_measured, self._wrapping
-        of_replicas = records[:, 0] if self._model._single else records
-        return Measurements(of_replicas, self._model.lattice, self._model.coupling, *measured)
+        model, measured = self._model, (self._clusters, self._bonds_measured, self._wrapping)
+        return Measurements(model._as_series(records), model.lattice, model.coupling, *measured)
 
     @property
     def _bonds_measured(self) -> bool:
@@ -122,8 +122,8 @@ class Wolff(SwendsenWang):
 
     name = "wolff"
 
-    def _choose_seeds(self, asked: Asked) -> None:
-        super()._choose_seeds(asked)
+    def _take_tile(self, asked: Asked) -> None:
+        super()._take_tile(asked)
         self._seeds = Seeds(self._model.lattice.shape, CERTAIN)
 
 
@@ -132,7 +132,7 @@ class FewCluster(SwendsenWang):
 
     name = "few-cluster"
 
-    def _choose_seeds(self, asked: Asked) -> None:
+    def _take_tile(self, asked: Asked) -> None:
         if asked.tile is None or asked.p_flip is None:
             raise ValueError('update="few-cluster" needs tile and p_flip')
         tile = _check_tile(asked.tile, self._model.lattice.shape)
@@ -150,11 +150,8 @@ class Metropolis(PottsUpdate):
         if asked.clusters or asked.wrapping:
             name = "clusters" if asked.clusters else "wrapping"
             raise ValueError(f"{name}=True is not for Metropolis updates, which have none")
-        lattice, coupling = model.lattice, model.coupling
-        lost = range(2 * lattice.ndim + 1)
-        self._acceptance = model._of_betas(
-            lambda beta: [acceptance(beta, coupling, bonds, lattice.states) for bonds in lost]
-        )
+        table = acceptances(model._betas, model.coupling, model.lattice)
+        self._acceptance = model._engine.xp.asarray(table)
 
     def _change(self, number: int, record: Any) -> None:
         model = self._model
