@@ -116,7 +116,7 @@ class Percolation {
       checkpoint(kBlock);
       if (b + kStages < blocks) draw(b + kStages);
       if (b + 2 >= 0 && b + 2 < blocks) choose(b + 2);
-      if (b + 1 >= 0 && b + 1 < blocks) ask_for_parents(b + 1);
+      if (b + 1 >= 0 && b + 1 < blocks) prefetch_parents(b + 1);
       if (b < 0) continue;
       const int64_t begin = b * kBlock, end = std::min(begin + kBlock, count);
       for (int64_t n = begin; n < end; ++n) {
@@ -271,7 +271,7 @@ class Percolation {
     for (int64_t i = begin; i < end; ++i) {
       const Bits64 place = Bits64(i) + below(half[i % 2][(i - begin) / 2], elements_ - Bits64(i));
       places_[i % kRing] = uint32_t(place);
-      ask_for(order_.data() + place);
+      prefetch_line(order_.data() + place);
     }
   }
   // Looks up the elements, and asks for their nodes and their neighbours'.
@@ -290,7 +290,7 @@ class Percolation {
       for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch(to); });
     }
   }
-  void ask_for_parents(int64_t block) {
+  void prefetch_parents(int64_t block) {
     const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
     for (int64_t i = begin; i < end; ++i) {
       const Element& element = chosen_[i % kRing];

@@ -72,15 +72,57 @@ struct Wrapping {
 };
 
 // Lets a line of memory come that is read and written soon.
-inline void ask_for(const void* address) {
+inline void prefetch_line(const void* address) {
   __builtin_prefetch(address, 1);
   asm volatile("");  // as GCC leaves out calls of what does nothing but prefetch
 }
 
 constexpr int64_t kMostClusterSites = (int64_t(1) << 31) - 1;
 
+// What a site is, in two numbers:
+//
+//                       link         extra
+//   in no cluster       kEmpty       0
+//   a cluster's root    minus size   the number of the basis of the cluster's windings, from 1; 0 without one
+//   another site        the parent   the site's periods, as seen from the parent
+template <class Packed>
+class ClusterNode {
+ public:
+  static ClusterNode empty() { return {kEmpty, 0}; }
+  static ClusterNode single() { return {-1, 0}; }
+  static ClusterNode below(int64_t parent, Packed periods) { return {int32_t(parent), periods}; }
+
+  bool is_empty() const { return link_ == kEmpty; }
+  bool has_parent() const { return link_ >= 0; }
+
+  // Of a site that has a parent.
+  int32_t parent() const { return link_; }
+  Packed periods() const { return extra_; }
+  void skip_parent(const ClusterNode& parent) { *this = {parent.link_, Packed(extra_ + parent.extra_)}; }
+  // Any site's parent, or site 0.
+  int32_t parent_or_first() const { return std::max(link_, 0); }
+
+  // Of a root.
+  int64_t size() const { return -int64_t(link_); }
+  bool is_larger(const ClusterNode& root) const { return link_ < root.link_; }
+  void swallow(const ClusterNode& root) { link_ += root.link_; }
+  bool has_basis() const { return extra_ != 0; }
+  int64_t basis() const { return int64_t(extra_) - 1; }
+  void set_basis(int64_t number) { extra_ = Packed(number) + 1; }
+
+ private:
+  static constexpr int32_t kEmpty = std::numeric_limits<int32_t>::min();
+
+  ClusterNode(int32_t link, Packed extra) : link_(link), extra_(extra) {}
+
+  int32_t link_;
+  Packed extra_;
+};
+
 template <class Packed>  // an unsigned integer of periods.width bits or more
 class WindingClusters {
+  using Node = ClusterNode<Packed>;
+
  public:
   ClusterCounts counts;
   Wrapping wrapping;
@@ -89,19 +131,19 @@ class WindingClusters {
 
   // Forgets all; no site is in a cluster then, or each is one.
   void clear(bool occupied) {
-    const Node empty{occupied ? -1 : kEmpty, 0};
-    for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) { nodes[site] = empty; });
+    const Node node = occupied ? Node::single() : Node::empty();
+    for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) { nodes[site] = node; });
     counts = occupied ? ClusterCounts{sites_, sites_ > 0, Bits64(sites_)} : ClusterCounts{};
     wrapping = {};
     bases_.clear();
   }
 
-  bool has(int64_t site) const { return nodes_[site].link != kEmpty; }
+  bool has(int64_t site) const { return !nodes_[site].is_empty(); }
 
-  void prefetch(int64_t site) const { ask_for(nodes_.data() + site); }
+  void prefetch(int64_t site) const { prefetch_line(nodes_.data() + site); }
   // Of a site that was prefetched: its parent. That of others is a line that is in use anyway, as a branch
   // takes longer.
-  void prefetch_parent(int64_t site) const { ask_for(nodes_.data() + std::max(nodes_[site].link, 0)); }
+  void prefetch_parent(int64_t site) const { prefetch_line(nodes_.data() + nodes_[site].parent_or_first()); }
 
   // A site's root, and the site's periods as seen from there.
   struct Place {
@@ -111,7 +153,7 @@ class WindingClusters {
 
   // Makes a site a cluster.
   Place occupy(int64_t site) {
-    nodes_[site] = {-1, 0};
+    nodes_[site] = Node::single();
     ++counts.clusters;
     ++counts.squares;
     if (counts.largest == 0) counts.largest = 1;
@@ -122,14 +164,11 @@ class WindingClusters {
     Place place{site, 0};
     for (;;) {
       Node& node = nodes_[place.root];
-      if (node.link < 0) return place;
-      const Node& parent = nodes_[node.link];
-      if (parent.link >= 0) {  // the path is halved
-        node.periods += parent.periods;
-        node.link = parent.link;
-      }
-      place.periods += node.periods;
-      place.root = node.link;
+      if (!node.has_parent()) return place;
+      const Node& parent = nodes_[node.parent()];
+      if (parent.has_parent()) node.skip_parent(parent);  // the path is halved
+      place.periods += node.periods();
+      place.root = node.parent();
     }
   }
 
@@ -142,17 +181,17 @@ class WindingClusters {
       return from;
     }
     Node *large = &nodes_[a.root], *small = &nodes_[b.root];
-    if (large->link > small->link) {  // sizes are negative
+    if (small->is_larger(*large)) {
       std::swap(large, small);
       std::swap(a, b);
       step = Packed(0) - step;
     }
-    counts.squares += 2 * Bits64(-int64_t(large->link)) * Bits64(-int64_t(small->link));
+    counts.squares += 2 * Bits64(large->size()) * Bits64(small->size());
     --counts.clusters;
-    large->link += small->link;
-    if (-large->link > counts.largest) counts.largest = -large->link;
-    if (small->periods != 0) merge_bases(*large, *small);
-    *small = {int32_t(a.root), step};
+    large->swallow(*small);
+    if (large->size() > counts.largest) counts.largest = large->size();
+    if (small->has_basis()) merge_bases(*large, *small);
+    *small = Node::below(a.root, step);
     return a.root == from.root ? from : Place{a.root, Packed(from.periods + step)};
   }
 
@@ -160,38 +199,31 @@ class WindingClusters {
   template <class Body>
   void for_each_size(Body&& body) const {
     for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) {
-      if (nodes[site].link < 0 && nodes[site].link != kEmpty) body(-int64_t(nodes[site].link));
+      if (!nodes[site].has_parent() && !nodes[site].is_empty()) body(nodes[site].size());
     });
   }
 
  private:
-  static constexpr int32_t kEmpty = std::numeric_limits<int32_t>::min();
-
-  // A root's link is minus its size, and its periods the number of the basis of its windings, from 1, or 0 if
-  // it has none.
-  struct Node {
-    int32_t link;
-    Packed periods;
-  };
+  // Notes a path that closes on itself, and the periods after which it does.
   [[gnu::noinline, gnu::cold]] void close(int64_t root, Packed path) {
-    Packed& number = nodes_[root].periods;
-    if (number == 0) {
+    Node& node = nodes_[root];
+    if (!node.has_basis()) {
       bases_.emplace_back();
-      number = Packed(bases_.size());
+      node.set_basis(int64_t(bases_.size()) - 1);
     }
-    WindingBasis& basis = bases_[int64_t(number) - 1];
+    WindingBasis& basis = bases_[node.basis()];
     const auto winding = periods_.unpack(path);
     if (basis.has(winding)) return;
     basis.add(winding);
     note(basis);
   }
   [[gnu::noinline, gnu::cold]] void merge_bases(Node& large, const Node& small) {
-    if (large.periods == 0) {
-      large.periods = small.periods;
+    if (!large.has_basis()) {
+      large.set_basis(small.basis());
       return;
     }
-    WindingBasis& basis = bases_[int64_t(large.periods) - 1];
-    for (const auto& row : bases_[int64_t(small.periods) - 1].row) basis.add(row);
+    WindingBasis& basis = bases_[large.basis()];
+    for (const auto& row : bases_[small.basis()].row) basis.add(row);
     note(basis);
   }
   void note(const WindingBasis& basis) {
