@@ -9,8 +9,8 @@
 #include "bindings/bindings.h"
 #include "cpu/models/cahn_hilliard.h"
 #include "cpu/models/kawasaki.h"
-#include "cpu/models/percolation.h"
-#include "cpu/models/potts.h"
+#include "cpu/models/percolation/percolation.h"
+#include "cpu/models/potts/potts.h"
 
 using namespace nb::literals;
 

@@ -1,4 +1,4 @@
-"""The equation of Cahn and Hilliard on the CPU: passes arrays to ``kernels/cpu/models``."""
+"""The equation of Cahn and Hilliard on the CPU: passes arrays to ``cpu/models/cahn_hilliard.h``."""
 
 from __future__ import annotations
 

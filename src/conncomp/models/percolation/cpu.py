@@ -1,4 +1,4 @@
-"""Percolation on the CPU: passes arrays to ``kernels/cpu/models/percolation.h``."""
+"""Percolation on the CPU: passes arrays to ``kernels/cpu/models/percolation/percolation.h``."""
 
 from __future__ import annotations
 

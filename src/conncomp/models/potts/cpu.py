@@ -1,4 +1,4 @@
-"""The Potts model on the CPU: passes arrays to ``kernels/cpu/models``."""
+"""The Potts model on the CPU: passes arrays to ``kernels/cpu/models/potts``."""
 
 from __future__ import annotations
 

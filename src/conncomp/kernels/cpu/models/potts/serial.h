@@ -11,8 +11,8 @@
 #include <bit>
 #include <vector>
 
-#include "cpu/models/cells.h"
-#include "cpu/models/record.h"
+#include "cpu/models/potts/cells.h"
+#include "cpu/models/potts/record.h"
 
 namespace conncomp {
 

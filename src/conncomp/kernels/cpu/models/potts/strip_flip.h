@@ -23,7 +23,7 @@
 #include "core/atomics.h"
 #include "cpu/core/bits.h"
 #include "cpu/models/draws.h"
-#include "cpu/models/forest.h"
+#include "cpu/models/potts/forest.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "cpu/core/numbering.h"
-#include "cpu/models/cells.h"
-#include "cpu/models/flood.h"
-#include "cpu/models/forest.h"
-#include "cpu/models/metropolis.h"
-#include "cpu/models/record.h"
+#include "cpu/models/potts/cells.h"
+#include "cpu/models/potts/flood.h"
+#include "cpu/models/potts/forest.h"
+#include "cpu/models/potts/metropolis.h"
+#include "cpu/models/potts/record.h"
+#include "cpu/models/potts/serial.h"
+#include "cpu/models/potts/swendsen_wang.h"
 #include "cpu/models/rows.h"
-#include "cpu/models/serial.h"
-#include "cpu/models/swendsen_wang.h"
 
 namespace conncomp {
 

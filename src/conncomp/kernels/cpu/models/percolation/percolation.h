@@ -17,8 +17,8 @@
 #include "core/percolation.h"
 #include "cpu/core/parallel.h"
 #include "cpu/models/draws.h"
+#include "cpu/models/percolation/winding_clusters.h"
 #include "cpu/models/rows.h"
-#include "cpu/models/winding_clusters.h"
 
 namespace conncomp {
 

@@ -16,11 +16,11 @@
 
 #include "cpu/core/numbering.h"
 #include "cpu/models/draws.h"
-#include "cpu/models/forest.h"
-#include "cpu/models/record.h"
+#include "cpu/models/potts/forest.h"
+#include "cpu/models/potts/record.h"
+#include "cpu/models/potts/seam_bonds.h"
+#include "cpu/models/potts/strip_flip.h"
 #include "cpu/models/rows.h"
-#include "cpu/models/seam_bonds.h"
-#include "cpu/models/strip_flip.h"
 
 namespace conncomp {
 

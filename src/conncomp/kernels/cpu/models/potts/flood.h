@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cpu/core/bits.h"
-#include "cpu/models/cells.h"
+#include "cpu/models/potts/cells.h"
 
 namespace conncomp {
 

@@ -14,8 +14,8 @@
 #include "core/seams.h"
 #include "cpu/core/buffer.h"
 #include "cpu/grid/windings.h"
-#include "cpu/models/forest.h"
-#include "cpu/models/record.h"
+#include "cpu/models/potts/forest.h"
+#include "cpu/models/potts/record.h"
 #include "cpu/models/rows.h"
 
 namespace conncomp {
