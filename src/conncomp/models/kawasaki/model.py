@@ -297,8 +297,8 @@ class Kawasaki(Simulated[KawasakiMeasurements]):
     def _sweep(self, first: int, count: int) -> None:
         """Make sweeps from a number on; whatever ends them leaves the spins before them."""
         self._engine.sweep(self._words, self._new_words, first, count, self._acceptance)
-        self._words, self._new_words = self._new_words, self._words
-        self.updates = first + count - 1
+        last = first + count - 1
+        self._words, self._new_words, self.updates = self._new_words, self._words, last
 
     @property
     def _record_length(self) -> int:
