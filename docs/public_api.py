@@ -1,12 +1,14 @@
 """What is public, and so has an entry in the reference.
 
 Public are the names in `__all__` of the packages below, the methods and properties that their
-classes define, and the fields that the section "Attributes" of a class explains.
+classes define or inherit from a base of this package, and the fields that the section "Attributes"
+of a class explains.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import ChainMap
 from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
@@ -46,10 +48,11 @@ def find(full_name: str) -> Any:
 
 
 def members(full_name: str) -> dict[str, list[str]]:
-    """Return the names of the methods and the properties that a class defines."""
+    """Return the names of the methods and the properties that a class or its base defines."""
+    bases = (base for base in find(full_name).__mro__ if base.__module__.startswith("conncomp."))
     values = {
         name: value
-        for name, value in sorted(vars(find(full_name)).items())
+        for name, value in sorted(ChainMap(*map(vars, bases)).items())
         if not name.startswith("_") and f"{full_name}.{name}" not in INTERNAL
     }
     methods = (classmethod, staticmethod)

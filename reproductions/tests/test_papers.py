@@ -11,7 +11,10 @@ import pytest
 from conncomp.bench import devices
 from conncomp.grid import labelling
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.models import Potts, _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
+from conncomp.models import Potts
+from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
+from conncomp.models.kawasaki import cuda as kawasaki_engine
+from conncomp.models.potts import cuda as potts_engine
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS, Claim, fits
 from reproductions.hawick_2010 import kawasaki, phase_separation
@@ -41,7 +44,7 @@ def host(gpu, monkeypatch):
         pytest.skip("there is nothing that the host executor needs")
     executor, milliseconds = HostGpu(), count(1)
     monkeypatch.setitem(ALGORITHMS, "cuda", ON_GPU)
-    for module in (laboratory, _cuda, _cahn_hilliard_cuda, _kawasaki_cuda):
+    for module in (laboratory, potts_engine, cahn_hilliard_engine, kawasaki_engine):
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
     monkeypatch.setattr(devices.Cuda, "fetch", lambda _, array: array)
     monkeypatch.setattr(gpu.cuda, "get_elapsed_time", lambda *_: float(next(milliseconds)))

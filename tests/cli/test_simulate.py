@@ -16,7 +16,8 @@ from PIL import Image, ImageSequence
 from cli.test_command import check_failure, snapshot
 from conncomp.cli import _film
 from conncomp.kernels.cuda import launcher
-from conncomp.models import Potts, _cuda, simulate
+from conncomp.models import Potts, simulate
+from conncomp.models.potts import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate potts --shape 8x12 --sweeps 200"
@@ -171,7 +172,7 @@ def test_film_of_lattices_on_a_gpu(tmp_path, monkeypatch, shape):
     if not AVAILABLE:
         pytest.skip("needs Linux and a C++ compiler")
     gpu = HostGpu()
-    monkeypatch.setattr(_cuda, "current_gpu", lambda: gpu)
+    monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
     for device in ("cpu", "cuda"):
         film = _film.Film(len(shape), 2)
         simulate(Potts(shape, beta=0.7, replicas=2, device=device), 5, watch=film)

@@ -6,7 +6,8 @@ import pytest
 from PIL import Image
 
 from cli.test_command import check_failure
-from conncomp.models import CahnHilliard, _cahn_hilliard_cuda, simulate
+from conncomp.models import CahnHilliard, simulate
+from conncomp.models.cahn_hilliard import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate cahn-hilliard --shape 24x20 --sweeps 60"
@@ -51,7 +52,7 @@ def test_table_plot_and_pictures(run):
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_gpu_gives_the_same(report, monkeypatch):
     executor = HostGpu()
-    monkeypatch.setattr(_cahn_hilliard_cuda, "current_gpu", lambda: executor)
+    monkeypatch.setattr(cuda, "current_gpu", lambda: executor)
     model = CahnHilliard((24, 20), device="cuda", seed=1)
     wanted = simulate(model, 60, thermalise=6).series.energy[-1]
     assert report(*BASE.split(), "--seed", 1)["summaries"]["energy"] == wanted

@@ -6,7 +6,8 @@ import pytest
 from PIL import Image
 
 from cli.test_command import check_failure
-from conncomp.models import Kawasaki, _kawasaki_cuda, simulate
+from conncomp.models import Kawasaki, simulate
+from conncomp.models.kawasaki import cuda as engines
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 BASE = "simulate kawasaki --shape 8x8x8 --sweeps 40"
@@ -68,7 +69,7 @@ def test_plots_of_temperatures_and_of_the_square_lattice(run):
 @pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 def test_gpu_gives_the_same(report, monkeypatch):
     executor = HostGpu()
-    monkeypatch.setattr(_kawasaki_cuda, "current_gpu", lambda: executor)
+    monkeypatch.setattr(engines, "current_gpu", lambda: executor)
     cuda = simulate(Kawasaki(8, device="cuda", seed=1), 40, thermalise=4).series.energy.mean() / 512
     found = report(*BASE.split(), "--seed", 1)["summaries"]
     assert found[0]["energy"]["value"] == pytest.approx(cuda)

@@ -639,7 +639,7 @@ def simulations(data):
     assert run.updates.tolist() == seen == rows
     assert model.updates == end
     twin, expected = make(), []
-    updater = twin._updater(**of_updates)
+    updater = twin.updater(**of_updates)
     for number in range(end):
         if number in rows:
             threshold = {name: of_updates[name] for name in of_updates if name == "threshold"}

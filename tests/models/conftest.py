@@ -1,6 +1,8 @@
 import pytest
 
-from conncomp.models import _cahn_hilliard_cuda, _cuda, _kawasaki_cuda
+from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
+from conncomp.models.kawasaki import cuda as kawasaki_engine
+from conncomp.models.potts import cuda as potts_engine
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 try:
@@ -20,5 +22,5 @@ def gpu_without_gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    for engines in (_cuda, _cahn_hilliard_cuda, _kawasaki_cuda):
+    for engines in (potts_engine, cahn_hilliard_engine, kawasaki_engine):
         monkeypatch.setattr(engines, "current_gpu", lambda: gpu)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from conncomp.models import State
-from conncomp.models.protocol import Update
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Drift:
         self._speed = np.array(speed)
 
     def step(self, n=1):
-        update = self._updater()
+        update = self.updater()
         for _ in range(n):
             update(self.updates + 1)
 
@@ -59,16 +58,26 @@ class Drift:
         means = self._field.mean(axis=(1, 2))
         return np.stack([means, np.full(len(means), float(self._counts[0]))], axis=-1)
 
-    def _updater(self, *, doubled=False):
-        def make(number, record):
-            if record is not None:
-                record[:] = self._record() * (1 + doubled)
-            noise = np.random.default_rng((self.seed, number)).normal(size=self._field.shape)
-            self._field = self._field + self._speed[:, None, None] * noise
-            self._counts[0] += 1
-            self.updates = number
+    def updater(self, *, doubled=False):
+        return DriftUpdate(self, doubled)
 
-        return Update(make, lambda records: Mean(records, doubled), {"doubled": bool(doubled)})
-
-    def _new_records(self, n):
+    def new_records(self, n):
         return np.zeros((n, self.replicas, 2))
+
+
+class DriftUpdate:
+    def __init__(self, model, doubled):
+        self._model, self._doubled = model, doubled
+        self.options = {"doubled": bool(doubled)}
+
+    def __call__(self, number, record=None):
+        model = self._model
+        if record is not None:
+            record[:] = model._record() * (1 + self._doubled)
+        noise = np.random.default_rng((model.seed, number)).normal(size=model._field.shape)
+        model._field = model._field + model._speed[:, None, None] * noise
+        model._counts[0] += 1
+        model.updates = number
+
+    def read(self, records):
+        return Mean(records, self._doubled)

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import conncomp
-from conncomp.kernels.field import OUTSIDE
 from conncomp.models import CahnHilliard, simulate
+from conncomp.models.cahn_hilliard.measurements import OUTSIDE
 from conncomp.models.protocol import CONTRACT, State
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 from models.alarms import FALSE_ALARM
@@ -342,7 +342,7 @@ def test_a_field_that_leaves_all_bounds_is_told():
     model = CahnHilliard((8, 8))
     model._field[0, 2, 3:5] = math.nan
     model._field[0, 0, 0] = math.inf
-    records = model._new_records(1)
+    records = model.new_records(1)
     model._measure(records[0], 0.0)
     assert records[0, 0, OUTSIDE] > 0
     message = "the field has left all bounds; make the model with a smaller dt"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp.models import Potts
-from conncomp.models._cuda import CudaEngine
+from conncomp.models.potts.cuda import Engine
 
 
 def on_host(array):
@@ -97,5 +97,5 @@ LONG = [
 def test_long_runs_are_those_of_the_cpu(shape, q, beta, periodic, replicas):
     arguments = {"periodic": periodic, "replicas": replicas, "seed": 77}
     models = [Potts(shape, q, beta, **arguments, device=device) for device in ("cpu", "cuda")]
-    assert isinstance(models[1]._engine, CudaEngine)
+    assert isinstance(models[1]._engine, Engine)
     equal_trajectories(models, LONG)

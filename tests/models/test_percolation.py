@@ -10,7 +10,8 @@ from scipy import stats
 from conncomp import get_num_threads, label, set_num_threads
 from conncomp.kernels.lattice import pack
 from conncomp.models import Percolation, PercolationMeasurements, simulate
-from conncomp.models.percolation_series import WRAPPING_AT_THRESHOLD, binomial, numbers_between
+from conncomp.models.percolation.binomial import binomial, numbers_between
+from conncomp.models.percolation.crossing import WRAPPING_AT_THRESHOLD
 from models.alarms import FALSE_ALARM, of_classes, of_mean
 from models.percolation_reference import Torus, all_configurations, permutation, search
 
@@ -133,7 +134,7 @@ def test_stripes_wrap_as_by_search(torus):
     model = Percolation(**torus.arguments)
     for _ in range(150):
         image = stripes(rng, torus.shape)
-        record = model._new_records(1)
+        record = model.new_records(1)
         words = pack(np, model.lattice, image[np.newaxis].astype("u1"))
         model._engine.measure_words(words, record[0])
         measured = PercolationMeasurements(record[0, 0], model.lattice)

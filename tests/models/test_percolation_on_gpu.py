@@ -6,9 +6,16 @@ import pytest
 from conncomp import _arrays
 from conncomp.components import _labels, sizes
 from conncomp.grid import labelling, wrapping
-from conncomp.models import Percolation, _percolation_cuda, simulate
-from conncomp.models._percolation_labels import _record_sizes
-from conncomp.models.percolation_series import CLASSES, CLUSTERS, LARGEST, RECORD_LENGTH, SQUARES
+from conncomp.models import Percolation, simulate
+from conncomp.models.percolation import cuda
+from conncomp.models.percolation.labels import _record_sizes
+from conncomp.models.percolation.measurements import (
+    CLASSES,
+    CLUSTERS,
+    LARGEST,
+    RECORD_LENGTH,
+    SQUARES,
+)
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 from host_cupy import place_on_host
 from models.conftest import HAS_GPU
@@ -22,7 +29,7 @@ def gpu_without_gpu(monkeypatch):
     if not AVAILABLE:
         pytest.skip("there is neither a GPU nor what the host executor needs")
     gpu = HostGpu()
-    monkeypatch.setattr(_percolation_cuda, "current_gpu", lambda: gpu)
+    monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
 
 
 def on_host(array):
@@ -125,7 +132,7 @@ def test_windings_by_labels():
 )
 def test_labels_by_kernels(monkeypatch, shape, arguments):
     """All on arrays of a stand-in for CuPy, which the kernels of labels and windings fill."""
-    place_on_host(monkeypatch, _arrays, (_percolation_cuda, labelling, wrapping, _labels, sizes))
+    place_on_host(monkeypatch, _arrays, (cuda, labelling, wrapping, _labels, sizes))
     compare(shape, **arguments)
 
 

@@ -179,7 +179,7 @@ def test_summaries_have_wrapping_where_it_was_measured():
 def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypatch):
     """From the second one on; by bricks, wrapping takes five launches more."""
     model = Potts(shape, 2, 0.5, device=device)
-    gpu, records = model._engine.gpu, model._new_records(4)
+    gpu, records = model._engine.gpu, model.new_records(4)
     load, launched = gpu.load, []
 
     def load_recorded(file, names):
@@ -194,7 +194,7 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
 
     of_updates = {}
     for wrapping in (False, True):
-        update = model._updater(wrapping=wrapping)
+        update = model.updater(wrapping=wrapping)
         update(model.updates + 1, records[2 * wrapping])
         launched.clear()
         with monkeypatch.context() as patch:

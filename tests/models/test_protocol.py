@@ -38,7 +38,7 @@ def test_models_have_what_the_protocol_says(new_model):
     assert {"shape", "seed", "replicas"} <= set(parameters)
     json.dumps({k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)})
     assert isinstance(model.state(), State)
-    assert isinstance(model._updater(), Update)
+    assert isinstance(model.updater(), Update)
     for name in ("step", "measure", "labels", "parameters", "state", "restore"):
         wanted = inspect.signature(getattr(Model, name)).parameters
         given = inspect.signature(getattr(type(model), name)).parameters
@@ -49,9 +49,9 @@ def test_step_makes_the_usual_updates_without_measuring(new_model):
     model, twin = new_model(), new_model()
     assert model.step() is None
     model.step(4)
-    update = twin._updater()
+    update = twin.updater()
     for number in range(1, 6):
-        update(number, twin._new_records(1)[0])
+        update(number, twin.new_records(1)[0])
     assert model.updates == 5
     assert same_place(model.state(), twin.state())
     with pytest.raises(ValueError, match="n=-1 must be from 0"):
@@ -63,7 +63,7 @@ def test_what_is_measured_now_is_what_an_update_measures(new_model):
         model = new_model(replicas=replicas)
         model.step(2)
         now = model.measure().observables()
-        update, records = model._updater(), model._new_records(1)
+        update, records = model.updater(), model.new_records(1)
         before = model.state()
         update(3, records[0])
         series = update.read(records).observables()
@@ -76,7 +76,7 @@ def test_what_is_measured_now_is_what_an_update_measures(new_model):
 
 
 def test_records_can_be_written(new_model):
-    records = new_model(replicas=2)._new_records(3)
+    records = new_model(replicas=2).new_records(3)
     assert records.dtype in (np.int64, np.float64)
     assert records.shape[:2] == (3, 2)
     assert not records.any()

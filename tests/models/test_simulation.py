@@ -16,8 +16,9 @@ import h5py
 import numpy as np
 import pytest
 
-from conncomp.models import Potts, _cuda, simulate
+from conncomp.models import Potts, simulate
 from conncomp.models.checkpoint import Checkpoint, write_checkpoint
+from conncomp.models.potts import cuda
 from host_cuda.host_gpu import AVAILABLE, HostGpu
 
 UPDATES = {
@@ -224,7 +225,7 @@ def test_goes_on_after_ctrl_c(tmp_path, path, same_model):
 
 SCRIPT = """
 import sys
-from conncomp.models import Potts, _cuda, simulate
+from conncomp.models import Potts, simulate
 from conncomp.models import simulation
 simulation.PACE = 1e-3
 model = Potts((16, 16), 3, [0.9, 1.0], replicas=2, seed=5)
@@ -310,7 +311,7 @@ def test_checkpoints_are_as_often_as_asked_for(path, monkeypatch):
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from conncomp.models import Potts, _cuda, simulate
+from conncomp.models import Potts, simulate
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -549,7 +550,7 @@ def _gpu(request, monkeypatch):
     if not AVAILABLE:
         pytest.skip("needs Linux and a C++ compiler")
     gpu = HostGpu()
-    monkeypatch.setattr(_cuda, "current_gpu", lambda: gpu)
+    monkeypatch.setattr(cuda, "current_gpu", lambda: gpu)
 
 
 @pytest.mark.usefixtures("_gpu")

@@ -18,7 +18,7 @@ from conncomp.models import (
     parallel_tempering,
     summarise,
 )
-from conncomp.models.measurements import COUNTS, SATISFIED, record_length
+from conncomp.models.potts.measurements import COUNTS, SATISFIED, record_length
 
 # Six sigma: one false alarm in 5e8 tests. Errors of errors are below a tenth, so 7 for pulls.
 SIGMAS = 6

@@ -10,8 +10,8 @@
 
 #include "cpu/models/cahn_hilliard.h"
 #include "cpu/models/kawasaki.h"
-#include "cpu/models/percolation.h"
-#include "cpu/models/potts.h"
+#include "cpu/models/percolation/percolation.h"
+#include "cpu/models/potts/potts.h"
 
 using namespace conncomp;
 

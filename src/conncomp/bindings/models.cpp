@@ -9,8 +9,8 @@
 #include "bindings/bindings.h"
 #include "cpu/models/cahn_hilliard.h"
 #include "cpu/models/kawasaki.h"
-#include "cpu/models/percolation.h"
-#include "cpu/models/potts.h"
+#include "cpu/models/percolation/percolation.h"
+#include "cpu/models/potts/potts.h"
 
 using namespace nb::literals;
 
@@ -18,7 +18,7 @@ namespace conncomp {
 
 namespace {
 
-// Arrays have the shapes that models/_cpu.py gives them, flattened.
+// Arrays have the shapes that models/potts/cpu.py gives them, flattened.
 using Words = Vector<Bits64>;
 using ConstWords = Vector<const Bits64>;
 using Record = std::optional<Vector<int64_t>>;
@@ -77,7 +77,7 @@ void define_potts(nb::module_& m) {
            "flip"_a.none(), "record"_a.none(), "clusters"_a, "wrapping"_a);
 }
 
-// Arrays have the shapes that models/percolation.py gives them, flattened.
+// Arrays have the shapes that models/percolation/cpu.py gives them, flattened.
 void define_percolation(nb::module_& m) {
   nb::class_<PercolationLattice>(m, "PercolationLattice")
       .def("__init__",
@@ -114,7 +114,7 @@ FieldReplicas field_replicas(const std::array<int64_t, kFieldAxes>& lengths, uin
   return {{lengths[0], lengths[1], lengths[2]}, seed, first, count};
 }
 
-// Fields have the shapes that models/_cahn_hilliard_cpu.py gives them, flattened; `lengths` are layers, rows
+// Fields have the shapes that models/cahn_hilliard/cpu.py gives them, flattened; `lengths` are layers, rows
 // and columns.
 template <class T>
 void define_fields(nb::module_& m) {

@@ -1,28 +1,26 @@
 """Simulations that stand on labelling: spin models."""
 
-from conncomp.models._field import DomainMeasurements
-from conncomp.models.cahn_hilliard import CahnHilliard
+from conncomp.models.cahn_hilliard import CahnHilliard, DomainMeasurements
 from conncomp.models.kawasaki import Kawasaki, KawasakiMeasurements
-from conncomp.models.measurements import Measurements
-from conncomp.models.percolation import Percolation
-from conncomp.models.percolation_series import (
+from conncomp.models.percolation import (
+    Percolation,
     PercolationMeasurements,
     PercolationSummary,
     PercolationSweep,
     SweepEstimates,
 )
-from conncomp.models.potts import Potts
-from conncomp.models.protocol import Model, State
-from conncomp.models.simulation import Simulation, simulate
-from conncomp.models.statistics import (
-    Estimate,
+from conncomp.models.potts import (
+    Measurements,
+    Potts,
     Summary,
+    Tempering,
     WrappingSummary,
-    autocorrelation_time,
-    jackknife,
+    parallel_tempering,
     summarise,
 )
-from conncomp.models.tempering import Tempering, parallel_tempering
+from conncomp.models.protocol import Model, Series, State, Update
+from conncomp.models.simulation import Simulation, simulate
+from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 
 __all__ = [
     "CahnHilliard",
@@ -37,11 +35,13 @@ __all__ = [
     "PercolationSummary",
     "PercolationSweep",
     "Potts",
+    "Series",
     "Simulation",
     "State",
     "Summary",
     "SweepEstimates",
     "Tempering",
+    "Update",
     "WrappingSummary",
     "autocorrelation_time",
     "jackknife",

@@ -18,7 +18,6 @@ from conncomp.models.protocol import MOST_UPDATES, State
 MOST_SITES = 1 << 40  # and replicas 1 << 24: what a counter of random numbers has room for
 MOST_REPLICAS = 1 << 24
 MOST_SEED = (1 << 64) - 1
-CERTAIN = 1 << 64  # as a probability
 
 
 class Drawn(NamedTuple):
@@ -62,6 +61,15 @@ def check_start(
             f"start has shape {given.shape}; it must have {' or '.join(map(str, shapes))}"
         )
     return given
+
+
+def check_states(given: Any, what: str, count: int, wanted: str) -> Any:
+    """Return a copy, of uint8, of a first state's spins, which `wanted` says in words."""
+    states = given.copy()  # a state that is checked is not changed afterwards
+    least, most = int(states.min()), int(states.max())
+    if least < 0 or most >= count:
+        raise ValueError(f"start has {what} from {least} to {most}; they must be {wanted}")
+    return states.astype("u1")
 
 
 def check_state(state: Any, model: str, arrays: int) -> tuple[int, tuple[NDArray[Any], ...]]:

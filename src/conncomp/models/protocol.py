@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -40,29 +39,30 @@ class State(NamedTuple):
     arrays: tuple[NDArray[Any], ...]
 
 
-@dataclass(frozen=True)
-class Update(Generic[Measured]):
+@runtime_checkable
+class Update(Protocol[Measured]):
     """One kind of a model's updates.
 
-    Attributes
-    ----------
-    make : callable
-        ``make(number, record)`` makes the update of this number, which is ``model.updates + 1``,
-        and `updates` is then this number. It measures the state that it finds into a record, which
-        is 0, unless that is None. Whatever ends it leaves the state, and `updates`, before it.
-    read : callable
-        Returns what was measured from records, an array of NumPy of shape (rows, replicas, ...).
-    options : mapping
-        Which kind it is: values that JSON has, the same for all ways to write them.
+    ``update(number, record)`` makes the update of this number, which is ``model.updates + 1``, and
+    the model's ``updates`` is then this number. It measures the state that it finds into a record,
+    which is 0, unless that is None. Whatever ends it leaves the state, and ``updates``, before it.
     """
 
-    make: Callable[[int, Any], None]
-    read: Callable[[NDArray[Any]], Measured]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Which kind it is: values that JSON has, the same for all ways to write them."""
 
     def __call__(self, number: int, record: Any = None) -> None:
         """Make an update."""
-        self.make(number, record)
+
+    def read(self, records: NDArray[Any]) -> Measured:
+        """Return what was measured.
+
+        Parameters
+        ----------
+        records : ndarray, shape (rows, replicas, ...)
+            Records of updates of this kind.
+        """
 
 
 @runtime_checkable
@@ -119,8 +119,8 @@ class Model(Protocol[Measured]):
         """
 
     @property
-    def _updater(self) -> Callable[..., Update[Measured]]:
+    def updater(self) -> Callable[..., Update[Measured]]:
         """The method that returns a kind of updates, and takes options by name that it checks."""
 
-    def _new_records(self, n: int) -> Any:
+    def new_records(self, n: int) -> Any:
         """Return n records, all 0: int64 or float64, on the device, (n, replicas, fields)."""

@@ -21,7 +21,7 @@ from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, atomic_path, naming
 from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
-from conncomp.models.measurements import Measurements
+from conncomp.models.potts import Measurements, Summary, summarise
 from conncomp.models.protocol import (
     CONTRACT,
     MOST_UPDATES,
@@ -31,7 +31,6 @@ from conncomp.models.protocol import (
     State,
     Update,
 )
-from conncomp.models.statistics import Summary, summarise
 
 # Updates between two looks at the clock take about so many seconds, and their records so much
 # memory at most.
@@ -256,14 +255,14 @@ def simulate(
 def _updater(model: Model[Measured], options: dict[str, Any]) -> Update[Measured]:
     if not isinstance(model, Model):
         raise TypeError(f"model={shown(model)} must be a model, such as conncomp.models.Potts")
-    known = list(signature(model._updater).parameters)
+    known = list(signature(model.updater).parameters)
     for name in options:
         if name not in known:
             raise TypeError(
                 f"simulate() got an unexpected argument {name!r}; updates of "
                 f"{type(model).__name__} take {', '.join(known) or 'none of their own'}"
             )
-    return model._updater(**options)
+    return model.updater(**options)
 
 
 class _Run:
@@ -287,7 +286,7 @@ class _Run:
         self._model, self._schedule, self._update = model, schedule, update
         self._watch = watch
         self.begin, self._measured = model.updates, 0
-        kind = model._new_records(0)
+        kind = model.new_records(0)
         rows = schedule.rows(schedule.updates)
         self.records = np.zeros((rows, *kind.shape[1:]), kind.dtype)
         self._path: StrPath | None = None
@@ -332,7 +331,7 @@ class _Run:
 
     def _make(self, count: int) -> None:
         model, schedule, first = self._model, self._schedule, self._done
-        records = model._new_records(schedule.rows(first + count) - self._measured)
+        records = model.new_records(schedule.rows(first + count) - self._measured)
         try:
             for number in range(first, first + count):
                 row = schedule.rows(number) - self._measured

@@ -16,8 +16,8 @@ namespace conncomp {
 
 constexpr int kSizeClassCount = 41;  // as there are fewer than 2^40 sites
 
-// The fields of a record of one configuration: those of models/percolation.py. The sum of squares of sizes is
-// two limbs of 32 bits, each summed by itself.
+// The fields of a record of one configuration: those of models/percolation/measurements.py. The sum of
+// squares of sizes is two limbs of 32 bits, each summed by itself.
 enum PercolationField {
   kElements,  // sites or bonds that are there
   kNumber,    // of clusters

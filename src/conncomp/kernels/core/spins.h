@@ -65,8 +65,8 @@ namespace conncomp {
 
 constexpr int kLatticeAxes = 4, kRowAxis = kLatticeAxes - 1, kWordSites = 64, kReplicaShift = 40;
 
-// The fields of a record, what an update measures of a replica: see models/measurements.py. Powers of sizes
-// are limbs of 32 bits, each summed by itself, so that any order of summation gives the same.
+// The fields of a record, what an update measures of a replica: see models/potts/measurements.py. Powers of
+// sizes are limbs of 32 bits, each summed by itself, so that any order of summation gives the same.
 enum RecordField {
   kSatisfied,
   kActive,

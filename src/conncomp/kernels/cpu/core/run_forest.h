@@ -1,5 +1,5 @@
 // Runs of rows as the vertices of a forest: what those of arrays (grid/run_links.h) and of lattices
-// (models/forest.h) share.
+// (models/potts/forest.h) share.
 //
 // What: a run is a maximal stretch of linked elements of a row. Runs are numbered in the order of rows and
 // words. For a word one knows where runs start, and how many start before it:

@@ -1,0 +1,395 @@
+// Percolation on the CPU: all numbers of occupied sites or bonds in one run, and single configurations.
+//
+// M. E. J. Newman, R. M. Ziff, "Efficient Monte Carlo algorithm and high-precision results for percolation",
+// Phys. Rev. Lett. 85, 4104 (2000): elements are added in random order, and clusters united as they meet.
+//
+// Cost: nothing of it is in the order of memory, so a run waits for memory or asks for it beforehand. The
+// order of elements is known in advance: they go in blocks through stages, each of which asks for what the
+// next one reads. A site has its place among the numbers, its neighbours' lines of nodes, and their parents'.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/percolation.h"
+#include "cpu/core/parallel.h"
+#include "cpu/models/draws.h"
+#include "cpu/models/percolation/winding_clusters.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+// A way from a site to a neighbour.
+struct LatticeStep {
+  std::array<int, kLatticeAxes> along;
+  int64_t offset;  // of the neighbour, where no end is in the way
+};
+
+constexpr int kSweepFields = 4;
+
+// The sums over runs, kSweepFields for each number of elements that has them.
+struct SweepSeries {
+  double* sums;
+  int64_t begin, end;  // of the numbers
+};
+
+// What percolates: sites with their neighbours, or bonds.
+struct PercolationLattice {
+  Lattice lattice;
+  int axes;  // of the model
+  bool of_bonds, triangular;
+
+  int first_axis() const { return kLatticeAxes - axes; }
+  int planes() const { return of_bonds ? axes : 1; }
+  int links_over_end() const { return triangular ? 2 : 1; }
+  int64_t stride(int axis) const {
+    int64_t stride = 1;
+    for (int k = kRowAxis; k > axis; --k) stride *= lattice.length[k];
+    return stride;
+  }
+  LatticeStep step_of(std::array<int, kLatticeAxes> along) const {
+    LatticeStep step{along, 0};
+    for (int k = 0; k < kLatticeAxes; ++k) step.offset += along[k] * stride(k);
+    return step;
+  }
+  // To all neighbours: first forward along each axis, as bonds lead. Both directions count, also where they
+  // lead to the same site.
+  std::vector<LatticeStep> steps() const {
+    std::vector<LatticeStep> steps;
+    for (int sign : {1, -1}) {
+      for (int k = first_axis(); k < kLatticeAxes; ++k) {
+        std::array<int, kLatticeAxes> along{};
+        along[k] = sign;
+        steps.push_back(step_of(along));
+      }
+      if (triangular) steps.push_back(step_of({0, 0, sign, sign}));
+    }
+    return steps;
+  }
+  // The bonds of an axis are those of the sites of its words that have one.
+  Bits64 sites_with_bond(const WordPlace& place, int axis) const {
+    return next_sites(lattice, place, axis).sites;
+  }
+};
+
+// An element leads to kSteps sites: a bond to one, a site to all its neighbours.
+template <class Packed, int kSteps>
+class Percolation {
+ public:
+  static constexpr bool kOfBonds = kSteps == 1;
+
+  explicit Percolation(const PercolationLattice& lattice)
+      : lattice_(lattice),
+        periods_(lattice.lattice, lattice.links_over_end()),
+        clusters_(lattice.lattice.sites(), periods_),
+        steps_(lattice.steps()) {
+    for (size_t k = 0; k < steps_.size(); ++k) offset_[k] = steps_[k].offset;
+    for (int k = 0; k < kLatticeAxes; ++k) {
+      length_[k] = uint32_t(lattice.lattice.length[k]);
+      stride_[k] = lattice.stride(k);
+    }
+  }
+
+  // Adds the number of clusters, the largest size, its square and the sum of all squares to the fields of
+  // `series`; writes the numbers at which the lattice first wraps along each axis of the model, and has a
+  // cluster of full rank: elements + 1 where it never does.
+  void run(Bits64 seed, Bits32 run, const SweepSeries& series, int64_t* wraps) {
+    begin_run(seed, run);
+    const int64_t count = int64_t(elements_), blocks = (count + kBlock - 1) / kBlock;
+    std::fill_n(wraps, lattice_.axes + 1, count + 1);
+    clusters_.clear(kOfBonds);
+    Wrapping seen;
+    const auto measure = [&](int64_t n) {
+      if (n < series.begin || n >= series.end) return;
+      const double largest = double(clusters_.counts.largest);
+      double* const at = series.sums + kSweepFields * (n - series.begin);
+      at[0] += double(clusters_.counts.clusters);
+      at[1] += largest;
+      at[2] += largest * largest;
+      at[3] += double(clusters_.counts.squares);
+    };
+    measure(0);
+    for (int64_t b = -kStages; b < blocks; ++b) {
+      poll(kBlock);
+      if (b + kStages < blocks) draw(b + kStages);
+      if (b + 2 >= 0 && b + 2 < blocks) choose(b + 2);
+      if (b + 1 >= 0 && b + 1 < blocks) prefetch_parents(b + 1);
+      if (b < 0) continue;
+      const int64_t begin = b * kBlock, end = std::min(begin + kBlock, count);
+      for (int64_t n = begin; n < end; ++n) {
+        add(chosen_[n % kRing]);
+        measure(n + 1);
+        const Wrapping& now = clusters_.wrapping;
+        if (now.axes == seen.axes && now.rank == seen.rank) continue;
+        for (int k = 0; k < lattice_.axes; ++k)
+          if ((now.axes & ~seen.axes) >> (lattice_.first_axis() + k) & 1) wraps[k] = n + 1;
+        if (now.rank == lattice_.axes && seen.rank < now.rank) wraps[lattice_.axes] = n + 1;
+        seen = now;
+      }
+    }
+  }
+
+  // Measures the configuration that words hold.
+  void measure(const Bits64* words, int64_t* record) {
+    const Lattice& lattice = lattice_.lattice;
+    Element element{};
+    clusters_.clear(kOfBonds);
+    std::fill_n(record, int(kPercolationFields), 0);
+    for (int plane = 0; plane < lattice_.planes(); ++plane) {
+      const Bits64* const of_plane = words + plane * lattice.words();
+      const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
+      for_each_in(0, lattice.words(), [&](int64_t word) {
+        const int64_t first = word / columns * length + word % columns * kWordSites;
+        record[kElements] += std::popcount(of_plane[word]);
+        for (Bits64 bits = of_plane[word]; bits != 0; bits &= bits - 1) {
+          const int64_t site = first + std::countr_zero(bits);
+          describe(uint32_t(site), plane, element);
+          add(element);
+        }
+      });
+    }
+    record[kNumber] = clusters_.counts.clusters;
+    record[kLargestSize] = clusters_.counts.largest;
+    clusters_.for_each_size([&](int64_t size) {
+      const Bits64 square = Bits64(size) * Bits64(size);
+      record[kSizeSquares] += int64_t(square & 0xffffffff);
+      record[kSizeSquares + 1] += int64_t(square >> 32);
+      ++record[kSizeClasses + std::bit_width(Bits64(size)) - 1];
+    });
+    record[kWrapAxes] = clusters_.wrapping.axes >> lattice_.first_axis();
+    record[kWrapRank] = clusters_.wrapping.rank;
+  }
+
+ private:
+  static constexpr int64_t kBlock = 32, kStages = 3, kRing = 4 * kBlock;
+
+  // A site, or the site that a bond leads from.
+  struct Element {
+    uint32_t site;
+    uint8_t axis;  // of a bond, among those of the model
+    bool inside;   // no end of the lattice is beside the site; else the sites that it leads to are listed:
+    int count;
+    uint32_t to[kSteps];
+    Packed periods[kSteps];  // how many farther they are
+  };
+
+  void describe(uint32_t site, int axis, Element& element) const {
+    uint32_t at[kLatticeAxes], left = site;
+    const int first_axis = lattice_.first_axis();
+    bool inside = true;
+    for (int k = kRowAxis; k > first_axis; --k) {
+      const uint32_t lines = left / length_[k];
+      at[k] = left - lines * length_[k];
+      inside &= at[k] != 0 && at[k] + 1 != length_[k];
+      left = lines;
+    }
+    at[first_axis] = left;
+    inside &= left != 0 && left + 1 != length_[first_axis];
+    element.site = site;
+    element.axis = uint8_t(axis);
+    element.inside = inside;
+    if (!inside) list_neighbours(element, at);
+  }
+  void list_neighbours(Element& element, const uint32_t* at) const {
+    element.count = 0;
+    for (int k = 0; k < kSteps; ++k) add_neighbour(element, at, steps_[first_step(element) + k]);
+  }
+  static int first_step(const Element& element) { return kOfBonds ? element.axis : 0; }
+  // Adds the site that a step leads to, if there is one.
+  void add_neighbour(Element& element, const uint32_t* at, const LatticeStep& step) const {
+    Packed periods = 0;
+    int64_t to = element.site + step.offset;
+    for (int k = lattice_.first_axis(); k < kLatticeAxes; ++k) {
+      const int64_t place = int64_t(at[k]) + step.along[k], length = length_[k];
+      if (place >= 0 && place < length) continue;
+      if (!lattice_.lattice.closes(k)) return;
+      const Packed period = periods_.template unit<Packed>(k);
+      periods += place < 0 ? Packed(0) - period : period;
+      to += (place < 0 ? length : -length) * stride_[k];
+    }
+    element.to[element.count] = uint32_t(to);
+    element.periods[element.count++] = periods;
+  }
+
+  // Calls body(neighbour, periods) for each site that an element leads to.
+  template <class Body>
+  void for_each_neighbour(const Element& element, Body&& body) const {
+    if (element.inside) {
+      const int64_t* const offset = offset_ + first_step(element);
+      for (int k = 0; k < kSteps; ++k) body(element.site + offset[k], Packed(0));
+    } else {
+      for (int k = 0; k < element.count; ++k) body(int64_t(element.to[k]), element.periods[k]);
+    }
+  }
+
+  void add(const Element& element) {
+    auto place = kOfBonds ? clusters_.find(element.site) : clusters_.occupy(element.site);
+    // Those that are there first, as one branch for all of them is guessed better than one for each.
+    std::pair<int64_t, Packed> joined[kSteps];
+    int count = 0;
+    for_each_neighbour(element, [&](int64_t to, Packed periods) {
+      joined[count] = {to, periods};
+      count += clusters_.has(to);
+    });
+    for (int k = 0; k < count; ++k) place = clusters_.join(place, joined[k].first, joined[k].second);
+  }
+
+  // ------------------------------------------------------------------------------------ stages of a run
+
+  void begin_run(Bits64 seed, Bits32 run) {
+    const Lattice& lattice = lattice_.lattice;
+    const int64_t sites = lattice.sites(), most = sites * lattice_.planes();
+    draws_ = {seed, 0, run};
+    if (order_.data() == nullptr) order_ = Buffer<uint32_t>(most);
+    uint32_t* const order = order_.data();
+    if (!kOfBonds) {
+      for_each_in(0, sites, [order](int64_t site) { order[site] = uint32_t(site); });
+      elements_ = Bits64(sites);
+      return;
+    }
+    elements_ = 0;
+    for (int axis = 0; axis < lattice_.axes; ++axis) {
+      const int k = lattice_.first_axis() + axis;
+      const int64_t stride = lattice_.stride(k), length = lattice.length[k];
+      const bool closes = lattice.closes(k);
+      for_each_in(0, sites, [&, order](int64_t site) {
+        if (closes || site / stride % length + 1 < length) order[elements_++] = uint32_t(axis * sites + site);
+      });
+    }
+  }
+
+  // Draws the places of a block's elements.
+  void draw(int64_t block) {
+    const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
+    Bits64 index[kBlock / 2], half[2][kBlock / 2];
+    const int64_t draws = (end - begin + 1) / 2;
+    for (int64_t k = 0; k < draws; ++k) index[k] = Bits64(begin / 2 + k);
+    draw_all(draws_, kOrder, index, draws, half[0], half[1]);
+    for (int64_t i = begin; i < end; ++i) {
+      const Bits64 place = Bits64(i) + below(half[i % 2][(i - begin) / 2], elements_ - Bits64(i));
+      places_[i % kRing] = uint32_t(place);
+      prefetch_line(order_.data() + place);
+    }
+  }
+  // Looks up the elements, and asks for their nodes and their neighbours'.
+  void choose(int64_t block) {
+    const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
+    const uint32_t sites = uint32_t(lattice_.lattice.sites());
+    for (int64_t i = begin; i < end; ++i) {
+      uint32_t* const at = order_.data() + places_[i % kRing];
+      uint32_t number = *at;
+      *at = order_[i];
+      int axis = 0;
+      for (; kOfBonds && number >= sites; number -= sites) ++axis;
+      Element& element = chosen_[i % kRing];
+      describe(number, axis, element);
+      clusters_.prefetch(number);
+      for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch(to); });
+    }
+  }
+  void prefetch_parents(int64_t block) {
+    const int64_t begin = block * kBlock, end = std::min<int64_t>(begin + kBlock, int64_t(elements_));
+    for (int64_t i = begin; i < end; ++i) {
+      const Element& element = chosen_[i % kRing];
+      if (kOfBonds) clusters_.prefetch_parent(element.site);
+      for_each_neighbour(element, [&](int64_t to, Packed) { clusters_.prefetch_parent(to); });
+    }
+  }
+
+  PercolationLattice lattice_;
+  Periods periods_;
+  WindingClusters<Packed> clusters_;
+  std::vector<LatticeStep> steps_;
+  int64_t offset_[2 * kLatticeAxes] = {};  // of the steps
+  uint32_t length_[kLatticeAxes];
+  int64_t stride_[kLatticeAxes];
+  Draws draws_{};
+  Bits64 elements_ = 0;
+  Buffer<uint32_t> order_;
+  uint32_t places_[kRing];
+  Element chosen_[kRing];
+};
+
+// Calls body(make), where make() is what percolates there with the smallest nodes that the windings fit.
+template <int kSteps, class Body>
+void with_periods(const PercolationLattice& lattice, Body&& body) {
+  const int width = Periods(lattice.lattice, lattice.links_over_end()).width;
+  if (width <= 32) return body([&] { return Percolation<Bits32, kSteps>(lattice); });
+  if (width <= 64) return body([&] { return Percolation<Bits64, kSteps>(lattice); });
+  body([&] { return Percolation<unsigned __int128, kSteps>(lattice); });
+}
+template <class Body>
+void with_percolation(const PercolationLattice& lattice, Body&& body) {
+  if (lattice.of_bonds) return with_periods<1>(lattice, body);
+  switch (lattice.steps().size()) {
+    case 2:
+      return with_periods<2>(lattice, body);
+    case 4:
+      return with_periods<4>(lattice, body);
+    case 6:
+      return with_periods<6>(lattice, body);
+    default:
+      return with_periods<8>(lattice, body);
+  }
+}
+
+// Runs of a sweep: `batches` of them, each with sums of its own and one after the other, in one thread.
+struct Sweep {
+  Bits64 seed;
+  int64_t first_run, runs, batches;
+
+  int64_t begin(int64_t batch) const { return runs / batches * batch + std::min(batch, runs % batches); }
+};
+
+// The sums of a batch follow those of the one before.
+inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, const SweepSeries& series,
+                      int64_t* wraps) {
+  with_percolation(lattice, [&](auto make) {
+    parallel_for(sweep.batches, [&](int64_t batch) {
+      auto percolation = make();
+      SweepSeries of_batch = series;
+      of_batch.sums += batch * kSweepFields * (series.end - series.begin);
+      for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
+        percolation.run(sweep.seed, Bits32(sweep.first_run + run), of_batch,
+                        wraps + run * (lattice.axes + 1));
+    });
+  });
+}
+
+// Draws configurations, as rows of words of each replica.
+inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, Bits64 first_replica,
+                                int64_t replicas, Bits32 step, Bits64 probability, bool certain,
+                                Bits64* words) {
+  const Replicas all{lattice.lattice, seed, first_replica, replicas};
+  const int64_t columns = lattice.lattice.columns(), of_replica = lattice.planes() * lattice.lattice.words();
+  Strips(all).for_each([&](const Strip& strip) {
+    for (int plane = 0; plane < lattice.planes(); ++plane)
+      for_each_chunk(lattice.lattice, strip, [&](int64_t begin, int64_t end) {
+        const int axis = lattice.of_bonds ? lattice.first_axis() + plane : 0;
+        Bits64* const first = words + strip.replica * of_replica + plane * lattice.lattice.words();
+        for (int64_t word = begin * columns; word < end * columns; ++word) {
+          const WordPlace place = place_of(lattice.lattice, word);
+          first[word] = lattice.of_bonds ? lattice.sites_with_bond(place, axis)
+                                         : lattice.lattice.sites_of(place.column);
+        }
+        if (!certain)
+          activate(all.draws(strip.replica, step), begin * columns, axis, probability,
+                   (end - begin) * columns, first + begin * columns, kOccupied);
+      });
+  });
+}
+
+inline void measure_configurations(const PercolationLattice& lattice, int64_t replicas, const Bits64* words,
+                                   int64_t* records) {
+  const int64_t of_replica = lattice.planes() * lattice.lattice.words();
+  with_percolation(lattice, [&](auto make) {
+    parallel_for(replicas, [&](int64_t replica) {
+      make().measure(words + replica * of_replica, records + replica * kPercolationFields);
+    });
+  });
+}
+
+}  // namespace conncomp

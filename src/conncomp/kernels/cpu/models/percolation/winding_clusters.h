@@ -1,0 +1,240 @@
+// Clusters of a lattice by union-find, each with its size and with how it closes on itself around the
+// lattice.
+//
+// How: the lattice is thought of as repeated along its periodic axes, so that a step over the end of an axis
+// leads one period farther. A site knows how many periods it is from its parent; summed up to the root, this
+// is the displacement of Machta et al. (Phys. Rev. E 54, 1332 (1996)) in units of the lengths. A bond between
+// two sites of one cluster closes a path; if their periods do not agree, the path winds around the lattice,
+// as often as they differ.
+//
+// Cost: a node of 8 bytes a site where windings fit 32 bits, as they do up to 16384 x 16384; else 16 or 32.
+// Periods are packed into one integer, see Periods, so that vectors are added by one addition.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/spins.h"
+#include "core/windings.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/interrupt.h"
+
+namespace conncomp {
+
+// Vectors of periods, one number for each periodic axis, as the integer sum of number << shift, modulo 2^bits
+// of the type. A path through a cluster's tree goes over the end of an axis at most once for each site of the
+// last layer, and link that the site has there; for that each axis has bits enough.
+struct Periods {
+  int shift[kLatticeAxes], bits[kLatticeAxes], width;  // bits is 0 of an axis that does not close
+
+  // Where a site has `links` links over the end of an axis at most.
+  Periods(const Lattice& lattice, int links) : shift{}, bits{}, width(0) {
+    for (int k = 0; k < kLatticeAxes; ++k) {
+      shift[k] = width;
+      if (!lattice.closes(k)) continue;
+      const Bits64 most = Bits64(lattice.sites() / lattice.length[k]) * Bits64(links) + 1;
+      bits[k] = std::bit_width(most) + 1;
+      width += bits[k];
+    }
+  }
+  template <class Packed>
+  Packed unit(int axis) const {
+    return Packed(1) << shift[axis];
+  }
+  // Of a packed integer of any type, which has no bits beyond the last axis but by its sign.
+  std::array<int64_t, kLatticeAxes> unpack(unsigned __int128 packed) const {
+    std::array<int64_t, kLatticeAxes> along{};
+    for (int k = 0; k < kLatticeAxes; ++k) {
+      if (bits[k] == 0) continue;
+      const int unused = 64 - bits[k];
+      along[k] = int64_t(Bits64(packed) << unused) >> unused;
+      packed = (packed - static_cast<unsigned __int128>(along[k])) >> bits[k];
+    }
+    return along;
+  }
+};
+
+// What is counted of all clusters.
+struct ClusterCounts {
+  int64_t clusters = 0, largest = 0;
+  Bits64 squares = 0;  // the sum of sizes squared: below 2^62
+};
+
+// How the lattice is wrapped by clusters.
+struct Wrapping {
+  int axes = 0;  // a bit for each axis along which some cluster closes on itself
+  int rank = 0;  // the largest rank of a cluster's windings
+};
+
+// Lets a line of memory come that is read and written soon.
+inline void prefetch_line(const void* address) {
+  __builtin_prefetch(address, 1);
+  asm volatile("");  // as GCC leaves out calls of what does nothing but prefetch
+}
+
+constexpr int64_t kMostClusterSites = (int64_t(1) << 31) - 1;
+
+// What a site is, in two numbers:
+//
+//                       link         extra
+//   in no cluster       kEmpty       0
+//   a cluster's root    minus size   the number of the basis of the cluster's windings, from 1; 0 without one
+//   another site        the parent   the site's periods, as seen from the parent
+template <class Packed>
+class ClusterNode {
+ public:
+  static ClusterNode empty() { return {kEmpty, 0}; }
+  static ClusterNode single() { return {-1, 0}; }
+  static ClusterNode below(int64_t parent, Packed periods) { return {int32_t(parent), periods}; }
+
+  bool is_empty() const { return link_ == kEmpty; }
+  bool has_parent() const { return link_ >= 0; }
+
+  // Of a site that has a parent.
+  int32_t parent() const { return link_; }
+  Packed periods() const { return extra_; }
+  void skip_parent(const ClusterNode& parent) { *this = {parent.link_, Packed(extra_ + parent.extra_)}; }
+  // Any site's parent, or site 0.
+  int32_t parent_or_first() const { return std::max(link_, 0); }
+
+  // Of a root.
+  int64_t size() const { return -int64_t(link_); }
+  bool is_larger(const ClusterNode& root) const { return link_ < root.link_; }
+  void swallow(const ClusterNode& root) { link_ += root.link_; }
+  bool has_basis() const { return extra_ != 0; }
+  int64_t basis() const { return int64_t(extra_) - 1; }
+  void set_basis(int64_t number) { extra_ = Packed(number) + 1; }
+
+ private:
+  static constexpr int32_t kEmpty = std::numeric_limits<int32_t>::min();
+
+  ClusterNode(int32_t link, Packed extra) : link_(link), extra_(extra) {}
+
+  int32_t link_;
+  Packed extra_;
+};
+
+template <class Packed>  // an unsigned integer of periods.width bits or more
+class WindingClusters {
+  using Node = ClusterNode<Packed>;
+
+ public:
+  ClusterCounts counts;
+  Wrapping wrapping;
+
+  WindingClusters(int64_t sites, const Periods& periods) : sites_(sites), periods_(periods), nodes_(sites) {}
+
+  // Forgets all; no site is in a cluster then, or each is one.
+  void clear(bool occupied) {
+    const Node node = occupied ? Node::single() : Node::empty();
+    for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) { nodes[site] = node; });
+    counts = occupied ? ClusterCounts{sites_, sites_ > 0, Bits64(sites_)} : ClusterCounts{};
+    wrapping = {};
+    bases_.clear();
+  }
+
+  bool has(int64_t site) const { return !nodes_[site].is_empty(); }
+
+  void prefetch(int64_t site) const { prefetch_line(nodes_.data() + site); }
+  // Of a site that was prefetched: its parent. That of others is a line that is in use anyway, as a branch
+  // takes longer.
+  void prefetch_parent(int64_t site) const { prefetch_line(nodes_.data() + nodes_[site].parent_or_first()); }
+
+  // A site's root, and the site's periods as seen from there.
+  struct Place {
+    int64_t root;
+    Packed periods;
+  };
+
+  // Makes a site a cluster.
+  Place occupy(int64_t site) {
+    nodes_[site] = Node::single();
+    ++counts.clusters;
+    ++counts.squares;
+    if (counts.largest == 0) counts.largest = 1;
+    return {site, 0};
+  }
+
+  Place find(int64_t site) {
+    Place place{site, 0};
+    for (;;) {
+      Node& node = nodes_[place.root];
+      if (!node.has_parent()) return place;
+      const Node& parent = nodes_[node.parent()];
+      if (parent.has_parent()) node.skip_parent(parent);  // the path is halved
+      place.periods += node.periods();
+      place.root = node.parent();
+    }
+  }
+
+  // Joins a site, which has its place, to another one that is `step` periods farther; returns its new place.
+  Place join(const Place& from, int64_t to, Packed step) {
+    Place a = from, b = find(to);
+    step += a.periods - b.periods;  // of the second root, as seen from the first
+    if (a.root == b.root) {
+      if (step != 0) close(a.root, step);
+      return from;
+    }
+    Node *large = &nodes_[a.root], *small = &nodes_[b.root];
+    if (small->is_larger(*large)) {
+      std::swap(large, small);
+      std::swap(a, b);
+      step = Packed(0) - step;
+    }
+    counts.squares += 2 * Bits64(large->size()) * Bits64(small->size());
+    --counts.clusters;
+    large->swallow(*small);
+    if (large->size() > counts.largest) counts.largest = large->size();
+    if (small->has_basis()) merge_bases(*large, *small);
+    *small = Node::below(a.root, step);
+    return a.root == from.root ? from : Place{a.root, Packed(from.periods + step)};
+  }
+
+  // Calls body(size) for each cluster, in the order of roots.
+  template <class Body>
+  void for_each_size(Body&& body) const {
+    for_each_in(0, sites_, [&, nodes = nodes_.data()](int64_t site) {
+      if (!nodes[site].has_parent() && !nodes[site].is_empty()) body(nodes[site].size());
+    });
+  }
+
+ private:
+  // Notes a path that closes on itself, and the periods after which it does.
+  [[gnu::noinline, gnu::cold]] void close(int64_t root, Packed path) {
+    Node& node = nodes_[root];
+    if (!node.has_basis()) {
+      bases_.emplace_back();
+      node.set_basis(int64_t(bases_.size()) - 1);
+    }
+    WindingBasis& basis = bases_[node.basis()];
+    const auto winding = periods_.unpack(path);
+    if (basis.has(winding)) return;
+    basis.add(winding);
+    note(basis);
+  }
+  [[gnu::noinline, gnu::cold]] void merge_bases(Node& large, const Node& small) {
+    if (!large.has_basis()) {
+      large.set_basis(small.basis());
+      return;
+    }
+    WindingBasis& basis = bases_[large.basis()];
+    for (const auto& row : bases_[small.basis()].row) basis.add(row);
+    note(basis);
+  }
+  void note(const WindingBasis& basis) {
+    wrapping.axes |= basis.axes();
+    wrapping.rank = std::max(wrapping.rank, basis.rank());
+  }
+
+  int64_t sites_;
+  Periods periods_;
+  Buffer<Node> nodes_;
+  std::vector<WindingBasis> bases_;
+};
+
+}  // namespace conncomp

@@ -1,0 +1,131 @@
+// The updates of Wolff and of few clusters: the clusters of chosen sites alone, 64 sites at a time.
+//
+// What: a cluster grows from a chosen site by words. Sites of a word that active bonds have reached wait
+// there until its turn; then they spread along the row as far as bonds lead, and reach the words beside,
+// above and below. When all have had their turn, the smallest site is known, which draws what becomes of the
+// cluster. Cost: bonds are drawn in words that clusters reach, and in those before them; one thread a
+// replica. Source: ours; U. Wolff 1989, and M. Weigel 2011, section III, for the updates.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "cpu/core/bits.h"
+#include "cpu/models/potts/cells.h"
+
+namespace conncomp {
+
+class Flood {
+ public:
+  Flood(const Lattice& lattice, Cells& cells)
+      : lattice_(lattice), cells_(cells), last_bit_(int((lattice.length[kRowAxis] - 1) % kWordSites)) {}
+
+  // Sites of a word.
+  struct Members {
+    int64_t word;
+    Bits64 sites;
+  };
+
+  // Visits the cluster of a site that has not been visited; returns its smallest site. Its members are there
+  // until the next one grows.
+  int64_t grow(const SitePlace& start) {
+    members_.clear();
+    reach(start.word, cells_[start.word], Bits64(1) << start.bit);
+    while (!waiting_words_.empty()) {
+      poll(kWordSites);
+      const int64_t word = waiting_words_.back();
+      waiting_words_.pop_back();
+      spread(word);
+    }
+    int64_t smallest = lattice_.sites();
+    for (const Members& some : members_)
+      smallest = std::min(smallest, site_at(lattice_, some.word, std::countr_zero(some.sites)));
+    return smallest;
+  }
+  const std::vector<Members>& members() const { return members_; }
+
+ private:
+  // Lets the sites of a word that bonds have reached wait for its turn.
+  void reach(int64_t word, const Cells::Cell& cell, Bits64 sites) {
+    sites &= ~cell.visited();
+    if (sites == 0) return;
+    if (cell.waiting() == 0) waiting_words_.push_back(word);
+    cell.waiting() |= sites;
+  }
+
+  void spread(int64_t word) {
+    const WordPlace place = place_of(lattice_, word);
+    const Cells::Cell cell = cells_[word];
+    const Bits64 along = cell.active(kRowAxis);
+    // Behind the last site of a row, to which the bond that closes it seems to lead, there is none.
+    const Bits64 sites =
+        spread_along(cell.waiting(), along) & lattice_.sites_of(place.column) & ~cell.visited();
+    cell.waiting() = 0;
+    cell.visited() |= sites;
+    members_.push_back({word, sites});
+    reach_along(place, sites, along);
+    for (int axis = cells_.first_axis(); axis < kRowAxis; ++axis) {
+      if (lattice_.length[axis] == 1) continue;
+      if (const Bits64 active = sites & cell.active(axis)) {
+        const int64_t next = next_along(lattice_, place, axis);
+        reach(next, cells_[next], active);
+      }
+      if (const int64_t before = word_before(lattice_, place, axis); before >= 0) {
+        const Cells::Cell cell_before = cells_[before];
+        reach(before, cell_before, sites & cell_before.active(axis));
+      }
+    }
+  }
+
+  // All sites of a word that bonds along the row, within it, lead to from `sites`.
+  static Bits64 spread_along(Bits64 sites, Bits64 bonds) {
+    Bits64 right = bonds << 1, left = bonds;  // whether a site is joined to the ones so far before or behind
+    for (int shift = 1; shift < kWordSites; shift *= 2) {
+      sites |= (right & sites << shift) | (left & sites >> shift);
+      right &= right << shift;
+      left &= left >> shift;
+    }
+    return sites;
+  }
+
+  // From the ends of a word to the words beside.
+  void reach_along(const WordPlace& place, Bits64 sites, Bits64 along) {
+    const int64_t columns = lattice_.columns(), row = place.word - place.column;
+    const bool ends = place.column + 1 == columns;
+    const int last = ends ? last_bit_ : kWordSites - 1;
+    if ((sites & along) >> last & 1) {
+      const int64_t next = ends ? row : place.word + 1;
+      reach(next, cells_[next], 1);
+    }
+    if (!(sites & 1) || (place.column == 0 && !lattice_.closes(kRowAxis))) return;
+    const int64_t before = place.column > 0 ? place.word - 1 : row + columns - 1;
+    const Bits64 end = Bits64(1) << (place.column > 0 ? kWordSites - 1 : last_bit_);
+    const Cells::Cell cell_before = cells_[before];
+    reach(before, cell_before, cell_before.active(kRowAxis) & end);
+  }
+
+  const Lattice lattice_;
+  Cells& cells_;
+  const int last_bit_;
+  std::vector<int64_t> waiting_words_;  // those with sites that wait, each once
+  std::vector<Members> members_;
+};
+
+// Flips clusters with chosen sites of a replica, in spins that are the old ones.
+inline void flip_chosen(const Lattice& lattice, const Draws& draws, Cells cells, const ChoiceRule& rule,
+                        Bits64* spins) {
+  Flood flood(lattice, cells);
+  for_each_in(0, rule.tiles.count(lattice), [&](int64_t tile) {
+    const SitePlace start(lattice, rule.tiles.chosen_site(lattice, draws, tile));
+    if (cells[start.word].visited() >> start.bit & 1) return;
+    const int old_state = state_at(lattice, spins, start);
+    const ClusterDraw drawn = draw_cluster(draws, flood.grow(start));
+    if (!rule.flips(drawn)) return;
+    const int new_state = drawn.another_state(lattice.states, old_state);
+    for (const Flood::Members& some : flood.members())
+      set_state(lattice, spins, some.word, some.sites, new_state);
+  });
+}
+
+}  // namespace conncomp

@@ -1,0 +1,198 @@
+// The Potts model on the CPU: what models/potts/cpu.py asks for, for all replicas at once.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cpu/core/numbering.h"
+#include "cpu/models/potts/cells.h"
+#include "cpu/models/potts/flood.h"
+#include "cpu/models/potts/forest.h"
+#include "cpu/models/potts/metropolis.h"
+#include "cpu/models/potts/record.h"
+#include "cpu/models/potts/serial.h"
+#include "cpu/models/potts/swendsen_wang.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+// Memory that updates share. A call takes it away while it works, so that two calls never have the same.
+struct PottsMemory {
+  std::optional<ForestMemory<int32_t>> narrow;
+  std::optional<ForestMemory<int64_t>> wide;
+  std::optional<CellMemory> cells;
+};
+
+// What is measured of clusters, if there is a record.
+struct ClusterMeasures {
+  bool sizes, wrapping;
+};
+
+class PottsEngine {
+ public:
+  // Of so many axes, the last of the lattice's.
+  PottsEngine(const Replicas& replicas, int axes, bool serial)
+      : replicas_(replicas), lattice_(replicas.lattice), first_axis_(kLatticeAxes - axes), serial_(serial) {}
+
+  const Replicas& replicas() const { return replicas_; }
+  PottsMemory take_memory() { return std::exchange(memory_, PottsMemory()); }
+  void give_back(PottsMemory&& memory) { memory_ = std::move(memory); }
+
+  // Draws the first spins.
+  void start(Bits64* words) const {
+    Strips(replicas_).for_each([&](const Strip& strip) {
+      const Draws draws = replicas_.draws(strip.replica, 0);
+      Bits64* const spins = replicas_.spins(words, strip.replica);
+      const int64_t columns = lattice_.columns(), length = lattice_.length[kRowAxis];
+      for_each_in(strip.begin * columns, strip.end * columns, [&](int64_t word) {
+        poll(kWordSites);
+        Bits64 index[kWordSites], first[kWordSites], last[kWordSites];
+        const int64_t column = word % columns,
+                      sites = std::min<int64_t>(length - column * kWordSites, kWordSites);
+        for (int p = 0; p < sites; ++p) index[p] = Bits64(site_at(lattice_, word, p));
+        draw_all(draws, kStart, index, sites, first, last);
+        for (int k = 0; k < lattice_.planes; ++k) spins[k * lattice_.words() + word] = 0;
+        for (int p = 0; p < sites; ++p)
+          set_state(lattice_, spins, word, Bits64(1) << p, int(below(first[p], Bits64(lattice_.states))));
+      });
+    });
+  }
+
+  // Writes the active bonds along each axis.
+  void bonds(const Bits64* words, Bits32 step, const Bits64* probabilities, Bits64* out) const {
+    const int64_t columns = lattice_.columns();
+    Strips(replicas_).for_each([&](const Strip& strip) {
+      const Bits64* const spins = replicas_.spins(words, strip.replica);
+      Bits64* const planes = out + strip.replica * replicas_.words(kLatticeAxes - first_axis_);
+      for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
+        for (int axis = first_axis_; axis < kLatticeAxes; ++axis) {
+          poll(lattice_.length[kRowAxis]);
+          Bits64* const bonds = planes + (axis - first_axis_) * lattice_.words() + place.row * columns;
+          satisfied(spins, place, axis, bonds);
+          activate(replicas_.draws(strip.replica, step), place.row * columns, axis,
+                   probabilities[strip.replica], columns, bonds);
+        }
+    });
+  }
+
+  // Adds satisfied bonds and states to the records.
+  void count(const Bits64* words, int64_t* record) const {
+    Strips(replicas_).for_each([&](const Strip& strip) {
+      const Bits64* const spins = replicas_.spins(words, strip.replica);
+      SpinTally tally(lattice_);
+      std::vector<Bits64> bonds(lattice_.columns());
+      for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
+        poll(lattice_.columns());
+        for (int axis = 0; axis < kLatticeAxes; ++axis) {
+          satisfied(spins, place, axis, bonds.data());
+          tally.satisfied += count_bits(bonds.data(), lattice_.columns());
+        }
+        tally.add_row(lattice_, spins, place.row);
+      }
+      tally.add_to(record_of(record, strip.replica));
+    });
+  }
+
+  // `acceptance` is as of Metropolis.
+  void metropolis(const Bits64* words, Bits64* new_words, Bits32 step, const Bits64* acceptance,
+                  int most_lost, int64_t* record) const {
+    if (record) count(words, record);
+    copy(words, new_words);
+    Metropolis(replicas_, step, acceptance, most_lost, new_words).sweep();
+  }
+
+  // Without a rule of chosen sites the update of Swendsen and Wang. Only a forest of runs tells windings.
+  void update(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
+              const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
+              ClusterMeasures measures) const {
+    if (serial_ && !measures.wrapping)
+      return update_serially(memory, words, new_words, step, probabilities, rule, record, measures.sizes);
+    if (!rule || measures.sizes || measures.wrapping) {
+      Bits64* const flipped = rule || serial_ ? nullptr : new_words;
+      lattice_.sites() < (int64_t(1) << 31)
+          ? run_forest(memory.narrow, words, flipped, step, probabilities, record, measures)
+          : run_forest(memory.wide, words, flipped, step, probabilities, record, measures);
+      if (serial_)
+        return update_serially(memory, words, new_words, step, probabilities, rule, nullptr, false);
+      if (!rule) return;
+    } else if (record) {
+      count(words, record);
+    }
+    copy(words, new_words);
+    for_each_replica(memory, words, step, probabilities,
+                     [&](int64_t replica, const Draws& draws, Cells& cells) {
+                       flip_chosen(lattice_, draws, cells, *rule, replicas_.spins(new_words, replica));
+                     });
+  }
+
+ private:
+  int64_t* record_of(int64_t* record, int64_t replica) const {
+    return record + replica * (kCounts + lattice_.states);
+  }
+
+  // The satisfied bonds of a row along an axis.
+  void satisfied(const Bits64* spins, const RowPlace& place, int axis, Bits64* bonds) const {
+    if (axis == kRowAxis) return equal_along(lattice_, spins, place.row, bonds);
+    int64_t next = row_around(lattice_, place, axis);
+    if (place.at[axis] + 1 < lattice_.length[axis]) next = place.row + row_stride(lattice_, axis);
+    if (next >= 0) return equal_sites(lattice_, spins, place.row, next, bonds);
+    std::fill_n(bonds, lattice_.columns(), Bits64(0));
+  }
+
+  void copy(const Bits64* words, Bits64* new_words) const {
+    for_each_index(replicas_.count * replicas_.words(lattice_.planes),
+                   [&](int64_t w) { new_words[w] = words[w]; });
+  }
+
+  template <class Index>
+  void run_forest(std::optional<ForestMemory<Index>>& memory, const Bits64* words, Bits64* new_words,
+                  Bits32 step, const Bits64* probabilities, int64_t* record, ClusterMeasures measures) const {
+    if (!memory) memory.emplace(replicas_);
+    SwendsenWang<Index> update(replicas_, *memory, words, step, probabilities, record, measures.wrapping);
+    update.label();
+    if (measures.wrapping) update.wind(first_axis_);
+    if (measures.sizes) update.measure();
+    if (new_words) update.flip(new_words);
+  }
+
+  // Calls body(replica, draws, cells) for each replica, in parallel.
+  template <class Body>
+  void for_each_replica(PottsMemory& memory, const Bits64* words, Bits32 step, const Bits64* probabilities,
+                        Body&& body) const {
+    if (!memory.cells) memory.cells.emplace(replicas_);
+    const Bits64 update = ++memory.cells->updates;
+    parallel_for(replicas_.count, [&](int64_t replica) {
+      const Draws draws = replicas_.draws(replica, step);
+      Cells cells(lattice_, draws, probabilities[replica], replicas_.spins(words, replica), update,
+                  memory.cells->of(replicas_, replica));
+      body(replica, draws, cells);
+    });
+  }
+
+  void update_serially(PottsMemory& memory, const Bits64* words, Bits64* new_words, Bits32 step,
+                       const Bits64* probabilities, const std::optional<ChoiceRule>& rule, int64_t* record,
+                       bool clusters) const {
+    if (record) count(words, record);
+    copy(words, new_words);
+    for_each_replica(memory, words, step, probabilities,
+                     [&](int64_t replica, const Draws& draws, Cells& cells) {
+                       SerialClusters serial(lattice_, draws, cells);
+                       Bits64* const spins = replicas_.spins(new_words, replica);
+                       rule ? serial.flip_chosen(*rule, spins) : serial.flip_all(spins);
+                       if (rule && clusters) serial.visit_others();
+                       if (!record || (rule && !clusters)) return;
+                       int64_t* const measured = record_of(record, replica);
+                       measured[kActive] += serial.active_bonds();
+                       if (clusters) serial.tally().add_to(measured);
+                     });
+  }
+
+  const Replicas replicas_;
+  const Lattice lattice_;
+  const int first_axis_;
+  const bool serial_;
+  PottsMemory memory_;
+};
+
+}  // namespace conncomp

@@ -1,0 +1,238 @@
+// The update of Swendsen and Wang: every cluster gets any of the states.
+//
+// What: active bonds make a forest of runs (forest.h), whose roots draw states (strip_flip.h). Labels are
+// never written. How: 1. Each thread takes a strip of rows, a few of which at a time get their active bonds,
+// their runs, and
+//         the unions with rows of the strip before them.
+//      2. Bonds between strips are drawn and followed, with compare-and-swap.
+//      3. If windings are measured, bonds over the ends of axes are followed only now (seam_bonds.h).
+//      4. If clusters are measured, lengths of runs are added up at the roots.
+//      5. Strips flip.
+// Cost: each bond is drawn once.
+// Source: ours; R. H. Swendsen and J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987), for the update.
+#pragma once
+
+#include <vector>
+
+#include "cpu/core/numbering.h"
+#include "cpu/models/draws.h"
+#include "cpu/models/potts/forest.h"
+#include "cpu/models/potts/record.h"
+#include "cpu/models/potts/seam_bonds.h"
+#include "cpu/models/potts/strip_flip.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+// Labels the clusters of an update, measures them, and draws their new states.
+template <class Index>
+class SwendsenWang {
+ public:
+  // `probabilities` has that of a bond for each replica; `record` is nullptr or the records of all of them.
+  // With `wrapping` bonds over the ends of axes are left to `wind`.
+  SwendsenWang(const Replicas& replicas, ForestMemory<Index>& memory, const Bits64* words, Bits32 step,
+               const Bits64* probabilities, int64_t* record, bool wrapping)
+      : replicas_(replicas),
+        lattice_(replicas.lattice),
+        strips_(replicas),
+        memory_(memory),
+        words_(words),
+        step_(step),
+        probabilities_(probabilities),
+        record_(record),
+        wrapping_(wrapping),
+        seam_bonds_(strips_),
+        end_(strips_.count) {}
+
+  void label() {
+    parallel_for(strips_.count, [&](int64_t piece) { label_strip(piece); });
+    if (strips_.per_replica > 1) parallel_for(strips_.count, [&](int64_t piece) { sew_strip(piece); });
+  }
+
+  // Joins clusters over the ends of axes, and records how they wrap: along which axes from `first_axis` on.
+  void wind(int first_axis) { seam_bonds_.join(replicas_, memory_, first_axis, record_); }
+
+  // Adds the sizes of clusters to the records. An entry of a root is meanwhile the complement of the size.
+  void measure() {
+    each_run([](Index* parent, Index run) { flatten_entry(parent, run); });
+    each_run([](Index* parent, Index run) { parent[run] = parent[run] == run ? ~Index(0) : parent[run]; });
+    strips_.for_each([&](const Strip& strip) {
+      strips_.per_replica == 1 ? add_lengths<Exclusive>(strip) : add_lengths<Shared>(strip);
+    });
+    parallel_for(strips_.count, [&](int64_t piece) {
+      ClusterTally tally;
+      const Strip strip = strips_[piece];
+      Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
+      for (int64_t begin = first_run(strip); begin < end_[piece]; begin += kWord) {
+        poll(kWord);
+        const Index* const entry = parent + begin;
+        const Bits64 roots = mask_where(int(std::min<int64_t>(end_[piece] - begin, kWord)),
+                                        [=](int p) { return entry[p] < 0; });
+        for_each_bit(roots, [&](int p) {
+          tally.add(~parent[begin + p]);
+          parent[begin + p] = Index(begin + p);
+        });
+      }
+      tally.add_to(record_of(strip.replica));
+    });
+  }
+
+  // Writes the new spins.
+  void flip(Bits64* new_words) {
+    strips_.for_each([&](const Strip& strip) {
+      StripFlip<Index> flip(lattice_, memory_, strips_, strip, replicas_.draws(strip.replica, step_));
+      Bits64* const spins = replicas_.spins(new_words, strip.replica);
+      for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) { flip.write(begin, end, spins); });
+    });
+  }
+
+ private:
+  Index first_run(const Strip& strip) const { return Index(strip.begin * lattice_.length[kRowAxis]); }
+  int64_t* record_of(int64_t replica) const { return record_ + replica * (kCounts + lattice_.states); }
+
+  // Adds the lengths of runs to the sizes at their roots.
+  template <class Access>
+  void add_lengths(const Strip& strip) {
+    const RunForest<Index> forest(lattice_, memory_, strip.replica);
+    Index* const parent = forest.parents();
+    for (int64_t row = strip.begin; row < strip.end; ++row)
+      forest.for_each_run(lattice_, row, [&](Index run, int64_t length) {
+        const Index entry = Access::load(parent + run);
+        Access::fetch_add(parent + (entry < 0 ? run : entry), Index(-length));
+      });
+  }
+
+  // Calls body(parents, run) for every run, in parallel.
+  template <class Body>
+  void each_run(Body&& body) {
+    parallel_for(strips_.count, [&](int64_t piece) {
+      const Strip strip = strips_[piece];
+      Index* const parent = RunForest<Index>(lattice_, memory_, strip.replica).parents();
+      for_each_in(first_run(strip), end_[piece], [&](int64_t run) { body(parent, Index(run)); });
+    });
+  }
+
+  void label_strip(int64_t piece) {
+    const Strip strip = strips_[piece];
+    const Bits64* const spins = replicas_.spins(words_, strip.replica);
+    const Draws draws = replicas_.draws(strip.replica, step_);
+    const Bits64 probability = probabilities_[strip.replica];
+    const int64_t columns = lattice_.columns();
+    RunForest<Index> forest(lattice_, memory_, strip.replica);
+    SpinTally tally(lattice_);
+    // Makes bonds between equal spins active ones.
+    const auto draw = [&](int64_t row, int axis, int64_t rows, Bits64* bonds) {
+      if (record_) tally.satisfied += count_bits(bonds, rows * columns);
+      activate(draws, row * columns, axis, probability, rows * columns, bonds);
+      if (record_) tally.active += count_bits(bonds, rows * columns);
+    };
+    std::vector<Bits64> along, before[kRowAxis], around(columns);
+    Index next = first_run(strip);
+    for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
+      const int64_t rows = end - begin;
+      along.resize(rows * columns);
+      for (int64_t row = begin; row < end; ++row)
+        equal_along(lattice_, spins, row, along.data() + (row - begin) * columns);
+      draw(begin, kRowAxis, rows, along.data());
+      for (int axis = 0; axis < kRowAxis; ++axis) {
+        if (lattice_.length[axis] == 1) continue;
+        before[axis].assign(rows * columns, 0);
+        RowPlace place(lattice_, begin);
+        for (; place.row < end; place.advance(lattice_))
+          if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin)
+            equal_sites(lattice_, spins, g, place.row, before[axis].data() + (place.row - begin) * columns);
+        draw(begin - row_stride(lattice_, axis), axis, rows, before[axis].data());
+      }
+      RowPlace place(lattice_, begin);
+      for (; place.row < end; place.advance(lattice_)) {
+        const int64_t offset = (place.row - begin) * columns;
+        const Index first = next;
+        next = forest.begin_row(lattice_, place.row, along.data() + offset, first);
+        bool adopted = false;
+        for (int axis = kRowAxis - 1; axis >= 0; --axis) {
+          if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin) {
+            adopted ? forest.join_rows(g, place.row, before[axis].data() + offset)
+                    : forest.adopt_row(g, place.row, before[axis].data() + offset);
+            adopted = true;
+          }
+          if (const int64_t g = row_around(lattice_, place, axis); g >= strip.begin) {
+            equal_sites(lattice_, spins, g, place.row, around.data());
+            draw(place.row, axis, 1, around.data());
+            if (wrapping_)
+              leave_for_winding(piece, forest, g, place.row, axis, around.data());
+            else if (g < place.row)
+              forest.join_rows(g, place.row, around.data());
+            adopted = true;
+          }
+        }
+        const int last = int((lattice_.length[kRowAxis] - 1) % kWord);
+        if (along[offset + columns - 1] >> last & 1) {
+          if (wrapping_)
+            seam_bonds_.add(piece, forest.last_run(place.row), forest.first_run(place.row), kRowAxis);
+          else
+            forest.close_row(place.row);
+        }
+        forest.shorten(first, next);
+      }
+      if (record_)
+        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, spins, row);
+    });
+    end_[piece] = next;
+    if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  // Keeps the bonds from a row, the last along an axis, to row g, the first.
+  void leave_for_winding(int64_t piece, const RunForest<Index>& forest, int64_t g, int64_t row, int axis,
+                         const Bits64* bonds) {
+    forest.for_each_contact(g, row, bonds,
+                            [&](Index first, Index last) { seam_bonds_.add(piece, last, first, axis); });
+  }
+
+  // Unites the rows of a strip with those of strips before.
+  void sew_strip(int64_t piece) {
+    const Strip strip = strips_[piece];
+    const Bits64* const spins = replicas_.spins(words_, strip.replica);
+    const Draws draws = replicas_.draws(strip.replica, step_);
+    const int64_t columns = lattice_.columns();
+    RunForest<Index> forest(lattice_, memory_, strip.replica);
+    SpinTally tally(lattice_);
+    std::vector<Bits64> bonds(columns);
+    // Bonds of row `owner` along an axis, which join rows g and h.
+    const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
+      if (g < 0 || g >= strip.begin) return;
+      const bool goes_around = owner == h;
+      poll(lattice_.length[kRowAxis]);
+      equal_sites(lattice_, spins, g, h, bonds.data());
+      tally.satisfied += count_bits(bonds.data(), columns);
+      activate(draws, owner * columns, axis, probabilities_[strip.replica], columns, bonds.data());
+      tally.active += count_bits(bonds.data(), columns);
+      if (wrapping_ && goes_around)
+        leave_for_winding(piece, forest, g, h, axis, bonds.data());
+      else
+        forest.unite_rows(g, h, bonds.data());
+    };
+    for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
+      poll(1);
+      for (int axis = 0; axis < kRowAxis; ++axis) {
+        const int64_t g = row_before(lattice_, place, axis);
+        sew(g, place.row, g, axis);
+        sew(row_around(lattice_, place, axis), place.row, place.row, axis);
+      }
+    }
+    if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  const Replicas replicas_;
+  const Lattice lattice_;
+  const Strips strips_;
+  ForestMemory<Index>& memory_;
+  const Bits64* const words_;
+  const Bits32 step_;
+  const Bits64* const probabilities_;
+  int64_t* const record_;
+  const bool wrapping_;
+  SeamBonds<Index> seam_bonds_;
+  std::vector<Index> end_;  // by strip: the number after its last run
+};
+
+}  // namespace conncomp

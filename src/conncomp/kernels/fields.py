@@ -1,0 +1,53 @@
+"""The torus of cells that a field lives on, and what is summed of its values."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+# ``FieldShape`` of ``core/cahn_hilliard.h``.
+FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
+# What sums of whole numbers and of parts of one have room for.
+SUM_BITS = 62
+
+
+class FieldLattice(NamedTuple):
+    """A torus of cells.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The lengths of two or three axes.
+    dx : float
+        The distance of neighbouring cells.
+    """
+
+    shape: tuple[int, ...]
+    dx: float
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self.shape)
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return prod(self.shape)
+
+    @property
+    def lengths(self) -> tuple[int, int, int]:
+        """Layers, rows of a layer, columns."""
+        return (self.shape[0], self.shape[1] if self.ndim == 3 else 1, self.shape[-1])
+
+    @property
+    def bins(self) -> int:
+        """How many powers of two are sizes of components, from 1 on."""
+        return self.cells.bit_length()
+
+    @property
+    def part_bits(self) -> int:
+        """How many binary digits after the point the numbers have that are summed."""
+        return SUM_BITS - (self.cells - 1).bit_length()

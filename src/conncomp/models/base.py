@@ -1,0 +1,297 @@
+"""What all models have: replicas, a seed, a device with its engine, and a state to go back to."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import Any, ClassVar, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import check_range
+from conncomp._arrays import choose_device, host_copy, on_gpu, on_host
+from conncomp.models._arguments import Drawn, check_drawn, check_state
+from conncomp.models.protocol import MOST_UPDATES, Measured, State, Update
+
+
+class Simulated(ABC, Generic[Measured]):
+    """A model of replicas side by side, whose updates are a function of parameters and seed alone.
+
+    A model is a folder with a class that inherits from this one, and says what differs:
+
+    - `_name`, what parameters and errors call it, and `_folder`, its package, where `_new_engine`
+      looks for ``cpu.py`` and ``cuda.py``;
+    - `_changing`, the names of the attributes with the arrays that updates change, of which
+      `_checked` returns those of a state; and `_memory`, what else `_prepare` makes;
+    - `_described`, its parameters;
+    - `_advance`, which makes an update, or an `updater` of its own where there are several kinds;
+    - `_record_length`, `_measure` and `_read`, how a state becomes a record and a record what was
+      measured;
+    - `measure` and `labels`, which users call.
+
+    Its copies, deep copies and pickles go through its state, which has no memory of the model, so
+    that a copy and its original go on apart. All other attributes are as they are, but for those
+    that `_prepare` makes anew.
+
+    Parameters
+    ----------
+    replicas : int or None
+        None is one, without an axis for replicas in what is returned.
+    first_replica, seed : int
+    device : {None, "cpu", "cuda"}
+    start : array_like or str, optional
+        What decides about the device if that is None.
+
+    Attributes
+    ----------
+    replicas : int
+        How many independent lattices run side by side.
+    first_replica : int
+        The number of the first of them, by which random numbers are drawn.
+    seed : int
+    device : {"cpu", "cuda"}
+    updates : int
+        How many updates were made.
+    """
+
+    _name: ClassVar[str]
+    _folder: ClassVar[str | None]
+    _changing: ClassVar[tuple[str, ...]] = ()
+    _memory: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self,
+        replicas: int | None,
+        first_replica: int,
+        seed: int,
+        device: str | None,
+        start: Any = None,
+    ) -> None:
+        self._single = replicas is None
+        self.replicas, self.first_replica, self.seed = check_drawn(replicas, first_replica, seed)
+        self.device = choose_device(device, on_gpu(start), "start")
+        self.updates = 0
+
+    # ------------------------------------------------------------------------------------ the state
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is.
+
+        Returns
+        -------
+        dict
+            Values that JSON has or, for what each replica has one of, arrays.
+        """
+        return {
+            "model": self._name,
+            **self._described(),
+            "seed": self.seed,
+            "replicas": self.replicas,
+            "first_replica": self.first_replica,
+        }
+
+    def state(self) -> State:
+        """Return a copy of all that updates change, in memory of the CPU.
+
+        Returns
+        -------
+        State
+            For `restore`, of this model or of one with the same parameters on any device.
+        """
+        return State(self.updates, tuple(host_copy(getattr(self, name)) for name in self._changing))
+
+    def restore(self, state: State) -> None:
+        """Go to where a model with the same parameters stood; its updates then repeat.
+
+        Parameters
+        ----------
+        state : State
+            What `state` returned.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it cannot be a state of this model, which is then unchanged.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> model = Potts((8, 8), seed=1)
+        >>> state = model.state()
+        >>> first = model.swendsen_wang(5).energy
+        >>> model.restore(state)
+        >>> bool((model.swendsen_wang(5).energy == first).all())
+        True
+        """
+        updates, given = check_state(state, f"a {self._name} model", len(self._changing))
+        for name, array in zip(self._changing, self._checked(given), strict=True):
+            setattr(self, name, array)
+        self.updates = updates
+
+    def __getstate__(self) -> tuple[dict[str, Any], State]:
+        made = {"_engine", *self._changing, *self._memory}
+        described = {name: value for name, value in vars(self).items() if name not in made}
+        return described, self.state()
+
+    def __setstate__(self, copied: tuple[dict[str, Any], State]) -> None:
+        described, state = copied
+        vars(self).update(described)
+        self._prepare()
+        self.restore(state)
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1) -> None:
+        """Make so many of the model's usual updates, without measuring.
+
+        Parameters
+        ----------
+        n : int, optional
+            0 or more; with those that were made, below 2**32.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no integer, or out of its range.
+        """
+        update = self.updater()
+        for number in self._next_updates("n", n):
+            update(number)
+
+    def updater(self) -> Update[Measured]:
+        """Return a kind of the model's updates, of which `conncomp.models.simulate` makes many.
+
+        Returns
+        -------
+        Update
+            It measures the state that it finds, and makes one of the usual updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> model = Kawasaki((8, 8), lattice="square", seed=1)
+        >>> update, records = model.updater(), model.new_records(2)
+        >>> for record in records:
+        ...     update(model.updates + 1, record)
+        >>> update.read(records).energy.shape
+        (2,)
+        """
+        return Step(self)
+
+    def new_records(self, n: int) -> Any:
+        """Return records, all 0, for what updates measure.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        array of int64, shape (n, replicas, fields)
+            On the device.
+        """
+        return self._engine.xp.zeros((n, self.replicas, self._record_length), np.int64)
+
+    @abstractmethod
+    def measure(self) -> Measured:
+        """Return what is measured of the present state."""
+
+    @abstractmethod
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Return the labels of the components of the present state."""
+
+    # ---------------------------------------------------------------------- what a model says of it
+
+    _engine: Any
+
+    @abstractmethod
+    def _described(self) -> dict[str, Any]:
+        """Return the parameters of this model but for what all have, as values that JSON has."""
+
+    def _prepare(self) -> None:
+        """Make the engine, and what it reads and writes but for the state."""
+        self._engine = self._new_engine()
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        """Return copies of a state's arrays where updates change them.
+
+        They may be those of a stranger: ValueError, unless a state can have them.
+        """
+        return arrays
+
+    @property
+    @abstractmethod
+    def _record_length(self) -> int:
+        """How many integers a record of a replica has."""
+
+    @abstractmethod
+    def _measure(self, record: Any) -> None:
+        """Measure the present state into a record, (replicas, fields), which is 0."""
+
+    @abstractmethod
+    def _read(self, records: NDArray[np.int64]) -> Measured:
+        """Return what was measured, of records, (..., fields), with or without a replica axis."""
+
+    def _advance(self, number: int) -> None:
+        """Make the update of this number, of a model that has one kind of them.
+
+        Whatever ends it leaves the state, and `updates`, before it.
+        """
+        raise NotImplementedError
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _new_engine(self, *arguments: Any) -> Any:
+        """Return the ``Engine`` of ``cpu.py`` or ``cuda.py`` of the model's folder."""
+        drawn = Drawn(self.replicas, self.first_replica, self.seed)
+        return import_module(f"{self._folder}.{self.device}").Engine(drawn, *arguments)
+
+    def _next_updates(self, name: str, count: Any) -> range:
+        """Return the numbers of so many updates, which an argument of this name asks for."""
+        checked = check_range(name, count, 0, MOST_UPDATES - self.updates)
+        return range(self.updates + 1, self.updates + 1 + checked)
+
+    def _present(self, *how: Any) -> NDArray[np.int64]:
+        """Return a record of the present state, of each replica if there are several."""
+        record = self.new_records(1)[0]
+        self._measure(record, *how)
+        present: NDArray[np.int64] = on_host(record)
+        return present[0] if self._single else present
+
+    def _of_replicas(self, array: Any) -> Any:
+        """Return an array without its first axis, that of replicas, if there is a single one."""
+        return array[0] if self._single else array
+
+    def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return records of (rows, replicas, fields) without the second axis, likewise."""
+        return records[:, 0] if self._single else records
+
+    @property
+    def _batch_axes(self) -> int:
+        """How many axes for replicas there are in what is returned."""
+        return 0 if self._single else 1
+
+
+class Step(Generic[Measured]):
+    """An update that measures the state which it finds, and then makes a model advance by one.
+
+    Parameters
+    ----------
+    model : Simulated
+    **options
+        How to measure, as JSON has it.
+    """
+
+    def __init__(self, model: Simulated[Measured], **options: Any) -> None:
+        self._model, self.options = model, options
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure into a record unless that is None."""
+        if record is not None:
+            self._model._measure(record, **self.options)
+        self._model._advance(number)
+
+    def read(self, records: NDArray[np.int64]) -> Measured:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        return self._model._read(self._model._as_series(records))

@@ -1,0 +1,83 @@
+"""The equation of Cahn and Hilliard on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import as_bool
+from conncomp.gpu import Workspace
+from conncomp.grid._arguments import check_neighbourhood
+from conncomp.grid.algorithms import takes_by_bricks
+from conncomp.grid.labelling import Request
+from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.models import domains
+from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
+from conncomp.kernels.fields import FieldLattice
+from conncomp.kernels.links import equal_values, values_above
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
+from conncomp.models.cahn_hilliard.domains import count_domains
+
+
+class Engine:
+    """Steps of the fields of replicas, on the current CUDA device.
+
+    Parameters
+    ----------
+    drawn, lattice, dtype, coefficients
+        As of the engine for the CPU.
+
+    Raises
+    ------
+    MemoryError
+        If the memory of the GPU has no room for the fields.
+    """
+
+    def __init__(
+        self, drawn: Drawn, lattice: FieldLattice, dtype: Any, coefficients: tuple[float, ...]
+    ) -> None:
+        self.gpu, (replicas, first_replica, seed) = current_gpu(), drawn
+        self.xp, self.workspace = self.gpu.xp, Workspace()
+        wanted = 2 * replicas * lattice.cells * dtype.itemsize
+        what = f"{replicas} fields of shape={lattice.shape}, before and after a step,"
+        check_room(self.gpu, what, wanted)
+        self._lattice, self._domains = lattice, None
+        if domains.takes(lattice.shape, replicas):
+            self._domains = domains.DomainKernels(self.gpu, lattice.shape, replicas)
+        described = lattice, dtype, seed, first_replica, replicas, coefficients
+        self._kernels = FieldKernels(self.gpu, *described)
+        self.start = self._kernels.start
+        self.advance = self._kernels.advance
+        self.measure = self._kernels.measure
+        self.above = self._kernels.above
+
+    def count_domains(self, threshold: float, field: Any, records: Any) -> None:
+        """Count the domains of both phases into records."""
+        if self._domains is not None:
+            self._domains.count(threshold, field, records)
+        else:
+            above = self.above(threshold, field)
+            count_domains(self.xp, self._lattice, above, self.workspace, records)
+
+    def labels(
+        self, threshold: float, field: Any, connectivity: Any, numbering: Any, return_num: Any
+    ) -> Any:
+        """Return labels of the cells above a threshold, of one field or of each of several."""
+        shape, batch_axes = self._lattice.shape, field.ndim - self._lattice.ndim
+        neighbourhood = check_neighbourhood(connectivity, None, True, shape, "the field")
+        counted = as_bool("return_num", return_num)
+        request = Request("cuda", numbering, "auto", counted, None, None, self.workspace, {})
+        image = Image(field, values_above(threshold, field.dtype), neighbourhood, batch_axes)
+        if not takes_by_bricks(self.gpu, image):
+            marked = self.above(threshold, field).view(np.uint8)
+            image = Image(marked, equal_values("u1", b"\0"), neighbourhood, batch_axes)
+        output = request.output(field.shape, batch_axes, field, xp=self.xp)
+        counts = request.fill_on_gpu(self.gpu, image, output.labels)
+        labels = output.finish()
+        if not request.return_num:
+            return labels
+        single = request.consecutive and not batch_axes
+        return labels, int(counts) if single else counts.reshape(field.shape[:batch_axes])

@@ -1,0 +1,462 @@
+"""The equation of Cahn and Hilliard: how a mixture separates into two phases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import check_choice, check_range, shown
+from conncomp._arrays import placed
+from conncomp.kernels.fields import FieldLattice
+from conncomp.models._arguments import (
+    check_finite,
+    check_not_negative,
+    check_positive,
+    check_start,
+)
+from conncomp.models._memory import room_for
+from conncomp.models.base import Simulated, Step
+from conncomp.models.cahn_hilliard.measurements import (
+    OUTSIDE,
+    DomainMeasurements,
+    record_length,
+)
+from conncomp.models.cahn_hilliard.physics import Physics
+from conncomp.models.protocol import Update
+
+MOST_CELLS = (1 << 31) - 1  # of a replica, so that sums of squared sizes have 64 bits
+DTYPES = ("float32", "float64")
+SHARE = 0.8  # of the stable bound, which the time step is by default
+ODD_SCALE = 2.0**-23  # of random integers, to numbers between -1 and 1
+
+
+class CahnHilliard(Simulated[DomainMeasurements]):
+    """The equation of Cahn and Hilliard on a torus: model B of dynamics with a conserved field.
+
+    ``d phi/dt = M lap(mu) + noise``, with the chemical potential
+    ``mu = -b phi + u phi^3 - K lap(phi)``, the derivative of the free energy
+    ``F = sum over cells of -b/2 phi^2 + u/4 phi^4 + K/2 |grad phi|^2``. Gradients are forward
+    differences and the Laplacian is the sum over the neighbours along the axes, so that the
+    equation on the lattice is exactly the conserved gradient flow of this sum. Time goes on by
+    explicit Euler steps.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The lengths of two or three axes, each at least 2, all periodic.
+    mobility, b, u, K : float, optional
+        M > 0, b, u >= 0 and K > 0; u > 0 where b > 0. All are 1 by default: time, field and length
+        can be scaled so that any b > 0 is. The phases are then at phi = ±1, and the interface
+        between them is ``tanh(x / sqrt(2))``: some three cells wide, few enough to leave room for
+        domains, and enough for it to move without sticking to the lattice.
+    dx : float, optional
+        The distance of neighbouring cells.
+    dt : float, optional
+        The time step, 0.8 of `stable_time_step` by default; a longer one than that is refused.
+    mean, amplitude : float, optional
+        The first field is `mean` plus uniform random numbers between ±`amplitude`, drawn for each
+        cell. A mixture of equal parts, the default, forms two phases that both percolate.
+    noise : float, optional
+        The temperature of the conserved noise, in units of F: in equilibrium a field has the
+        probability ``exp(-F / noise)``, for small time steps. It is the divergence of random fluxes
+        through the faces of cells. They are uniform, of variance ``2 noise M dt / dx^2``: after
+        many steps, and over many cells, only the variance counts, and they are the same on all
+        devices, which logarithms are not.
+    dtype : {"float32", "float64"}, optional
+    replicas, seed, first_replica, device : optional
+        As of `Potts`. Fields are a function of seed, replica and parameters alone, to the last bit:
+        those of another device or number of threads are the same.
+    start : array_like of float, optional
+        The first field instead of a random one, of the lattice's shape or with an axis for the
+        replicas before; it is rounded to `dtype`. An array on a GPU puts the model there.
+
+    Attributes
+    ----------
+    updates : int
+        How many steps were made.
+    dt : float
+        The time step.
+    descent_limit : float
+        As long as phi is nowhere beyond ± this, no step without noise makes the energy larger, but
+        for rounding: see the notes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If the fields before and after a step do not fit the memory.
+
+    Notes
+    -----
+    Stability: the Laplacian has eigenvalues from -Λ to 0, Λ = 4 ndim / dx². A small wave on a
+    uniform field φ is multiplied by ``1 - dt M λ (f'' + K λ)`` in a step, f'' = -b + 3 u φ², so
+    that it stays bounded for all λ up to Λ if ``dt <= 2 / (M Λ (f'' + K Λ))``: that is
+    `stable_time_step`, with the largest magnitude of φ of the first field or of the phases.
+
+    Energy: with g the gradient of F a step is δ = -dt M A g, where A is minus the Laplacian. Where
+    φ is nowhere beyond ±φ₁, F has second derivatives of at most S = f''(φ₁) + K Λ, so that
+    ``F(φ + δ) <= F(φ) + g·δ + S/2 δ·δ <= F(φ) - dt M (1 - dt M Λ S / 2) g·A g``: it cannot rise
+    if ``dt <= 2 / (M Λ S)``. It is the same bound, so one that leaves room for fields above that
+    of the phases, as the default does, makes the energy fall up to `descent_limit`.
+
+    The mean is conserved but for rounding: a step adds to each cell what it takes from others, with
+    an error of at most ``(m + 8 ndim n) eps`` a cell, where m is the largest magnitude of φ, n the
+    largest of ``dt M |μ| / dx²`` (and 4 ndim times the flux, with noise) and eps that of the dtype.
+
+    References
+    ----------
+    J. W. Cahn, J. E. Hilliard, J. Chem. Phys. 28, 258 (1958).
+
+    P. C. Hohenberg, B. I. Halperin, Rev. Mod. Phys. 49, 435 (1977), model B.
+
+    K. A. Hawick, A. Leist, D. P. Playne, Parallel Computing 36, 655 (2010), section 6.
+
+    Examples
+    --------
+    >>> from conncomp.models import CahnHilliard
+    >>> model = CahnHilliard((64, 64), seed=1)
+    >>> before = model.measure()
+    >>> model.step(1000)
+    >>> after = model.measure()
+    >>> bool(after.energy < before.energy), bool(after.domain_size > 2 * before.domain_size)
+    (True, True)
+    """
+
+    _name, _folder = "CahnHilliard", __package__
+    _changing, _memory = ("_field",), ("_after",)
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        *,
+        mobility: float = 1.0,
+        b: float = 1.0,
+        u: float = 1.0,
+        K: float = 1.0,
+        dx: float = 1.0,
+        dt: float | None = None,
+        mean: float = 0.0,
+        amplitude: float = 0.1,
+        noise: float = 0.0,
+        dtype: str = "float32",
+        replicas: int | None = None,
+        first_replica: int = 0,
+        seed: int = 0,
+        start: ArrayLike | None = None,
+        device: str | None = None,
+    ) -> None:
+        lengths = _check_shape(shape)
+        self._physics = Physics(
+            check_positive("mobility", mobility),
+            check_finite("b", b),
+            check_not_negative("u", u),
+            check_positive("K", K),
+            check_positive("dx", dx),
+            len(lengths),
+        )
+        if self._physics.u == 0 and self._physics.b > 0:
+            raise ValueError(f"u=0 with b={shown(b)} > 0 has no lowest energy; choose u > 0")
+        self.lattice = FieldLattice(lengths, self._physics.dx)
+        self.mean = check_finite("mean", mean)
+        self.amplitude = check_not_negative("amplitude", amplitude)
+        self.noise = check_not_negative("noise", noise)
+        check_choice("dtype", dtype, DTYPES)
+        self.dtype = np.dtype(dtype)
+        super().__init__(replicas, first_replica, seed, device, start)
+        given = None if start is None else self._check_start(start)
+        largest = abs(self.mean) + self.amplitude if given is None else _largest(given)
+        self.dt = self._check_dt(dt, largest)
+        self.descent_limit = self._physics.descent_limit(self.dt)
+        self._prepare()
+        self._field = self._zeros()
+        if given is None:
+            scale = self._rounded(self.amplitude * ODD_SCALE)
+            self._engine.start(self._rounded(self.mean), scale, self._field)
+        else:
+            self._field[...] = self._engine.xp.asarray(given)
+
+    @staticmethod
+    def stable_time_step(
+        ndim: int,
+        *,
+        mobility: float = 1.0,
+        b: float = 1.0,
+        u: float = 1.0,
+        K: float = 1.0,
+        dx: float = 1.0,
+        largest: float = 0.0,
+    ) -> float:
+        """Return the longest time step that is stable.
+
+        Parameters
+        ----------
+        ndim : int
+            2 or 3.
+        mobility, b, u, K, dx : float, optional
+            As of the model.
+        largest : float, optional
+            Of the magnitude of phi, if it is more than that of the phases, sqrt(b/u).
+
+        Returns
+        -------
+        float
+            ``2 / (M L (-b + 3 u phi^2 + K L))`` with L = 4 ndim / dx^2 and the larger phi.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range, or if no time step that
+            numbers can express is stable.
+
+        Examples
+        --------
+        >>> from conncomp.models import CahnHilliard
+        >>> CahnHilliard.stable_time_step(2)
+        0.025
+        """
+        physics = Physics(
+            check_positive("mobility", mobility),
+            check_finite("b", b),
+            check_not_negative("u", u),
+            check_positive("K", K),
+            check_positive("dx", dx),
+            check_range("ndim", ndim, 2, 3),
+        )
+        return physics.stable_time_step(check_not_negative("largest", largest))
+
+    # ------------------------------------------------------------------------------------ the state
+
+    @property
+    def field(self) -> Any:
+        """The field: a copy, of shape ``(*replicas, *shape)``, in the library of the device."""
+        return self._of_replicas(self._field.copy())
+
+    @property
+    def time(self) -> float:
+        """The time since the beginning: `updates` steps of `dt`."""
+        return self.updates * self.dt
+
+    # ---------------------------------------------------------------------------------- the domains
+
+    def labels(
+        self,
+        *,
+        numbering: str = "consecutive",
+        return_num: bool = False,
+        threshold: float = 0.0,
+        connectivity: int = 1,
+    ) -> Any:
+        """Label the domains of the phase above a threshold, without leaving the device.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label`.
+        threshold : float, optional
+            Cells above it are labelled.
+        connectivity : int, optional
+            As of `conncomp.label`; by default cells are neighbours by their faces.
+
+        Returns
+        -------
+        labels : array of int32 or int64, shape ``(*replicas, *shape)``
+            On the device, 0 or -1 for cells that are not above the threshold.
+        num : int, or array of int64, shape (replicas,)
+            If `return_num`: how many components there are, as `conncomp.label` returns it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range.
+        """
+        field = self._of_replicas(self._field)
+        level = self._check_threshold(threshold)
+        return self._engine.labels(level, field, connectivity, numbering, return_num)
+
+    def measure(self, *, threshold: float = 0.0) -> DomainMeasurements:
+        """Measure the present field and the domains of both phases.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            Cells above it are one phase, all others the other one. By default it is 0, which is
+            where both phases have the same energy.
+
+        Returns
+        -------
+        DomainMeasurements
+            Without an axis for updates.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `threshold` is no number, or not finite.
+        FloatingPointError
+            If the field has left all bounds.
+        """
+        return self._read(self._present(threshold))
+
+    def updater(self, *, threshold: float = 0.0) -> Update[DomainMeasurements]:
+        """Return steps, of which `conncomp.models.simulate` makes many.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            As of `measure`.
+
+        Returns
+        -------
+        Update
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the threshold is no number, or not finite.
+
+        Examples
+        --------
+        >>> from conncomp.models import CahnHilliard
+        >>> CahnHilliard((8, 8)).updater(threshold=0.1).options
+        {'threshold': 0.1}
+        """
+        self._check_threshold(threshold)
+        return Step(self, threshold=float(threshold))
+
+    # ----------------------------------------------------------------------- what the base asks for
+
+    _field: Any
+    _after: Any
+
+    def _described(self) -> dict[str, Any]:
+        physics = self._physics
+        return {
+            "shape": list(self.lattice.shape),
+            "mobility": physics.mobility,
+            "b": physics.b,
+            "u": physics.u,
+            "K": physics.K,
+            "dx": physics.dx,
+            "dt": self.dt,
+            "mean": self.mean,
+            "amplitude": self.amplitude,
+            "noise": self.noise,
+            "dtype": self.dtype.name,
+        }
+
+    def _prepare(self) -> None:
+        self._engine = self._new_engine(self.lattice, self.dtype, self._coefficients())
+        self._after = self._zeros()
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        (field,) = arrays
+        if field.shape != self._after.shape or field.dtype != self.dtype:
+            raise ValueError(
+                f"the state has a field of shape {field.shape} and dtype {field.dtype}; that of "
+                f"this model has {self._after.shape} and {self.dtype}"
+            )
+        copied = field.copy()
+        if not np.isfinite(copied).all():
+            raise ValueError("the state has a field with values that are not finite")
+        return (placed(self._engine.xp, copied),)
+
+    def _advance(self, number: int) -> None:
+        self._engine.advance(number, self._field, self._after)
+        self._field, self._after, self.updates = self._after, self._field, number
+
+    @property
+    def _record_length(self) -> int:
+        return record_length(self.lattice)
+
+    def _measure(self, record: Any, threshold: float = 0.0) -> None:
+        physics, unit = self._physics, 2.0**self.lattice.part_bits
+        level = self._check_threshold(threshold)
+        gauge = physics.b / 2, physics.u / 4, physics.K / (2 * physics.dx**2), level, unit, unit
+        self._engine.measure(gauge, self._field, record)
+        self._engine.count_domains(level, self._field, record)
+
+    def _read(self, records: NDArray[np.int64]) -> DomainMeasurements:
+        if records[..., OUTSIDE].any():
+            raise FloatingPointError(
+                "the field has left all bounds; make the model with a smaller dt than "
+                f"{self.dt:g}, or with less noise"
+            )
+        return DomainMeasurements(records, self.lattice)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _rounded(self, value: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(self.dtype.type(value))
+
+    def _coefficients(self) -> tuple[float, ...]:
+        """Return ``cubic``, ``linear``, ``gradient`` and ``flux`` of ``core/cahn_hilliard.h``."""
+        physics, scale = self._physics, self._physics.mobility * self.dt / self._physics.dx**2
+        spread = math.sqrt(6 * scale) * math.sqrt(self.noise) * ODD_SCALE
+        coefficients = tuple(
+            self._rounded(value)
+            for value in (
+                scale * physics.u,
+                scale * physics.b,
+                scale * physics.K / physics.dx**2,
+                spread,
+            )
+        )
+        if not all(map(math.isfinite, coefficients)):
+            raise ValueError(
+                f"u={physics.u:g}, b={physics.b:g}, K={physics.K:g} or noise={self.noise:g} is too "
+                f"large for {self.dtype} with these dt and dx; choose units in which they are "
+                "nearer to 1"
+            )
+        return coefficients
+
+    def _zeros(self) -> Any:
+        shape = self.replicas, *self.lattice.shape
+        what = (
+            f"the fields of shape={self.lattice.shape} and {self.replicas} replicas, before and "
+            "after a step"
+        )
+        with room_for(what, 2 * self.replicas * self.lattice.cells * self.dtype.itemsize):
+            return self._engine.xp.zeros(shape, self.dtype)
+
+    def _check_threshold(self, threshold: Any) -> float:
+        """Return the threshold as one of the field's numbers: all that compare then agree."""
+        return self._rounded(check_finite("threshold", threshold))
+
+    def _check_start(self, start: ArrayLike) -> Any:
+        given = check_start(start, "biuf", "of numbers", self.replicas, self.lattice.shape)
+        with np.errstate(over="ignore"):
+            copied = given.astype(self.dtype)  # values that are checked do not change afterwards
+        if not bool((abs(copied) < math.inf).all()):
+            raise ValueError(f"start has values that are not finite, or too large for {self.dtype}")
+        return copied
+
+    def _check_dt(self, dt: float | None, largest: float) -> float:
+        bound = self._physics.stable_time_step(largest)
+        if dt is None:
+            return SHARE * bound
+        step = check_positive("dt", dt)
+        if step > bound:
+            raise ValueError(
+                f"dt={shown(dt)} is above the stable bound of explicit steps, {bound:.6g}, for "
+                f"these parameters and |phi| up to {largest:.6g}; choose a smaller one"
+            )
+        return step
+
+
+def _largest(field: Any) -> float:
+    return float(abs(field).max())
+
+
+def _check_shape(shape: Any) -> tuple[int, ...]:
+    axes = shape if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
+    if isinstance(shape, (str, bytes)) or len(axes) not in (2, 3):
+        raise ValueError(f"shape={shown(shape)} must have two or three lengths")
+    lengths = tuple(check_range("shape", length, 2, MOST_CELLS) for length in axes)
+    if math.prod(lengths) > MOST_CELLS:
+        raise ValueError(f"shape={lengths} has more than {MOST_CELLS} cells; choose fewer")
+    return lengths

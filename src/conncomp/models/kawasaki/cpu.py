@@ -1,0 +1,62 @@
+"""The Kawasaki model on the CPU: passes arrays to ``kernels/cpu/models/kawasaki.h``."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.kernels.exchange import ExchangeLattice
+from conncomp.kernels.lattice import BITS
+from conncomp.models._arguments import Drawn
+
+Words = NDArray[np.uint64]
+
+
+class Engine:
+    """Sweeps of exchanges.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    lattice : ExchangeLattice
+
+    Attributes
+    ----------
+    most_sweeps : int
+        How many `sweep` makes at once.
+    """
+
+    xp, most_sweeps = np, 1
+
+    def __init__(self, drawn: Drawn, lattice: ExchangeLattice) -> None:
+        self._replicas = drawn.replicas
+        self._engine = native.KawasakiEngine(
+            lattice.struct.tobytes(), drawn.seed, drawn.first_replica, drawn.replicas
+        )
+
+    def sweep(
+        self, words: Words, new: Words, first: int, count: int, acceptance: NDArray[np.uint8]
+    ) -> None:
+        """Make one sweep of `words`, number `first`, and leave the spins in `new`."""
+        assert count == self.most_sweeps
+        self._engine.sweep(words.reshape(-1), new.reshape(-1), first, acceptance.reshape(-1))
+
+    def count_unsatisfied(self, words: Words) -> NDArray[np.int64]:
+        """Return the number of unsatisfied bonds of each replica."""
+        counts = np.zeros(self._replicas, np.int64)
+        self._engine.count_unsatisfied(words.reshape(-1), counts)
+        return counts
+
+
+def first_words(
+    lattice: ExchangeLattice,
+    seed: int,
+    first_replica: int,
+    up: NDArray[np.int64],
+) -> Words:
+    """Return words in which so many spins of each replica, drawn, are up."""
+    words = np.zeros((len(up), lattice.words), BITS)
+    engine = native.KawasakiEngine(lattice.struct.tobytes(), seed, first_replica, len(up))
+    engine.start(up, words.reshape(-1))
+    return words

@@ -1,0 +1,414 @@
+"""The Ising model with exchange dynamics: spins change places, and none is made or lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from math import floor, inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_integer, check_choice, shown
+from conncomp._arrays import native_layout, on_host, placed
+from conncomp.grid import label
+from conncomp.kernels.exchange import PERIOD, ExchangeLattice, check_words, pack, unpack
+from conncomp.kernels.lattice import BITS
+from conncomp.models._arguments import as_tuple, check_positive, check_start, check_states, one_each
+from conncomp.models._memory import room_for
+from conncomp.models.base import Simulated
+from conncomp.models.kawasaki.acceptance import acceptances
+from conncomp.models.kawasaki.cpu import first_words
+from conncomp.models.kawasaki.measurements import (
+    COMPONENTS,
+    FIELDS,
+    LARGEST,
+    SATISFIED,
+    KawasakiMeasurements,
+)
+
+MOST_SITES = (1 << 31) - 1
+# Lattices of so many sites are labelled at once, so that labels take little memory.
+LABELLED_SITES = 1 << 26
+
+# The critical temperatures at fraction 1/2, for a coupling of 1: L. Onsager 1944; A. M. Ferrenberg,
+# J. Xu, D. P. Landau 2018; P. Butera, M. Comi 2000.
+CRITICAL = {"square": 2.269185314213022, "sc": 1 / 0.221654626, "bcc": 1 / 0.1573725}
+
+
+class Kawasaki(Simulated[KawasakiMeasurements]):
+    """The ferromagnetic Ising model with Kawasaki's exchange dynamics, periodic.
+
+    The energy is ``H = -J sum over bonds of s_i s_j`` for spins of ±1, and k_B = 1. Neighbouring
+    spins change places with probability min(1, exp(-dE/T)), so that the share of those that are up,
+    the minority as a rule, never changes.
+
+    Bonds are in classes, 8 of the square lattice, 12 of the simple cubic and 32 of the body-centred
+    one, whose pairs neither share sites nor are neighbours, so that they can be exchanged at once.
+    A sweep is as many substeps as there are classes. Each draws a class, and attempts three of four
+    of its pairs, drawn one by one: 3/4 as many attempts a sweep as the lattice has bonds, which is
+    1.5, 2.25 or 3 a site. A pair of equal spins is an attempt, too, as it is where pairs are drawn
+    one after the other. Each substep is in detailed balance, and each pair may be the only one that
+    exchanges, so that the spins have the distribution of Boltzmann in the end.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths, multiples of 4: as the classes repeat after four sites. They are those of the
+        primitive vectors, so that n x n x n are n**3 sites: of the body-centred lattice, too, whose
+        n**3 sites are as many as n**3/2 of its cubes have. One length is that of all axes.
+    lattice : {"bcc", "sc", "square"}, optional
+        Body-centred cubic, an array with the neighbours ±e1, ±e2, ±e3 and ±(1, 1, 1); simple cubic;
+        square.
+    temperature : float, "critical", or sequence of float, optional
+        T above 0, in the units of J; "critical" is `critical_temperature`, times J; one for all or
+        for each replica.
+    fraction : float or sequence of float, optional
+        Which share of the spins is up, above 0 and below 1, rounded to a whole number of sites; one
+        for all or for each replica. By default that of `start`, or one half.
+    coupling : float, optional
+        J > 0.
+    replicas : int, optional
+        How many independent lattices run side by side; None, the default, is one, without an axis
+        for replicas in what is returned.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    seed : int, optional
+        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
+        device or number of threads are the same.
+    start : array_like of int, optional
+        The first spins, 1 for up and 0, of the lattice's shape or with an axis for the replicas
+        before. By default all places of the spins that are up are equally probable. An array on a
+        GPU puts the model there.
+    device : {None, "cpu", "cuda"}, optional
+        Where the spins are; None is where `start` is, the CPU otherwise.
+
+    Attributes
+    ----------
+    updates : int
+        How many sweeps were made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If the lattices do not fit the memory.
+
+    References
+    ----------
+    K. Kawasaki, "Diffusion constants near the critical point for time-dependent Ising models",
+    Phys. Rev. 145, 224 (1966).
+
+    Examples
+    --------
+    >>> from conncomp.models import Kawasaki
+    >>> model = Kawasaki(16, lattice="bcc", temperature=3.0, fraction=0.2, seed=1)
+    >>> before = model.measure()
+    >>> model.step(200)
+    >>> after = model.measure()
+    >>> bool(after.energy < before.energy), bool(after.components < before.components)
+    (True, True)
+    >>> int(model.spins.sum()), round(0.2 * 16**3)
+    (819, 819)
+    """
+
+    _name, _folder = "Kawasaki", __package__
+    _changing, _memory = ("_words",), ("_acceptance", "_new_words")
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        *,
+        lattice: str = "bcc",
+        temperature: ArrayLike = "critical",
+        fraction: ArrayLike | None = None,
+        coupling: float = 1.0,
+        replicas: int | None = None,
+        first_replica: int = 0,
+        seed: int = 0,
+        start: ArrayLike | None = None,
+        device: str | None = None,
+    ) -> None:
+        check_choice("lattice", lattice, ("bcc", "sc", "square"))
+        self.lattice = ExchangeLattice(_check_shape(shape, lattice), lattice)
+        self.coupling = check_positive("coupling", coupling)
+        super().__init__(replicas, first_replica, seed, device, start)
+        self._temperatures = self._check_temperatures(temperature)
+        self._up = None if fraction is None else self._check_fractions(fraction)
+        self._prepare()
+        self._words = self._first_words(start)
+
+    @staticmethod
+    def critical_temperature(lattice: str = "bcc") -> float:
+        """Return the critical temperature at fraction 1/2, for a coupling of 1.
+
+        Parameters
+        ----------
+        lattice : {"bcc", "sc", "square"}, optional
+            2 / ln(1 + sqrt(2)) for the square one [1]_, 4.5115 for the simple cubic [2]_, 6.3543
+            for the body-centred one [3]_.
+
+        Raises
+        ------
+        ValueError
+            If there is no such lattice.
+
+        References
+        ----------
+        .. [1] L. Onsager, Phys. Rev. 65, 117 (1944).
+        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
+        .. [3] P. Butera, M. Comi, Phys. Rev. B 62, 14837 (2000).
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> round(Kawasaki.critical_temperature("square"), 4)
+        2.2692
+        """
+        check_choice("lattice", lattice, tuple(CRITICAL))
+        return CRITICAL[lattice]
+
+    # ------------------------------------------------------------------------------------ the state
+
+    @property
+    def temperature(self) -> float | NDArray[np.float64]:
+        """The temperature, of each replica if there are several."""
+        return float(self._temperatures[0]) if self._single else self._temperatures.copy()
+
+    @property
+    def fraction(self) -> float | NDArray[np.float64]:
+        """Which share of the spins is up, in each replica if there are several."""
+        assert self._up is not None
+        shares = self._up / self.lattice.sites
+        return float(shares[0]) if self._single else shares
+
+    @property
+    def structure(self) -> NDArray[np.bool_]:
+        """Which steps lead to neighbours, for ``conncomp.label(..., periodic=True)``."""
+        return self.lattice.structure
+
+    @property
+    def spins(self) -> Any:
+        """The spins, 1 for up and 0: a copy, uint8, of shape ``(*replicas, *shape)``."""
+        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and two arrays."""
+        return {
+            **super().parameters(),
+            "temperature": np.asarray(self.temperature),
+            "fraction": np.asarray(self.fraction),
+        }
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the components of the spins that are up.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label`.
+
+        Returns
+        -------
+        labels : array of int32 or int64, shape ``(*replicas, *shape)``
+            On the device, 0 or -1 for spins that are down.
+        num : int, or array of int64, shape (replicas,)
+            If `return_num`: how many components there are, as `conncomp.label` returns it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, or out of its range.
+        """
+        return self._label(self.spins, self._batch_axes, numbering, return_num)
+
+    def measure(self) -> KawasakiMeasurements:
+        """Return the energy, and the components of the spins that are up.
+
+        Returns
+        -------
+        KawasakiMeasurements
+            Of the present spins, without an axis for sweeps.
+
+        Examples
+        --------
+        >>> from conncomp.models import Kawasaki
+        >>> model = Kawasaki((8, 8), lattice="square", temperature=1.0, seed=1)
+        >>> measured = model.measure()
+        >>> bool(measured.largest_component <= 32)
+        True
+        """
+        return self._read(self._present())
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1) -> None:
+        """Make so many sweeps without measuring.
+
+        Parameters
+        ----------
+        n : int, optional
+            0 or more; with those that were made, below 2**32.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `n` is no integer, or out of its range.
+        """
+        numbers, most = self._next_updates("n", n), self._engine.most_sweeps
+        for first in numbers[::most]:
+            self._sweep(first, min(most, numbers.stop - first))
+
+    # ----------------------------------------------------------------------- what the base asks for
+
+    _words: Any
+    _new_words: Any
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "lattice": self.lattice.kind,
+            "shape": list(self.lattice.shape),
+            "coupling": self.coupling,
+        }
+
+    def _prepare(self) -> None:
+        self._engine = self._new_engine(self.lattice)
+        xp, shape = self._engine.xp, (self.replicas, self.lattice.words)
+        coordination = self.lattice.coordination
+        self._acceptance = xp.asarray(acceptances(self._temperatures, self.coupling, coordination))
+        with self._room():
+            self._new_words = xp.empty(shape, BITS)
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        (given,) = arrays
+        check_words(self.lattice, self.replicas, given)
+        words = native_layout(given).copy()
+        up = np.array([int(np.unpackbits(replica.view("u1")).sum()) for replica in words])
+        if self._up is None or (up != self._up).any():
+            raise ValueError("the state has other numbers of spins that are up than this model")
+        return (placed(self._engine.xp, words),)
+
+    def _advance(self, number: int) -> None:
+        self._sweep(number, 1)
+
+    def _sweep(self, first: int, count: int) -> None:
+        """Make sweeps from a number on; whatever ends them leaves the spins before them."""
+        self._engine.sweep(self._words, self._new_words, first, count, self._acceptance)
+        last = first + count - 1
+        self._words, self._new_words, self.updates = self._new_words, self._words, last
+
+    @property
+    def _record_length(self) -> int:
+        return FIELDS
+
+    def _measure(self, record: Any) -> None:
+        xp, lattice = self._engine.xp, self.lattice
+        record[:, SATISFIED] = lattice.bonds - self._engine.count_unsatisfied(self._words)
+        labelled_together = max(1, LABELLED_SITES // lattice.sites)
+        for begin in range(0, self.replicas, labelled_together):
+            replicas = slice(begin, begin + labelled_together)
+            spins = unpack(xp, lattice, self._words[replicas])
+            roots = self._label(spins, 1, "roots", False).reshape(len(spins), -1)
+            sizes = _sizes(xp, roots)
+            record[replicas, COMPONENTS] = (sizes > 0).sum(axis=1)
+            record[replicas, LARGEST] = sizes.max(axis=1)
+
+    def _read(self, records: NDArray[np.int64]) -> KawasakiMeasurements:
+        return KawasakiMeasurements(records, self.lattice, self.coupling)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _label(self, spins: Any, batch_axes: int, numbering: str, return_num: bool) -> Any:
+        labelled: Any = label
+        return labelled(
+            spins,
+            structure=self.lattice.structure,
+            periodic=True,
+            batch_axes=batch_axes,
+            numbering=numbering,
+            return_num=return_num,
+        )
+
+    def _room(self) -> AbstractContextManager[None]:
+        lattice = self.lattice
+        what = (
+            f"the spins of shape={lattice.shape} and {self.replicas} replicas, before and after a "
+            "sweep"
+        )
+        return room_for(what, 2 * BITS.itemsize * lattice.words * self.replicas)
+
+    def _first_words(self, start: ArrayLike | None) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if start is not None:
+            return self._given_words(start)
+        if self._up is None:
+            self._up = self._check_fractions(0.5)
+        with self._room():
+            words = first_words(lattice, self.seed, self.first_replica, self._up)
+        return placed(xp, words)
+
+    def _given_words(self, start: ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if self._up is not None:
+            raise ValueError("start has a fraction of its own; leave out fraction, or start")
+        given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
+        states = check_states(given, "spins", 2, "0 or 1, for up")
+        spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *lattice.shape))
+        up = spins.reshape(self.replicas, -1).sum(axis=1, dtype=np.int64)
+        self._up = on_host(up)
+        if self._up.min() == 0 or self._up.max() == lattice.sites:
+            raise ValueError("start has a lattice without spins of both kinds; none can exchange")
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
+
+    def _check_temperatures(self, temperature: Any) -> NDArray[np.float64]:
+        if isinstance(temperature, str):
+            check_choice("temperature", temperature, ("critical",))
+            temperature = self.coupling * self.critical_temperature(self.lattice.kind)
+        temperatures = one_each("temperature", temperature, self.replicas)
+        if not ((temperatures > 0) & (temperatures < inf)).all():
+            raise ValueError(f"temperature={shown(temperature)} must be above 0, and finite")
+        return temperatures
+
+    def _check_fractions(self, fraction: Any) -> NDArray[np.int64]:
+        """Return how many spins of each replica are up."""
+        fractions, sites = one_each("fraction", fraction, self.replicas), self.lattice.sites
+        up = []
+        for share in fractions.tolist():
+            wrong = fraction if np.isscalar(fraction) else share
+            if not 0 < share < 1:
+                raise ValueError(f"fraction={shown(wrong)} must be above 0 and below 1")
+            up.append(floor(share * sites + 0.5))
+            if not 0 < up[-1] < sites:
+                raise ValueError(
+                    f"fraction={shown(wrong)} of {sites} sites is none or all of them; choose one "
+                    f"from {1 / sites:g} to {1 - 1 / sites:g}"
+                )
+        return np.array(up, np.int64)
+
+
+def _sizes(xp: Any, roots: Any) -> Any:
+    """Return how many sites of each item have which root, (items, sites)."""
+    items, sites = roots.shape
+    # Background, -1, is counted in a column of its own.
+    column = roots.astype(np.int64) + (1 + (sites + 1) * xp.arange(items))[:, None]
+    counts = xp.bincount(column.reshape(-1), minlength=items * (sites + 1))
+    return counts.reshape(items, sites + 1)[:, 1:]
+
+
+def _check_shape(shape: int | Sequence[int], kind: str) -> tuple[int, ...]:
+    ndim = 2 if kind == "square" else 3
+    lengths = tuple(as_integer("shape", length) for length in as_tuple(shape, ndim))
+    if len(lengths) != ndim:
+        raise ValueError(f"shape={shown(shape)} must have {ndim} axes for lattice={kind!r}")
+    if min(lengths) < 1 or any(length % PERIOD for length in lengths):
+        near = tuple(max(PERIOD, round(length / PERIOD) * PERIOD) for length in lengths)
+        raise ValueError(
+            f"shape={shown(shape)} must have multiples of {PERIOD}, as pairs that are exchanged "
+            f"together repeat so; the nearest is {near}"
+        )
+    if prod(lengths) > MOST_SITES:
+        raise ValueError(f"shape={shown(shape)} must have fewer than 2**31 sites")
+    return lengths

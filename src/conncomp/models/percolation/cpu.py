@@ -1,0 +1,85 @@
+"""Percolation on the CPU: passes arrays to ``kernels/cpu/models/percolation/percolation.h``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._core import native
+from conncomp.kernels.lattice import BITS, Lattice
+from conncomp.models._arguments import Drawn
+
+MOST_SITES = (1 << 31) - 1
+
+
+class Engine:
+    """Configurations of replicas, as words, and what is measured of them; runs of sweeps.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    lattice : Lattice
+    kind : {"site", "bond"}
+    triangular : bool
+    """
+
+    xp = np
+
+    def __init__(self, drawn: Drawn, lattice: Lattice, kind: str, triangular: bool) -> None:
+        self._lattice = lattice
+        self._replicas, self._first_replica, self._seed = drawn
+        self._planes = lattice.ndim if kind == "bond" else 1
+        struct = lattice.struct
+        self._native = native.PercolationLattice(
+            struct["length"].tolist(),
+            int(struct["periodic"]),
+            lattice.ndim,
+            kind == "bond",
+            triangular,
+        )
+
+    def check_measured(self) -> None:
+        """Raise ValueError if the lattice is too large for what is measured of clusters."""
+        if self._lattice.sites > MOST_SITES:
+            raise ValueError(
+                f"shape={self._lattice.shape} has {self._lattice.sites} sites; clusters of at most "
+                f"{MOST_SITES} are measured on a CPU"
+            )
+
+    def draw(self, step: int, probability: int | None) -> NDArray[np.uint64]:
+        """Return configurations as words, (replicas, planes, rows, columns); None is certain."""
+        lattice = self._lattice
+        words = np.empty((self._replicas, self._planes, lattice.rows, lattice.columns), BITS)
+        self._native.draw(
+            self._seed,
+            self._first_replica,
+            self._replicas,
+            step,
+            probability or 0,
+            probability is None,
+            words.reshape(-1),
+        )
+        return words
+
+    def measure(self, step: int, probability: int | None, record: NDArray[np.int64]) -> None:
+        """Draw configurations, and fill a record, (replicas, fields), of zeros."""
+        self.measure_words(self.draw(step, probability), record)
+
+    def measure_words(self, words: NDArray[np.uint64], record: NDArray[np.int64]) -> None:
+        """Fill a record of given configurations."""
+        self._native.measure(self._replicas, words.reshape(-1), record.reshape(-1))
+
+    def sweep(self, first: int, numbers: range, series: Any, wraps: Any) -> None:
+        """Add to series, (batches, numbers, fields), and fill wraps, (runs, ndim + 1)."""
+        self._native.sweep(
+            self._seed,
+            first,
+            len(wraps),
+            len(series),
+            numbers.start,
+            numbers.stop,
+            series.reshape(-1),
+            wraps.reshape(-1),
+        )

@@ -1,0 +1,33 @@
+"""The probability that a lattice wraps at the percolation threshold."""
+
+from __future__ import annotations
+
+from conncomp._arguments import as_number, shown
+from conncomp.kernels.lattice import Lattice
+
+# Of the square torus in the limit of many sites, by the formula of H. T. Pinson, J. Stat. Phys. 75,
+# 1167 (1994); see also R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+WRAPPING_AT_THRESHOLD = {
+    "any": 0.690473724570,
+    "axis": 0.521058289249,
+    "all": 0.351642853927,
+    "cross": 0.309526275430,
+}
+
+
+def crossing_at_threshold(
+    lattice: Lattice, triangular: bool, event: str, crossing: float | None
+) -> float:
+    """Return the wrapping probability at p_c: what is given, or else known."""
+    if crossing is None:
+        square = lattice.ndim == 2 and len(set(lattice.shape)) == 1
+        if not square or not all(lattice.periodic) or triangular:
+            raise ValueError(
+                "crossing=None is known for two periodic axes of equal length of a square "
+                "lattice only; give the wrapping probability at p_c"
+            )
+        return WRAPPING_AT_THRESHOLD[event]
+    value = as_number("crossing", crossing)
+    if not 0 < value < 1:
+        raise ValueError(f"crossing={shown(crossing)} must be above 0 and below 1")
+    return value

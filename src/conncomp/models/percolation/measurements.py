@@ -1,0 +1,214 @@
+"""What is measured of configurations of percolation, and what follows of many of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import check_choice
+from conncomp.kernels.lattice import Lattice
+from conncomp.models._wrapping import EVENTS, happens, wrapped_axes
+from conncomp.models.percolation.crossing import crossing_at_threshold
+from conncomp.models.statistics import Estimate
+
+# The fields of a record, of int64: those of ``kernels/core/percolation.h``.
+ELEMENTS, CLUSTERS, LARGEST, SQUARES, AXES, RANK, CLASSES = 0, 1, 2, 3, 5, 6, 7
+SIZE_CLASSES = 41
+RECORD_LENGTH = CLASSES + SIZE_CLASSES
+LIMB = 32
+
+# By how many of its standard deviations a slope must be above 0 to be divided by.
+LEAST_RISE = 5
+
+
+class PercolationSummary(NamedTuple):
+    """Means over configurations, and their errors.
+
+    Attributes
+    ----------
+    occupied : Estimate
+        The share of sites, or of bonds, that are there.
+    clusters : Estimate
+        The number of clusters a site of the lattice.
+    largest_cluster : Estimate
+        The share of the lattice's sites that are in the largest cluster.
+    mean_size : Estimate
+        The sum of squared sizes without the largest cluster, a site of the lattice.
+    wraps_any, wraps_all, cross : Estimate
+        The probabilities that the lattice wraps along any axis, along all of them, and that a
+        cluster does in full rank.
+    """
+
+    occupied: Estimate
+    clusters: Estimate
+    largest_cluster: Estimate
+    mean_size: Estimate
+    wraps_any: Estimate
+    wraps_all: Estimate
+    cross: Estimate
+
+
+@dataclass(frozen=True)
+class PercolationMeasurements:
+    """What was measured of configurations of percolation.
+
+    Attributes
+    ----------
+    records : ndarray of int64, shape (..., fields)
+        What was counted. Other arrays have the axes before the last one: updates, of a series, and
+        replicas.
+    lattice : Lattice
+    kind : {"site", "bond"}
+    triangular : bool
+    """
+
+    records: NDArray[np.int64]
+    lattice: Lattice
+    kind: str = "site"
+    triangular: bool = False
+
+    def observables(self) -> dict[str, NDArray[Any]]:
+        """Return what was measured, by name."""
+        names = ["occupied", "clusters", "largest_cluster", "squared_sizes", "size_counts"]
+        names += ["wraps", "rank"]
+        return {name: getattr(self, name) for name in names}
+
+    def summarise(self) -> PercolationSummary:
+        """Return means over all configurations, which are independent, with their errors.
+
+        Returns
+        -------
+        PercolationSummary
+            Errors are NaN of a single configuration.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> summary = Percolation((64, 64), p=0.3, replicas=50, seed=1).measure().summarise()
+        >>> bool(abs(summary.occupied.value - 0.3) < 4 * summary.occupied.error)
+        True
+        """
+        sites = self.lattice.sites
+        return PercolationSummary(
+            *(
+                _mean(np.asarray(values, float))
+                for values in (
+                    self.occupied / max(self.elements, 1),
+                    self.clusters / sites,
+                    self.largest_cluster / sites,
+                    self.mean_size,
+                    *(happens(event, self.wraps, self.rank) for event in EVENTS[1:]),
+                )
+            )
+        )
+
+    def threshold(self, event: str = "axis", crossing: float | None = None) -> Estimate:
+        """Estimate p_c from configurations near it, on any device.
+
+        It is where the wrapping probability is what it is in the limit of many sites. How fast that
+        rises follows from the same configurations: those in which more is there wrap more often. A
+        line is laid through that, so the probability of the configurations must be near p_c: as
+        near as their shares of sites or bonds scatter. If it is not, repeat it at the estimate.
+
+        Parameters
+        ----------
+        event : {"axis", "any", "all", "cross"}, optional
+            As of `PercolationSweep.first`; "axis" is the mean over all axes.
+        crossing : float, optional
+            As of `PercolationSweep.threshold`.
+
+        Returns
+        -------
+        Estimate
+            The error is statistical.
+
+        Raises
+        ------
+        ValueError
+            If no crossing is given or known, or there are too few configurations to see that the
+            wrapping probability rises.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> threshold = Percolation((64, 64), replicas=4000, seed=1).measure().threshold()
+        >>> bool(abs(threshold.value - 0.59274605) < 4 * threshold.error < 0.01)
+        True
+        """
+        check_choice("event", event, EVENTS)
+        wanted = crossing_at_threshold(self.lattice, self.triangular, event, crossing)
+        wraps = happens(event, self.wraps, self.rank).astype(float).reshape(-1)
+        share = self.occupied.reshape(-1) / max(self.elements, 1)
+        wraps_above, share_above = wraps - wraps.mean(), share - share.mean()
+        spread = float(share_above @ share_above)
+        slope = float(share_above @ wraps_above) / spread if spread else 0.0
+        scatter = sqrt(float(((wraps_above - slope * share_above) ** 2).mean()))
+        if not slope * sqrt(spread) > LEAST_RISE * scatter:
+            raise ValueError(
+                f"{wraps.size} configurations do not show how the wrapping probability, "
+                f"{wraps.mean():.3g}, rises with p; measure more of them, nearer to p_c"
+            )
+        value = share.mean() + (wanted - wraps.mean()) / slope
+        return Estimate(float(value), scatter / slope / sqrt(wraps.size))
+
+    @property
+    def elements(self) -> int:
+        """The number of sites, or of bonds, that may be there."""
+        return self.lattice.bonds if self.kind == "bond" else self.lattice.sites
+
+    @property
+    def occupied(self) -> NDArray[np.int64]:
+        """How many sites, or bonds, are there."""
+        return self.records[..., ELEMENTS]
+
+    @property
+    def clusters(self) -> NDArray[np.int64]:
+        """The number of clusters; of bonds, those of single sites among them."""
+        return self.records[..., CLUSTERS]
+
+    @property
+    def largest_cluster(self) -> NDArray[np.int64]:
+        """The sites of the largest cluster."""
+        return self.records[..., LARGEST]
+
+    @property
+    def squared_sizes(self) -> NDArray[np.float64]:
+        """The sum over clusters of the squares of their sizes."""
+        limbs = self.records[..., SQUARES:AXES].astype(np.float64)
+        return np.asarray(limbs @ np.ldexp(1.0, LIMB * np.arange(AXES - SQUARES)))
+
+    @property
+    def mean_size(self) -> NDArray[np.float64]:
+        """The sum of squared sizes without the largest cluster, a site of the lattice."""
+        squares = self.squared_sizes - self.largest_cluster.astype(float) ** 2
+        return np.asarray(squares / self.lattice.sites)
+
+    @property
+    def size_counts(self) -> NDArray[np.int64]:
+        """How many clusters have 2^k to 2^(k + 1) - 1 sites, for k from 0 to 40, the last axis."""
+        return self.records[..., CLASSES:]
+
+    @property
+    def cluster_numbers(self) -> NDArray[np.float64]:
+        """n_s: clusters of s sites, a site of the lattice, as means over the classes of s."""
+        sizes_of_class = np.ldexp(1.0, np.arange(SIZE_CLASSES))
+        return self.size_counts / sizes_of_class / self.lattice.sites
+
+    @property
+    def wraps(self) -> NDArray[np.bool_]:
+        """Along which axes, the last axis here, some cluster closes on itself."""
+        return wrapped_axes(self.records[..., AXES], self.lattice.ndim)
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """The largest rank of a cluster's windings; 1 is a ring or a helix, 2 a cross."""
+        return self.records[..., RANK]
+
+
+def _mean(values: NDArray[np.float64]) -> Estimate:
+    error = values.std(ddof=1) / sqrt(values.size) if values.size > 1 else nan
+    return Estimate(float(values.mean()), float(error))

@@ -1,0 +1,431 @@
+"""Percolation: sites or bonds of a lattice that are there by chance, and the clusters they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_number, check_choice, check_range, shown
+from conncomp.grid import label, label_bonds
+from conncomp.grid._arguments import check_periodic
+from conncomp.kernels.lattice import MOST_AXES, Lattice
+from conncomp.models._arguments import check_shape
+from conncomp.models._probabilities import as_fixed_point
+from conncomp.models.base import Simulated
+from conncomp.models.percolation.binomial import numbers_between
+from conncomp.models.percolation.labels import bonds_of, sites_of, who_is_linked
+from conncomp.models.percolation.measurements import RECORD_LENGTH, PercolationMeasurements
+from conncomp.models.percolation.sweep import SWEEP_FIELDS, PercolationSweep, check_interval
+from conncomp.models.protocol import MOST_UPDATES, Update
+
+KINDS = ("site", "bond")
+LATTICES = ("square", "triangular")
+
+# The numbers of what a sweep adds fit 32 bits.
+MOST_ADDED = (1 << 32) - 1
+
+# The series of a sweep take so many bytes by default, of so many batches at most.
+SERIES_BYTES, MOST_BATCHES = 1 << 30, 32
+
+# By lattice, kind and number of axes.
+THRESHOLDS = {
+    ("square", "site", 1): 1.0,
+    ("square", "bond", 1): 1.0,
+    ("square", "site", 2): 0.59274605,
+    ("square", "bond", 2): 0.5,
+    ("triangular", "site", 2): 0.5,
+    ("square", "site", 3): 0.31160768,
+    ("square", "bond", 3): 0.24881185,
+    ("square", "site", 4): 0.19688561,
+    ("square", "bond", 4): 0.16013122,
+}
+
+
+class Percolation(Simulated[PercolationMeasurements]):
+    """Percolation on a hypercubic or triangular lattice: each site or bond is there with p.
+
+    Configurations are numbered, and drawn from the seed and their number: the present one is that
+    of `updates`, and an update goes to the next one. At another p the same random numbers are
+    compared with that, so what is there at some p is there at all larger ones.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
+        of length 1 has a bond from each site to itself, as on a torus.
+    kind : {"site", "bond"}, optional
+        Whether sites are there, and neighbours among them connected; or bonds, between sites that
+        all are.
+    p : float or "critical", optional
+        The probability of configurations, 0 to 1; "critical" is `critical_p`.
+    lattice : {"square", "triangular"}, optional
+        Hypercubic; or, for sites of two axes, triangular, as an array in which sites (1, 1) apart
+        are neighbours, too.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis.
+    replicas : int, optional
+        How many independent lattices there are side by side; None, the default, is one, without an
+        axis for replicas in what is returned.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    seed : int, optional
+        0 to 2**64 - 1. Configurations and runs are functions of seed, replica, number and lattice
+        alone, not of threads or device.
+    device : {None, "cpu", "cuda"}, optional
+        Where configurations are; None is the CPU. A GPU has no sweeps. It is at its fastest where
+        hypercubic lattices have up to three axes of 2 sites or more, 8 along the last one.
+
+    Attributes
+    ----------
+    p : float
+    updates : int
+        The number of the present configuration.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+
+    References
+    ----------
+    M. E. J. Newman, R. M. Ziff, "Efficient Monte Carlo algorithm and high-precision results for
+    percolation", Phys. Rev. Lett. 85, 4104 (2000).
+
+    J. Machta et al., Phys. Rev. E 54, 1332 (1996): wrapping by displacement from the root.
+
+    Examples
+    --------
+    >>> from conncomp.models import Percolation
+    >>> model = Percolation((64, 64), p=0.55, seed=1)
+    >>> labels, number = model.labels(return_num=True)
+    >>> bool(number == model.measure().clusters)
+    True
+    >>> threshold = model.sweep(200).threshold()
+    >>> bool(abs(threshold.value - 0.592746) < 4 * threshold.error + 1e-4)
+    True
+    """
+
+    _name, _folder = "Percolation", __package__
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        kind: str = "site",
+        *,
+        p: float | str = "critical",
+        lattice: str = "square",
+        periodic: bool | Sequence[bool] = True,
+        replicas: int | None = None,
+        first_replica: int = 0,
+        seed: int = 0,
+        device: str | None = None,
+    ) -> None:
+        lengths = check_shape(shape)
+        closed = check_periodic(periodic, len(lengths), "the lattice")
+        check_choice("kind", kind, KINDS)
+        check_choice("lattice", lattice, LATTICES)
+        if lattice == "triangular" and (kind, len(lengths)) != ("site", 2):
+            raise ValueError(
+                f"lattice='triangular' is for sites of two axes, not for kind={kind!r} with "
+                f"shape={shown(shape)}; use lattice='square'"
+            )
+        self.kind, self.geometry = kind, lattice
+        self.lattice = Lattice(lengths, closed, 2)
+        super().__init__(replicas, first_replica, seed, device)
+        self.p = self._check_p(p)
+        self._prepare()
+
+    @staticmethod
+    def critical_p(kind: str = "site", ndim: int = 2, lattice: str = "square") -> float:
+        """Return the percolation threshold of the infinite lattice.
+
+        Parameters
+        ----------
+        kind : {"site", "bond"}, optional
+        ndim : int, optional
+            1 to 4.
+        lattice : {"square", "triangular"}, optional
+
+        Raises
+        ------
+        ValueError
+            Where no value is known.
+
+        Notes
+        -----
+        It is 1/2 of square bonds [1]_ and triangular sites [2]_; for sites of the square lattice
+        see [3]_, for three axes [4]_, for four [5]_.
+
+        References
+        ----------
+        .. [1] H. Kesten, Commun. Math. Phys. 74, 41 (1980).
+        .. [2] H. Kesten, "Percolation Theory for Mathematicians", Birkhäuser (1982).
+        .. [3] J. L. Jacobsen, J. Phys. A 48, 454003 (2015).
+        .. [4] X. Xu et al., Front. Phys. 9, 113 (2014).
+        .. [5] S. Mertens, C. Moore, Phys. Rev. E 98, 022120 (2018).
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> Percolation.critical_p("bond")
+        0.5
+        """
+        axes = check_range("ndim", ndim, 1, MOST_AXES)
+        check_choice("kind", kind, KINDS)
+        check_choice("lattice", lattice, LATTICES)
+        if (lattice, kind, axes) not in THRESHOLDS:
+            raise ValueError(
+                f"no threshold is known for lattice={lattice!r} with kind={kind!r} in {axes} "
+                "dimensions; give p as a number"
+            )
+        return THRESHOLDS[lattice, kind, axes]
+
+    # ---------------------------------------------------------------------------- one configuration
+
+    def occupied(self, p: float | None = None) -> Any:
+        """Return which sites are there in the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+
+        Returns
+        -------
+        array of bool, shape ``(*replicas, *shape)``
+
+        Raises
+        ------
+        ValueError
+            If the model is of bonds, of which `bonds` tells.
+        """
+        if self.kind != "site":
+            raise ValueError("occupied() is of kind='site'; bonds() has which bonds are there")
+        return self._of_replicas(sites_of(self._engine.xp, self.lattice, self._draw(p)))
+
+    def bonds(self, p: float | None = None) -> Any:
+        """Return which bonds are there in the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+
+        Returns
+        -------
+        array of bool, shape ``(ndim, *replicas, *shape)``
+            As `conncomp.label_bonds` takes them.
+
+        Raises
+        ------
+        ValueError
+            If the model is of sites, of which `occupied` tells.
+        """
+        if self.kind != "bond":
+            raise ValueError("bonds() is of kind='bond'; occupied() has which sites are there")
+        bonds = bonds_of(self._engine.xp, self.lattice, self._draw(p))
+        return bonds[:, 0] if self._single else bonds
+
+    def labels(
+        self, p: float | None = None, *, numbering: str = "consecutive", return_num: bool = False
+    ) -> Any:
+        """Label the clusters of the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+        numbering, return_num
+            As of `conncomp.label`.
+
+        Returns
+        -------
+        array of int32 or int64, shape ``(*replicas, *shape)``
+            Of sites that are not there 0, or -1 if numbering is "roots".
+        """
+        of_bonds = self.kind == "bond"
+        options: dict[str, Any] = {
+            **who_is_linked(self.lattice, of_bonds, self._triangular),
+            "batch_axes": self._batch_axes,
+            "numbering": numbering,
+            "return_num": return_num,
+        }
+        if of_bonds:
+            return label_bonds(self.bonds(p), **options)
+        return label(self.occupied(p), **options)
+
+    def measure(self, p: float | None = None) -> PercolationMeasurements:
+        """Measure the present configuration.
+
+        Parameters
+        ----------
+        p : float, optional
+            Another probability than that of the model.
+
+        Returns
+        -------
+        PercolationMeasurements
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> measured = Percolation((8, 8), seed=1).measure(1.0)
+        >>> measured.wraps.tolist(), int(measured.largest_cluster), int(measured.rank)
+        ([True, True], 64, 2)
+        """
+        self._engine.check_measured()
+        return self._read(self._present(p))
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def step(self, n: int = 1) -> None:
+        """Go on by so many configurations.
+
+        Parameters
+        ----------
+        n : int, optional
+        """
+        self.updates += len(self._next_updates("n", n))
+
+    def updater(self) -> Update[PercolationMeasurements]:
+        """Return what goes to the next configuration, and measures the one that it finds.
+
+        Returns
+        -------
+        Update
+            For `conncomp.models.simulate`, which makes many.
+
+        Raises
+        ------
+        ValueError
+            If the lattice is too large for what is measured.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> model = Percolation((8, 8))
+        >>> model.updater()(1)
+        >>> model.updates
+        1
+        """
+        self._engine.check_measured()
+        return super().updater()
+
+    def sweep(
+        self,
+        runs: int,
+        *,
+        first_run: int = 0,
+        batches: int | None = None,
+        between: tuple[float, float] = (0, 1),
+    ) -> PercolationSweep:
+        """Add sites or bonds one by one, in random order, and measure for each number of them.
+
+        This is the algorithm of Newman and Ziff, on the CPU. Runs are numbered; each is a function
+        of its number, the seed and the lattice alone, and not of p or replicas.
+
+        Parameters
+        ----------
+        runs : int
+            How many times.
+        first_run : int, optional
+            The number of the first run.
+        batches : int, optional
+            How many sums to keep, for errors: each has a part of the runs, one after the other, and
+            batches run in parallel. By default up to 32 which take 1 GiB at most, but two if there
+            are two runs. A batch takes 32 bytes for each number of sites or bonds with series.
+        between : tuple of float, optional
+            For which p series are kept: from the first to the second of these two. Large lattices
+            need less memory so. Runs go on to the end, and the numbers are those of all series.
+
+        Returns
+        -------
+        PercolationSweep
+
+        Raises
+        ------
+        ValueError
+            If the lattice has 2**31 sites or more, or 2**32 bonds; or `between` is no interval of
+            probabilities.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> sweep = Percolation((32, 32), seed=1).sweep(100)
+        >>> sweep.clusters[[0, 1, -1]].tolist()
+        [0.0, 1.0, 1.0]
+        """
+        count = check_range("runs", runs, 1, MOST_UPDATES)
+        first = check_range("first_run", first_run, 0, MOST_UPDATES + 1 - count)
+        self._engine.check_measured()
+        elements = self.lattice.bonds if self.kind == "bond" else self.lattice.sites
+        if self.lattice.ndim * self.lattice.sites > MOST_ADDED and self.kind == "bond":
+            raise ValueError(
+                f"shape={self.lattice.shape} has too many bonds; sweeps take {MOST_ADDED} at most"
+            )
+        numbers = numbers_between(elements, *check_interval("between", between))
+        of_batch = SWEEP_FIELDS * len(numbers)
+        if batches is None:
+            most = max(2, min(MOST_BATCHES, SERIES_BYTES // (8 * of_batch)))
+            parts = min(count, most)
+        else:
+            parts = check_range("batches", batches, 1, count)
+        series = np.zeros((parts, len(numbers), SWEEP_FIELDS))
+        wraps = np.empty((count, self.lattice.ndim + 1), np.int64)
+        self._engine.sweep(first, numbers, series, wraps)
+        return PercolationSweep(series, numbers, wraps, self.lattice, self.kind, self._triangular)
+
+    # ----------------------------------------------------------------------- what the base asks for
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "shape": list(self.lattice.shape),
+            "kind": self.kind,
+            "lattice": self.geometry,
+            "p": self.p,
+            "periodic": list(self.lattice.periodic),
+        }
+
+    def _prepare(self) -> None:
+        self._engine = self._new_engine(self.lattice, self.kind, self._triangular)
+
+    def _advance(self, number: int) -> None:
+        self.updates = number
+
+    @property
+    def _record_length(self) -> int:
+        return RECORD_LENGTH
+
+    def _measure(self, record: Any, p: float | None = None) -> None:
+        self._engine.measure(self.updates, self._fixed_point(p), record)
+
+    def _read(self, records: NDArray[np.int64]) -> PercolationMeasurements:
+        return PercolationMeasurements(records, self.lattice, self.kind, self._triangular)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    @property
+    def _triangular(self) -> bool:
+        return self.geometry == "triangular"
+
+    def _draw(self, p: float | None) -> Any:
+        """Return the present configuration as words: (replicas, planes, rows, columns)."""
+        return self._engine.draw(self.updates, self._fixed_point(p))
+
+    def _fixed_point(self, p: float | None) -> int | None:
+        """Return a probability as 64 bits, or None if it is 1."""
+        probability = self.p if p is None else self._check_p(p)
+        return None if probability == 1 else as_fixed_point(probability)
+
+    def _check_p(self, p: float | str) -> float:
+        if isinstance(p, str):
+            check_choice("p", p, ("critical",))
+            return self.critical_p(self.kind, self.lattice.ndim, self.geometry)
+        value = as_number("p", p)
+        if not 0 <= value <= 1:
+            raise ValueError(f"p={shown(p)} must be from 0 to 1")
+        return value

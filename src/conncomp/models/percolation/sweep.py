@@ -1,0 +1,314 @@
+"""Sweeps, which add sites or bonds one by one: means for each number of them, and at each p."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_number, check_choice, shown
+from conncomp._arrays import as_numpy
+from conncomp.kernels.lattice import Lattice
+from conncomp.models._wrapping import EVENTS
+from conncomp.models.percolation.binomial import binomial
+from conncomp.models.percolation.crossing import crossing_at_threshold
+from conncomp.models.statistics import Estimate
+
+# What series have for each number of elements.
+SWEEP_FIELDS = 4
+
+
+class SweepEstimates(NamedTuple):
+    """What a sweep tells of one or several probabilities: values and errors have their shape.
+
+    Attributes
+    ----------
+    p : ndarray
+    clusters : Estimate
+        The number of clusters a site of the lattice.
+    largest_cluster : Estimate
+        The share of the lattice's sites that are in the largest cluster.
+    mean_size : Estimate
+        The sum of squared sizes without the largest cluster, a site of the lattice.
+    squared_sizes : Estimate
+        The sum of all squared sizes, a site of the lattice.
+    """
+
+    p: Any
+    clusters: Estimate
+    largest_cluster: Estimate
+    mean_size: Estimate
+    squared_sizes: Estimate
+
+
+@dataclass(frozen=True)
+class PercolationSweep:
+    """What `Percolation.sweep` returns: means for each number n of occupied sites or bonds.
+
+    Attributes
+    ----------
+    series : ndarray of float64, shape (batches, len(numbers), 4)
+        The sums over the runs of each batch, for each n of `numbers`: of the number of clusters,
+        the largest size, its square, and the sum of squared sizes.
+    numbers : range
+        The n that have series: 0 ... elements, but for those that ``between`` leaves out.
+    first_wraps : ndarray of int64, shape (runs, ndim + 1)
+        For each run the n at which the lattice first wraps along each axis, and at which a cluster
+        first does so in full rank; elements + 1 if it never does.
+    lattice : Lattice
+    kind : {"site", "bond"}
+    triangular : bool
+    """
+
+    series: NDArray[np.float64]
+    numbers: range
+    first_wraps: NDArray[np.int64]
+    lattice: Lattice
+    kind: str
+    triangular: bool = False
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+        return len(self.first_wraps)
+
+    @property
+    def elements(self) -> int:
+        """The number of sites, or of bonds."""
+        return self.lattice.bonds if self.kind == "bond" else self.lattice.sites
+
+    @property
+    def clusters(self) -> NDArray[np.float64]:
+        """The mean number of clusters for each n of `numbers`."""
+        return self._mean(0)
+
+    @property
+    def largest_cluster(self) -> NDArray[np.float64]:
+        """The mean number of sites of the largest cluster for each n of `numbers`."""
+        return self._mean(1)
+
+    @property
+    def squared_sizes(self) -> NDArray[np.float64]:
+        """The mean of the sum of squared sizes for each n of `numbers`."""
+        return self._mean(3)
+
+    def first(self, event: str, axis: int = 0) -> NDArray[np.int64]:
+        """Return for each run the n at which the lattice first wraps.
+
+        Parameters
+        ----------
+        event : {"axis", "any", "all", "cross"}
+            Along `axis`; along any axis; along all of them, by one cluster, as in two dimensions it
+            must be, or by several; in full rank by one cluster, which in two dimensions is a cross,
+            where "all" has helices, too.
+        axis : int, optional
+
+        Returns
+        -------
+        ndarray of int64, shape (runs,)
+            elements + 1 where it never does.
+        """
+        check_choice("event", event, EVENTS)
+        ndim = self.lattice.ndim
+        along = self.first_wraps[:, :ndim]
+        if event == "axis":
+            check_choice("axis", axis, tuple(range(ndim)))
+            return np.asarray(along[:, axis])
+        if event == "any":
+            return np.asarray(along.min(axis=1))
+        return np.asarray(along.max(axis=1) if event == "all" else self.first_wraps[:, ndim])
+
+    def wrapped(self, event: str, axis: int = 0) -> NDArray[np.float64]:
+        """Return the share of runs that have wrapped, for n = 0 ... elements; see `first`."""
+        first = np.bincount(self.first(event, axis), minlength=self.elements + 2)
+        return np.cumsum(first[:-1]) / self.runs
+
+    def at(self, p: ArrayLike) -> SweepEstimates:
+        """Return means at one or several probabilities, by convolution with the binomial.
+
+        Parameters
+        ----------
+        p : float or array_like of float
+            From 0 to 1.
+
+        Returns
+        -------
+        SweepEstimates
+            Errors are from the spread of batches, NaN of fewer than two.
+
+        Raises
+        ------
+        ValueError
+            If a probability is not one, or series were not kept for it.
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> sweep = Percolation((64, 64), kind="bond", seed=1).sweep(100)
+        >>> round(sweep.at(0.5).clusters.value, 3)
+        0.098
+        """
+        probabilities = _check_probabilities(p)
+        runs = self._runs_of_batches()[:, np.newaxis]
+        rows = np.empty((probabilities.size, len(self.series), SWEEP_FIELDS))
+        for row, probability in zip(rows, probabilities.flat, strict=True):
+            begin, weights = binomial(self.elements, float(probability))
+            if begin not in self.numbers or begin + len(weights) - 1 not in self.numbers:
+                raise ValueError(
+                    f"p={probability:.6g} needs series for n = {begin} to "
+                    f"{begin + len(weights) - 1}, of which {self.numbers.start} to "
+                    f"{self.numbers.stop - 1} were kept; give `sweep` a wider between"
+                )
+            row[...] = weights @ self._series_from(begin, len(weights)) / runs
+        sites = self.lattice.sites
+        number, largest, largest_squared, squares = np.moveaxis(rows / sites, -1, 0)
+
+        def estimate(batches: NDArray[np.float64]) -> Estimate:
+            value = np.average(batches, axis=1, weights=runs[:, 0])
+            count = batches.shape[1]
+            spread = ((batches - value[:, np.newaxis]) ** 2).sum(axis=1)
+            error = (
+                np.sqrt(spread / (count * (count - 1))) if count > 1 else np.full_like(value, nan)
+            )
+            return _shaped(value, error, probabilities)
+
+        return SweepEstimates(
+            probabilities[()],
+            estimate(number),
+            estimate(largest),
+            estimate(squares - largest_squared),
+            estimate(squares),
+        )
+
+    def wrapping(self, p: ArrayLike, event: str = "axis", axis: int = 0) -> Estimate:
+        """Return the probability that the lattice wraps; its error is from the spread of runs.
+
+        Parameters
+        ----------
+        p : float or array_like of float
+        event, axis
+            As of `first`.
+
+        Returns
+        -------
+        Estimate
+            Value and error, of the shape of `p`; the error is NaN of one run.
+        """
+        probabilities = _check_probabilities(p)
+        first = self.first(event, axis)
+        pairs = [self._wrapping(first, float(probability)) for probability in probabilities.flat]
+        values, errors = np.array(pairs).reshape(-1, 2).T
+        return _shaped(values, errors, probabilities)
+
+    def threshold(
+        self, event: str = "axis", axis: int = 0, crossing: float | None = None
+    ) -> Estimate:
+        """Estimate p_c: where the wrapping probability is what it is in the limit of many sites.
+
+        Parameters
+        ----------
+        event, axis
+            As of `first`.
+        crossing : float, optional
+            The wrapping probability at p_c. It need not be given for two periodic axes of equal
+            length of a hypercubic lattice, where it is exactly known [1]_ [2]_.
+
+        Returns
+        -------
+        Estimate
+            The error is statistical. In two dimensions the estimate approaches p_c as L^(-11/4)
+            [3]_.
+
+        Raises
+        ------
+        ValueError
+            If no crossing is given or known, or no p has it.
+
+        References
+        ----------
+        .. [1] H. T. Pinson, J. Stat. Phys. 75, 1167 (1994).
+        .. [2] R. M. Ziff, C. D. Lorenz, P. Kleban, Physica A 266, 17 (1999).
+        .. [3] M. E. J. Newman, R. M. Ziff, Phys. Rev. Lett. 85, 4104 (2000).
+
+        Examples
+        --------
+        >>> from conncomp.models import Percolation
+        >>> sweep = Percolation((64, 64), kind="bond", seed=1).sweep(400)
+        >>> threshold = sweep.threshold("all")
+        >>> bool(abs(threshold.value - 0.5) < 4 * threshold.error)
+        True
+        """
+        first = self.first(event, axis)
+        wanted = crossing_at_threshold(self.lattice, self.triangular, event, crossing)
+        low, high = 0.0, 1.0
+        if not (first <= self.elements).mean() > wanted:
+            raise ValueError(
+                f"crossing={wanted} is not reached, as the lattice never wraps; an axis must be "
+                "periodic"
+            )
+        while (middle := (low + high) / 2) not in (low, high):
+            if self._wrapping(first, middle)[0] < wanted:
+                low = middle
+            else:
+                high = middle
+        error = self._wrapping(first, high)[1]
+        return Estimate(high, error / self._slope(first, high))
+
+    def _wrapping(self, first: NDArray[np.int64], p: float) -> tuple[float, float]:
+        begin, weights = binomial(self.elements, p)
+        # The probability of so many elements or more, for `first` from begin on.
+        upper = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        each = upper[np.clip(first - begin, 0, len(weights))]
+        error = each.std(ddof=1) / sqrt(self.runs) if self.runs > 1 else nan
+        return float(each.mean()), float(error)
+
+    def _slope(self, first: NDArray[np.int64], p: float) -> float:
+        """Return by how much the wrapping probability rises with p.
+
+        That of the probability of n elements of N or more is N times that of n - 1 of N - 1.
+        """
+        begin, weights = binomial(self.elements - 1, p)
+        padded = np.concatenate([[0.0], weights, [0.0]])
+        each = padded[np.clip(first - begin, 0, len(weights) + 1)]
+        return float(each.mean()) * self.elements
+
+    def _series_from(self, n: int, count: int) -> NDArray[np.float64]:
+        first = n - self.numbers.start
+        return self.series[:, first : first + count]
+
+    def _mean(self, field: int) -> NDArray[np.float64]:
+        return np.asarray(self.series[..., field].sum(axis=0) / self.runs)
+
+    def _runs_of_batches(self) -> NDArray[np.float64]:
+        batches = len(self.series)
+        more = np.arange(batches) < self.runs % batches
+        return np.asarray(self.runs // batches + more, float)
+
+
+def check_interval(name: str, value: Any) -> tuple[float, float]:
+    """Return two probabilities of which the first is not the larger one."""
+    ends = np.array(as_numpy(value, name))
+    if ends.dtype.kind not in "iuf":
+        raise TypeError(f"{name}={shown(value)} must be two numbers")
+    if ends.shape != (2,) or not 0 <= ends[0] <= ends[1] <= 1:
+        raise ValueError(f"{name}={shown(value)} must be two numbers of 0 to 1 that do not fall")
+    return float(ends[0]), float(ends[1])
+
+
+def _check_probabilities(p: ArrayLike) -> NDArray[np.float64]:
+    given = np.asarray(as_number("p", p)) if np.isscalar(p) else as_numpy(p, "p")
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"p={shown(p)} must be a number, or an array of numbers")
+    probabilities = np.asarray(given, np.float64)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ValueError(f"p={shown(p)} must be from 0 to 1")
+    return probabilities
+
+
+def _shaped(value: Any, error: Any, like: NDArray[np.float64]) -> Estimate:
+    if like.ndim == 0:
+        return Estimate(float(value[0]), float(error[0]))
+    return Estimate(value.reshape(like.shape), error.reshape(like.shape))

@@ -1,0 +1,259 @@
+"""The Potts model on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conncomp.gpu import Workspace
+from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.cuda.grid.image import Image
+from conncomp.kernels.cuda.grid.windings import unite_windings
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, ctype, current_gpu, launch
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
+from conncomp.kernels.cuda.models.windings import ClusterWindings
+from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
+from conncomp.kernels.links import joined_by_bonds
+from conncomp.kernels.neighbourhood import Neighbourhood
+from conncomp.models._arguments import Drawn
+from conncomp.models._memory import check_room
+from conncomp.models._probabilities import CERTAIN
+from conncomp.models.potts.measurements import WINDING_AXES
+
+CHOSEN, WORD = np.dtype("u4"), 32
+
+# ``Choice`` and ``ChoiceTiles`` of ``clusters.cuh``.
+_CHOICE = np.dtype(
+    [("chosen", "u8"), ("words", "i8"), ("p_flip", "u8"), ("always", "?")], align=True
+)
+_SEED_TILES = np.dtype([("edge", "i8", MOST_AXES)])
+
+
+class Engine:
+    """Updates spins on the current CUDA device.
+
+    Parameters
+    ----------
+    drawn : Drawn
+    lattice : Lattice
+    labelling : {"auto", "tiles"}
+    options : mapping
+        Of the algorithm.
+
+    Attributes
+    ----------
+    xp : module
+        The array library.
+
+    Raises
+    ------
+    ValueError
+        If the labelling is not known here, or does not take the lattice.
+    MemoryError
+        If the memory of the GPU has no room for an update.
+    """
+
+    def __init__(
+        self, drawn: Drawn, lattice: Lattice, labelling: str, options: Mapping[str, Any]
+    ) -> None:
+        if labelling == "serial":
+            raise ValueError(
+                "labelling='serial' runs on the CPU; use 'auto' or 'tiles', or device='cpu'"
+            )
+        self.gpu = current_gpu()
+        self.xp = self.gpu.xp
+        replicas, first_replica, seed = drawn
+        self.lattice, self.replicas = lattice, replicas
+        self._replicas = Replicas(self.gpu, lattice, seed, first_replica, replicas)
+        self._links = joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
+        self._algorithm = ALGORITHMS["cuda"][labelling]
+        self._options = self._algorithm.check_options(options)
+        self._index = INDEX_TYPES[lattice.sites * replicas >= 1 << 31]
+        self._clusters = None
+        if labelling == "auto" and bricks.takes(lattice, replicas):
+            self._clusters = bricks.BrickClusters(self._replicas, self._index)
+        self._bond_workspace, self._label_workspace = Workspace(), Workspace()
+        self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
+        self._choice_workspace = Workspace()
+        self._check_memory()
+        if self._clusters is None:
+            of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
+            self._algorithm.check(self._image(of_sites, lattice.periodic), **self._options)
+
+    # ----------------------------------------------------------------------------- what users ask
+
+    def start(self, words: Any) -> None:
+        """Fill words, which are 0, with random spins."""
+        self._launch(SPINS, "start_spins", 0, words)
+
+    def count(self, words: Any, record: Any) -> None:
+        """Count the satisfied bonds and the sites in each state."""
+        records = self._records(record)
+        self._launch(SPINS, "activate_bonds", 0, words, None, None, records, np.bool_(False))
+        self._launch(SPINS, "count_states", 0, words, records)
+
+    def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
+        """Return the bonds that an update draws, as words."""
+        lattice = self.lattice
+        shape = self.replicas, lattice.ndim, lattice.rows, lattice.columns
+        drawn = self.xp.empty(shape, BITS)
+        self._activate(words, step, probabilities, drawn, None, False)
+        return drawn
+
+    def metropolis(self, words: Any, new: Any, step: int, acceptance: Any, record: Any) -> None:
+        """Fill `new` with the spins after a sweep of Metropolis updates."""
+        if record is not None:
+            self.count(words, record)
+        new[...] = words
+        for site_class in _classes(self.lattice):
+            self._launch(SPINS, "update_class", step, np.int32(site_class), acceptance, new)
+
+    def update(
+        self,
+        words: Any,
+        new: Any,
+        step: int,
+        probabilities: Any,
+        seeds: Any,
+        record: Any,
+        clusters: bool,
+        wrapping: bool,
+    ) -> None:
+        """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
+        (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
+        count_active = seeds is None or clusters or wrapping
+        self._activate(words, step, probabilities, drawn, record, count_active)
+        records = self._records(record)
+        if record is not None:
+            self._launch(SPINS, "count_states", 0, words, records)
+        winds = wrapping and any(self.lattice.periodic)
+        if self._clusters is not None:
+            windings = (self._windings, records) if winds else None
+            components = self._clusters.find(drawn, records if clusters else None, windings)
+            if seeds is None:
+                self._clusters.flip(components, step, new)
+                return
+            labels = self._clusters.label(components)
+        else:
+            if winds:
+                self._record_windings(drawn, records)
+            labels = self._label(drawn, self.lattice.periodic)
+            if clusters:
+                self._measure(labels, record)
+        choice = self._choose(labels, step, seeds)
+        self._launch(CLUSTERS, self._typed("flip_clusters"), step, words, labels, choice, new)
+
+    # ------------------------------------------------------------------------------------- stages
+
+    def _activate(
+        self, words: Any, step: int, probabilities: Any, drawn: Any, record: Any, active: bool
+    ) -> None:
+        records = self._records(record)
+        self._launch(
+            SPINS, "activate_bonds", step, words, probabilities, drawn, records, np.bool_(active)
+        )
+
+    @cached_property
+    def _windings(self) -> ClusterWindings:
+        return ClusterWindings(self._replicas, WINDING_AXES)
+
+    def _record_windings(self, drawn: Any, records: Any) -> None:
+        """Record windings, given bonds, from labels of the open lattices."""
+        labels = self._label(drawn, (False,) * self.lattice.ndim)
+        labels += 1  # roots are from 0 on
+        of_site, _ = self._sites_and_labels()
+        tables = self._windings
+
+        def unite(windings: Any) -> None:
+            seams, boxes = tables.seams, tables.boxes
+            unite_windings(self.gpu, of_site, self._links, seams, boxes, labels, windings)
+
+        tables.record(records, unite)
+
+    def _sites_and_labels(self) -> tuple[Any, Any]:
+        """Return room for the bonds of each site, and for the sites' labels."""
+        sites = self.lattice.sites * self.replicas
+        parts = (sites, np.dtype("u1")), (sites, self._index)
+        of_site, labels = self._label_workspace.take(self.gpu, *parts)
+        return of_site, labels
+
+    def _label(self, drawn: Any, periodic: tuple[bool, ...]) -> Any:
+        """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
+        of_site, labels = self._sites_and_labels()
+        self._launch(CLUSTERS, "spread_bonds", 0, drawn, of_site)
+        shape = self.replicas, *self.lattice.shape
+        image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
+        workspace = self._algorithm_workspace
+        self._algorithm.fill(self.gpu, image, shaped, workspace, False, False, **self._options)
+        return labels
+
+    def _measure(self, labels: Any, record: Any) -> None:
+        sites = self.lattice.sites * self.replicas
+        (size,) = self._size_workspace.take(self.gpu, (sites, self._index))
+        size[...] = 0
+        self._launch(CLUSTERS, self._typed("measure_clusters"), 0, labels, size)
+        self._launch(CLUSTERS, self._typed("sum_clusters"), 0, size, self._records(record))
+
+    def _choose(self, labels: Any, step: int, seeds: Any) -> Any:
+        """Return ``Choice``: which clusters may flip."""
+        choice, lattice = np.zeros((), _CHOICE), self.lattice
+        if seeds is not None:
+            words = -(-lattice.sites // WORD)
+            (chosen,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
+            chosen[...] = 0
+            always = seeds.p_flip == CERTAIN
+            p_flip = 0 if always else seeds.p_flip
+            choice[()] = self.gpu.address(chosen), words, p_flip, always
+            edges = (*(1,) * (MOST_AXES - lattice.ndim), *seeds.tile)
+            tiles = np.array((edges,), _SEED_TILES)[()]
+            self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
+        return choice[()]
+
+    # ------------------------------------------------------------------------------------- helpers
+
+    @property
+    def _bond_words(self) -> int:
+        return self.replicas * self.lattice.ndim * self.lattice.words
+
+    def _typed(self, name: str) -> str:
+        return f"{name}<{ctype(self._index)}>"
+
+    def _launch(self, file: str, name: str, step: int, *arguments: Any) -> None:
+        (kernel,) = self.gpu.load(file, (name,))
+        launch(kernel, self._replicas.grid, self._replicas.struct(step), *arguments)
+
+    def _records(self, record: Any) -> Any:
+        if record is None:
+            return np.zeros((), RECORDS)[()]
+        return np.array((self.gpu.address(record), record.shape[-1]), RECORDS)[()]
+
+    def _image(self, bonds_of_site: Any, periodic: tuple[bool, ...]) -> Image:
+        neighbourhood = Neighbourhood(1, None, periodic)
+        return Image(bonds_of_site, self._links, neighbourhood, batch_axes=1)
+
+    def _check_memory(self) -> None:
+        """Raise MemoryError unless the arrays of an update fit."""
+        lattice, sites = self.lattice, self.lattice.sites * self.replicas
+        words = 8 * self.replicas * lattice.words
+        spins, bonds = 2 * lattice.planes * words, lattice.ndim * words
+        wanted = spins + bonds
+        if self._clusters is not None:
+            wanted += bricks.memory(lattice, self.replicas, self._index)
+        else:
+            wanted += sites * (1 + self._index.itemsize)
+        check_room(self.gpu, f"{self.replicas} lattices of shape={lattice.shape}", wanted)
+
+
+def _classes(lattice: Lattice) -> Iterator[int]:
+    """Yield the classes of sites that are offered new states at once: see ``sites_of_class``."""
+    before = MOST_AXES - lattice.ndim
+    ends = [0]
+    for k, (length, closed) in enumerate(zip(lattice.shape, lattice.periodic, strict=True)):
+        if closed and length % 2 == 1 and length > 1:
+            ends += [end | 2 << before + k for end in ends]
+    for end in sorted(ends):
+        yield from (end, end | 1)

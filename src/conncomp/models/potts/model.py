@@ -1,0 +1,536 @@
+"""The Potts model: its parameters, its spins, and what one asks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import as_bool, as_integer, check_choice, check_range, shown
+from conncomp._arrays import on_host, placed
+from conncomp.grid import ComponentWrapping, cluster_wrapping, label_bonds
+from conncomp.grid._arguments import check_periodic
+from conncomp.kernels.lattice import BITS, Lattice, check_words, pack, unpack
+from conncomp.models._arguments import (
+    check_positive,
+    check_shape,
+    check_start,
+    check_states,
+    one_each,
+)
+from conncomp.models._memory import room_for
+from conncomp.models._probabilities import DECIMAL
+from conncomp.models.base import Simulated
+from conncomp.models.potts.measurements import (
+    COUNTS,
+    SATISFIED,
+    Measurements,
+    order_parameter,
+    record_length,
+)
+from conncomp.models.potts.probabilities import bond_probabilities
+from conncomp.models.potts.updates import KINDS, UPDATES, Asked
+from conncomp.models.protocol import Update
+
+MOST_STATES = 255
+
+# Twice the K_c of A. M. Ferrenberg, J. Xu, D. P. Landau, which is in the Ising convention.
+CUBIC_ISING_BETA = 2 * 0.221654626
+
+
+class Potts(Simulated[Measurements]):
+    """The ferromagnetic q-state Potts model on a hypercubic lattice, simulated.
+
+    The energy is that of Weigel's equation 1, ``H = -J sum over bonds of delta(s_i, s_j)``. For
+    q = 2 this is the Ising model: as s_i s_j = 2 delta - 1 for spins of ±1, its
+    ``H_Ising = -J sum of s_i s_j`` is ``2 H + J * bonds``, so `beta` here is twice that of the
+    Ising convention. The critical one of the square lattice is ln(1 + sqrt(2)) = 0.8814.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of 1 to 4 axes. Along a periodic axis of length 2 sites have two bonds, and one
+        of length 1 has a bond from each site to itself, as on a torus.
+    q : int, optional
+        The number of states, 2 to 255.
+    beta : float, "critical", or sequence of float
+        The inverse temperature 1/kT; "critical" is `critical_beta`; one for all or for each
+        replica.
+    coupling : float, optional
+        J > 0.
+    periodic : bool or sequence of bool, optional
+        Which axes close on themselves: one answer for all, or one for each axis.
+    replicas : int, optional
+        How many independent lattices run side by side; None, the default, is one, without an axis
+        for replicas in what is returned.
+    seed : int, optional
+        0 to 2**64 - 1. Spins are a function of seed, replica and parameters alone: those of another
+        device, labelling or number of threads are the same.
+    start : {"hot", "cold"} or array_like of int, optional
+        The first spins: random ones, all of state 0, or these, of the lattice's shape or with an
+        axis for the replicas before. An array on a GPU puts the model there.
+    first_replica : int, optional
+        The number of the first replica: replica k of a model of many is the one of a model of one
+        whose first replica is k.
+    device : {None, "cpu", "cuda"}, optional
+        Where the spins are; None is where `start` is, the CPU otherwise.
+    labelling : {"auto", "serial", "tiles"}, optional
+        How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
+        "tiles" Weigel's algorithms (GPU, two or three axes). They only take longer.
+    **options
+        Of "tiles": ``local``, ``merge`` and ``tile``, as of `conncomp.label`.
+
+    Attributes
+    ----------
+    updates : int
+        How many updates were made.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range.
+    MemoryError
+        If the lattice does not fit the GPU.
+
+    References
+    ----------
+    M. Weigel, "Connected-component identification and cluster update on graphics processing units",
+    Phys. Rev. E 84, 036709 (2011).
+
+    R. H. Swendsen, J.-S. Wang, Phys. Rev. Lett. 58, 86 (1987).
+
+    U. Wolff, Phys. Rev. Lett. 62, 361 (1989).
+
+    Examples
+    --------
+    >>> from conncomp.models import Potts
+    >>> model = Potts((64, 64), q=2, beta="critical", seed=1)
+    >>> series = model.swendsen_wang(200)
+    >>> bool(-1.9 < series.energy[100:].mean() / 64**2 < -1.5)
+    True
+    >>> model.updates
+    200
+    """
+
+    _name, _folder = "Potts", __package__
+    _changing, _memory = ("_betas", "_words"), ("_new_words",)
+
+    def __init__(
+        self,
+        shape: int | Sequence[int],
+        q: int = 2,
+        beta: float | str | Sequence[float] = "critical",
+        *,
+        coupling: float = 1.0,
+        periodic: bool | Sequence[bool] = True,
+        replicas: int | None = None,
+        seed: int = 0,
+        start: str | ArrayLike = "hot",
+        first_replica: int = 0,
+        device: str | None = None,
+        labelling: str = "auto",
+        **options: Any,
+    ) -> None:
+        lengths = check_shape(shape)
+        closed = check_periodic(periodic, len(lengths), "the lattice")
+        self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
+        self.coupling = check_positive("coupling", coupling)
+        super().__init__(replicas, first_replica, seed, device, start)
+        check_choice("labelling", labelling, ("auto", "serial", "tiles"))
+        self.labelling = labelling
+        self.options = dict(options)
+        self._betas = self._check_betas(beta)
+        self._prepare()
+        self._words = self._first_spins(start)
+
+    @staticmethod
+    def critical_beta(q: int, ndim: int = 2) -> float:
+        """Return the inverse critical temperature of the infinite lattice, for a coupling of 1.
+
+        Parameters
+        ----------
+        q : int
+            The number of states.
+        ndim : int, optional
+            2, the square lattice, where it is ln(1 + sqrt(q)) [1]_; or 3 with q = 2, the cubic one
+            [2]_.
+
+        Raises
+        ------
+        ValueError
+            Where no value is known.
+
+        References
+        ----------
+        .. [1] R. B. Potts, Proc. Camb. Phil. Soc. 48, 106 (1952).
+        .. [2] A. M. Ferrenberg, J. Xu, D. P. Landau, Phys. Rev. E 97, 043301 (2018).
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> round(Potts.critical_beta(2), 6)
+        0.881374
+        """
+        states = check_range("q", q, 2, MOST_STATES)
+        axes = as_integer("ndim", ndim)
+        if axes == 2:
+            return float(DECIMAL.ln(DECIMAL.add(1, DECIMAL.sqrt(states))))
+        if axes == 3 and states == 2:
+            return CUBIC_ISING_BETA
+        raise ValueError(
+            f"no critical temperature is known for q={states} in {shown(axes)} dimensions; give "
+            "beta as a number"
+        )
+
+    # ------------------------------------------------------------------------------------ the state
+
+    @property
+    def beta(self) -> float | NDArray[np.float64]:
+        """The inverse temperature, of each replica if there are several."""
+        return float(self._betas[0]) if self._single else self._betas.copy()
+
+    @property
+    def spins(self) -> Any:
+        """The states, 0 to q - 1: a copy, uint8, of shape ``(*replicas, *shape)``."""
+        return self._of_replicas(unpack(self._engine.xp, self.lattice, self._words))
+
+    def parameters(self) -> dict[str, Any]:
+        """Return which model it is: values that JSON has, and `beta` as an array."""
+        return {**super().parameters(), "beta": np.asarray(self.beta)}
+
+    def measure(self) -> Measurements:
+        """Return what can be measured without an update: energy and magnetisation.
+
+        Returns
+        -------
+        Measurements
+            Of the present spins, without an axis for updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8), start="cold", replicas=2).measure().energy
+        array([-128., -128.])
+        """
+        return self._read(self._present())
+
+    def energy(self) -> Any:
+        """Return the energy of the whole lattice, for each replica."""
+        return (-self.coupling * self._present()[..., SATISFIED])[()]
+
+    def magnetisation(self) -> Any:
+        """Return the magnetisation a site, for each replica, as `Measurements.magnetisation`."""
+        return order_parameter(self.lattice, self._present()[..., COUNTS:])[()]
+
+    def bonds(self) -> Any:
+        """Return the bonds that the next cluster update makes active.
+
+        Returns
+        -------
+        array of bool, shape ``(ndim, *replicas, *shape)``
+            As `conncomp.label_bonds` takes them.
+        """
+        words = self._engine.bonds(self._words, self.updates + 1, self._bond_probabilities())
+        one_plane = self.lattice._replace(states=2)
+        planes = [
+            self._of_replicas(unpack(self._engine.xp, one_plane, words[:, k : k + 1]))
+            for k in range(self.lattice.ndim)
+        ]
+        return self._engine.xp.stack(planes).astype(bool)
+
+    def labels(self, *, numbering: str = "consecutive", return_num: bool = False) -> Any:
+        """Label the clusters that the next update draws.
+
+        Parameters
+        ----------
+        numbering, return_num
+            As of `conncomp.label_bonds`.
+
+        Returns
+        -------
+        array of int32 or int64, shape ``(*replicas, *shape)``
+        """
+        labelled: Any = label_bonds
+        return labelled(
+            self.bonds(),
+            periodic=self.lattice.periodic,
+            batch_axes=self._batch_axes,
+            numbering=numbering,
+            return_num=return_num,
+        )
+
+    def wrapping(self) -> ComponentWrapping:
+        """Tell which of the clusters that the next update draws close on themselves, and how.
+
+        Returns
+        -------
+        ComponentWrapping
+            Of the clusters of `labels`, in arrays of the device's library; of several replicas as
+            of a batch.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8), beta=50.0, start="cold", seed=1).wrapping().rank
+        array([2])
+        """
+        return cluster_wrapping(
+            self.bonds(), periodic=self.lattice.periodic, batch_axes=self._batch_axes
+        )
+
+    # ---------------------------------------------------------------------------------- the updates
+
+    def swendsen_wang(
+        self,
+        sweeps: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+    ) -> Measurements | None:
+        """Give each cluster of spins a new state, any of q.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+            How many times.
+        measure : bool, optional
+            Whether to measure each of them.
+        clusters : bool, optional
+            Whether to measure the sizes of clusters, too, which takes longer.
+        wrapping : bool, optional
+            Whether to measure how clusters wrap, too, which takes longer: along which axes one
+            closes on itself, and the highest rank of a cluster's windings. The clusters are those
+            of which `wrapping` tells more before the update.
+
+        Returns
+        -------
+        Measurements or None
+            None if nothing is measured.
+
+        Raises
+        ------
+        ValueError
+            If wrapping is wanted of lattices with more than 2**29 bonds over the ends of their
+            periodic axes, or of more than 2**23 replicas.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> series = Potts((8, 8), beta=50.0, start="cold", seed=1).swendsen_wang(wrapping=True)
+        >>> series.wraps.tolist(), series.rank.tolist()
+        ([[True, True]], [2])
+        """
+        return self._repeat("sweeps", sweeps, measure, clusters=clusters, wrapping=wrapping)
+
+    def wolff(
+        self,
+        updates: int = 1,
+        *,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+    ) -> Measurements | None:
+        """Flip the cluster of one site, which is drawn; the new state is any but its own.
+
+        For q = 2 at beta = 0 clusters are single sites, so that the number of sites in a state is
+        even and odd in turn. Means over a series are right; of single updates, or of every second
+        one, they are those of even or of odd numbers.
+
+        Parameters
+        ----------
+        updates : int, optional
+            How many clusters, one after the other.
+        measure, clusters, wrapping, returns
+            As of `swendsen_wang`; all clusters are measured then, which takes longer on a CPU.
+        """
+        of_clusters = {"clusters": clusters, "wrapping": wrapping}
+        return self._repeat("updates", updates, measure, update="wolff", **of_clusters)
+
+    def few_cluster(
+        self,
+        updates: int = 1,
+        *,
+        tile: int | Sequence[int],
+        p_flip: float,
+        measure: bool = True,
+        clusters: bool = False,
+        wrapping: bool = False,
+    ) -> Measurements | None:
+        """Flip some of the clusters of one drawn site in each tile: Weigel 2011, section III.
+
+        Parameters
+        ----------
+        updates : int, optional
+        tile : int or sequence of int
+            The lengths of a tile, which divide those of the lattice; one for all axes, or one for
+            each.
+        p_flip : float
+            The probability that a cluster with seeds flips, above 0 and below 1. It is decided
+            once, however many seeds fell into the cluster; the new state is any but its own.
+        measure, clusters, wrapping, returns
+            As of `swendsen_wang`.
+        """
+        return self._repeat(
+            "updates",
+            updates,
+            measure,
+            update="few-cluster",
+            tile=tile,
+            p_flip=p_flip,
+            clusters=clusters,
+            wrapping=wrapping,
+        )
+
+    def metropolis(self, sweeps: int = 1, *, measure: bool = True) -> Measurements | None:
+        """Offer each site in turn another state, accepted with a min(1, exp(-beta dE)).
+
+        Sites that are not neighbours are offered at once: those of even coordinate sums, then the
+        others. Their neighbours given they are independent, and each is in detailed balance, so
+        that a sweep leaves the distribution of Boltzmann as it is.
+
+        The factor a is 15/16 for q = 2 and 1 for more states. So no flip of two states is certain:
+        a sweep may flip any of the sites and leave the others, and leads from all spins to all
+        spins. With a = 1 some starts would never leave a cycle of one energy. Of more states two
+        sweeps lead from all spins to all spins, as a site can always go by a third state.
+
+        Parameters
+        ----------
+        sweeps : int, optional
+        measure : bool, optional
+            Whether to measure each of them.
+
+        Returns
+        -------
+        Measurements or None
+        """
+        return self._repeat("sweeps", sweeps, measure, update="metropolis")
+
+    def updater(
+        self,
+        *,
+        update: str = "swendsen-wang",
+        tile: int | Sequence[int] | None = None,
+        p_flip: float | None = None,
+        clusters: bool = False,
+        wrapping: bool = False,
+    ) -> Update[Measurements]:
+        """Return a kind of updates, of which `conncomp.models.simulate` makes many.
+
+        Parameters
+        ----------
+        update : {"swendsen-wang", "wolff", "few-cluster", "metropolis"}, optional
+        tile, p_flip : optional
+            Of "few-cluster", as `few_cluster` takes them.
+        clusters, wrapping : bool, optional
+            As of `swendsen_wang`.
+
+        Returns
+        -------
+        Update
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind, out of its range, or not for these updates.
+
+        Examples
+        --------
+        >>> from conncomp.models import Potts
+        >>> Potts((8, 8)).updater(update="few-cluster", tile=4, p_flip=0.5).options["tile"]
+        [4, 4]
+        """
+        check_choice("update", update, UPDATES)
+        sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
+        return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
+
+    def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
+        measured, update = as_bool("measure", measure), self.updater(**options)
+        numbers = self._next_updates(name, count)
+        if not measured:
+            for number in numbers:
+                update(number)
+            return None
+        records = self.new_records(len(numbers))
+        for number, record in zip(numbers, records, strict=True):
+            update(number, record)
+        return update.read(on_host(records))
+
+    # ----------------------------------------------------------------------- what the base asks for
+
+    _betas: NDArray[np.float64]
+    _words: Any
+    _new_words: Any
+
+    def _described(self) -> dict[str, Any]:
+        return {
+            "shape": list(self.lattice.shape),
+            "q": self.lattice.states,
+            "coupling": self.coupling,
+            "periodic": list(self.lattice.periodic),
+        }
+
+    def _prepare(self) -> None:
+        self._engine = self._new_engine(self.lattice, self.labelling, self.options)
+        # Bits beyond the rows are 0 in both words: updates write what belongs to sites.
+        self._new_words = self._no_spins()
+
+    def _checked(self, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+        betas, words = arrays
+        checked = self._check_betas(betas)
+        check_words(self.lattice, self._new_words.shape, words)
+        return checked, placed(self._engine.xp, words.copy())
+
+    @property
+    def _record_length(self) -> int:
+        return record_length(self.lattice)
+
+    def _measure(self, record: Any) -> None:
+        self._engine.count(self._words, record)
+
+    def _read(self, records: NDArray[np.int64]) -> Measurements:
+        return Measurements(records, self.lattice, self.coupling, False)
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _bond_probabilities(self) -> Any:
+        """Return with which probability a bond between equal spins is active, for each replica."""
+        return self._engine.xp.asarray(bond_probabilities(self._betas, self.coupling))
+
+    def _no_spins(self) -> Any:
+        """Return words for spins, all 0."""
+        lattice = self.lattice
+        shape = self.replicas, lattice.planes, lattice.rows, lattice.columns
+        what = (
+            f"the spins of shape={lattice.shape} with q={lattice.states} and {self.replicas} "
+            "replicas, before and after an update"
+        )
+        with room_for(what, 2 * BITS.itemsize * prod(shape)):
+            return self._engine.xp.zeros(shape, BITS)
+
+    def _first_spins(self, start: str | ArrayLike) -> Any:
+        xp, lattice = self._engine.xp, self.lattice
+        if isinstance(start, str):
+            check_choice("start", start, ("hot", "cold"))
+            words = self._no_spins()
+            if start == "hot":
+                self._engine.start(words)
+            return words
+        given = check_start(start, "biu", "of integers", self.replicas, lattice.shape)
+        states = check_states(
+            given, "states", lattice.states, f"from 0 to q - 1 = {lattice.states - 1}"
+        )
+        spins = xp.broadcast_to(xp.asarray(states), (self.replicas, *lattice.shape))
+        return pack(xp, lattice, xp.ascontiguousarray(spins))
+
+    def _check_betas(self, beta: Any) -> NDArray[np.float64]:
+        if isinstance(beta, str):
+            check_choice("beta", beta, ("critical",))
+            beta = self.critical_beta(self.lattice.states, self.lattice.ndim) / self.coupling
+        betas = one_each("beta", beta, self.replicas)
+        if not (betas >= 0).all() or np.isinf(betas).any():
+            raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
+        return betas

@@ -1,0 +1,205 @@
+"""What series of the Potts model tell: means, errors and autocorrelation times by temperature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, isfinite, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import check_range, shown
+from conncomp.models._arguments import as_numbers
+from conncomp.models._wrapping import EVENTS, happens
+from conncomp.models.potts.measurements import Measurements
+from conncomp.models.protocol import MOST_UPDATES
+from conncomp.models.statistics import (
+    Estimate,
+    autocorrelation_time,
+    fitting_bin_length,
+    jackknife_by_bins,
+)
+
+# With fewer autocorrelation times than that, the time itself is a guess.
+ENOUGH_TIMES = 100
+
+
+class WrappingSummary(NamedTuple):
+    """In which share of the measurements some cluster wraps.
+
+    Attributes
+    ----------
+    along : tuple of Estimate
+        Along each axis.
+    any_axis, all_axes : Estimate
+        Along any axis; along all of them, by one cluster or by several.
+    cross : Estimate
+        In full rank, by one cluster: in two dimensions as a cross, where `all_axes` has helices,
+        too.
+    """
+
+    along: tuple[Estimate, ...]
+    any_axis: Estimate
+    all_axes: Estimate
+    cross: Estimate
+
+
+class Summary(NamedTuple):
+    """What a series tells of one inverse temperature: see `summarise`.
+
+    Attributes
+    ----------
+    beta : float
+    measurements : int
+        Of all replicas of this inverse temperature.
+    energy : Estimate
+        A site.
+    specific_heat : Estimate
+        A site: beta^2 times the variance of the lattice's energy, over the sites.
+    magnetisation : Estimate
+        The mean of what `Measurements.magnetisation` is without its sign.
+    susceptibility : Estimate
+        beta times the sites, times the variance of what `magnetisation` is the mean of.
+    squared_magnetisation : Estimate
+        The mean of m^2, by the improved estimator where clusters were measured.
+    binder_ratio : Estimate
+        <m^4>/<m^2>^2, likewise: 1 where all spins are equal, (q + 1)/(q - 1) where they are random.
+    energy_time, magnetisation_time : Estimate
+        The integrated autocorrelation times of energy and m^2, in updates.
+    enough : bool
+        Whether the series has 100 of these times. Errors are too small where it has not.
+    wrapping : WrappingSummary or None
+        None if wrapping was not measured.
+    """
+
+    beta: float
+    measurements: int
+    energy: Estimate
+    specific_heat: Estimate
+    magnetisation: Estimate
+    susceptibility: Estimate
+    squared_magnetisation: Estimate
+    binder_ratio: Estimate
+    energy_time: Estimate
+    magnetisation_time: Estimate
+    enough: bool
+    wrapping: WrappingSummary | None = None
+
+
+def summarise(
+    series: Measurements, beta: float | ArrayLike, *, measure_every: int = 1
+) -> list[Summary]:
+    """Return means, errors and autocorrelation times for each inverse temperature.
+
+    Errors are those of `jackknife`, with bins of 20 times the longer autocorrelation time.
+
+    Parameters
+    ----------
+    series : Measurements
+        Of equilibrium: without what came before.
+    beta : float or array_like of float
+        The inverse temperature of each replica. Those of one inverse temperature are taken
+        together.
+    measure_every : int, optional
+        How many updates are between two measurements.
+
+    Returns
+    -------
+    list of Summary
+        In order of `beta`, ascending.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, or out of its range; if nothing was measured; or if
+        `beta` has neither one value nor one for each replica.
+
+    Examples
+    --------
+    >>> from conncomp.models import Potts, summarise
+    >>> model = Potts((16, 16), beta=[0.4, 0.8], replicas=2, seed=1)
+    >>> series = model.swendsen_wang(1000)
+    >>> [summary.energy.value < -1 for summary in summarise(series, model.beta)]
+    [True, True]
+    """
+    if not isinstance(series, Measurements):
+        raise TypeError(
+            f"series={shown(series)} must be Measurements, which the updates of Potts return"
+        )
+    every = check_range("measure_every", measure_every, 1, MOST_UPDATES)
+    betas = as_numbers("beta", beta).reshape(-1)
+    if not ((betas >= 0) & (betas < inf)).all():
+        raise ValueError(f"beta={shown(beta)} must be finite, and not negative")
+    if series.records.size == 0:
+        raise ValueError("series is empty; measure at least once")
+    records = series.records.reshape(len(series.records), -1, series.records.shape[-1])
+    if len(betas) not in (1, records.shape[1]):
+        raise ValueError(
+            f"beta has {len(betas)} values; there must be one, or one for each of "
+            f"{records.shape[1]} replicas"
+        )
+    betas = np.broadcast_to(betas, records.shape[1])
+    return [
+        _summary(replace(series, records=records[:, betas == value]), float(value), every)
+        for value in np.unique(betas)
+    ]
+
+
+def _summary(series: Measurements, beta: float, measure_every: int) -> Summary:
+    sites = series.lattice.sites
+    energy = series.energy / sites
+    squares, fourths = series.squared_magnetisation, series.fourth_magnetisation
+    times = [autocorrelation_time(energy), autocorrelation_time(squares)]
+    length = fitting_bin_length(times)
+    if series.clusters_measured:
+        squares = series.improved_squared_magnetisation
+        fourths = series.improved_fourth_magnetisation
+    magnitude = abs(series.magnetisation)
+
+    def estimate(
+        function: Callable[..., Any], *values: NDArray[Any], bin_length: int = length
+    ) -> Estimate:
+        return jackknife_by_bins(function, *values, bin_length=bin_length)
+
+    def mean(values: NDArray[Any], bin_length: int = length) -> Estimate:
+        return estimate(lambda mean: mean, values, bin_length=bin_length)
+
+    def share(happened: NDArray[Any]) -> Estimate:
+        return mean(happened, fitting_bin_length([*times, autocorrelation_time(happened)]))
+
+    def variance(factor: float, values: NDArray[Any]) -> Estimate:
+        centred = values - values.mean()  # else digits cancel
+        if not isfinite(factor):
+            return Estimate(nan, nan)
+        with np.errstate(over="ignore"):
+            return estimate(lambda mean, square: factor * (square - mean**2), centred, centred**2)
+
+    def ratio(square: Any, fourth: Any) -> Any:
+        with np.errstate(invalid="ignore"):  # nothing is magnetised: NaN
+            return fourth / square**2
+
+    wrapping = None
+    if series.wrapping_measured:
+        wraps = series.wraps
+        along = tuple(share(wraps[..., axis]) for axis in range(series.lattice.ndim))
+        shares = (share(happens(event, wraps, series.rank)) for event in EVENTS[1:])
+        wrapping = WrappingSummary(along, *shares)
+    energy_time, magnetisation_time = (
+        Estimate(measure_every * time, measure_every * error) for time, error in times
+    )
+    return Summary(
+        beta=beta,
+        measurements=energy.size,
+        energy=mean(energy),
+        specific_heat=variance(beta * beta * sites, energy),
+        magnetisation=mean(magnitude),
+        susceptibility=variance(beta * sites, magnitude),
+        squared_magnetisation=mean(squares),
+        binder_ratio=estimate(ratio, squares, fourths),
+        energy_time=energy_time,
+        magnetisation_time=magnetisation_time,
+        enough=all(not max(0.5, time) * ENOUGH_TIMES > len(energy) for time, _ in times),
+        wrapping=wrapping,
+    )

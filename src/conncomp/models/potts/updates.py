@@ -1,0 +1,181 @@
+"""The kinds of updates of the Potts model: each is a class, and a name in `KINDS`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import as_number, check_range, shown
+from conncomp.models._arguments import MOST_SITES, as_tuple
+from conncomp.models._probabilities import CERTAIN, as_fixed_point
+from conncomp.models._wrapping import check_wrapping
+from conncomp.models.potts.measurements import Measurements
+from conncomp.models.potts.probabilities import acceptances
+
+if TYPE_CHECKING:
+    from conncomp.models.potts.model import Potts
+
+
+class Seeds(NamedTuple):
+    """Which clusters may flip: those of a seed in each tile.
+
+    Attributes
+    ----------
+    tile : tuple of int
+        The lengths of a tile.
+    p_flip : int
+        The probability that a cluster with seeds flips, times 2**64.
+    """
+
+    tile: tuple[int, ...]
+    p_flip: int
+
+
+class Asked(NamedTuple):
+    """What a user asks for of an update, but for its kind: see `Potts.updater`."""
+
+    tile: int | Sequence[int] | None
+    p_flip: float | None
+    clusters: bool
+    wrapping: bool
+
+
+class PottsUpdate(ABC):
+    """An update that writes new spins beside the old ones, which it measures.
+
+    Parameters
+    ----------
+    model : Potts
+    asked : Asked
+
+    Attributes
+    ----------
+    options : dict
+        Which kind it is, as JSON has it.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, model: Potts, asked: Asked) -> None:
+        self._model, self._clusters, self._wrapping = model, asked.clusters, asked.wrapping
+        self.options: dict[str, Any] = {
+            "update": self.name,
+            "clusters": asked.clusters,
+            "wrapping": asked.wrapping,
+        }
+        if asked.wrapping:
+            check_wrapping(model.lattice, model.replicas)
+        self._take_tile(asked)
+
+    def _take_tile(self, asked: Asked) -> None:
+        """Take `tile` and `p_flip`, which most kinds do not have."""
+        if asked.tile is not None or asked.p_flip is not None:
+            raise ValueError('tile and p_flip are for update="few-cluster" only')
+
+    def __call__(self, number: int, record: Any = None) -> None:
+        """Make the update of this number, and measure into a record unless that is None."""
+        self._change(number, record)
+        model = self._model
+        model._words, model._new_words, model.updates = model._new_words, model._words, number
+
+    @abstractmethod
+    def _change(self, number: int, record: Any) -> None:
+        """Write the new spins of the update of this number, and measure the old ones."""
+
+    def read(self, records: NDArray[np.int64]) -> Measurements:
+        """Return what was measured, of records of shape (rows, replicas, fields)."""
+        model, measured = self._model, (self._clusters, self._bonds_measured, self._wrapping)
+        return Measurements(model._as_series(records), model.lattice, model.coupling, *measured)
+
+    @property
+    def _bonds_measured(self) -> bool:
+        return self._clusters or self._wrapping
+
+
+class SwendsenWang(PottsUpdate):
+    """Each cluster takes a new state, any of q."""
+
+    name = "swendsen-wang"
+    _seeds: Seeds | None = None
+
+    def __init__(self, model: Potts, asked: Asked) -> None:
+        super().__init__(model, asked)
+        self._probabilities = model._bond_probabilities()
+
+    def _change(self, number: int, record: Any) -> None:
+        model = self._model
+        measures = (False, False) if record is None else (self._clusters, self._wrapping)
+        of_clusters = self._probabilities, self._seeds, record, *measures
+        model._engine.update(model._words, model._new_words, number, *of_clusters)
+
+    @property
+    def _bonds_measured(self) -> bool:
+        return self._seeds is None or super()._bonds_measured
+
+
+class Wolff(SwendsenWang):
+    """The cluster of one site, which is drawn, takes another state."""
+
+    name = "wolff"
+
+    def _take_tile(self, asked: Asked) -> None:
+        super()._take_tile(asked)
+        self._seeds = Seeds(self._model.lattice.shape, CERTAIN)
+
+
+class FewCluster(SwendsenWang):
+    """The clusters of one drawn site in each tile take another state, each with `p_flip`."""
+
+    name = "few-cluster"
+
+    def _take_tile(self, asked: Asked) -> None:
+        if asked.tile is None or asked.p_flip is None:
+            raise ValueError('update="few-cluster" needs tile and p_flip')
+        tile = _check_tile(asked.tile, self._model.lattice.shape)
+        self._seeds = Seeds(tile, as_fixed_point(_check_p_flip(asked.p_flip)))
+        self.options |= {"tile": list(tile), "p_flip": float(asked.p_flip)}
+
+
+class Metropolis(PottsUpdate):
+    """Each site in turn is offered another state."""
+
+    name = "metropolis"
+
+    def __init__(self, model: Potts, asked: Asked) -> None:
+        super().__init__(model, asked)
+        if asked.clusters or asked.wrapping:
+            name = "clusters" if asked.clusters else "wrapping"
+            raise ValueError(f"{name}=True is not for Metropolis updates, which have none")
+        table = acceptances(model._betas, model.coupling, model.lattice)
+        self._acceptance = model._engine.xp.asarray(table)
+
+    def _change(self, number: int, record: Any) -> None:
+        model = self._model
+        model._engine.metropolis(model._words, model._new_words, number, self._acceptance, record)
+
+
+KINDS: dict[str, type[PottsUpdate]] = {
+    kind.name: kind for kind in (SwendsenWang, Wolff, FewCluster, Metropolis)
+}
+UPDATES = tuple(KINDS)
+
+
+def _check_tile(tile: int | Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
+    given = as_tuple(tile, len(shape))
+    edges = tuple(check_range("tile", edge, 1, MOST_SITES) for edge in given)
+    if len(edges) != len(shape) or any(n % edge for n, edge in zip(shape, edges, strict=True)):
+        raise ValueError(f"tile={shown(tile)} must divide the lattice, which has shape {shape}")
+    return edges
+
+
+def _check_p_flip(p_flip: Any) -> float:
+    value = as_number("p_flip", p_flip)
+    if not 0 < value < 1:
+        raise ValueError(f"p_flip={shown(p_flip)} must be above 0 and below 1")
+    if as_fixed_point(value) == 0:
+        raise ValueError(f"p_flip={shown(p_flip)} must be 2**-64 or more; no cluster would flip")
+    return value
