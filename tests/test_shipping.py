@@ -19,6 +19,7 @@ PAGES = [
     *ROOT.glob("benchmarks/*.md"),
     *ROOT.glob("tests/**/*.md"),
     *ROOT.glob("src/**/*.md"),
+    *ROOT.glob("docs/*.md"),
     *ROOT.glob("docs/*.rst"),
 ]
 MOST_BYTES = 1 << 20
