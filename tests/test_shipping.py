@@ -18,6 +18,7 @@ PAGES = [
     *ROOT.glob("tests/**/*.md"),
     *ROOT.glob("src/**/*.md"),
     *ROOT.glob("reproductions/*.md"),
+    *ROOT.glob("docs/*.md"),
     *ROOT.glob("docs/*.rst"),
 ]
 MOST_BYTES = 1 << 20

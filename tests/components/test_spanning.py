@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp import _arrays
+from conncomp.grid import labelling, percolation
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -62,3 +66,14 @@ def test_errors():
         conncomp.percolates(np.ones((2, 2)), 2)
     with pytest.raises(TypeError, match="axis"):
         conncomp.percolates(np.ones((2, 2)), 0.5)
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+def test_percolates_where_the_image_lies(monkeypatch):
+    cupy = place_on_host(monkeypatch, _arrays, [labelling, percolation])
+    random = np.random.default_rng(0)
+    for image in (random.random((2, 9, 7)) < 0.4, np.zeros((3, 4), bool), np.eye(5, dtype=bool)):
+        for axis in range(image.ndim):
+            expected = conncomp.percolates(image, axis)
+            assert conncomp.percolates(cupy.asarray(image), axis) is expected
+            assert conncomp.percolates(image, axis, device="cuda") is expected
