@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._arguments import as_number, check_range, shown
+from conncomp.kernels.lattice import Lattice
 from conncomp.models._arguments import MOST_SITES, as_tuple
 from conncomp.models._probabilities import CERTAIN, as_fixed_point
 from conncomp.models._wrapping import check_wrapping
 from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
-
-if TYPE_CHECKING:
-    from conncomp.models.potts.model import Potts
 
 
 class Seeds(NamedTuple):
@@ -44,12 +42,28 @@ class Asked(NamedTuple):
     wrapping: bool
 
 
+class Spins(Protocol):
+    """What an update has to do with of a `Potts`."""
+
+    lattice: Lattice
+    coupling: float
+    replicas: int
+    updates: int
+    _engine: Any
+    _betas: NDArray[np.float64]
+    _words: Any
+    _new_words: Any
+
+    def _bond_probabilities(self) -> Any: ...
+    def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]: ...
+
+
 class PottsUpdate(ABC):
     """An update that writes new spins beside the old ones, which it measures.
 
     Parameters
     ----------
-    model : Potts
+    model : Spins
     asked : Asked
 
     Attributes
@@ -60,7 +74,7 @@ class PottsUpdate(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, model: Potts, asked: Asked) -> None:
+    def __init__(self, model: Spins, asked: Asked) -> None:
         self._model, self._clusters, self._wrapping = model, asked.clusters, asked.wrapping
         self.options: dict[str, Any] = {
             "update": self.name,
@@ -102,7 +116,7 @@ class SwendsenWang(PottsUpdate):
     name = "swendsen-wang"
     _seeds: Seeds | None = None
 
-    def __init__(self, model: Potts, asked: Asked) -> None:
+    def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
         self._probabilities = model._bond_probabilities()
 
@@ -145,7 +159,7 @@ class Metropolis(PottsUpdate):
 
     name = "metropolis"
 
-    def __init__(self, model: Potts, asked: Asked) -> None:
+    def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
         if asked.clusters or asked.wrapping:
             name = "clusters" if asked.clusters else "wrapping"
