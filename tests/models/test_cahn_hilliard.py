@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import conncomp
+from conncomp.kernels.field import OUTSIDE
 from conncomp.models import CahnHilliard, simulate
-from conncomp.models.cahn_hilliard.measurements import OUTSIDE
 from conncomp.models.protocol import CONTRACT, State
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 from models.alarms import FALSE_ALARM

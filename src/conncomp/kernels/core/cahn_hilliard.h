@@ -33,7 +33,7 @@ constexpr int kFieldAxes = 3, kQuad = 4;
 
 constexpr Purpose kFieldStart = Purpose(32), kFaceFlux = Purpose(33);
 
-// Laid out as in kernels/fields.py.
+// Laid out as in kernels/field.py.
 struct FieldShape {
   int64_t layers, rows, columns;  // of a layer, and of a row; two axes have a row a layer
 
@@ -71,7 +71,7 @@ CONNCOMP_ANYWHERE inline int32_t odd_integer(Bits32 word) { return (int32_t(word
 
 // ---------------------------------------------------------------------------------------- measurements
 
-// The first fields of a record: see models/cahn_hilliard/measurements.py.
+// The first fields of a record: see kernels/field.py.
 enum FieldEntry { kOutside, kValueWhole, kValueParts, kEnergyWhole, kEnergyParts, kFaces, kFieldEntries };
 // Those that follow have a number for each phase, what is above the threshold being the first one; after the
 // last come the classes of sizes of the first phase, and as many of the second one.

@@ -8,7 +8,7 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp.grid import label
-from conncomp.kernels.fields import FieldLattice
+from conncomp.kernels.field import FieldLattice
 from conncomp.models._arguments import Drawn
 from conncomp.models.cahn_hilliard.domains import count_domains
 

@@ -15,7 +15,7 @@ from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import domains
 from conncomp.kernels.cuda.models.cahn_hilliard import FieldKernels
-from conncomp.kernels.fields import FieldLattice
+from conncomp.kernels.field import FieldLattice
 from conncomp.kernels.links import equal_values, values_above
 from conncomp.models._arguments import Drawn
 from conncomp.models._memory import check_room

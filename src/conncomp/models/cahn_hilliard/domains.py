@@ -8,14 +8,14 @@ import numpy as np
 
 from conncomp.components import component_sizes
 from conncomp.grid import label
-from conncomp.kernels.fields import FieldLattice
-from conncomp.models.cahn_hilliard.measurements import (
+from conncomp.kernels.field import (
     CELLS,
     COMPONENTS,
     HISTOGRAM,
     LARGEST,
     PHASES,
     SQUARES,
+    FieldLattice,
 )
 
 

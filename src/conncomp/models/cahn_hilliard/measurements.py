@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.kernels.fields import FieldLattice
-
-# Where a record, of int64, has what. Entries before COMPONENTS are ``FieldEntry`` of
-# ``core/cahn_hilliard.h``. From there on is a number for what is above the threshold and one for
-# what is not, and in the end the bins of both.
-OUTSIDE, VALUE, ENERGY, FACES = 0, 1, 3, 5
-COMPONENTS, LARGEST, CELLS, SQUARES, HISTOGRAM = 6, 8, 10, 12, 14
-PHASES = 2
-
-
-def record_length(lattice: FieldLattice) -> int:
-    """Return how many integers a record has."""
-    return HISTOGRAM + PHASES * lattice.bins
+from conncomp.kernels.field import (
+    CELLS,
+    COMPONENTS,
+    ENERGY,
+    FACES,
+    HISTOGRAM,
+    LARGEST,
+    PHASES,
+    SQUARES,
+    VALUE,
+    FieldLattice,
+)
 
 
 @dataclass(frozen=True)

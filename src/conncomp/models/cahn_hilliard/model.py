@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arguments import check_choice, check_range, shown
 from conncomp._arrays import placed
-from conncomp.kernels.fields import FieldLattice
+from conncomp.kernels.field import OUTSIDE, FieldLattice
 from conncomp.models._arguments import (
     check_finite,
     check_not_negative,
@@ -20,11 +20,7 @@ from conncomp.models._arguments import (
 )
 from conncomp.models._memory import room_for
 from conncomp.models.base import Simulated, Step
-from conncomp.models.cahn_hilliard.measurements import (
-    OUTSIDE,
-    DomainMeasurements,
-    record_length,
-)
+from conncomp.models.cahn_hilliard.measurements import DomainMeasurements
 from conncomp.models.cahn_hilliard.physics import Physics
 from conncomp.models.protocol import Update
 
@@ -370,7 +366,7 @@ class CahnHilliard(Simulated[DomainMeasurements]):
 
     @property
     def _record_length(self) -> int:
-        return record_length(self.lattice)
+        return self.lattice.record_length
 
     def _measure(self, record: Any, threshold: float = 0.0) -> None:
         physics, unit = self._physics, 2.0**self.lattice.part_bits

@@ -43,19 +43,18 @@ class Asked(NamedTuple):
 
 
 class Spins(Protocol):
-    """What an update changes, and what it goes by: a `Potts` model, as this file sees it."""
+    """What an update has to do with of a `Potts`."""
 
     lattice: Lattice
     coupling: float
     replicas: int
     updates: int
-    _betas: NDArray[np.float64]
     _engine: Any
+    _betas: NDArray[np.float64]
     _words: Any
     _new_words: Any
 
     def _bond_probabilities(self) -> Any: ...
-
     def _as_series(self, records: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch
-from conncomp.kernels.fields import FIELD_SHAPE, FieldLattice
+from conncomp.kernels.field import FIELD_SHAPE, FieldLattice
 
 FILE = "cuda/models/cahn_hilliard.cuh"
 LINE_THREADS, PLANE_THREADS = 128, 256

@@ -1,4 +1,4 @@
-"""The torus of cells that a field lives on, and what is summed of its values."""
+"""The lattice of a field, and where its records have what: see ``kernels/core/cahn_hilliard.h``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-# ``FieldShape`` of ``core/cahn_hilliard.h``.
-FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
+# Where a record, of int64, has what. Entries before COMPONENTS are ``FieldEntry`` of
+# ``core/cahn_hilliard.h``. From there on is a number for what is above the threshold and one for
+# what is not, and in the end the bins of both.
+OUTSIDE, VALUE, ENERGY, FACES = 0, 1, 3, 5
+COMPONENTS, LARGEST, CELLS, SQUARES, HISTOGRAM = 6, 8, 10, 12, 14
+PHASES = 2
+
 # What sums of whole numbers and of parts of one have room for.
 SUM_BITS = 62
+
+# ``FieldShape``.
+FIELD_SHAPE = np.dtype([("layers", "i8"), ("rows", "i8"), ("columns", "i8")])
 
 
 class FieldLattice(NamedTuple):
@@ -46,6 +54,11 @@ class FieldLattice(NamedTuple):
     def bins(self) -> int:
         """How many powers of two are sizes of components, from 1 on."""
         return self.cells.bit_length()
+
+    @property
+    def record_length(self) -> int:
+        """How many integers a record has."""
+        return HISTOGRAM + PHASES * self.bins
 
     @property
     def part_bits(self) -> int:
