@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import html
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from papers_page import list_table
 
 import conncomp
@@ -807,10 +810,22 @@ def _write(app: Any) -> None:
         (folder / f"{name}.inc").write_text("\n".join(_table(library, rows)) + "\n")
 
 
+def _let_calls_break(app: Any, doctree: nodes.document, docname: str) -> None:
+    """Let browsers break the calls of tables after dots and brackets, and not within a name."""
+    if app.builder.format != "html":
+        return
+    tables = [table for table in doctree.findall(nodes.table) if "calls" in table["classes"]]
+    for literal in [literal for table in tables for literal in table.findall(nodes.literal)]:
+        call = re.sub(r"(?<=[.(\[])(?=\w)", "<wbr>", html.escape(literal.astext()))
+        marked = f'<code class="docutils literal notranslate">{call}</code>'
+        literal.replace_self(nodes.raw("", marked, format="html"))
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Let Sphinx write the tables before it reads the page, and lines break within calls."""
     if "_static" not in app.config.html_static_path:
         app.config.html_static_path.append("_static")
     app.add_css_file("calls.css")
     app.connect("builder-inited", _write)
+    app.connect("doctree-resolved", _let_calls_break)
     return {"parallel_read_safe": True}

@@ -22,6 +22,7 @@ release = importlib.metadata.version("conncomp")
 
 extensions = [
     "coming_from",
+    "command_line_page",
     "figures",
     "gpu_pages",
     "myst_parser",
@@ -59,12 +60,17 @@ intersphinx_mapping = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "conncomp"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_copy_source = False
 html_sidebars = {"**": ["navigation"]}
 html_theme_options = {
-    "logo": {"text": "conncomp"},
+    "logo": {
+        "text": "conncomp",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+    },
     "navbar_center": [],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],

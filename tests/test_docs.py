@@ -12,6 +12,7 @@ from pages import PAGES, ROOT, blocks
 
 sys.path.append(str(ROOT / "docs"))
 
+import command_line_page
 import public_api
 
 LISTED = re.compile(r"^   ([\w.]+)$", re.MULTILINE)
@@ -75,6 +76,21 @@ def test_tables_of_formats():
     for kind in reading.FORMATS:
         assert f"\n        {kind}\n" in conncomp.Graph.read.__doc__
         assert f"``{kind}``" in PAGES["docs/graphs.rst"]
+
+
+@pytest.mark.parametrize("words", ["label", "cluster", "bench grid", "simulate potts"])
+def test_command_line_has_every_option(words):
+    """The page has the options that `--help` prints."""
+    command = [sys.executable, "-m", "conncomp", *words.split(), "--help"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", printed, re.M)) - {"--help"}
+    [section] = [
+        "\n".join(command_line_page.section(context))
+        for context in command_line_page.commands()
+        if context.command_path == f"conncomp {words}"
+    ]
+    assert len(options) > 5
+    assert options == set(re.findall(r"``(?:-\w, )?(--[\w-]+)[^`]*``$", section, re.M))
 
 
 INCLUDE = re.compile(r"^\.\. include:: (\S+)\n((?:   .*\n)+)", re.MULTILINE)
