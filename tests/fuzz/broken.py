@@ -321,13 +321,17 @@ BREAKAGES = {
 
 @contextlib.contextmanager
 def installed(owner, name, replacement):
-    """Put the replacement in the place of a function."""
-    before = owner.__dict__[name]
+    """Put the replacement in the place of a function, which may be one that the owner inherits."""
+    inherited = name not in vars(owner)
+    before = None if inherited else vars(owner)[name]
     setattr(owner, name, replacement)
     try:
         yield
     finally:
-        setattr(owner, name, before)
+        if inherited:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
 
 
 def notices(target, breakage):

@@ -42,7 +42,8 @@ def compile_kernels(text, names, options):
         check(nvrtc.nvrtcAddNameExpression(program, f"conncomp::{name}".encode()))
     encoded = [option.encode() for option in options]
     (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
-    log = b" " * check(nvrtc.nvrtcGetProgramLogSize(program))
+    # The compiler writes into it, and of one byte Python has a single object for all who use it.
+    log = b" " * (1 + check(nvrtc.nvrtcGetProgramLogSize(program)))
     check(nvrtc.nvrtcGetProgramLog(program, log))
     nvrtc.nvrtcDestroyProgram(program)
     text = log.rstrip(b"\0 ").decode()

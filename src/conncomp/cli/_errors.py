@@ -35,6 +35,7 @@ class OneLineErrors(click.Command):
             text = in_options(_reason(error), _chosen(self, words), words)
             click.echo(f"conncomp: {printable(text)}", err=True)
             status = 2
+            _forget_output()
         raise SystemExit(status)
 
     def invoke(self, context: click.Context) -> Any:
@@ -59,6 +60,16 @@ def to_output() -> Iterator[None]:
         raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _forget_output() -> None:
+    """Drop what standard output has no room for: else Python, as it ends, fails by it once more."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _chosen(command: click.Command, words: Sequence[str]) -> click.Command:
