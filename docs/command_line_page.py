@@ -13,8 +13,12 @@ from papers_page import list_table
 from conncomp.cli._command import command
 from conncomp.cli._later import Later
 
-# Other words in backticks are names of Python, which Sphinx would look for.
-BACKTICKS = re.compile(r"`+([^`]+)`+")
+# What is code in a help text, by backticks, as an option or in quotes; and what would be markup.
+MARKED = re.compile(
+    r"`+(?P<code>[^`]+)`+"
+    r"|(?P<literal>(?<![\w-])--[a-z][\w-]*|(?<!\w)'[^' ]+')"
+    r"|(?P<markup>[\\*_|<>])"
+)
 
 
 def commands() -> Iterator[click.Context]:
@@ -67,11 +71,14 @@ def _row(record: tuple[str, str]) -> tuple[str, str]:
 
 
 def _plain(words: str) -> str:
-    """Return words in which nothing is markup but code in backticks."""
-    parts = BACKTICKS.split(" ".join(words.split()))
-    escaped = [re.sub(r"([\\*_|<>])", r"\\\1", part) for part in parts[::2]]
-    code = [f"``{part}``" for part in parts[1::2]]
-    return "".join(part for pair in zip(escaped, [*code, ""], strict=True) for part in pair)
+    """Return a help text in which code is code, and nothing else is markup."""
+    return MARKED.sub(_marked, " ".join(words.split()))
+
+
+def _marked(match: re.Match[str]) -> str:
+    if match["markup"]:
+        return "\\" + match["markup"]
+    return f"``{match['code'] or match['literal']}``"
 
 
 def _write(app: Any) -> None:
