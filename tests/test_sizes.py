@@ -1,0 +1,116 @@
+"""How large files and functions of the package are, and how much functions are told.
+
+What is larger is listed with a reason, and what no longer is must leave the list.
+"""
+
+import ast
+import io
+import tokenize
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "src/conncomp"
+MOST_OF_FILE, MOST_OF_FUNCTION, MOST_PARAMETERS = 400, 60, 8
+
+LONG_FILES = {
+    "cli/label.py": "a function for each stage of the command, with a table of options",
+    "graph/reading.py": "eight formats of graphs, a function or two each",
+    "tables/files.py": "three formats of pairs, and what reads them ahead",
+}
+LONG_FUNCTIONS = {
+    "cli/bench.py _options": "a table of options",
+}
+USERS, COMMAND, OPTIONS = "users name what they ask for", "options of a command", "of an algorithm"
+MANY_PARAMETERS = {
+    "_arrays.py __init__": "all that decides where labels go",
+    "bench/runner.py measure": "all that a result depends on",
+    "bench/runner.py measure_input": "all that a row depends on",
+    "cli/bench.py _bench": COMMAND,
+    "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
+    "cli/simulate/potts.py potts": COMMAND,
+    "generate/networks.py rmat": USERS,
+    "graph/labelling.py connected_components": USERS,
+    "graph/papers.py fill_by_ecl": OPTIONS,
+    "grid/bonds.py label_bonds": USERS,
+    "grid/labelling.py label": USERS,
+    "grid/scans.py fill_by_tiles": OPTIONS,
+    "grid/wrapping.py component_wrapping": USERS,
+    "kernels/cuda/components/contacts.py find_contacts": "columns of a table, an array each",
+    "kernels/cuda/components/intensities.py measure_intensities": "columns of a table, likewise",
+    "models/cahn_hilliard/model.py __init__": USERS,
+    "models/kawasaki/model.py __init__": USERS,
+    "models/percolation/model.py __init__": USERS,
+    "models/potts/model.py __init__": USERS,
+    "models/simulation.py simulate": USERS,
+    "tables/pairs.py cluster_pairs": USERS,
+    "tables/quality.py cluster_quality": USERS,
+}
+
+LAYOUT = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def code_lines(text):
+    """Return the numbers of the lines that have code: neither comments alone nor docstrings."""
+    lines = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in LAYOUT:
+            lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return lines
+
+
+def parameters_of(function):
+    given = function.args
+    names = [argument.arg for argument in given.posonlyargs + given.args + given.kwonlyargs]
+    return [name for name in names if name not in ("self", "cls")]
+
+
+def measured(package):
+    """Yield each file and function of a package, with its lines of code and its parameters."""
+    for path in sorted(package.rglob("*.py")):
+        text, file = path.read_text(), str(path.relative_to(package))
+        lines = code_lines(text)
+        yield file, len(lines), None
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                span = range(node.body[0].lineno, node.end_lineno + 1)
+                yield f"{file} {node.name}", len(lines & set(span)), parameters_of(node)
+
+
+SIZES = list(measured(PACKAGE))
+
+
+def test_files():
+    long = {name for name, lines, told in SIZES if told is None and lines > MOST_OF_FILE}
+    assert long == set(LONG_FILES)
+
+
+def test_functions():
+    long = {name for name, lines, told in SIZES if told is not None and lines > MOST_OF_FUNCTION}
+    assert long == set(LONG_FUNCTIONS)
+
+
+def test_parameters():
+    assert {name for name, _, told in SIZES if len(told or ()) > MOST_PARAMETERS} == set(
+        MANY_PARAMETERS
+    )
+
+
+def test_comments_and_docstrings_are_not_counted(tmp_path):
+    text = """'A module.'
+
+# Why.
+def f(a, *, b):
+    'Do.'
+
+    return (
+        a + b
+    )
+"""
+    (tmp_path / "m.py").write_text(text)
+    assert list(measured(tmp_path)) == [("m.py", 4, None), ("m.py f", 3, ["a", "b"])]
