@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,6 +29,4 @@ def run(module: str, name: str, program: str) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal cannot show
-    # tifffile tells what it makes of damaged files in lines of its own.
-    logging.getLogger("tifffile").addHandler(logging.NullHandler())
     command(prog_name=program)
