@@ -3,7 +3,7 @@
 import numpy as np
 
 from conncomp.grid._values import describe_values
-from conncomp.grid.bonds import _describe_bonds
+from conncomp.grid.bonds import describe_bonds as sites_and_links
 from conncomp.grid.labelling import Request
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -32,7 +32,7 @@ def describe(
 
 def describe_bonds(bonds, periodic=False, batch_axes=0):
     """Return an `Image` of lattices, whose bonds are given as to `label_bonds`."""
-    sites, links = _describe_bonds(bonds, batch_axes)
+    sites, links = sites_and_links(bonds, batch_axes)
     closed = tuple(wrapping_axes(sites.ndim - batch_axes, periodic))
     return Image(sites, links, Neighbourhood(1, None, closed), batch_axes)
 

@@ -487,54 +487,46 @@ class Output:
         xp: Any = np,
         largest_index: int = 0,
     ) -> None:
-        self._smallest = isinstance(dtype, str) and dtype == "smallest"
-        self._lowest = lowest
-        self._xp = xp
-        wanted = None if dtype is None or self._smallest else _as_dtype(dtype)
-        self._out = placed = None
-        if out is not None:
-            if self._smallest:
-                raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
-            placed = _check_output(out, shape, wanted, inputs, xp)
-            wanted, self._out = placed.dtype, out
+        self._xp, self._lowest, self._out = xp, lowest, out
+        smallest = isinstance(dtype, str) and dtype == "smallest"
+        if smallest and out is not None:
+            raise ValueError("dtype='smallest' and out, which has a dtype, exclude each other")
+        wanted = None if dtype is None or smallest else _as_dtype(dtype)
+        self._copy = None if out is None else _check_output(out, shape, wanted, inputs, xp)
+        if self._copy is not None:
+            wanted = self._copy.dtype
         if wanted is not None:
             _check_label_type(wanted, "dtype" if out is None else "out", largest, lowest)
-        self._wanted = wanted
-        by_size = wanted is None or wanted not in INDEX_TYPES
-        native = INDEX_TYPES[largest > INT32_MAX] if by_size else wanted
-        filled = INDEX_TYPES[1] if largest_index > INT32_MAX else native
-        if placed is not None and not private and placed.dtype == filled:
-            self.labels = placed
-        else:
-            self.labels = new_array(xp, shape, filled)
-        self._native = native
-        self._copy = placed
+        by_size = INDEX_TYPES[largest > INT32_MAX]
+        # None for the smallest type that the labels fit into.
+        self._dtype = None if smallest else by_size if wanted is None else wanted
+        filled = by_size if self._dtype not in INDEX_TYPES else self._dtype
+        if largest_index > INT32_MAX:
+            filled = INDEX_TYPES[1]
+        in_place = self._copy is not None and not private and self._copy.dtype == filled
+        self.labels: Any = self._copy if in_place else new_array(xp, shape, filled)
 
     def finish(self) -> Any:
         """Return the labels as the user wants them, once `labels` is filled."""
-        if not self._smallest and (self._wanted is None or self._wanted in INDEX_TYPES):
-            if self._copy is None:
-                narrow = self.labels.dtype != self._native
-                return self._fill_new(self._native) if narrow else self.labels
-            if self._copy is not self.labels:
-                self._fill(self._copy)
-            return self._out
+        dtype = self._dtype if self._dtype in INDEX_TYPES else self._type_that_fits()
+        if self._copy is None:
+            fits = self.labels.dtype == dtype
+            return self.labels if fits else self._fill(self._xp.empty(self.labels.shape, dtype))
+        if self._copy is not self.labels:
+            self._fill(self._copy)
+        return self._out
+
+    def _type_that_fits(self) -> np.dtype[Any]:
+        """Return the type that is wanted, or the smallest; raise if the labels do not fit."""
         largest = max(extremes(self.labels)[1], 0) if self.labels.size else 0
         smallest = np.min_scalar_type(largest if self._lowest == 0 else -largest - 1)
-        wanted = smallest if self._wanted is None else self._wanted
+        wanted = smallest if self._dtype is None else self._dtype
         if largest > np.iinfo(wanted).max:
             name = "dtype" if self._out is None else "out"
             raise ValueError(
                 f"{name} is {wanted}, too small for labels up to {largest}; use {smallest}"
             )
-        if self._copy is None:
-            return self._fill_new(wanted)
-        self._fill(self._copy)
-        return self._out
-
-    def _fill_new(self, dtype: Any) -> Any:
-        """Return the labels as a new array."""
-        return self._fill(self._xp.empty(self.labels.shape, dtype))
+        return wanted
 
     def _fill(self, out: Any) -> Any:
         """Copy the labels to `out`, and return that."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp.grid import array
 from conncomp.grid import wrapping as module
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.seams import LATTICE, MOST_CLOSED
@@ -20,9 +21,10 @@ DEVICES = ["cpu", pytest.param("host", marks=pytest.mark.skipif(not AVAILABLE, r
 def wrapping_on(request, monkeypatch):
     """Return `component_wrapping` and `cluster_wrapping` on the CPU, or by kernels for a GPU."""
     if request.param == "host":
-        monkeypatch.setattr(module, "current_gpu", lambda: HostGpu(multiprocessors=1))
+        for user in (array, module):
+            monkeypatch.setattr(user, "current_gpu", lambda: HostGpu(multiprocessors=1))
         monkeypatch.setattr(module, "choose_device", lambda *arguments: "cuda")
-        monkeypatch.setattr(module, "move_to_gpu", lambda xp, array: array)
+        monkeypatch.setattr(array, "move_to_gpu", lambda xp, array: array)
         monkeypatch.setattr(module, "move_from_gpu", lambda array: array)
     return conncomp.component_wrapping, conncomp.cluster_wrapping
 

@@ -78,6 +78,7 @@ constexpr const char* kProcessName = "conncomp.Process";
 
 // Each adds the functions and classes of the file of its name; module.cpp calls it, or registers.cpp.
 void define_arrays(nb::module_& m);
+void define_link_rules(nb::module_& m);
 void define_grid(nb::module_& m);
 void define_grid_papers(nb::module_& m);
 void define_windings(nb::module_& m);

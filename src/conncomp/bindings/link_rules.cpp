@@ -3,7 +3,11 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "core/half.h"
 #include "core/links.h"
@@ -21,43 +25,59 @@ Distance<T> distance_of(nb::handle limit, bool is_signed) {
 }
 
 template <class T>
-std::unique_ptr<LinkWords> words_of_values(const std::string& name,
-                                           const std::optional<nb::bytes>& background_bytes, nb::handle limit,
-                                           bool is_signed) {
-  Background<T> background{T(), background_bytes.has_value()};
-  if (background_bytes) std::memcpy(&background.value, background_bytes->c_str(), sizeof(T));
-  if (name == "equal") return std::make_unique<RuleWords<Equal<T>>>(Equal<T>{background});
-  if (name == "within")
-    return std::make_unique<RuleWords<Within<T>>>(Within<T>{background, distance_of<T>(limit, is_signed)});
-  throw nb::value_error(("no link rule " + name).c_str());
+Background<T> background_of(const std::optional<nb::bytes>& bytes) {
+  Background<T> background{T(), bytes.has_value()};
+  if (bytes) std::memcpy(&background.value, bytes->c_str(), sizeof(T));
+  return background;
 }
 
-std::unique_ptr<LinkWords> words_of_bonds(const std::vector<std::pair<int64_t, int>>& bonds) {
+// Calls a function with a value of the type that a kernel knows by this name.
+template <class Function>
+LinkRule with_value_type(const std::string& name, Function&& function) {
+  if (name == "u1") return function(uint8_t());
+  if (name == "u2") return function(uint16_t());
+  if (name == "u4") return function(uint32_t());
+  if (name == "u8") return function(uint64_t());
+  if (name == "f2") return function(Half());
+  if (name == "f4") return function(float());
+  if (name == "f8") return function(double());
+  throw nb::value_error(("no kernel for values of type " + name).c_str());
+}
+
+LinkRule equal(const std::string& value_type, std::optional<nb::bytes> background) {
+  return with_value_type(value_type, [&]<class T>(T) {
+    return LinkRule{std::make_unique<RuleWords<Equal<T>>>(Equal<T>{background_of<T>(background)})};
+  });
+}
+
+LinkRule within(const std::string& value_type, std::optional<nb::bytes> background, nb::handle limit,
+                bool is_signed) {
+  return with_value_type(value_type, [&]<class T>(T) {
+    const Within<T> rule{background_of<T>(background), distance_of<T>(limit, is_signed)};
+    return LinkRule{std::make_unique<RuleWords<Within<T>>>(rule)};
+  });
+}
+
+// The axes are counted from the last one of the grid.
+LinkRule bonds(const std::vector<std::pair<int64_t, int>>& planes) {
   Bonds rule{};
-  if (bonds.size() > Bonds::kMostAxes) throw nb::value_error("bonds are along too many axes");
-  for (size_t k = 0; k < bonds.size(); ++k) {
-    rule.plane[k] = bonds[k].first;
-    rule.mask[k] = uint8_t(bonds[k].second);
+  if (planes.size() > Bonds::kMostAxes) throw nb::value_error("bonds are along too many axes");
+  for (size_t k = 0; k < planes.size(); ++k) {
+    rule.plane[k] = planes[k].first;
+    rule.mask[k] = uint8_t(planes[k].second);
   }
-  return std::make_unique<RuleWords<Bonds>>(rule);
+  return {std::make_unique<RuleWords<Bonds>>(rule)};
 }
 
 }  // namespace
 
-std::unique_ptr<LinkWords> link_words(const std::string& name, const std::string& value_type,
-                                      const std::optional<nb::bytes>& background_bytes, nb::handle limit,
-                                      bool is_signed, const std::vector<std::pair<int64_t, int>>& bonds) {
-  if (name == "bonds") return words_of_bonds(bonds);
-  const auto of = [&]<class T>(T) { return words_of_values<T>(name, background_bytes, limit, is_signed); };
-  // How neighbouring values are told apart: the name of a kernel's value type.
-  if (value_type == "u1") return of(uint8_t());
-  if (value_type == "u2") return of(uint16_t());
-  if (value_type == "u4") return of(uint32_t());
-  if (value_type == "u8") return of(uint64_t());
-  if (value_type == "f2") return of(Half());
-  if (value_type == "f4") return of(float());
-  if (value_type == "f8") return of(double());
-  throw nb::value_error(("no kernel for values of type " + value_type).c_str());
+// The arguments are those of Links in links.py.
+void define_link_rules(nb::module_& m) {
+  nb::class_<LinkRule>(m, "LinkRule")
+      .def_static("equal", &equal, nb::arg("value_type"), nb::arg("background").none())
+      .def_static("within", &within, nb::arg("value_type"), nb::arg("background").none(), nb::arg("limit"),
+                  nb::arg("is_signed"))
+      .def_static("bonds", &bonds, nb::arg("planes"));
 }
 
 }  // namespace conncomp

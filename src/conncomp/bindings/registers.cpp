@@ -5,6 +5,7 @@
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
   check_interpreter();
+  define_link_rules(m);
   define_grid(m);
   define_grid_papers(m);
   define_windings(m);

@@ -1,9 +1,5 @@
 // How components of arrays wrap around closed axes.
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "bindings/bindings.h"
 #include "bindings/link_rules.h"
@@ -15,11 +11,9 @@ namespace conncomp {
 
 namespace {
 
-// The link rule is as for link_words; `seams` and `boxes` are as in seams.py, the others are of SeamTables.
+// `seams` and `boxes` are as in seams.py, the others are of SeamTables.
 template <class Index>
-void windings_of_array(uintptr_t data, const std::string& rule, const std::string& value_type,
-                       std::optional<nb::bytes> background_bytes, nb::handle limit, bool is_signed,
-                       const std::vector<std::pair<int64_t, int>>& bonds, Vector<const int64_t> seams,
+void windings_of_array(uintptr_t data, const LinkRule& links, Vector<const int64_t> seams,
                        Vector<const int64_t> boxes, Vector<int64_t> key, Vector<int32_t> link,
                        Vector<int32_t> hook, Vector<int32_t> lattice_of, Vector<int64_t> lattices,
                        Vector<int32_t> count, Vector<int64_t> smallest, Vector<const Index> labels) {
@@ -30,13 +24,12 @@ void windings_of_array(uintptr_t data, const std::string& rule, const std::strin
       {lattice_of.data(), reinterpret_cast<WindingLattice*>(lattices.data()), count.data()},
       smallest.data(),
       nullptr};
-  const auto links = link_words(rule, value_type, background_bytes, limit, is_signed, bonds);
   SeamArray<ElementLinks, Index> array{*reinterpret_cast<const Seams*>(seams.data()),
                                        reinterpret_cast<const SeamBox*>(boxes.data()),
-                                       {*links},
+                                       {*links.words},
                                        reinterpret_cast<const char*>(data),
                                        labels.data()};
-  array.seams.item_stride *= links->value_bytes;
+  array.seams.item_stride *= links.words->value_bytes;
   without_gil([&] { find_windings(array, windings); });
 }
 

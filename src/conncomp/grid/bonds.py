@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 from numpy.typing import ArrayLike, DTypeLike
 
@@ -12,7 +11,8 @@ from conncomp._arguments import as_bool
 from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
-from conncomp.grid.labelling import Labels, Numbering, Problem, Request, Source, label_problem
+from conncomp.grid.array import Array, placed_on, stream_of
+from conncomp.grid.labelling import LabelChoices, Labels, Numbering, Request, label_array
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, joined_by_bonds
 
@@ -25,32 +25,18 @@ def label_bonds(
     bonds: ArrayLike,
     *,
     return_num: Literal[False] = False,
-    periodic: bool | Sequence[bool] = False,
     batch_axes: int = 0,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[LabelChoices],
 ) -> Labels: ...
 
 
 @overload
-def label_bonds(
+def label_bonds(  # type: ignore[overload-overlap]  # 0 is an int, too
     bonds: ArrayLike,
     *,
     return_num: Literal[True],
-    periodic: bool | Sequence[bool] = False,
     batch_axes: Literal[0] = 0,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[LabelChoices],
 ) -> tuple[Labels, int]: ...
 
 
@@ -59,15 +45,8 @@ def label_bonds(
     bonds: ArrayLike,
     *,
     return_num: Literal[True],
-    periodic: bool | Sequence[bool] = False,
     batch_axes: int,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[LabelChoices],
 ) -> tuple[Labels, Labels]: ...
 
 
@@ -164,17 +143,20 @@ def label_bonds(
         workspace,
         options,
     )
-    on_device = request.device == "cuda"  # where `Image` wants it
-    problem = problem_of_bonds(bonds, periodic, batch_axes, even_items=on_device)
-    return label_problem(problem, request)
+    return label_array(array_of_bonds(bonds, periodic, batch_axes, request.device), request)
 
 
-def problem_of_bonds(
-    bonds: ArrayLike, periodic: bool | Sequence[bool], batch_axes: int, *, even_items: bool
-) -> Problem:
+def array_of_bonds(
+    bonds: ArrayLike,
+    periodic: bool | Sequence[bool],
+    batch_axes: int,
+    device: str,
+    *,
+    even_items: bool = False,
+) -> Array:
     """Check the arguments of `label_bonds` that say what is labelled.
 
-    `even_items` says whether items must lie at equal distances in memory.
+    `even_items` says whether items must lie at equal distances in memory, as they must on a GPU.
     """
     given: Any = as_cupy(bonds) if on_gpu(bonds) else as_numpy(bonds, "bonds")
     wanted = "of bool, with a plane for each axis of the lattice, or of uint8, with a bit for each"
@@ -184,9 +166,12 @@ def problem_of_bonds(
     shape, batch = _check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
-    read = _with_even_items(given, batch) if even_items else given
-    source = Source(given, read, partial(_describe_bonds, batch_axes=batch))
-    return Problem(source, library_of(bonds), neighbourhood, batch)
+    read, library = given, library_of(bonds)
+    if even_items or device == "cuda":
+        with stream_of(given, library):
+            read = placed_on(device, _with_even_items(given, batch))
+    sites, links = describe_bonds(read, batch)
+    return Array(given, library, sites, links, neighbourhood, batch)
 
 
 def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
@@ -226,7 +211,7 @@ def _with_even_items(bonds: Any, batch: int) -> Any:
     return bonds if even else bonds.copy(order="C")
 
 
-def _describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
+def describe_bonds(bonds: Any, batch_axes: int) -> tuple[Any, Links]:
     """Return the bytes of the sites, of the first plane if there are planes, and the link rule."""
     if bonds.dtype == bool:
         planes = bonds.view("u1")

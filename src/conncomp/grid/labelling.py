@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from conncomp._algorithms import Algorithm, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice
-from conncomp._arrays import (
-    Output,
-    as_cupy,
-    as_numpy_and_mask,
-    caller_stream,
-    check_kind,
-    choose_device,
-    in_library,
-    library_of,
-    move_from_gpu,
-    move_to_gpu,
-    on_gpu,
-)
+from conncomp._arrays import Output, choose_device, in_library, move_from_gpu, on_gpu
 from conncomp.gpu import Workspace
-from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
-from conncomp.grid._values import describe_values
 from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.runs import Array
+from conncomp.grid.array import Array, array_of_image
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
-from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood
 
 Numbering = Literal["consecutive", "roots"]
 Labels = NDArray[Any]
@@ -85,13 +69,36 @@ class Request:
         """
         return self.chosen.waits(self.options)
 
-    def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, **options: Any) -> Output:
-        """Return where the labels of an array go that was given as `given`."""
-        largest = prod(shape[batch_axes:])
-        lowest = 0 if self.consecutive else -1
-        if self.device == "cuda":  # where labels are indices in the whole array meanwhile
-            options["largest_index"] = prod(shape)
-        return Output(shape, largest, self.dtype, self.out, (given,), lowest, **options)
+    def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, xp: Any) -> Output:
+        """Return where the labels of an array go that was given as `given`, of `xp`."""
+        return Output(
+            shape,
+            prod(shape[batch_axes:]),
+            self.dtype,
+            self.out,
+            (given,),
+            lowest=0 if self.consecutive else -1,
+            # Labels that come from a GPU are copied in any case.
+            private=self.needs_private_labels and (self.device == "cpu" or xp is not np),
+            xp=xp,
+            # Where labels are indices in the whole array meanwhile.
+            largest_index=prod(shape) if self.device == "cuda" else 0,
+        )
+
+    def fill(self, array: Array, labels: Any) -> Any:
+        """Fill labels, which lie where the caller's array does; return the number of components.
+
+        Of each item, if wanted, where `labels` lie.
+        """
+        if self.device == "cpu":
+            return self.fill_on_cpu(array, labels)
+        gpu, image = current_gpu(), image_of(array)
+        if not array.in_main_memory:
+            return self.fill_on_gpu(gpu, image, labels)
+        filled = gpu.xp.empty(labels.shape, labels.dtype)
+        counts = self.fill_on_gpu(gpu, image, filled)
+        move_from_gpu(filled, labels)
+        return move_from_gpu(counts) if self.return_num else None
 
     def fill_on_cpu(self, array: Array, labels: Labels) -> Labels:
         """Fill `labels`; return how many components each item has."""
@@ -110,135 +117,55 @@ class Request:
             return self.chosen.fill(gpu, image, labels, memory, *task, **self.options)
 
 
-class Source:
-    """What is labelled.
-
-    Parameters
-    ----------
-    given : array
-        What the caller gave, as an array of NumPy or CuPy.
-    read : array
-        What kernels read, before it is moved.
-    describe : callable
-        Takes `read`, wherever it has been moved to; returns an array of the shape of the labels, as
-        kernels take it, and the link rule.
-    """
-
-    def __init__(self, given: Any, read: Any, describe: Callable[[Any], tuple[Any, Links]]) -> None:
-        self.given, self.read, self.describe = given, read, describe
+def image_of(array: Array) -> Image:
+    """Return an array on the GPU as kernels there take it."""
+    return Image(array.values, array.links, array.neighbourhood, array.batch_axes)
 
 
-class Problem(NamedTuple):
-    """An array, and which of its elements are connected.
-
-    Attributes
-    ----------
-    source : Source
-    library : str
-        That of the caller's array.
-    neighbourhood : Neighbourhood
-        Along the axes after the batch axes.
-    batch_axes : int
-    """
-
-    source: Source
-    library: str
-    neighbourhood: Neighbourhood
-    batch_axes: int
-
-
-def problem_of_image(
-    label_image: ArrayLike,
-    background: float | None,
-    connectivity: float | None,
-    structure: ArrayLike | None,
-    tolerance: float,
-    periodic: bool | Sequence[bool],
-    batch_axes: int,
-) -> Problem:
-    """Check the arguments of `label` that say what is labelled."""
-    given: Any
-    given, mask = (
-        (as_cupy(label_image), None)
-        if on_gpu(label_image)
-        else as_numpy_and_mask(label_image, "label_image")
-    )
-    check_kind(given, "biuf", label_image, "label_image", "of bool, integer or floating dtype")
-    batch = check_batch_axes(batch_axes, given.ndim, "label_image")
-    item = "an item of label_image" if batch else "label_image"
-    neighbourhood = check_neighbourhood(
-        connectivity, structure, periodic, given.shape[batch:], item
-    )
-    values, links = describe_values(given, background, mask, tolerance)
-    source = Source(given, values, lambda placed: (placed, links))
-    return Problem(source, library_of(label_image), neighbourhood, batch)
-
-
-def label_problem(
-    problem: Problem, request: Request
+def label_array(
+    array: Array, request: Request
 ) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
     """Return what `label` does."""
-    source, library, neighbourhood, batch_axes = problem
-    if not isinstance(source.given, np.ndarray):
-        return _label_in_gpu_memory(source, library, neighbourhood, batch_axes, request)
-    values, links = source.describe(source.read)
-    # Labels from a GPU are copied in any case.
-    private = request.device == "cpu" and request.needs_private_labels
-    output = request.output(values.shape, batch_axes, source.given, private=private)
-    if request.device == "cuda":
-        counts = _fill_from_gpu(source, neighbourhood, batch_axes, request, output.labels)
-    else:
-        array = Array(values, links, neighbourhood, batch_axes)
-        counts = request.fill_on_cpu(array, output.labels)
-    labels = output.finish()
-    result: Labels = in_library(labels, library) if request.out is None else labels
-    if not request.return_num:
-        return result
-    if not batch_axes:
-        return result, int(counts[0])
-    return result, in_library(counts.reshape(values.shape[:batch_axes]), library)
-
-
-def _fill_from_gpu(
-    source: Source,
-    neighbourhood: Neighbourhood,
-    batch_axes: int,
-    request: Request,
-    labels: Labels,
-) -> Labels:
-    """Label what lies in main memory on the GPU; return how many components each item has."""
-    gpu = current_gpu()
-    values, links = source.describe(move_to_gpu(gpu.xp, source.read))
-    placed = gpu.xp.empty(labels.shape, labels.dtype)
-    image = Image(values, links, neighbourhood, batch_axes)
-    counts = request.fill_on_gpu(gpu, image, placed)
-    move_from_gpu(placed, labels)
-    return move_from_gpu(counts) if request.return_num else np.zeros(image.items, np.int64)
-
-
-def _label_in_gpu_memory(
-    source: Source, library: str, neighbourhood: Neighbourhood, batch_axes: int, request: Request
-) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
-    with caller_stream(library, source.given.device.id):
-        gpu = current_gpu()
-        values, links = source.describe(source.read)
-        output = request.output(
-            values.shape,
-            batch_axes,
-            source.given,
-            private=request.needs_private_labels,
-            xp=gpu.xp,
-        )
-        image = Image(values, links, neighbourhood, batch_axes)
-        counts = request.fill_on_gpu(gpu, image, output.labels)
+    with array.stream():
+        xp = np if array.in_main_memory else current_gpu().xp
+        output = request.output(array.shape, array.batch_axes, array.given, xp)
+        counts = request.fill(array, output.labels)
         labels = output.finish()
-        result: Labels = in_library(labels, library) if request.out is None else request.out
+        result: Labels = in_library(labels, array.library) if request.out is None else labels
         if not request.return_num:
             return result
-        counts = counts.reshape(values.shape[:batch_axes])
-        if request.consecutive and not batch_axes:
-            return result, int(counts)
-        return result, in_library(counts, library)
+        # What would have to wait for the GPU stays there.
+        if not array.batch_axes and (request.consecutive or array.in_main_memory):
+            return result, int(counts[0])
+        return result, in_library(counts.reshape(array.batch_shape), array.library)
+
+
+class LabelChoices(TypedDict, total=False):
+    """Arguments of `label` and `label_bonds` on which the type of the result does not depend."""
+
+    periodic: bool | Sequence[bool]
+    numbering: Numbering
+    algorithm: str
+    dtype: DTypeLike | None
+    out: Labels | None
+    device: str | None
+    workspace: Workspace | None
+    # Of algorithms.
+    block: tuple[int, int]
+    cells: int
+    first: str
+    lower: str
+    local: str
+    merge: str
+    tile: int | None
+    sites: int | str
+
+
+class ImageChoices(LabelChoices, total=False):
+    """Those of `label`."""
+
+    structure: ArrayLike | None
+    tolerance: float
 
 
 @overload
@@ -248,59 +175,20 @@ def label(
     return_num: Literal[False] = False,
     connectivity: float | None = None,
     *,
-    structure: ArrayLike | None = None,
-    tolerance: float = 0,
-    periodic: bool | Sequence[bool] = False,
     batch_axes: int = 0,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[ImageChoices],
 ) -> Labels: ...
 
 
 @overload
-def label(
+def label(  # type: ignore[overload-overlap]  # 0 is an int, too
     label_image: ArrayLike,
     background: float | None = None,
-    *,
-    return_num: Literal[True],
-    connectivity: float | None = None,
-    structure: ArrayLike | None = None,
-    tolerance: float = 0,
-    periodic: bool | Sequence[bool] = False,
-    batch_axes: Literal[0] = 0,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
-) -> tuple[Labels, int]: ...
-
-
-@overload
-def label(
-    label_image: ArrayLike,
-    background: float | None,
-    return_num: Literal[True],
+    return_num: Literal[True] = ...,
     connectivity: float | None = None,
     *,
-    structure: ArrayLike | None = None,
-    tolerance: float = 0,
-    periodic: bool | Sequence[bool] = False,
     batch_axes: Literal[0] = 0,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[ImageChoices],
 ) -> tuple[Labels, int]: ...
 
 
@@ -308,41 +196,11 @@ def label(
 def label(
     label_image: ArrayLike,
     background: float | None = None,
-    *,
-    return_num: Literal[True],
-    connectivity: float | None = None,
-    structure: ArrayLike | None = None,
-    tolerance: float = 0,
-    periodic: bool | Sequence[bool] = False,
-    batch_axes: int,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
-) -> tuple[Labels, Labels]: ...
-
-
-@overload
-def label(
-    label_image: ArrayLike,
-    background: float | None,
-    return_num: Literal[True],
+    return_num: Literal[True] = ...,
     connectivity: float | None = None,
     *,
-    structure: ArrayLike | None = None,
-    tolerance: float = 0,
-    periodic: bool | Sequence[bool] = False,
     batch_axes: int,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[ImageChoices],
 ) -> tuple[Labels, Labels]: ...
 
 
@@ -557,7 +415,14 @@ def label(
         workspace,
         options,
     )
-    problem = problem_of_image(
-        label_image, background, connectivity, structure, tolerance, periodic, batch_axes
+    array = array_of_image(
+        label_image,
+        background,
+        connectivity,
+        structure,
+        tolerance,
+        periodic,
+        batch_axes,
+        request.device,
     )
-    return label_problem(problem, request)
+    return label_array(array, request)

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_cupy, as_numpy, caller_stream, choose_device, library_of, on_gpu
 from conncomp.grid._faces import at_both_faces
-from conncomp.grid.labelling import Request, label_problem, problem_of_image
+from conncomp.grid.array import array_of_image
+from conncomp.grid.labelling import Request, label_array
 from conncomp.grid.wrapping import wrapping_of
 from conncomp.kernels.cuda.launcher import current_gpu
 
@@ -65,16 +66,18 @@ def percolates(
     False
     """
     number = as_integer("axis", axis)
-    problem = problem_of_image(image, background, connectivity, structure, tolerance, periodic, 0)
-    closed = problem.neighbourhood.periodic
+    chosen = choose_device(device, on_gpu(image), "label_image")
+    array = array_of_image(
+        image, background, connectivity, structure, tolerance, periodic, 0, chosen
+    )
+    closed = array.neighbourhood.periodic
     if not -len(closed) <= number < len(closed):
         raise ValueError(f"axis={shown(axis)} must be one of the {len(closed)} axes of image")
-    chosen = choose_device(device, on_gpu(image), "label_image")
     if closed[number]:
-        wrapping = wrapping_of(problem, chosen, None, "label_image")
+        wrapping = wrapping_of(array, chosen, None, "label_image")
         return bool(wrapping.axes[:, number].any())
     request = Request(chosen, "consecutive", "auto", True, None, None, None, {})
-    answer: Any = label_problem(problem, request)
+    answer: Any = label_array(array, request)
     labels, count = answer
     if not on_gpu(labels):
         return _reaches_across(np, as_numpy(labels, "labels"), number, count)

@@ -5,37 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
+from conncomp.grid.array import Array
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 # Shorter rows leave part of a 64-bit word empty; longer ones are all as good.
 SHORT_ROW = 64
-
-
-class Array(NamedTuple):
-    """An array in main memory, and which of its elements are connected.
-
-    Attributes
-    ----------
-    values : ndarray
-        Of the shape of the labels. For bonds, which have their own array, bytes.
-    links : Links
-    neighbourhood : Neighbourhood
-        Along the axes after the batch axes.
-    batch_axes : int
-        How many axes ahead hold separate arrays, the items.
-    """
-
-    values: NDArray[Any]
-    links: Links
-    neighbourhood: Neighbourhood
-    batch_axes: int
 
 
 def fill_labels(
@@ -94,18 +75,28 @@ def fill_with(
     TimeoutError
         If it is given up.
     """
-    values, links, neighbourhood, batch_axes = array
-    counts = np.zeros(prod(values.shape[:batch_axes]), np.int64)
+    values, links = array.values, array.links
+    counts = np.zeros(prod(array.batch_shape), np.int64)
     if values.size:
-        axes, backward, batch, order = _describe_axes(
-            values.shape, values.strides, values.itemsize, neighbourhood, batch_axes
+        grid, order = _describe_axes(
+            values.shape, values.strides, values.itemsize, array.neighbourhood, array.batch_axes
         )
         if links.bonds:
-            links = links._replace(bonds=tuple(links.bonds[k] for k in reversed(order)))
+            links = links._replace(bonds=tuple(links.bonds[k] for k in order))
         data = values.__array_interface__["data"][0]
         flat = labels.reshape(-1)
-        kernel(data, *links, axes, backward, batch, consecutive, flat, counts, seconds, *options)
+        kernel(data, link_rule(links), grid, consecutive, flat, counts, seconds, *options)
     return counts
+
+
+@lru_cache(maxsize=1024)
+def link_rule(links: Links) -> Any:
+    """Return a link rule as kernels on the CPU take it; bonds are those of the last axis first."""
+    if links.bonds:
+        return native.LinkRule.bonds(links.bonds[::-1])
+    if links.rule == "equal":
+        return native.LinkRule.equal(links.value_type, links.background)
+    return native.LinkRule.within(links.value_type, links.background, links.limit, links.signed)
 
 
 @lru_cache(maxsize=1024)
@@ -115,18 +106,16 @@ def _describe_axes(
     itemsize: int,
     neighbourhood: Neighbourhood,
     batch_axes: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int8], int, tuple[int, ...]]:
+) -> tuple[Any, tuple[int, ...]]:
     """Return what kernels on the CPU are told of an array's axes, that of the rows last.
 
     Axes of length 1 connect nothing and are left out.
 
     Returns
     -------
-    axes : array of int64, shape (axes, 4)
-        Length, whether it is periodic, and the strides of labels, in elements, and of values.
-    backward : array of int8, shape (steps, axes of an item)
-    batch : int
-        How many of the axes are batch axes; they come first.
+    grid : native.Grid
+        Of each axis its length, whether it is periodic, and the strides of labels, in elements, and
+        of values; batch axes come first.
     order : tuple of int
         The others, as axes of an item.
     """
@@ -149,4 +138,4 @@ def _describe_axes(
         (shape[k], closed, prod(shape[k + 1 :]), strides[k])
         for k, closed in zip(kept, periodic, strict=True)
     ]
-    return np.array(table, np.int64), steps.packed, len(batch), order
+    return native.Grid(np.array(table, np.int64), steps.packed, len(batch)), order

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.grid.runs import Array, fill_with
+from conncomp.grid.array import Array
+from conncomp.grid.runs import fill_with
 from conncomp.kernels.cuda.launcher import seconds_left
 
 # As the kernels number them.
@@ -77,10 +78,10 @@ def check_tiles(array: Array, **options: Any) -> None:
     if _longer_axes(array) > MOST_TILED_AXES:
         raise ValueError(
             "algorithm='tiles' labels arrays of up to three axes that are longer than 1; image "
-            f"has shape {array.values.shape}; use algorithm='auto'"
+            f"has shape {array.shape}; use algorithm='auto'"
         )
 
 
 def _longer_axes(array: Array) -> int:
     """Return how many axes of an item are longer than 1."""
-    return sum(length > 1 for length in array.values.shape[array.batch_axes :])
+    return sum(length > 1 for length in array.shape[array.batch_axes :])

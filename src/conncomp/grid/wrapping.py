@@ -7,7 +7,7 @@ which of these components are one, and which paths are closed: see ``core/windin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -16,24 +16,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import (
     apply_in_library,
-    caller_stream,
     choose_device,
     in_library,
     move_from_gpu,
-    move_to_gpu,
     on_gpu,
 )
 from conncomp._core import native
 from conncomp.gpu import Workspace
+from conncomp.grid.array import Array, array_of_image
 from conncomp.grid.bonds import MOST_AXES as MOST_BOND_AXES
-from conncomp.grid.bonds import problem_of_bonds
-from conncomp.grid.labelling import Problem, Request, problem_of_image
-from conncomp.grid.runs import Array
-from conncomp.kernels.cuda.grid.image import Image, steps_evenly
+from conncomp.grid.bonds import array_of_bonds
+from conncomp.grid.labelling import Request, image_of
+from conncomp.grid.runs import link_rule
+from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, current_gpu
-from conncomp.kernels.links import Links
-from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import (
     MOST_AXES,
     MOST_CLOSED,
@@ -183,10 +180,10 @@ def component_wrapping(
             [0, 0]]])
     """
     chosen = choose_device(device, on_gpu(label_image), "label_image")
-    problem = problem_of_image(
-        label_image, background, connectivity, structure, tolerance, periodic, batch_axes
+    array = array_of_image(
+        label_image, background, connectivity, structure, tolerance, periodic, batch_axes, chosen
     )
-    return wrapping_of(problem, chosen, workspace, "label_image")
+    return wrapping_of(array, chosen, workspace, "label_image")
 
 
 def cluster_wrapping(
@@ -226,39 +223,26 @@ def cluster_wrapping(
     array([0])
     """
     chosen = choose_device(device, on_gpu(bonds), "bonds")
-    problem = problem_of_bonds(bonds, periodic, batch_axes, even_items=True)
-    return wrapping_of(problem, chosen, workspace, "bonds")
+    array = array_of_bonds(bonds, periodic, batch_axes, chosen, even_items=True)
+    return wrapping_of(array, chosen, workspace, "bonds")
 
 
 def wrapping_of(
-    problem: Problem, device: str, workspace: Workspace | None, name: str
+    array: Array, device: str, workspace: Workspace | None, name: str
 ) -> ComponentWrapping:
     """Return what `component_wrapping` does; `name` is that of the argument in errors."""
     request = Request(device, "consecutive", "auto", True, None, None, workspace, {})
-    source, library = problem.source, problem.library
-    if isinstance(source.given, np.ndarray):
-        if device == "cpu":
-            parts = _parts(_find_on_cpu(problem, source.read, request, name))
-        else:
-            gpu = current_gpu()
-            placed = move_to_gpu(gpu.xp, source.read)
-            windings = _find_on_gpu(gpu, problem, placed, request, name)
-            axes, rows, bases, counts = map(move_from_gpu, place_windings(gpu, windings))
-            parts = axes, rows, bases, counts
-        return _described(problem, *parts)
-    with caller_stream(library, source.given.device.id):
+    if device == "cpu":
+        return _described(array, *_parts(_find_on_cpu(array, request, name)))
+    with array.stream():
         gpu = current_gpu()
-        parts = place_windings(gpu, _find_on_gpu(gpu, problem, source.read, request, name))
-        return _described(problem, *parts)
+        parts = place_windings(gpu, _find_on_gpu(gpu, array, request, name))
+        return _described(array, *(map(move_from_gpu, parts) if array.in_main_memory else parts))
 
 
-def _described(
-    problem: Problem, axes: Any, rows: Any, bases: Any, counts: Any
-) -> ComponentWrapping:
-    ndim = len(problem.neighbourhood.periodic)
-    batch = problem.source.given.shape[-ndim - problem.batch_axes :][: problem.batch_axes]
-    parts = axes, rows, bases, counts.reshape(tuple(batch))
-    return ComponentWrapping(*in_library(parts, problem.library))
+def _described(array: Array, axes: Any, rows: Any, bases: Any, counts: Any) -> ComponentWrapping:
+    parts = axes, rows, bases, counts.reshape(array.batch_shape)
+    return ComponentWrapping(*in_library(parts, array.library))
 
 
 def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
@@ -268,44 +252,40 @@ def _parts(windings: Windings) -> tuple[Any, Any, Any, Any]:
     return axes, windings.rows, windings.bases, windings.counts
 
 
-def _find_on_cpu(problem: Problem, read: Any, request: Request, name: str) -> Windings:
-    values, links, seams = _open_array(problem, read, name)
+def _find_on_cpu(array: Array, request: Request, name: str) -> Windings:
+    opened, seams = _open_array(array, name)
+    values = opened.values
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    array = Array(values, links, _opened(problem.neighbourhood), problem.batch_axes)
-    counts = request.fill_on_cpu(array, labels)
+    counts = request.fill_on_cpu(opened, labels)
     tables = SeamTables.of(seams)
     if seams.links and values.size:
         native.find_windings(
             values.__array_interface__["data"][0],
-            *links._replace(bonds=links.bonds[::-1]),
+            link_rule(opened.links),
             np.frombuffer(seams.struct.tobytes(), np.int64),
             seams.boxes.view(np.int64),
             *(part.reshape(-1) for part in tables),
             labels.reshape(-1),
         )
-    return read_windings(tables, counts).of_all_axes(problem.neighbourhood.periodic)
+    return read_windings(tables, counts).of_all_axes(array.neighbourhood.periodic)
 
 
-def _find_on_gpu(gpu: Gpu, problem: Problem, read: Any, request: Request, name: str) -> Windings:
-    values, links, seams = _open_array(problem, read, name)
+def _find_on_gpu(gpu: Gpu, array: Array, request: Request, name: str) -> Windings:
+    opened, seams = _open_array(array, name)
+    values = opened.values
     labels = gpu.xp.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
-    image = Image(values, links, _opened(problem.neighbourhood), problem.batch_axes)
-    counts = request.fill_on_gpu(gpu, image, labels)
+    counts = request.fill_on_gpu(gpu, image_of(opened), labels)
     if seams.links and values.size:
-        windings = find_windings(gpu, values, links, seams, labels, counts)
+        windings = find_windings(gpu, values, opened.links, seams, labels, counts)
     else:
         windings = no_windings(as_numpy(gpu, counts))
-    return windings.of_all_axes(problem.neighbourhood.periodic)
+    return windings.of_all_axes(array.neighbourhood.periodic)
 
 
-def _opened(neighbourhood: Neighbourhood) -> Neighbourhood:
-    return neighbourhood._replace(periodic=(False,) * len(neighbourhood.periodic))
-
-
-def _open_array(problem: Problem, read: Any, name: str) -> tuple[Any, Links, Seams]:
-    """Return values whose items lie at equal distances, how they are linked, and their seams."""
-    batch_axes, neighbourhood = problem.batch_axes, problem.neighbourhood
-    values, links = problem.source.describe(read)
+def _open_array(array: Array, name: str) -> tuple[Array, Seams]:
+    """Return an array with all axes open, whose items lie at equal distances, and its seams."""
+    batch_axes, neighbourhood, links = array.batch_axes, array.neighbourhood, array.links
+    values = array.values
     if not links.bonds and not steps_evenly(values.shape[:batch_axes], values.strides[:batch_axes]):
         values = values.copy(order="C")
     batch, shape = values.shape[:batch_axes], values.shape[batch_axes:]
@@ -327,4 +307,4 @@ def _open_array(problem: Problem, read: Any, name: str) -> tuple[Any, Links, Sea
             f"{name} has {seams.links} links over the ends of periodic axes; for wrapping there "
             f"may be up to {MOST_LINKS}"
         )
-    return values, links, seams
+    return replace(array.opened(), values=values), seams

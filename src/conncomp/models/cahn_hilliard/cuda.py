@@ -74,7 +74,7 @@ class Engine:
         if not takes_by_bricks(self.gpu, image):
             marked = self.above(threshold, field).view(np.uint8)
             image = Image(marked, equal_values("u1", b"\0"), neighbourhood, batch_axes)
-        output = request.output(field.shape, batch_axes, field, xp=self.xp)
+        output = request.output(field.shape, batch_axes, field, self.xp)
         counts = request.fill_on_gpu(self.gpu, image, output.labels)
         labels = output.finish()
         if not request.return_num:
