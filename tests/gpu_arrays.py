@@ -4,7 +4,7 @@ import numpy as np
 
 from conncomp.grid._values import describe_values
 from conncomp.grid.bonds import describe_bonds as sites_and_links
-from conncomp.grid.labelling import Request
+from conncomp.grid.request import Request
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.neighbourhood import Neighbourhood
 from reference import wrapping_axes

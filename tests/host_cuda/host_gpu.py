@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conncomp.kernels.cuda.launcher import SOURCES, Gpu, includes, source
+from conncomp.kernels.cuda.launcher import SOURCES, Gpu, Launch, includes, launch, source
 from native_program import AT_FIXED_ADDRESSES
 
 HERE = Path(__file__).parent
@@ -186,6 +186,8 @@ class _HostKernel:
 
 def _argument(value: Any, what: str) -> tuple[Any, int]:
     """Return a buffer with an argument of a kernel, and its size, which is -1 for a pointer."""
+    if isinstance(value, ctypes.c_void_p):
+        return value, -1
     if value is None:
         return ctypes.c_void_p(None), -1
     if isinstance(value, np.ndarray):
@@ -233,6 +235,7 @@ class HostGpu(Gpu):
         include: str | Path | None = None,
     ) -> None:
         self.xp = np
+        self.device = 0
         self.multiprocessors = multiprocessors
         self.resident_threads = resident_threads
         self.shared_memory = shared_memory
@@ -255,8 +258,30 @@ class HostGpu(Gpu):
     def current_stream(self) -> int:
         return 0
 
+    def is_capturing(self, stream: int) -> bool:
+        return False
+
     def free_memory(self) -> int:
         return 1 << 40
+
+    def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Callable[..., None]:
+        numbers = {self.address(array): number for number, array in enumerate(variable)}
+
+        def again(stream: int, addresses: tuple[int, ...]) -> None:
+            for kernel, grid, arguments, shared in launches:
+                places = [
+                    None
+                    if argument is None or isinstance(argument, np.generic | int)
+                    else numbers.get(self.address(argument))
+                    for argument in arguments
+                ]
+                given = [
+                    argument if place is None else ctypes.c_void_p(addresses[place])
+                    for argument, place in zip(arguments, places, strict=True)
+                ]
+                launch(kernel, grid, *given, shared=shared)
+
+        return again
 
     def blocks_together(self, threads: int, most: int) -> int:
         return min(self.workers, super().blocks_together(threads, most))

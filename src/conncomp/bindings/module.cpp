@@ -57,6 +57,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_growing(m);
   define_graph_inputs(m);
   define_dictionaries(m);
+  define_launches(m);
   define_tables(m);
   define_generate(m);
   m.def("set_num_threads", [](int threads) { process().wanted_threads = threads; });

@@ -12,7 +12,8 @@ from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, libra
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.array import Array, placed_on, stream_of
-from conncomp.grid.labelling import LabelChoices, Labels, Numbering, Request, label_array
+from conncomp.grid.labelling import LabelChoices
+from conncomp.grid.request import Labels, Numbering, Request, label_array
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.links import Links, joined_by_bonds
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import prod
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._algorithms import Algorithm, choose_algorithm
-from conncomp._arguments import also_named, as_bool, check_choice
-from conncomp._arrays import Output, choose_device, in_library, move_from_gpu, on_gpu
+from conncomp._arguments import also_named, as_bool
+from conncomp._arrays import choose_device, on_gpu
 from conncomp.gpu import Workspace
-from conncomp.grid.algorithms import ALGORITHMS
-from conncomp.grid.array import Array, array_of_image
-from conncomp.kernels.cuda.grid.image import Image
-from conncomp.kernels.cuda.launcher import Gpu, current_gpu
-
-Numbering = Literal["consecutive", "roots"]
-Labels = NDArray[Any]
+from conncomp.grid.array import array_of_image
+from conncomp.grid.repeated import first_call, kept_call, kind_of_call, may_be_kept
+from conncomp.grid.request import Labels, Numbering, Request, label_array
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
 ELSEWHERE = {
@@ -34,110 +26,6 @@ ELSEWHERE = {
     "binary_image": "label_image != 0 is a binary image",
     "bg": "background= is what it is called here",
 }
-
-
-@dataclass(slots=True)
-class Request:
-    """How labels are wanted: arguments of `label`, and the device to work on."""
-
-    device: str
-    numbering: Numbering
-    algorithm: str
-    return_num: bool
-    dtype: DTypeLike | None
-    out: Any
-    workspace: Workspace | None
-    options: Mapping[str, Any]
-    chosen: Algorithm = field(init=False)
-
-    def __post_init__(self) -> None:
-        check_choice("numbering", self.numbering, ("consecutive", "roots"))
-        self.chosen = choose_algorithm(ALGORITHMS, self.device, self.algorithm)
-        self.options = self.chosen.check_options(self.options)
-
-    @property
-    def consecutive(self) -> bool:
-        """Whether components are numbered, rather than called by their roots."""
-        return self.numbering == "consecutive"
-
-    @property
-    def needs_private_labels(self) -> bool:
-        """Whether what the algorithm fills must not be the caller's `out`.
-
-        What goes on until nothing changes would go on for ever while the caller changes it; other
-        algorithms check what they read back of it.
-        """
-        return self.chosen.waits(self.options)
-
-    def output(self, shape: tuple[int, ...], batch_axes: int, given: Any, xp: Any) -> Output:
-        """Return where the labels of an array go that was given as `given`, of `xp`."""
-        return Output(
-            shape,
-            prod(shape[batch_axes:]),
-            self.dtype,
-            self.out,
-            (given,),
-            lowest=0 if self.consecutive else -1,
-            # Labels that come from a GPU are copied in any case.
-            private=self.needs_private_labels and (self.device == "cpu" or xp is not np),
-            xp=xp,
-            # Where labels are indices in the whole array meanwhile.
-            largest_index=prod(shape) if self.device == "cuda" else 0,
-        )
-
-    def fill(self, array: Array, labels: Any) -> Any:
-        """Fill labels, which lie where the caller's array does; return the number of components.
-
-        Of each item, if wanted, where `labels` lie.
-        """
-        if self.device == "cpu":
-            return self.fill_on_cpu(array, labels)
-        gpu, image = current_gpu(), image_of(array)
-        if not array.in_main_memory:
-            return self.fill_on_gpu(gpu, image, labels)
-        filled = gpu.xp.empty(labels.shape, labels.dtype)
-        counts = self.fill_on_gpu(gpu, image, filled)
-        move_from_gpu(filled, labels)
-        return move_from_gpu(counts) if self.return_num else None
-
-    def fill_on_cpu(self, array: Array, labels: Labels) -> Labels:
-        """Fill `labels`; return how many components each item has."""
-        self.chosen.check(array, **self.options)
-        task = self.consecutive, self.return_num
-        counts: Labels = self.chosen.fill(None, array, labels, None, *task, **self.options)
-        return counts
-
-    def fill_on_gpu(self, gpu: Gpu, image: Image, labels: Any) -> Any:
-        """Fill `labels`; return how many components each item has, if wanted, on the GPU."""
-        if image.size == 0:
-            return gpu.xp.zeros(image.items, np.int64)
-        self.chosen.check(image, **self.options)
-        task = self.consecutive, self.return_num
-        with Workspace() if self.workspace is None else self.workspace as memory:
-            return self.chosen.fill(gpu, image, labels, memory, *task, **self.options)
-
-
-def image_of(array: Array) -> Image:
-    """Return an array on the GPU as kernels there take it."""
-    return Image(array.values, array.links, array.neighbourhood, array.batch_axes)
-
-
-def label_array(
-    array: Array, request: Request
-) -> Labels | tuple[Labels, int] | tuple[Labels, Labels]:
-    """Return what `label` does."""
-    with array.stream():
-        xp = np if array.in_main_memory else current_gpu().xp
-        output = request.output(array.shape, array.batch_axes, array.given, xp)
-        counts = request.fill(array, output.labels)
-        labels = output.finish()
-        result: Labels = in_library(labels, array.library) if request.out is None else labels
-        if not request.return_num:
-            return result
-        # What would have to wait for the GPU stays there.
-        if not array.batch_axes and (request.consecutive or array.in_main_memory):
-            return result, int(counts[0])
-        return result, in_library(counts.reshape(array.batch_shape), array.library)
 
 
 class LabelChoices(TypedDict, total=False):
@@ -405,6 +293,16 @@ def label(
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    kind: Hashable = None
+    if not (options or structure is not None or dtype is not None or out is not None) and (
+        workspace is None and algorithm == "auto" and device != "cpu" and tolerance == 0
+    ):
+        kind = kind_of_call(
+            label_image, background, return_num, connectivity, periodic, batch_axes, numbering
+        )
+        if (repeated := kept_call(kind)) is not None:
+            known: Labels | tuple[Labels, Any] = repeated(label_image)
+            return known
     request = Request(
         choose_device(device, on_gpu(label_image), "label_image"),
         numbering,
@@ -425,4 +323,7 @@ def label(
         batch_axes,
         request.device,
     )
+    if kind is not None and may_be_kept(array):
+        first: Labels | tuple[Labels, Any] = first_call(kind, label_image, array, request)
+        return first
     return label_array(array, request)

@@ -12,7 +12,7 @@ from conncomp._arguments import as_integer, shown
 from conncomp._arrays import as_cupy, as_numpy, caller_stream, choose_device, library_of, on_gpu
 from conncomp.grid._faces import at_both_faces
 from conncomp.grid.array import array_of_image
-from conncomp.grid.labelling import Request, label_array
+from conncomp.grid.request import Request, label_array
 from conncomp.grid.wrapping import wrapping_of
 from conncomp.kernels.cuda.launcher import current_gpu
 

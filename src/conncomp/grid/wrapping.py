@@ -26,7 +26,7 @@ from conncomp.gpu import Workspace
 from conncomp.grid.array import Array, array_of_image
 from conncomp.grid.bonds import MOST_AXES as MOST_BOND_AXES
 from conncomp.grid.bonds import array_of_bonds
-from conncomp.grid.labelling import Request, image_of
+from conncomp.grid.request import Request, image_of
 from conncomp.grid.runs import link_rule
 from conncomp.kernels.cuda.grid.image import steps_evenly
 from conncomp.kernels.cuda.grid.windings import as_numpy, find_windings, place_windings

@@ -15,11 +15,13 @@ from hashlib import sha256
 from itertools import chain, repeat
 from math import inf
 from pathlib import Path
+from threading import local
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp._core import native
 from conncomp._optional import hint
 
 SOURCES = Path(__file__).parent.parent
@@ -28,6 +30,7 @@ WARP = 32
 GRANTED_SHARED = 16 << 10  # bytes of shared memory; a kernel with some of its own may have to ask
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
+DRIVER = "libcuda.so.1"
 
 # How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
 # questions.
@@ -48,6 +51,23 @@ class Kernel(NamedTuple):
     name: str
     function: Any
 
+
+class Launch(NamedTuple):
+    """A launch that was made: the arguments of `launch`."""
+
+    kernel: Kernel
+    grid: tuple[int, int]
+    arguments: tuple[Any, ...]
+    shared: int
+
+
+class _Kept(local):
+    """The launches of a thread; None where they are not kept."""
+
+    launches: list[Launch] | None = None
+
+
+_kept = _Kept()
 
 # Where launches are recorded; None when they are not.
 _recorded: list[tuple[str, Any, Any]] | None = None
@@ -78,6 +98,8 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
         raise TimeoutError("the time limit is over")
     if shared > GRANTED_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
+    if _kept.launches is not None:
+        _kept.launches.append(Launch(kernel, grid, arguments, shared))
     if _recorded is None:
         kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
         return
@@ -87,6 +109,21 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
     last.record()
     _recorded.append((kernel.name, first, last))
+
+
+@contextmanager
+def kept_launches() -> Iterator[list[Launch]]:
+    """Keep the launches that this thread makes in a context, so that they can be made again."""
+    outer, _kept.launches = _kept.launches, []
+    try:
+        yield _kept.launches
+    finally:
+        _kept.launches = outer
+
+
+def are_watched() -> bool:
+    """Whether launches are recorded one by one, or end after a time."""
+    return _recorded is not None or _deadline is not None
 
 
 @contextmanager
@@ -174,10 +211,12 @@ class Gpu:
     ----------
     xp : module
         The array library: CuPy.
+    device : int
     """
 
     def __init__(self, cupy: Any, device: int) -> None:
         self.xp = cupy
+        self.device = device
         self._attributes = cupy.cuda.Device(device).attributes
         self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
 
@@ -235,6 +274,43 @@ class Gpu:
         cooperative = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return Kernel(kernel.name, cooperative)
 
+    def repeat(
+        self, launches: list[Launch], variable: tuple[Any, ...]
+    ) -> Callable[[int, tuple[int, ...]], None]:
+        """Return what makes launches again: ``again(stream, addresses)``.
+
+        Parameters
+        ----------
+        launches : list of Launch
+        variable : tuple of array
+            Arguments of these launches that others take the place of, by their addresses. No
+            address lies in a struct.
+        """
+        numbers = {self.address(array): number for number, array in enumerate(variable)}
+        again = native.Launches(self.device, DRIVER)
+        for kernel, (blocks, threads), arguments, shared in launches:
+            packed = [self._packed(argument) for argument in arguments]
+            places = [
+                (place, numbers[self.address(argument)])
+                for place, argument in enumerate(arguments)
+                if hasattr(argument, "strides")
+                and not isinstance(argument, np.generic)
+                and self.address(argument) in numbers
+            ]
+            function = kernel.function.kernel.ptr
+            sizes = list(map(len, packed))
+            again.add(function, blocks, threads, shared, b"".join(packed), sizes, places)
+        run: Callable[[int, tuple[int, ...]], None] = again.run
+        return run
+
+    def _packed(self, argument: Any) -> bytes:
+        """Return the bytes of an argument of `launch`."""
+        if isinstance(argument, np.generic):
+            return argument.tobytes()
+        if argument is None or isinstance(argument, int):
+            return np.int64(argument or 0).tobytes()
+        return np.uint64(self.address(argument)).tobytes()
+
     def free_memory(self) -> int:
         """Return how many bytes an array could have, with those that CuPy's pool keeps unused."""
         free, _ = self.xp.cuda.runtime.memGetInfo()
@@ -247,6 +323,10 @@ class Gpu:
     def current_stream(self) -> int:
         """Return what tells the stream apart that work is launched on."""
         return int(self.xp.cuda.get_current_stream().ptr)
+
+    def is_capturing(self, stream: int) -> bool:
+        """Whether what is launched on a stream becomes part of a CUDA graph."""
+        return bool(self.xp.cuda.runtime.streamIsCapturing(stream))
 
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.

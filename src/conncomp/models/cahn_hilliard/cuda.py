@@ -10,7 +10,7 @@ from conncomp._arguments import as_bool
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_neighbourhood
 from conncomp.grid.algorithms import takes_by_bricks
-from conncomp.grid.labelling import Request
+from conncomp.grid.request import Request
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.launcher import current_gpu
 from conncomp.kernels.cuda.models import domains

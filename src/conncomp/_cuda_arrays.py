@@ -1,0 +1,105 @@
+"""What a call that is made again and again asks of an array on a GPU, with the least of Python.
+
+`_arrays` asks all that there is to ask; here are the few questions whose answers differ from one
+call to the next of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Protocol
+
+import numpy as np
+
+from conncomp._arrays import library_of, on_gpu
+from conncomp.kernels.cuda.launcher import Gpu, current_gpu
+
+
+class CudaLibrary(Protocol):
+    """A library whose arrays lie on a GPU."""
+
+    def layout(self, array: Any) -> Hashable:
+        """Return shape, strides, dtype and device; None if it is not the current device's."""
+
+    def address(self, array: Any) -> int:
+        """Return where the first element lies."""
+
+    def stream(self, gpu: Gpu) -> int:
+        """Return the current stream on the current device."""
+
+    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """Return a new C-contiguous array on the current device."""
+
+
+class CuPyArrays:
+    """Arrays of CuPy."""
+
+    def layout(self, array: Any) -> Hashable:
+        """Return shape, strides, dtype and device; None if it is not the current device's."""
+        device = array.device.id
+        if current_gpu().device != device:
+            return None
+        return array.shape, array.strides, array.dtype, device
+
+    def address(self, array: Any) -> int:
+        """Return where the first element lies."""
+        return int(array.data.ptr)
+
+    def stream(self, gpu: Gpu) -> int:
+        """Return the current stream."""
+        return gpu.current_stream()
+
+    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """Return a new array."""
+        return gpu.xp.empty(shape, dtype)
+
+
+class TorchArrays:
+    """Tensors of PyTorch."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._dtypes = {np.dtype(name): getattr(torch, name) for name in ("int32", "int64")}
+
+    def layout(self, array: Any) -> Hashable:
+        """Return shape, strides, dtype and device; None if it is not the current device's."""
+        device = array.get_device()
+        if self._torch.cuda.current_device() != device or current_gpu().device != device:
+            return None
+        return array.shape, array.stride(), array.dtype, device
+
+    def address(self, array: Any) -> int:
+        """Return where the first element lies."""
+        return int(array.data_ptr())
+
+    def stream(self, gpu: Gpu) -> int:
+        """Return the current stream."""
+        return int(self._torch.cuda.current_stream().cuda_stream)
+
+    def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """Return a new tensor."""
+        return self._torch.empty(shape, dtype=self._dtypes[dtype], device="cuda")
+
+
+# By class of arrays. It is None where a library's arrays are asked by `_arrays` only.
+_LIBRARIES: dict[type, CudaLibrary | None] = {}
+
+
+def cuda_library_of(array: object) -> CudaLibrary | None:
+    """Return the library of an array on a GPU; None for others, and for other libraries."""
+    kind = type(array)
+    if kind not in _LIBRARIES:
+        _LIBRARIES[kind] = _find(array)
+    library = _LIBRARIES[kind]
+    return library if library is not None and on_gpu(array) else None
+
+
+def _find(array: object) -> CudaLibrary | None:
+    name = library_of(array)
+    if name == "cupy":
+        return CuPyArrays()
+    if name == "torch":
+        import torch
+
+        return TorchArrays(torch)
+    return None

@@ -1,0 +1,146 @@
+// Launches of kernels that are made again and again with other arrays: arguments are packed once, and CUDA's
+// driver is called without Python between the launches.
+//
+// The driver is found when the first launch is made, as the module is built and loaded where there is none.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.h"
+
+namespace conncomp {
+
+namespace {
+
+// CUresult is 0 where all is well. Contexts, functions and streams are handles.
+using Handle = void*;
+
+struct Driver {
+  int (*get_error_string)(int, const char**);
+  int (*retain_context)(Handle*, int device);
+  int (*get_context)(Handle*);
+  int (*set_context)(Handle);
+  int (*launch)(Handle function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared,
+                Handle stream, void** arguments, void** extra);
+
+  explicit Driver(const std::string& library) {
+    void* const opened = dlopen(library.c_str(), RTLD_NOW);
+    if (!opened) throw std::runtime_error("CUDA's driver, " + library + ", cannot be loaded");
+    find(opened, "cuGetErrorString", get_error_string);
+    find(opened, "cuDevicePrimaryCtxRetain", retain_context);
+    find(opened, "cuCtxGetCurrent", get_context);
+    find(opened, "cuCtxSetCurrent", set_context);
+    find(opened, "cuLaunchKernel", launch);
+  }
+  void check(int result) const {
+    if (result == 0) return;
+    const char* text = nullptr;
+    get_error_string(result, &text);
+    throw std::runtime_error(std::string("CUDA: ") + (text ? text : "unknown error"));
+  }
+
+ private:
+  template <class Function>
+  static void find(void* opened, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(opened, name));
+    if (!function) throw std::runtime_error(std::string("CUDA's driver has no ") + name);
+  }
+};
+
+// The context of a device, where kernels are loaded, is current as long as it exists.
+class CurrentContext {
+ public:
+  CurrentContext(const Driver& driver, Handle context) : driver_(driver) {
+    driver.check(driver.get_context(&before_));
+    if (before_ == context) return;
+    driver.check(driver.set_context(context));
+    changed_ = true;
+  }
+  ~CurrentContext() {
+    if (changed_ && before_) driver_.set_context(before_);
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  const Driver& driver_;
+  Handle before_ = nullptr;
+  bool changed_ = false;
+};
+
+class Launches {
+ public:
+  Launches(int device, const std::string& library) : driver_(library) {
+    driver_.check(driver_.retain_context(&context_, device));
+  }
+
+  // Adds a launch. `sizes` are those of its arguments, which lie one after the other in `packed`; the places
+  // in `variable` are those of arguments that are pointers of `run`, with their numbers there.
+  void add(uintptr_t function, unsigned blocks, unsigned threads, unsigned shared, const nb::bytes& packed,
+           const std::vector<size_t>& sizes, const std::vector<std::pair<size_t, size_t>>& variable) {
+    Launch launch{reinterpret_cast<Handle>(function), blocks, threads, shared, {}, {}, variable};
+    const size_t all = std::accumulate(sizes.begin(), sizes.end(), size_t(0));
+    if (all != packed.size())
+      throw nb::value_error(("arguments have " + std::to_string(packed.size()) +
+                             " bytes, and their sizes say " + std::to_string(all))
+                                .c_str());
+    for (const auto& [place, number] : variable)
+      if (place >= sizes.size() || sizes[place] != sizeof(uintptr_t))
+        throw nb::value_error(("argument " + std::to_string(place) + " is no address").c_str());
+    // Vectors of words are aligned for all that kernels take.
+    size_t begin = 0;
+    for (const size_t size : sizes) {
+      auto& words = launch.arguments.emplace_back((size + sizeof(Word) - 1) / sizeof(Word));
+      std::memcpy(words.data(), packed.c_str() + begin, size);
+      begin += size;
+    }
+    for (auto& words : launch.arguments) launch.pointers.push_back(words.data());
+    launches_.push_back(std::move(launch));
+  }
+
+  // Python's lock is held, so that no other thread launches between.
+  void run(uintptr_t stream, const std::vector<uintptr_t>& pointers) {
+    const CurrentContext current(driver_, context_);
+    for (Launch& launch : launches_) {
+      for (const auto& [place, number] : launch.variable)
+        std::memcpy(launch.pointers[place], &pointers.at(number), sizeof(uintptr_t));
+      driver_.check(driver_.launch(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared,
+                                   reinterpret_cast<Handle>(stream), launch.pointers.data(), nullptr));
+    }
+  }
+
+ private:
+  struct alignas(16) Word {
+    char bytes[16];
+  };
+  struct Launch {
+    Handle function;
+    unsigned blocks, threads, shared;
+    std::vector<std::vector<Word>> arguments;
+    std::vector<void*> pointers;  // to them
+    std::vector<std::pair<size_t, size_t>> variable;
+  };
+
+  Driver driver_;
+  Handle context_ = nullptr;
+  std::vector<Launch> launches_;
+};
+
+}  // namespace
+
+void define_launches(nb::module_& m) {
+  nb::class_<Launches>(m, "Launches")
+      .def(nb::init<int, std::string>(), nb::arg("device"), nb::arg("library"))
+      .def("add", &Launches::add, nb::arg("function"), nb::arg("blocks"), nb::arg("threads"),
+           nb::arg("shared"), nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
+      .def("run", &Launches::run, nb::arg("stream"), nb::arg("pointers"));
+}
+
+}  // namespace conncomp

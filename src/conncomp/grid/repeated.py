@@ -1,0 +1,150 @@
+"""Calls of `label` on a GPU whose launches are made again, without the Python that decided them.
+
+Which kernels are launched, on how many blocks and with which arguments, depends on the kind of a
+call: on shapes, strides, dtypes and options, not on what the array holds. So the launches of the
+first call of a kind are kept, and later ones make them again, with the addresses of their arrays:
+
+    first call      check, describe, plan, take memory, launch ... launch     keep
+    later ones      ask for the kind, new labels, launch ... launch
+
+Cost: of an image of 256 x 256 some microseconds instead of some eighty, two of them a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+from conncomp._arrays import in_library
+from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
+from conncomp.gpu import Workspace
+from conncomp.grid.array import Array, stream_of
+from conncomp.grid.request import Request, image_of
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
+
+
+class Repeated:
+    """The launches that label arrays of one kind on one stream.
+
+    Parameters
+    ----------
+    array : Array
+        In GPU memory; the first of the kind.
+    request : Request
+        By an algorithm that does not wait, with a workspace.
+    library : CudaLibrary
+        Of the caller's arrays.
+    labels : array
+        Of CuPy, and filled by this.
+    """
+
+    def __init__(self, array: Array, request: Request, library: CudaLibrary, labels: Any) -> None:
+        assert request.workspace is not None
+        self._gpu, self._library, self._workspace = current_gpu(), library, request.workspace
+        self._name, self._first = array.library, array.given
+        self._stream = self._gpu.current_stream()
+        self._shape, self._dtype, self._batch_shape = array.shape, labels.dtype, array.batch_shape
+        self._return_num = request.return_num
+        self._waits_for_num = request.consecutive and not array.batch_axes
+        image = image_of(array)
+        with self._workspace, kept_launches() as launches:
+            self.counts = request.fill_on_gpu(self._gpu, image, labels)
+        # They point to the workspace's memory, which is there as long as they are.
+        self._launches = launches
+        self._again = self._gpu.repeat(launches, (image.values, labels))
+
+    def __call__(self, given: Any) -> Any:
+        """Return what `label` does for another array of the kind."""
+        labels = self._library.empty(self._gpu, self._shape, self._dtype)
+        if not self._return_num:
+            self.fill(given, labels)
+            return labels
+        with self._workspace:
+            self.fill(given, labels)
+            return self.result(labels)
+
+    def fill(self, given: Any, labels: Any) -> None:
+        """Fill labels with those of another array of the kind."""
+        address = self._library.address
+        with self._workspace:
+            self._again(self._stream, (address(given), address(labels)))
+
+    def result(self, labels: Any) -> Any:
+        """Return what `label` does, once the labels are filled."""
+        if not self._return_num:
+            return labels
+        with stream_of(self._first, self._name):
+            if self._waits_for_num:
+                return labels, int(self.counts[0])
+            return labels, in_library(self.counts.copy().reshape(self._batch_shape), self._name)
+
+
+# So large arrays are labelled by kept launches, as the memory that these use is kept, too.
+MOST_ELEMENTS = 1 << 22
+# When there are more kinds, all are forgotten: they are of arrays that are always different.
+MOST_KINDS = 256
+
+_kept: dict[Hashable, Repeated] = {}
+_workspace = Workspace()
+
+
+def kind_of_call(
+    label_image: Any,
+    background: Any,
+    return_num: Any,
+    connectivity: Any,
+    periodic: Any,
+    batch_axes: Any,
+    numbering: Any,
+) -> Hashable:
+    """Return what tells the kind of a call of `label` on a GPU; None if it is not kept."""
+    library = cuda_library_of(label_image)
+    if library is None or are_watched():
+        return None
+    # What is equal to one of these and of another type may be refused.
+    plain = (
+        type(background) in (type(None), int, float)
+        and type(return_num) is bool
+        and type(connectivity) in (type(None), int)
+        and type(periodic) is bool
+        and type(batch_axes) is int
+        and type(numbering) is str
+    )
+    layout = library.layout(label_image) if plain else None
+    if layout is None:
+        return None
+    gpu = current_gpu()
+    stream = library.stream(gpu)
+    if gpu.is_capturing(stream):
+        return None
+    options = background, return_num, connectivity, periodic, batch_axes, numbering
+    return type(label_image), layout, stream, options
+
+
+def kept_call(kind: Hashable) -> Repeated | None:
+    """Return the launches of calls of a kind, if they are kept."""
+    return _kept.get(kind)
+
+
+def may_be_kept(array: Array) -> bool:
+    """Whether the launches of an array can be kept: they read it, and not a copy of it."""
+    return (
+        not array.in_main_memory
+        and 0 < array.values.size <= MOST_ELEMENTS
+        and array.values is array.given
+        and image_of(array).values is array.values
+    )
+
+
+def first_call(kind: Hashable, label_image: Any, array: Array, request: Request) -> Any:
+    """Return what `label` does, and keep the launches for later calls of the kind."""
+    library = cuda_library_of(label_image)
+    assert library is not None
+    with array.stream():
+        labels = current_gpu().xp.empty(array.shape, INDEX_TYPES[0])
+        repeated = Repeated(array, replace(request, workspace=_workspace), library, labels)
+        if len(_kept) >= MOST_KINDS:
+            _kept.clear()
+        _kept[kind] = repeated
+        return repeated.result(in_library(labels, array.library))

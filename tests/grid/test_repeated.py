@@ -1,0 +1,181 @@
+"""Calls of `label` whose launches are kept and made again: the labels are those of the CPU."""
+
+import numpy as np
+import pytest
+
+from conncomp import _arrays, _cuda_arrays, label
+from conncomp.grid import array, labelling, repeated, request
+from conncomp.kernels.cuda.launcher import time_limit
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
+from stand_in import Array
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+USERS = [array, labelling, repeated, request, _cuda_arrays]
+SHAPE = 6, 33, 70
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    monkeypatch.setattr(repeated, "_kept", {})
+    monkeypatch.setattr(repeated, "_workspace", repeated.Workspace())
+    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
+    users = [user for user in USERS if hasattr(user, "current_gpu")]
+    return place_on_host(monkeypatch, _arrays, users)
+
+
+def images(dtype=np.uint8, count=3, shape=SHAPE):
+    random = np.random.default_rng(0)
+    return [random.integers(0, 1 + k % 2 + 1, shape).astype(dtype) for k in range(count)]
+
+
+def check(image, **options):
+    """Compare with the CPU, all of what `label` returns."""
+    expected = label(image, **{**options, "device": None})
+    answer = label(Array(image), **options)  # with the strides that it has
+    if not options.get("return_num"):
+        expected, answer = (expected,), (answer,)
+    np.testing.assert_array_equal(answer[0].get(), expected[0], strict=True)
+    if len(answer) > 1:
+        count = answer[1].get() if isinstance(answer[1], Array) else answer[1]
+        np.testing.assert_array_equal(count, expected[1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"numbering": "roots"},
+        {"return_num": True},
+        {"return_num": True, "numbering": "roots", "batch_axes": 1},
+        {"return_num": True, "batch_axes": 2, "connectivity": 1},
+        {"background": 1, "periodic": True},
+        {"background": 0.5},
+        {"device": "cuda", "connectivity": 2},
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, dtype):
+    first, *later = images(dtype)
+    check(first, **options)
+    assert len(repeated._kept) == 1
+    monkeypatch.setattr(request.Request, "fill_on_gpu", None)  # no call decides anything anew
+    for image in later:
+        check(image, **options)
+
+
+def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
+    first, *later = images(shape=(200, 300))
+    check(first)
+    names = {launch.kernel.name for kept in repeated._kept.values() for launch in kept._launches}
+    assert "label_tiles" in names
+    monkeypatch.setattr(request.Request, "fill_on_gpu", None)
+    for image in later:
+        check(image)
+
+
+def test_labels_of_one_call_are_not_those_of_the_next(cupy):
+    placed = [cupy.asarray(image) for image in images()]
+    results = [label(image, return_num=True, numbering="roots") for image in placed]
+    for image, (labels, count) in zip(images(), results, strict=True):
+        expected, number = label(image, return_num=True, numbering="roots")
+        np.testing.assert_array_equal(labels.get(), expected)
+        assert int(count) == number
+
+
+def test_kinds_are_told_apart(cupy):
+    base = images()[0]
+    kinds = [
+        (base, {}),
+        (base.astype(bool), {}),
+        (base.view(np.int8), {}),
+        (base[:, :, ::-1], {}),
+        (base[:, ::2], {}),
+        (base.transpose(2, 0, 1), {}),
+        (base, {"background": 1}),
+        (base, {"connectivity": 1}),
+        (base, {"periodic": True}),
+        (base, {"batch_axes": 1}),
+        (base, {"return_num": True}),
+        (base, {"numbering": "roots"}),
+    ]
+    for _ in range(2):
+        for image, options in kinds:
+            check(image, **options)
+    assert len(repeated._kept) == len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("batch_axes", False, TypeError),
+        ("background", "0", TypeError),
+        ("numbering", "root", ValueError),
+        ("connectivity", 4, ValueError),
+    ],
+)
+def test_what_is_refused_is_refused_again(cupy, name, value, error):
+    image = cupy.asarray(images()[0])
+    for given in ({}, {"return_num": True}, {"connectivity": 1}):
+        label(image, **given)
+    for _ in range(2):
+        with pytest.raises(error, match=name):
+            label(image, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tolerance": 1},
+        {"algorithm": "label-equivalence"},
+        {"dtype": np.int64},
+        {"structure": np.ones((3, 3, 3), bool)},
+        {"periodic": (True, False, True)},
+        {"background": np.float64(0)},
+    ],
+)
+def test_other_calls_are_not_kept(cupy, options):
+    for image in images():
+        check(image, **options)
+    assert not repeated._kept
+
+
+def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
+    image = images()[0]
+    with time_limit(100):
+        check(image)
+    gpu = repeated.current_gpu()
+    monkeypatch.setattr(gpu, "is_capturing", lambda stream: True)
+    check(image)
+    assert not repeated._kept
+
+
+def test_batches_at_uneven_distances_and_large_or_empty_arrays_are_not_kept(cupy, monkeypatch):
+    many = np.random.default_rng(1).integers(0, 2, (3, 4, 9, 9)).astype(np.uint8)
+    for _ in range(2):
+        check(many[:, :3], batch_axes=2)
+        check(many[:0], batch_axes=2)
+    monkeypatch.setattr(repeated, "MOST_ELEMENTS", many.size - 1)
+    check(many)
+    assert not repeated._kept
+
+
+def test_kinds_are_forgotten_when_there_are_too_many(cupy, monkeypatch):
+    monkeypatch.setattr(repeated, "MOST_KINDS", 2)
+    image = images()[0]
+    for width in (20, 30, 40):
+        check(image[:, :, :width])
+    assert len(repeated._kept) == 1
+
+
+def test_memory_of_the_first_kind_is_kept_while_a_larger_one_takes_more(cupy):
+    small, large = images(shape=(20, 40)), images(shape=(90, 90))
+    for pair in zip(small, large, strict=True):
+        for image in pair:
+            check(image)
+
+
+def test_a_call_with_an_array_of_an_unknown_library_is_not_kept(cupy, monkeypatch):
+    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {})
+    check(images()[0])
+    assert not repeated._kept

@@ -1,0 +1,98 @@
+"""`native.Launches` against a stand-in for CUDA's driver that writes down what it is asked for."""
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conncomp._core import native
+from host_cuda.host_gpu import AVAILABLE, COMPILER
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+CONTEXT = 103  # of device 3
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    path = tmp_path_factory.mktemp("driver") / "driver.so"
+    source = Path(__file__).with_name("driver_stand_in.c")
+    subprocess.run([COMPILER, "-x", "c", "-shared", "-fPIC", source, "-o", path], check=True)
+    return str(path)
+
+
+@pytest.fixture
+def driver(library):
+    loaded = ctypes.CDLL(library)
+    loaded.begin(None, -1)
+    return loaded
+
+
+def launches_of(library, count=2):
+    """Return launches of which the first argument is the address of the second array, and so on."""
+    launches = native.Launches(3, library)
+    for k in range(count):
+        struct = np.array([1, 2, 30 + k], np.uint64)
+        packed = np.uint64(0xDEAD).tobytes() + struct.tobytes() + np.uint32(7 + k).tobytes()
+        launches.add(1000 + k, 10 + k, 128, 64 * k, packed, [8, 24, 4], [(0, 1 - k)])
+    return launches
+
+
+def rows(driver):
+    kept = np.zeros((driver.number_of_launches(), 8), np.uint64)
+    for number, row in enumerate(kept):
+        driver.copy_launch(number, row.ctypes.data_as(ctypes.c_void_p))
+    return kept.tolist()
+
+
+def test_arguments_arrive_with_new_addresses(library, driver):
+    launches = launches_of(library)
+    launches.run(5, (111, 222))
+    launches.run(6, (333, 444))
+    assert rows(driver) == [
+        [1000, 10, 128, 0, 5, 222, 30, 7],
+        [1001, 11, 128, 64, 5, 111, 31, 8],
+        [1000, 10, 128, 0, 6, 444, 30, 7],
+        [1001, 11, 128, 64, 6, 333, 31, 8],
+    ]
+
+
+def test_the_context_of_the_device_is_current_and_then_that_of_before(library, driver):
+    launches = launches_of(library)
+    current = ctypes.c_void_p()
+    launches.run(0, (1, 2))
+    driver.cuCtxGetCurrent(ctypes.byref(current))
+    assert current.value == CONTEXT  # there was none
+    driver.begin(ctypes.c_void_p(77), -1)
+    launches.run(0, (1, 2))
+    driver.cuCtxGetCurrent(ctypes.byref(current))
+    assert current.value == 77
+    driver.begin(ctypes.c_void_p(CONTEXT), -1)
+    launches.run(0, (1, 2))
+    assert ctypes.c_int.in_dll(driver, "contexts_set").value == 0
+
+
+def test_errors_are_those_of_the_driver(library, driver):
+    launches = launches_of(library)
+    driver.begin(ctypes.c_void_p(77), 1)
+    with pytest.raises(RuntimeError, match="CUDA: launch failed"):
+        launches.run(0, (1, 2))
+    assert len(rows(driver)) == 1
+    current = ctypes.c_void_p()
+    driver.cuCtxGetCurrent(ctypes.byref(current))
+    assert current.value == 77
+    with pytest.raises(IndexError):
+        launches.run(0, (1,))
+    with pytest.raises(RuntimeError, match=r"nowhere\.so, cannot be loaded"):
+        native.Launches(0, "/nowhere.so")
+    with pytest.raises(RuntimeError, match="has no cuGetErrorString"):
+        native.Launches(0, "libm.so.6")
+
+
+def test_arguments_that_are_shorter_than_their_sizes_are_refused(library, driver):
+    launches = native.Launches(3, library)
+    with pytest.raises(ValueError, match="arguments have 8 bytes, and their sizes say 12"):
+        launches.add(1, 1, 1, 0, bytes(8), [8, 4], [])
+    with pytest.raises(ValueError, match="argument 1 is no address"):
+        launches.add(1, 1, 1, 0, bytes(12), [8, 4], [(1, 0)])
