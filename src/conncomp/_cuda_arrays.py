@@ -59,12 +59,13 @@ class TorchArrays:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
+        self._devices = [torch.device("cuda", k) for k in range(torch.cuda.device_count())]
         self._dtypes = {np.dtype(name): getattr(torch, name) for name in ("int32", "int64")}
 
     def layout(self, array: Any) -> Hashable:
         """Return shape, strides, dtype and device; None if it is not the current device's."""
         device = array.get_device()
-        if self._torch.cuda.current_device() != device or current_gpu().device != device:
+        if current_gpu().device != device:  # PyTorch's is the same
             return None
         return array.shape, array.stride(), array.dtype, device
 
@@ -74,11 +75,11 @@ class TorchArrays:
 
     def stream(self, gpu: Gpu) -> int:
         """Return the current stream."""
-        return int(self._torch.cuda.current_stream().cuda_stream)
+        return int(self._torch.cuda.current_stream(gpu.device).cuda_stream)
 
     def empty(self, gpu: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """Return a new tensor."""
-        return self._torch.empty(shape, dtype=self._dtypes[dtype], device="cuda")
+        return self._torch.empty(shape, dtype=self._dtypes[dtype], device=self._devices[gpu.device])
 
 
 # By class of arrays. It is None where a library's arrays are asked by `_arrays` only.

@@ -4,7 +4,7 @@
 
 static void* current = 0;
 static int launches = 0, failing = -1;
-static uint64_t kept[64][8];
+static uint64_t kept[64][9];
 
 int contexts_set = 0;
 
@@ -25,20 +25,35 @@ int cuCtxSetCurrent(void* context) {
   ++contexts_set;
   return 0;
 }
+typedef struct {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  struct {
+    int id;
+    char padding[4];
+    int allowed;
+    char others[60];
+  }* attributes;
+  unsigned number_of_attributes;
+} Config;
+
 // The kernels of the test take an address, a structure of 24 bytes, and a number of 4 bytes.
-int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                   unsigned bz, unsigned shared, void* stream, void** arguments, void** extra) {
+int cuLaunchKernelEx(const Config* config, void* function, void** arguments, void** extra) {
+  const unsigned *grid = config->grid, *block = config->block;
   if (!current) return 201;
-  if (gy != 1 || gz != 1 || by != 1 || bz != 1 || extra || launches == failing) return 719;
+  if (grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1 || extra || launches == failing)
+    return 719;
   uint64_t* row = kept[launches++];
   row[0] = (uintptr_t)function;
-  row[1] = gx;
-  row[2] = bx;
-  row[3] = shared;
-  row[4] = (uintptr_t)stream;
+  row[1] = grid[0];
+  row[2] = block[0];
+  row[3] = config->shared;
+  row[4] = (uintptr_t)config->stream;
   row[5] = *(uint64_t*)arguments[0];
   row[6] = ((uint64_t*)arguments[1])[2];
   row[7] = *(uint32_t*)arguments[2];
+  row[8] =
+      config->number_of_attributes == 1 && config->attributes->id == 6 && config->attributes->allowed == 1;
   return 0;
 }
 

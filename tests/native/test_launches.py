@@ -29,9 +29,9 @@ def driver(library):
     return loaded
 
 
-def launches_of(library, count=2):
+def launches_of(library, count=2, overlap=False):
     """Return launches of which the first argument is the address of the second array, and so on."""
-    launches = native.Launches(3, library)
+    launches = native.Launches(3, overlap, library)
     for k in range(count):
         struct = np.array([1, 2, 30 + k], np.uint64)
         packed = np.uint64(0xDEAD).tobytes() + struct.tobytes() + np.uint32(7 + k).tobytes()
@@ -40,7 +40,7 @@ def launches_of(library, count=2):
 
 
 def rows(driver):
-    kept = np.zeros((driver.number_of_launches(), 8), np.uint64)
+    kept = np.zeros((driver.number_of_launches(), 9), np.uint64)
     for number, row in enumerate(kept):
         driver.copy_launch(number, row.ctypes.data_as(ctypes.c_void_p))
     return kept.tolist()
@@ -51,11 +51,16 @@ def test_arguments_arrive_with_new_addresses(library, driver):
     launches.run(5, (111, 222))
     launches.run(6, (333, 444))
     assert rows(driver) == [
-        [1000, 10, 128, 0, 5, 222, 30, 7],
-        [1001, 11, 128, 64, 5, 111, 31, 8],
-        [1000, 10, 128, 0, 6, 444, 30, 7],
-        [1001, 11, 128, 64, 6, 333, 31, 8],
+        [1000, 10, 128, 0, 5, 222, 30, 7, 0],
+        [1001, 11, 128, 64, 5, 111, 31, 8, 0],
+        [1000, 10, 128, 0, 6, 444, 30, 7, 0],
+        [1001, 11, 128, 64, 6, 333, 31, 8, 0],
     ]
+
+
+def test_launches_overlap_with_those_before_but_the_first(library, driver):
+    launches_of(library, overlap=True).run(0, (1, 2))
+    assert [row[-1] for row in rows(driver)] == [0, 1]
 
 
 def test_the_context_of_the_device_is_current_and_then_that_of_before(library, driver):
@@ -85,13 +90,13 @@ def test_errors_are_those_of_the_driver(library, driver):
     with pytest.raises(IndexError):
         launches.run(0, (1,))
     with pytest.raises(RuntimeError, match=r"nowhere\.so, cannot be loaded"):
-        native.Launches(0, "/nowhere.so")
+        native.Launches(0, False, "/nowhere.so")
     with pytest.raises(RuntimeError, match="has no cuGetErrorString"):
-        native.Launches(0, "libm.so.6")
+        native.Launches(0, False, "libm.so.6")
 
 
 def test_arguments_that_are_shorter_than_their_sizes_are_refused(library, driver):
-    launches = native.Launches(3, library)
+    launches = native.Launches(3, False, library)
     with pytest.raises(ValueError, match="arguments have 8 bytes, and their sizes say 12"):
         launches.add(1, 1, 1, 0, bytes(8), [8, 4], [])
     with pytest.raises(ValueError, match="argument 1 is no address"):

@@ -22,13 +22,30 @@ namespace {
 // CUresult is 0 where all is well. Contexts, functions and streams are handles.
 using Handle = void*;
 
+// CUlaunchAttribute: that a launch may begin before the one ahead of it on its stream has ended.
+struct LaunchAttribute {
+  int id = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  char padding[4] = {};
+  union {
+    char whole[64];
+    int allowed;
+  } value{};
+};
+
+// CUlaunchConfig
+struct LaunchConfig {
+  unsigned blocks, blocks_y = 1, blocks_z = 1, threads, threads_y = 1, threads_z = 1, shared;
+  Handle stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned number_of_attributes = 0;
+};
+
 struct Driver {
   int (*get_error_string)(int, const char**);
   int (*retain_context)(Handle*, int device);
   int (*get_context)(Handle*);
   int (*set_context)(Handle);
-  int (*launch)(Handle function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared,
-                Handle stream, void** arguments, void** extra);
+  int (*launch)(const LaunchConfig*, Handle function, void** arguments, void** extra);
 
   explicit Driver(const std::string& library) {
     void* const opened = dlopen(library.c_str(), RTLD_NOW);
@@ -37,7 +54,7 @@ struct Driver {
     find(opened, "cuDevicePrimaryCtxRetain", retain_context);
     find(opened, "cuCtxGetCurrent", get_context);
     find(opened, "cuCtxSetCurrent", set_context);
-    find(opened, "cuLaunchKernel", launch);
+    find(opened, "cuLaunchKernelEx", launch);
   }
   void check(int result) const {
     if (result == 0) return;
@@ -77,7 +94,8 @@ class CurrentContext {
 
 class Launches {
  public:
-  Launches(int device, const std::string& library) : driver_(library) {
+  // Whether launches may `overlap`, as those of kernels that begin by follow_launch() may.
+  Launches(int device, bool overlap, const std::string& library) : driver_(library), overlap_(overlap) {
     driver_.check(driver_.retain_context(&context_, device));
   }
 
@@ -108,11 +126,21 @@ class Launches {
   // Python's lock is held, so that no other thread launches between.
   void run(uintptr_t stream, const std::vector<uintptr_t>& pointers) {
     const CurrentContext current(driver_, context_);
-    for (Launch& launch : launches_) {
+    LaunchAttribute overlapping;
+    overlapping.value.allowed = 1;
+    for (size_t i = 0; i < launches_.size(); ++i) {
+      Launch& launch = launches_[i];
       for (const auto& [place, number] : launch.variable)
         std::memcpy(launch.pointers[place], &pointers.at(number), sizeof(uintptr_t));
-      driver_.check(driver_.launch(launch.function, launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared,
-                                   reinterpret_cast<Handle>(stream), launch.pointers.data(), nullptr));
+      // What is ahead of the first one is not ours.
+      const bool follows = overlap_ && i > 0;
+      const LaunchConfig config{.blocks = launch.blocks,
+                                .threads = launch.threads,
+                                .shared = launch.shared,
+                                .stream = reinterpret_cast<Handle>(stream),
+                                .attributes = follows ? &overlapping : nullptr,
+                                .number_of_attributes = follows};
+      driver_.check(driver_.launch(&config, launch.function, launch.pointers.data(), nullptr));
     }
   }
 
@@ -129,6 +157,7 @@ class Launches {
   };
 
   Driver driver_;
+  bool overlap_;
   Handle context_ = nullptr;
   std::vector<Launch> launches_;
 };
@@ -137,7 +166,7 @@ class Launches {
 
 void define_launches(nb::module_& m) {
   nb::class_<Launches>(m, "Launches")
-      .def(nb::init<int, std::string>(), nb::arg("device"), nb::arg("library"))
+      .def(nb::init<int, bool, std::string>(), nb::arg("device"), nb::arg("overlap"), nb::arg("library"))
       .def("add", &Launches::add, nb::arg("function"), nb::arg("blocks"), nb::arg("threads"),
            nb::arg("shared"), nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("pointers"));

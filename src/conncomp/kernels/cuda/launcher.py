@@ -235,6 +235,12 @@ class Gpu:
         """The shared memory of a multiprocessor, in bytes."""
         return int(self._attributes["MaxSharedMemoryPerMultiprocessor"])
 
+    @cached_property
+    def launches_overlap(self) -> bool:
+        """Whether a launch can begin before the one ahead has ended; in graphs, too."""
+        driver = int(self.xp.cuda.runtime.driverGetVersion())
+        return int(self._attributes["ComputeCapabilityMajor"]) >= 9 and driver >= 12030
+
     def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
 
@@ -284,10 +290,10 @@ class Gpu:
         launches : list of Launch
         variable : tuple of array
             Arguments of these launches that others take the place of, by their addresses. No
-            address lies in a struct.
+            address lies in a struct. Kernels begin by ``follow_launch()`` of ``core/launch.cuh``.
         """
         numbers = {self.address(array): number for number, array in enumerate(variable)}
-        again = native.Launches(self.device, DRIVER)
+        again = native.Launches(self.device, self.launches_overlap, DRIVER)
         for kernel, (blocks, threads), arguments, shared in launches:
             packed = [self._packed(argument) for argument in arguments]
             places = [

@@ -20,6 +20,21 @@ constexpr int kResidentThreads = 2048;
 #endif
 CONNCOMP_ANYWHERE constexpr int resident_blocks(int threads) { return kResidentThreads / threads; }
 
+// Waits until the launch before this one has ended, and lets the blocks of the next one begin, which wait
+// here themselves; kernels whose launches are made again (Gpu.repeat) begin with it. Such launches overlap:
+//
+//    one after the other    | launch | a a a a a |  | launch | b b b b b |
+//    overlapped             | launch | a a a a a |
+//                                      | launch |... | b b b b b |
+//
+// As each block of b waits here until all of a has ended, b sees all that a and what came before a wrote.
+__device__ inline void follow_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 __device__ inline int lane() { return int(threadIdx.x) % kWarp; }
 
 // The number of this thread among all of a one-dimensional grid, and how many there are: kernels go

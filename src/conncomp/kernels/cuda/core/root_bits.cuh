@@ -21,6 +21,7 @@ template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     number_words(int64_t words, int64_t chunk, const uint32_t* __restrict__ roots_of_word,
                  const int64_t* __restrict__ roots_in_chunk, Index* __restrict__ number_of_word) {
+  follow_launch();
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     int64_t number = 1 + sum_of_first<kWordThreads>(part, roots_in_chunk);
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;

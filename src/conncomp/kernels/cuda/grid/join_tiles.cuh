@@ -339,6 +339,7 @@ template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kJoinThreads, Tiles::kRank < 3 && resident_blocks(kJoinThreads) > 8 ? 9 : 8)
     join_tiles(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
                Index* label, BrickTable table) {
+  follow_launch();
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   using Join = TileJoin<Rule, Tiles, Index>;
   // Of the brick of each thread.
@@ -397,6 +398,7 @@ template <class Rule, class Tiles, class Index, Leaving which = Leaving::kAll>
 __global__ void __launch_bounds__(kJoinThreads)
     join_links(Tiles tiles, int64_t count, int64_t each, const typename Rule::Value* __restrict__ values,
                Index* label, BrickTable table) {
+  follow_launch();
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
   __shared__ PairList<ElementPair<Index>, kJoinThreads, kPairsOfJoin> pairs;

@@ -510,6 +510,7 @@ template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
                 Index* __restrict__ label, BrickTable table) {
+  follow_launch();
   CONNCOMP_DYNAMIC_SHARED(uint16_t, parent);
   __shared__ TileMemory<Rule, Tiles> memory;
   const int brick = int(threadIdx.x);

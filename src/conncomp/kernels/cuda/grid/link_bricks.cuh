@@ -138,6 +138,7 @@ struct LinksAcross {
 template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kLinkThreads)
     link_bricks(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, BrickTable table) {
+  follow_launch();
   using B = typename Tiles::B;
   static_assert(Tiles::kRank == Tiles::kAxes, "all neighbours are in the same brick or one beside");
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {

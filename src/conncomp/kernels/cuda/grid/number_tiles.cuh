@@ -15,6 +15,7 @@ namespace conncomp {
 // the former.
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index* label, BrickTable table) {
+  follow_launch();
   int count = 0;
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     Bits roots = table.settled[number];
@@ -54,6 +55,7 @@ template <class Tiles, class Index>
 __global__ void __launch_bounds__(kWordThreads)
     gather_roots(Tiles tiles, int64_t words, int64_t columns, int64_t chunk, BrickTable table,
                  uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+  follow_launch();
   using B = typename Tiles::B;
   constexpr int rank = Tiles::kRank;
   constexpr int kSide = B::kSide < kRootWord ? B::kSide : kRootWord;

@@ -85,6 +85,7 @@ template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kElementsOfTile)
     label_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
                    Index* __restrict__ label, int64_t* components) {
+  follow_launch();
   using S = typename Tiles::Step;
   using Site = typename Rule::Site;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
@@ -149,6 +150,7 @@ template <class Rule, class Tiles, class Index>
 __global__ void __launch_bounds__(kElementsOfTile,
                                   Tiles::kRank == 3 && resident_blocks(kElementsOfTile) > 3 ? 3 : 1)
     join_elements(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values, Index* label) {
+  follow_launch();
   using S = typename Tiles::Step;
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes;
   const int element = int(threadIdx.x);
@@ -212,6 +214,7 @@ __global__ void __launch_bounds__(kWordThreads)
     settle_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
                     uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk,
                     int64_t* components) {
+  follow_launch();
   int64_t in_chunk = 0;
   const int64_t begin = blockIdx.x * chunk;
   for (int64_t row = begin; row < begin + chunk; row += kWordThreads) {
@@ -237,6 +240,7 @@ template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
     number_elements(int64_t count, int64_t item_size, Index* label,
                     const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
+  follow_launch();
   const int64_t i = grid_thread();
   if (i >= count) return;
   const Index first_of_item = Index(items ? i / item_size * item_size : 0);

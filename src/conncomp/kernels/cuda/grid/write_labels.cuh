@@ -101,6 +101,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     write_labels(Tiles tiles, const typename Rule::Value* __restrict__ values, Index* label, BrickTable table,
                  int64_t columns, const uint32_t* __restrict__ roots_of_word,
                  const Index* __restrict__ number_of_word) {
+  follow_launch();
   constexpr int rank = Tiles::kRank, kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   using B = Brick<kAxes>;
   // Labels of the background and of up to so many components of each brick, in turn for the bricks of a warp.
