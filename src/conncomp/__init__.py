@@ -40,6 +40,7 @@ _ROOMS = {
     ),
     "grid": (
         "ComponentWrapping",
+        "Labeller",
         "cluster_wrapping",
         "component_wrapping",
         "label",

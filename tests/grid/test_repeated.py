@@ -1,24 +1,26 @@
-"""Calls of `label` whose launches are kept and made again: the labels are those of the CPU."""
+"""Calls whose launches are kept and made again, of `label` and `Labeller`: labels are the CPU's."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from conncomp import _arrays, _cuda_arrays, label
-from conncomp.grid import array, labelling, repeated, request
+from conncomp import Labeller, _arrays, _cuda_arrays, label
+from conncomp.grid import array, labeller, labelling, repeated, request
 from conncomp.kernels.cuda.launcher import time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [array, labelling, repeated, request, _cuda_arrays]
+USERS = [array, labeller, labelling, repeated, request, _cuda_arrays]
 SHAPE = 6, 33, 70
 
 
 @pytest.fixture
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_kept", {})
-    monkeypatch.setattr(repeated, "_workspace", repeated.Workspace())
+    monkeypatch.setattr(repeated, "_workspaces", {})
     monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
     users = [user for user in USERS if hasattr(user, "current_gpu")]
     return place_on_host(monkeypatch, _arrays, users)
@@ -179,3 +181,78 @@ def test_a_call_with_an_array_of_an_unknown_library_is_not_kept(cupy, monkeypatc
     monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {})
     check(images()[0])
     assert not repeated._kept
+
+
+def check_labeller(labeller, image, out=None, **options):
+    expected, count = label(image, return_num=True, **options)
+    labels = labeller(Array(image), out=out)
+    assert out is None or labels is out
+    np.testing.assert_array_equal(labels.get(), expected, strict=True)
+    np.testing.assert_array_equal(labeller.counts.get(), count)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"numbering": "roots", "connectivity": 1},
+        {"batch_axes": 1, "background": 1},
+        {"tolerance": 1, "periodic": (True, False, True)},
+        {"structure": np.array([1, 0, 0, 0, 1, 0, 0, 0, 1], bool)[[0, 4, 8] * 9].reshape(3, 3, 3)},
+    ],
+)
+def test_labeller(cupy, monkeypatch, options):
+    labeller = Labeller(SHAPE, np.uint8, **options)
+    assert (labeller.shape, labeller.dtype, labeller.label_dtype) == (SHAPE, np.uint8, np.int32)
+    first, *later = images()
+    out = cupy.asarray(np.zeros(SHAPE, np.int32))
+    check_labeller(labeller, first, out, **options)
+    held = labeller.nbytes
+    monkeypatch.setattr(request.Request, "fill_on_gpu", None)
+    for image in later:
+        check_labeller(labeller, image, **options)
+        check_labeller(labeller, image, out, **options)
+    assert labeller.nbytes == held > 0
+
+
+def test_labeller_of_any_strides(cupy):
+    labeller = Labeller((33, 30), np.uint8)
+    for image in images(shape=(30, 33)):
+        check_labeller(labeller, image.T)
+        check_labeller(labeller, np.ascontiguousarray(image.T))
+        check_labeller(labeller, image.T[::-1])
+
+
+def test_labeller_of_batches_at_uneven_distances_and_of_nothing(cupy):
+    many = np.random.default_rng(1).integers(0, 2, (3, 4, 9, 9)).astype(np.uint8)
+    labeller = Labeller((3, 3, 9, 9), np.uint8, batch_axes=2)
+    for k in range(2):
+        check_labeller(labeller, many[:, k : 3 + k], batch_axes=2)
+    check_labeller(Labeller((2, 0, 9), np.uint8, batch_axes=1), many[0, :2, :0], batch_axes=1)
+
+
+def test_labeller_refuses_arrays_of_another_kind(cupy):
+    labeller = Labeller((9, 9), np.uint8)
+    given = np.zeros((9, 9), np.uint8)
+    for image, error, message in [
+        (given, TypeError, "label_image is a ndarray in main memory"),
+        (Array(given[:8]), ValueError, r"shape \(8, 9\), and this Labeller is for \(9, 9\)"),
+        (Array(given.view(np.int8)), TypeError, "dtype int8, and this Labeller is for uint8"),
+    ]:
+        with pytest.raises(error, match=message):
+            labeller(image)
+    elsewhere = Array(given)
+    elsewhere.device = SimpleNamespace(id=1)
+    with pytest.raises(ValueError, match="lies on GPU 1, and this Labeller works on GPU 0"):
+        labeller(elsewhere)
+    for out, error, message in [
+        (Array(np.zeros((9, 9), np.int64)), ValueError, "out is of dtype int64, but dtype=int32"),
+        (Array(np.zeros((9, 8), np.int32)), ValueError, "out has shape"),
+        (np.zeros((9, 9), np.int32), TypeError, "out must lie in GPU memory"),
+    ]:
+        with pytest.raises(error, match=message):
+            labeller(Array(given), out=out)
+    with pytest.raises(ValueError, match="connectivity=3"):
+        Labeller((9, 9), np.uint8, connectivity=3)
+    with pytest.raises(TypeError, match="complex"):
+        Labeller((9, 9), complex)

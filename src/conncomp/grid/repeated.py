@@ -16,10 +16,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
-from conncomp._arrays import in_library
+from conncomp._arrays import caller_stream, in_library
 from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.gpu import Workspace
-from conncomp.grid.array import Array, stream_of
+from conncomp.grid.array import Array
 from conncomp.grid.request import Request, image_of
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
 
@@ -42,27 +42,39 @@ class Repeated:
     def __init__(self, array: Array, request: Request, library: CudaLibrary, labels: Any) -> None:
         assert request.workspace is not None
         self._gpu, self._library, self._workspace = current_gpu(), library, request.workspace
-        self._name, self._first = array.library, array.given
+        self.name, self._device = array.library, array.given.device.id
         self._stream = self._gpu.current_stream()
         self._shape, self._dtype, self._batch_shape = array.shape, labels.dtype, array.batch_shape
         self._return_num = request.return_num
         self._waits_for_num = request.consecutive and not array.batch_axes
+        example = in_library(labels, array.library)
+        self._labels_kind = type(example), library.layout(example)
         image = image_of(array)
         with self._workspace, kept_launches() as launches:
-            self.counts = request.fill_on_gpu(self._gpu, image, labels)
+            counts = request.fill_on_gpu(self._gpu, image, labels)
+        self.counts = counts.reshape(self._batch_shape)
         # They point to the workspace's memory, which is there as long as they are.
         self._launches = launches
         self._again = self._gpu.repeat(launches, (image.values, labels))
 
     def __call__(self, given: Any) -> Any:
         """Return what `label` does for another array of the kind."""
-        labels = self._library.empty(self._gpu, self._shape, self._dtype)
+        labels = self.new_labels()
         if not self._return_num:
             self.fill(given, labels)
             return labels
         with self._workspace:
             self.fill(given, labels)
             return self.result(labels)
+
+    def new_labels(self) -> Any:
+        """Return an array to fill."""
+        return self._library.empty(self._gpu, self._shape, self._dtype)
+
+    def takes(self, out: Any) -> bool:
+        """Whether an array is as those of `new_labels`."""
+        kind, layout = self._labels_kind
+        return type(out) is kind and self._library.layout(out) == layout
 
     def fill(self, given: Any, labels: Any) -> None:
         """Fill labels with those of another array of the kind."""
@@ -74,10 +86,10 @@ class Repeated:
         """Return what `label` does, once the labels are filled."""
         if not self._return_num:
             return labels
-        with stream_of(self._first, self._name):
+        with caller_stream(self.name, self._device):
             if self._waits_for_num:
-                return labels, int(self.counts[0])
-            return labels, in_library(self.counts.copy().reshape(self._batch_shape), self._name)
+                return labels, int(self.counts)
+            return labels, in_library(self.counts.copy(), self.name)
 
 
 # So large arrays are labelled by kept launches, as the memory that these use is kept, too.
@@ -86,7 +98,7 @@ MOST_ELEMENTS = 1 << 22
 MOST_KINDS = 256
 
 _kept: dict[Hashable, Repeated] = {}
-_workspace = Workspace()
+_workspaces: dict[int, Workspace] = {}  # by device
 
 
 def kind_of_call(
@@ -127,14 +139,19 @@ def kept_call(kind: Hashable) -> Repeated | None:
     return _kept.get(kind)
 
 
-def may_be_kept(array: Array) -> bool:
-    """Whether the launches of an array can be kept: they read it, and not a copy of it."""
+def may_be_repeated(array: Array) -> bool:
+    """Whether launches read an array, and not a copy of it."""
     return (
-        not array.in_main_memory
-        and 0 < array.values.size <= MOST_ELEMENTS
+        array.values.size > 0
         and array.values is array.given
         and image_of(array).values is array.values
     )
+
+
+def may_be_kept(array: Array) -> bool:
+    """Whether the launches of an array are kept for other calls of `label`."""
+    small = array.values.size <= MOST_ELEMENTS
+    return small and not array.in_main_memory and may_be_repeated(array)
 
 
 def first_call(kind: Hashable, label_image: Any, array: Array, request: Request) -> Any:
@@ -142,8 +159,10 @@ def first_call(kind: Hashable, label_image: Any, array: Array, request: Request)
     library = cuda_library_of(label_image)
     assert library is not None
     with array.stream():
-        labels = current_gpu().xp.empty(array.shape, INDEX_TYPES[0])
-        repeated = Repeated(array, replace(request, workspace=_workspace), library, labels)
+        gpu = current_gpu()
+        labels = gpu.xp.empty(array.shape, INDEX_TYPES[0])
+        workspace = _workspaces.setdefault(gpu.device, Workspace())
+        repeated = Repeated(array, replace(request, workspace=workspace), library, labels)
         if len(_kept) >= MOST_KINDS:
             _kept.clear()
         _kept[kind] = repeated

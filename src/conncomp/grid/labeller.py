@@ -1,0 +1,201 @@
+"""`Labeller`: what a loop holds that labels arrays of one kind on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from conncomp._arguments import INT32_MAX
+from conncomp._arrays import Output, in_library, on_gpu
+from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
+from conncomp.gpu import Workspace
+from conncomp.grid.array import Array, array_of_image
+from conncomp.grid.repeated import Repeated, may_be_repeated
+from conncomp.grid.request import Numbering, Request, image_of
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+
+
+class Labeller:
+    """Label arrays of one shape and dtype on the current GPU, again and again.
+
+    A call does what `label` does and costs little more than its launches: nothing is decided, and
+    no memory taken but for the labels. It waits for nothing, so that a CUDA graph can capture it;
+    the number of components stays on the GPU.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the arrays.
+    dtype : dtype
+        Of the arrays: bool, integer or floating.
+    background, connectivity, structure, tolerance, periodic, batch_axes, numbering
+        As of `label`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    label_dtype : numpy.dtype
+        Of the labels: int32 where every index fits, else int64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `label`.
+    ImportError, RuntimeError
+        If CuPy is not installed, or there is no GPU.
+
+    See Also
+    --------
+    label : Keeps the launches of small arrays itself.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> import cupy  # doctest: +SKIP
+    >>> labeller = conncomp.Labeller((2, 3), bool)  # doctest: +SKIP
+    >>> labeller(cupy.array([[1, 0, 1], [1, 0, 0]], bool))  # doctest: +SKIP
+    array([[1, 0, 2],
+           [1, 0, 0]], dtype=int32)
+    >>> labeller.counts  # doctest: +SKIP
+    array([2])
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        dtype: DTypeLike,
+        background: float | None = None,
+        connectivity: float | None = None,
+        *,
+        structure: ArrayLike | None = None,
+        tolerance: float = 0,
+        periodic: bool | Sequence[bool] = False,
+        batch_axes: int = 0,
+        numbering: Numbering = "consecutive",
+    ) -> None:
+        self._neighbours = background, connectivity, structure, tolerance, periodic, batch_axes
+        self._gpu, self._workspace = current_gpu(), Workspace()
+        self._request = Request("cuda", numbering, "auto", False, None, None, self._workspace, {})
+        self._repeated: dict[Hashable, Repeated] = {}
+        example = self._gpu.xp.zeros(tuple(shape), dtype)
+        self.shape: tuple[int, ...] = example.shape
+        self.dtype: np.dtype[Any] = example.dtype
+        self.label_dtype: np.dtype[Any] = INDEX_TYPES[example.size > INT32_MAX]
+        self(example)
+
+    @property
+    def counts(self) -> Any:
+        """The number of components of each item, after the last call.
+
+        An array of int64 on the GPU, of the shape of the batch axes and of the library of the last
+        array; the next call on its stream writes to it.
+        """
+        counts, library = self._counts
+        return in_library(counts, library)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that is held on the GPU, in bytes."""
+        return self._workspace.nbytes
+
+    def __call__(self, label_image: Any, out: Any = None) -> Any:
+        """Return the labels of an array.
+
+        Parameters
+        ----------
+        label_image : array
+            On the GPU, of CuPy, PyTorch or another library; of `shape` and `dtype`, with any
+            strides.
+        out : array, optional
+            To write the labels to: on the GPU, C-contiguous, of `shape` and `label_dtype`, and no
+            part of `label_image`.
+
+        Returns
+        -------
+        array
+            `out`, or a new array, of the library that `label_image` is of.
+
+        Raises
+        ------
+        TypeError
+            If an array lies in main memory, or is of another dtype.
+        ValueError
+            If an array is of another shape, or `out` does not fit.
+
+        Notes
+        -----
+        The first call on a stream, and with strides that are new, takes memory, and cannot be
+        captured.
+        """
+        library = cuda_library_of(label_image)
+        layout = None if library is None else library.layout(label_image)
+        if library is None or layout is None:
+            return self._label(label_image, out, None, None)
+        kind = type(label_image), layout, library.stream(self._gpu)
+        repeated = self._repeated.get(kind)
+        if repeated is None or not (out is None or repeated.takes(out)):
+            return self._label(label_image, out, kind, library)
+        labels = repeated.new_labels() if out is None else out
+        repeated.fill(label_image, labels)
+        self._counts = repeated.counts, repeated.name
+        return labels
+
+    def _label(
+        self, label_image: Any, out: Any, kind: Hashable, library: CudaLibrary | None
+    ) -> Any:
+        """Do what a call does that checks all, and keep the launches of a kind."""
+        self._check_place(label_image)
+        array = array_of_image(label_image, *self._neighbours, "cuda")
+        self._check_kind(array)
+        with array.stream():
+            output = self._output(array, out)
+            if library is not None and may_be_repeated(array):
+                repeated = Repeated(array, self._request, library, output.labels)
+                counts, self._repeated[kind] = repeated.counts, repeated
+            else:
+                counts = self._request.fill_on_gpu(self._gpu, image_of(array), output.labels)
+            self._counts = counts.reshape(array.batch_shape), array.library
+            labels = output.finish()
+            return in_library(labels, array.library) if out is None else labels
+
+    def _output(self, array: Array, out: Any) -> Output:
+        lowest = 0 if self._request.consecutive else -1
+        return Output(
+            self.shape,
+            array.values.size,
+            self.label_dtype,
+            out,
+            (array.given,),
+            lowest,
+            xp=self._gpu.xp,
+        )
+
+    def _check_place(self, label_image: Any) -> None:
+        if not on_gpu(label_image):
+            raise TypeError(
+                f"label_image is a {type(label_image).__name__} in main memory; move it to the "
+                "GPU, or label it by conncomp.label"
+            )
+
+    def _check_kind(self, array: Array) -> None:
+        """Raise unless an array is of the kind that was said."""
+        given = array.given
+        if given.shape != self.shape:
+            raise ValueError(
+                f"label_image has shape {given.shape}, and this Labeller is for {self.shape}; make "
+                "another one"
+            )
+        if given.dtype != self.dtype:
+            raise TypeError(
+                f"label_image is of dtype {given.dtype}, and this Labeller is for {self.dtype}; "
+                "make another one"
+            )
+        if given.device.id != self._gpu.device:
+            raise ValueError(
+                f"label_image lies on GPU {given.device.id}, and this Labeller works on GPU "
+                f"{self._gpu.device}; make another one there"
+            )
