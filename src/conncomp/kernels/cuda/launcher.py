@@ -238,8 +238,9 @@ class Gpu:
     @cached_property
     def launches_overlap(self) -> bool:
         """Whether a launch can begin before the one ahead has ended; in graphs, too."""
-        driver = int(self.xp.cuda.runtime.driverGetVersion())
-        return int(self._attributes["ComputeCapabilityMajor"]) >= 9 and driver >= 12030
+        cuda = self.xp.cuda
+        capability = int(cuda.Device(self.device).compute_capability)
+        return capability >= 90 and int(cuda.runtime.driverGetVersion()) >= 12030
 
     def load(self, file: str, names: tuple[str, ...]) -> tuple[Kernel, ...]:
         """Return kernels of a file: ``load("cuda/graph/ecl.cuh", ("ecl_init<int32_t>",))``.
