@@ -52,8 +52,7 @@ int cuLaunchKernelEx(const Config* config, void* function, void** arguments, voi
   row[5] = *(uint64_t*)arguments[0];
   row[6] = ((uint64_t*)arguments[1])[2];
   row[7] = *(uint32_t*)arguments[2];
-  row[8] =
-      config->number_of_attributes == 1 && config->attributes->id == 6 && config->attributes->allowed == 1;
+  row[8] = config->number_of_attributes == 1 && config->attributes->allowed == 1 ? config->attributes->id : 0;
   return 0;
 }
 

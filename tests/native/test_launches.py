@@ -12,6 +12,7 @@ from host_cuda.host_gpu import AVAILABLE, COMPILER
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 CONTEXT = 103  # of device 3
+TOGETHER, OVERLAPS = 2, 6  # attributes of a launch
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +30,13 @@ def driver(library):
     return loaded
 
 
-def launches_of(library, count=2, overlap=False):
+def launches_of(library, count=2, overlap=False, together=False):
     """Return launches of which the first argument is the address of the second array, and so on."""
     launches = native.Launches(3, overlap, library)
     for k in range(count):
         struct = np.array([1, 2, 30 + k], np.uint64)
         packed = np.uint64(0xDEAD).tobytes() + struct.tobytes() + np.uint32(7 + k).tobytes()
-        launches.add(1000 + k, 10 + k, 128, 64 * k, packed, [8, 24, 4], [(0, 1 - k)])
+        launches.add(1000 + k, (10 + k, 128, 64 * k), together, packed, [8, 24, 4], [(0, 1 - k)])
     return launches
 
 
@@ -60,7 +61,13 @@ def test_arguments_arrive_with_new_addresses(library, driver):
 
 def test_launches_overlap_with_those_before_but_the_first(library, driver):
     launches_of(library, overlap=True).run(0, (1, 2))
-    assert [row[-1] for row in rows(driver)] == [0, 1]
+    assert [row[-1] for row in rows(driver)] == [0, OVERLAPS]
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_blocks_run_together_where_they_must(library, driver, overlap):
+    launches_of(library, overlap=overlap, together=True).run(0, (1, 2))
+    assert [row[-1] for row in rows(driver)] == [TOGETHER, TOGETHER]
 
 
 def test_the_context_of_the_device_is_current_and_then_that_of_before(library, driver):
@@ -98,6 +105,6 @@ def test_errors_are_those_of_the_driver(library, driver):
 def test_arguments_that_are_shorter_than_their_sizes_are_refused(library, driver):
     launches = native.Launches(3, False, library)
     with pytest.raises(ValueError, match="arguments have 8 bytes, and their sizes say 12"):
-        launches.add(1, 1, 1, 0, bytes(8), [8, 4], [])
+        launches.add(1, (1, 1, 0), False, bytes(8), [8, 4], [])
     with pytest.raises(ValueError, match="argument 1 is no address"):
-        launches.add(1, 1, 1, 0, bytes(12), [8, 4], [(1, 0)])
+        launches.add(1, (1, 1, 0), False, bytes(12), [8, 4], [(1, 0)])

@@ -4,6 +4,7 @@
 // The driver is found when the first launch is made, as the module is built and loaded where there is none.
 #include <dlfcn.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,14 +23,20 @@ namespace {
 // CUresult is 0 where all is well. Contexts, functions and streams are handles.
 using Handle = void*;
 
-// CUlaunchAttribute: that a launch may begin before the one ahead of it on its stream has ended.
+// CUlaunchAttributeID: that all blocks run at the same time; that a launch may begin before the one ahead of
+// it on its stream has ended.
+enum class Attribute : int { kTogether = 2, kOverlaps = 6 };
+
+// CUlaunchAttribute
 struct LaunchAttribute {
-  int id = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  Attribute id;
   char padding[4] = {};
   union {
     char whole[64];
-    int allowed;
+    int is_set;
   } value{};
+
+  explicit LaunchAttribute(Attribute id) : id(id) { value.is_set = 1; }
 };
 
 // CUlaunchConfig
@@ -99,11 +106,12 @@ class Launches {
     driver_.check(driver_.retain_context(&context_, device));
   }
 
-  // Adds a launch. `sizes` are those of its arguments, which lie one after the other in `packed`; the places
-  // in `variable` are those of arguments that are pointers of `run`, with their numbers there.
-  void add(uintptr_t function, unsigned blocks, unsigned threads, unsigned shared, const nb::bytes& packed,
+  // Adds a launch, of so many blocks, threads and bytes of shared memory. `sizes` are those of its arguments,
+  // which lie one after the other in `packed`; the places in `variable` are those of arguments that are
+  // pointers of `run`, with their numbers there.
+  void add(uintptr_t function, std::array<unsigned, 3> size, bool together, const nb::bytes& packed,
            const std::vector<size_t>& sizes, const std::vector<std::pair<size_t, size_t>>& variable) {
-    Launch launch{reinterpret_cast<Handle>(function), blocks, threads, shared, {}, {}, variable};
+    Launch launch{reinterpret_cast<Handle>(function), size[0], size[1], size[2], together, {}, {}, variable};
     const size_t all = std::accumulate(sizes.begin(), sizes.end(), size_t(0));
     if (all != packed.size())
       throw nb::value_error(("arguments have " + std::to_string(packed.size()) +
@@ -126,20 +134,20 @@ class Launches {
   // Python's lock is held, so that no other thread launches between.
   void run(uintptr_t stream, const std::vector<uintptr_t>& pointers) {
     const CurrentContext current(driver_, context_);
-    LaunchAttribute overlapping;
-    overlapping.value.allowed = 1;
     for (size_t i = 0; i < launches_.size(); ++i) {
       Launch& launch = launches_[i];
       for (const auto& [place, number] : launch.variable)
         std::memcpy(launch.pointers[place], &pointers.at(number), sizeof(uintptr_t));
       // What is ahead of the first one is not ours.
-      const bool follows = overlap_ && i > 0;
+      const Attribute id = launch.together ? Attribute::kTogether : Attribute::kOverlaps;
+      LaunchAttribute attribute(id);
+      const bool has_attribute = launch.together || (overlap_ && i > 0);
       const LaunchConfig config{.blocks = launch.blocks,
                                 .threads = launch.threads,
                                 .shared = launch.shared,
                                 .stream = reinterpret_cast<Handle>(stream),
-                                .attributes = follows ? &overlapping : nullptr,
-                                .number_of_attributes = follows};
+                                .attributes = has_attribute ? &attribute : nullptr,
+                                .number_of_attributes = has_attribute};
       driver_.check(driver_.launch(&config, launch.function, launch.pointers.data(), nullptr));
     }
   }
@@ -151,6 +159,7 @@ class Launches {
   struct Launch {
     Handle function;
     unsigned blocks, threads, shared;
+    bool together;
     std::vector<std::vector<Word>> arguments;
     std::vector<void*> pointers;  // to them
     std::vector<std::pair<size_t, size_t>> variable;
@@ -167,8 +176,8 @@ class Launches {
 void define_launches(nb::module_& m) {
   nb::class_<Launches>(m, "Launches")
       .def(nb::init<int, bool, std::string>(), nb::arg("device"), nb::arg("overlap"), nb::arg("library"))
-      .def("add", &Launches::add, nb::arg("function"), nb::arg("blocks"), nb::arg("threads"),
-           nb::arg("shared"), nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
+      .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
+           nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
       .def("run", &Launches::run, nb::arg("stream"), nb::arg("pointers"));
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from hashlib import sha256
 from itertools import chain, repeat
 from math import inf
@@ -46,10 +46,21 @@ class Kernel(NamedTuple):
         Of the template, without its arguments.
     function : callable
         ``function(grid, block, arguments, shared_mem=0)``, as CuPy's are called.
+    together : bool
+        Whether it is launched only if all its blocks can run at the same time.
     """
 
     name: str
     function: Any
+    together: bool = False
+
+    def __call__(self, grid: tuple[int, int], arguments: tuple[Any, ...], shared: int) -> None:
+        """Launch the kernel."""
+        if self.together:
+            function, options = self.function.kernel, {"enable_cooperative_groups": True}
+        else:
+            function, options = self.function, {}
+        function(grid[:1], grid[1:], arguments, shared_mem=shared, **options)
 
 
 class Launch(NamedTuple):
@@ -101,12 +112,12 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     if _kept.launches is not None:
         _kept.launches.append(Launch(kernel, grid, arguments, shared))
     if _recorded is None:
-        kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
+        kernel(grid, arguments, shared)
         return
     cupy = import_cupy()
     first, last = cupy.cuda.Event(), cupy.cuda.Event()
     first.record()
-    kernel.function(grid[:1], grid[1:], arguments, shared_mem=shared)
+    kernel(grid, arguments, shared)
     last.record()
     _recorded.append((kernel.name, first, last))
 
@@ -278,8 +289,7 @@ class Gpu:
 
         So that they may wait for each other, whatever other streams do.
         """
-        cooperative = partial(kernel.function.kernel, enable_cooperative_groups=True)
-        return Kernel(kernel.name, cooperative)
+        return kernel._replace(together=True)
 
     def repeat(
         self, launches: list[Launch], variable: tuple[Any, ...]
@@ -306,7 +316,8 @@ class Gpu:
             ]
             function = kernel.function.kernel.ptr
             sizes = list(map(len, packed))
-            again.add(function, blocks, threads, shared, b"".join(packed), sizes, places)
+            size = blocks, threads, shared
+            again.add(function, size, kernel.together, b"".join(packed), sizes, places)
         run: Callable[[int, tuple[int, ...]], None] = again.run
         return run
 
