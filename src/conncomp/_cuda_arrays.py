@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conncomp._arrays import library_of, on_gpu
+from conncomp._arrays import library_of
 from conncomp.kernels.cuda.launcher import Gpu, current_gpu
 
 
@@ -19,7 +19,7 @@ class CudaLibrary(Protocol):
     """A library whose arrays lie on a GPU."""
 
     def layout(self, array: Any) -> Hashable:
-        """Return shape, strides, dtype and device; None if it is not the current device's."""
+        """Return shape, strides, dtype and device; None unless it is the current device's."""
 
     def address(self, array: Any) -> int:
         """Return where the first element lies."""
@@ -35,7 +35,7 @@ class CuPyArrays:
     """Arrays of CuPy."""
 
     def layout(self, array: Any) -> Hashable:
-        """Return shape, strides, dtype and device; None if it is not the current device's."""
+        """Return shape, strides, dtype and device; None unless it is the current device's."""
         device = array.device.id
         if current_gpu().device != device:
             return None
@@ -63,9 +63,9 @@ class TorchArrays:
         self._dtypes = {np.dtype(name): getattr(torch, name) for name in ("int32", "int64")}
 
     def layout(self, array: Any) -> Hashable:
-        """Return shape, strides, dtype and device; None if it is not the current device's."""
-        device = array.get_device()
-        if current_gpu().device != device:  # PyTorch's is the same
+        """Return shape, strides, dtype and device; None unless it is the current device's."""
+        device = array.get_device()  # -1 in main memory
+        if device < 0 or current_gpu().device != device:  # PyTorch's current one is the same
             return None
         return array.shape, array.stride(), array.dtype, device
 
@@ -87,12 +87,11 @@ _LIBRARIES: dict[type, CudaLibrary | None] = {}
 
 
 def cuda_library_of(array: object) -> CudaLibrary | None:
-    """Return the library of an array on a GPU; None for others, and for other libraries."""
+    """Return what asks arrays of a library that has some on a GPU; None for other libraries."""
     kind = type(array)
     if kind not in _LIBRARIES:
         _LIBRARIES[kind] = _find(array)
-    library = _LIBRARIES[kind]
-    return library if library is not None and on_gpu(array) else None
+    return _LIBRARIES[kind]
 
 
 def _find(array: object) -> CudaLibrary | None:

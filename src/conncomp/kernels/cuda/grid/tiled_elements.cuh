@@ -6,13 +6,14 @@
 // How: a block of threads takes a tile. Elements are put under the first ones of their runs along rows by
 // ballots, runs of rows beside each other are united in shared memory, and each element gets the index of its
 // root in the tile (label_elements). Those at borders of tiles are united with their neighbours
-// (join_elements), and all are pointed to their roots (settle_elements). The bits of these are kept for
-// consecutive labels, which follow from them (root_bits.cuh, number_elements).
+// (join_elements), and all are pointed to their roots (settle_elements), whose bits are kept and counted by
+// chunks. Each block then counts the roots before each chunk for itself, and a label is 1 plus the number of
+// roots before its own (RootRanks, number_elements).
 //
 // The values and the labels may be memory that its owner changes meanwhile: where a neighbour is background
 // for another kernel, or a label was never written, it is followed only to smaller indices (union_find.h).
 //
-// Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, five
+// Cost: values read once, those at borders again; labels written twice and read twice. Three kernels, four
 // for consecutive labels: on few elements it is their latency that takes the time.
 //
 // Source: Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs":
@@ -236,22 +237,60 @@ __global__ void __launch_bounds__(kWordThreads)
   if (threadIdx.x == 0 && !items) Shared::fetch_add(components, of_block);
 }
 
+// How many roots there are before an element. Chunks are counted by each block for itself:
+//
+//    words of bits      10010000 00100000 | 00000001 00000000 | ...      two words a chunk here
+//    roots_in_chunk     3                 | 1                 | ...
+//    before_chunk       0                 | 3                 | 4 ...
+struct RootRanks {
+  static constexpr int kMostChunks = 4096;
+
+  const uint32_t* roots_of_word;
+  int64_t chunk;      // elements, a multiple of those of a word
+  int* before_chunk;  // shared memory
+
+  // All threads of the block call it.
+  __device__ void count(const int64_t* roots_in_chunk, int chunks) const {
+    const int each = (chunks + kWordThreads - 1) / kWordThreads, begin = int(threadIdx.x) * each;
+    const int end = begin + each < chunks ? begin + each : chunks;
+    int roots = 0;
+    for (int part = begin; part < end; ++part) {
+      before_chunk[part] = roots;
+      roots += int(roots_in_chunk[part]);
+    }
+    int all;
+    const int before = block_scan<kWordThreads>(roots, all);
+    for (int part = begin; part < end; ++part) before_chunk[part] += before;
+    __syncthreads();
+  }
+  __device__ int before(int64_t element) const {
+    const int64_t part = element / chunk, word = element / kRootWord;
+    int roots = before_chunk[part] + __popc(roots_of_word[word] & ((1u << element % kRootWord) - 1));
+    for (int64_t earlier = part * (chunk / kRootWord); earlier < word; ++earlier)
+      roots += __popc(roots_of_word[earlier]);
+    return roots;
+  }
+};
+
+// The chunks are those of settle_elements, no more than RootRanks has room for.
 template <class Index, bool items>
 __global__ void __launch_bounds__(kWordThreads)
-    number_elements(int64_t count, int64_t item_size, Index* label,
-                    const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word) {
+    number_elements(int64_t count, int64_t item_size, int64_t chunk, Index* label,
+                    const uint32_t* __restrict__ roots_of_word, const int64_t* __restrict__ roots_in_chunk) {
   follow_launch();
-  const int64_t i = grid_thread();
-  if (i >= count) return;
-  const Index first_of_item = Index(items ? i / item_size * item_size : 0);
-  const LabelOfRoot<true, Index> label_of{count, 0, roots_of_word, number_of_word};
-  const Index root = Shared::load(label + i);  // once; it may be any number by now
-  Index number = 0;
-  if (root >= 0 && root < item_size) {
-    number = label_of(root + first_of_item);
-    if (first_of_item > 0) number -= label_of(first_of_item) - 1;
+  __shared__ int before_chunk[RootRanks::kMostChunks];
+  const RootRanks ranks{roots_of_word, chunk, before_chunk};
+  ranks.count(roots_in_chunk, int((count + chunk - 1) / chunk));
+  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
+    const Index first_of_item = Index(items ? i / item_size * item_size : 0);
+    const Index root = Shared::load(label + i);  // once; it may be any number by now
+    Index number = 0;
+    if (root >= 0 && root < item_size) {
+      number = Index(1 + ranks.before(root + first_of_item));
+      if (first_of_item > 0) number -= Index(ranks.before(first_of_item));
+    }
+    Shared::store(label + i, number);
   }
-  Shared::store(label + i, number);
 }
 
 }  // namespace conncomp

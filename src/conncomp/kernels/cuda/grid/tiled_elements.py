@@ -19,6 +19,7 @@ FILE = "cuda/grid/tiled_elements.cuh"
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
 MOST = 4096  # elements a multiprocessor: with more, bricks are faster
+NUMBERING_BLOCKS = 4  # a multiprocessor: each counts the roots of all chunks
 
 
 def fill_labels(
@@ -28,16 +29,15 @@ def fill_labels(
     plan = plan_of(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, settle, *number = gpu.load(FILE, plan.names)
     components, *by_word = workspace.take(gpu, *plan.parts)
-    roots, in_chunk, numbers = by_word if consecutive else (None, None, None)
+    roots, in_chunk = by_word if consecutive else (None, None)
     rule, values, size = image.rule, image.values, (plan.size, plan.item_size)
     launch(label, plan.by_tile, plan.tiles, rule, values, labels, components)
     if plan.joins:
         launch(join, plan.by_tile, plan.tiles, rule, values, labels)
-    launch(settle, plan.by_chunk, *size, plan.chunk * WORD, labels, roots, in_chunk, components)
+    launch(settle, plan.by_chunk, *size, plan.chunk, labels, roots, in_chunk, components)
     if consecutive:
-        number_words, number_elements = number
-        launch(number_words, plan.by_chunk, plan.words, plan.chunk, roots, in_chunk, numbers)
-        launch(number_elements, plan.by_element, *size, labels, roots, numbers)
+        (number_elements,) = number
+        launch(number_elements, plan.by_element, *size, plan.chunk, labels, roots, in_chunk)
     return components
 
 
@@ -50,9 +50,9 @@ class _Plan(NamedTuple):
         Of kernels.
     tiles : numpy.void
         ``Tiling<rank, 0, GivenLogs>``.
-    size, item_size, words, chunk : int
-        How many elements there are, of an item too, words of bits for them, and words whose roots
-        are counted together.
+    size, item_size, chunk : int
+        How many elements there are, of an item too, and of a chunk, whose roots are counted
+        together.
     joins : bool
         Whether elements of different tiles, or at the ends of an axis, may be neighbours.
     by_tile, by_chunk, by_element : tuple of int
@@ -65,7 +65,6 @@ class _Plan(NamedTuple):
     tiles: Any
     size: int
     item_size: int
-    words: int
     chunk: int
     joins: bool
     by_tile: tuple[int, int]
@@ -91,21 +90,20 @@ def plan_of(
     size = items * item_size
     words, blocks = -(-size // WORD), -(-size // THREADS)
     rounds = -(-blocks // MOST_CHUNKS)
-    chunk, chunks = rounds * THREADS // WORD, -(-blocks // rounds)
+    chunks = -(-blocks // rounds)
     parts: tuple[tuple[int, Any], ...] = ((items, COUNT),)
     if consecutive:
-        parts += (words, WORDS), (chunks, COUNT), (words, index)
+        parts += (words, WORDS), (chunks, COUNT)
     return _Plan(
         _names(rule, len(shape), items > 1, index, consecutive),
         tiling(geometry, logs),
         size,
         item_size,
-        words,
-        chunk,
+        rounds * THREADS,
         tiles > 1 or any(geometry.steps.periodic),
         (items * tiles, 1 << sum(logs)),
         (chunks, THREADS),
-        (blocks, THREADS),
+        (min(blocks, NUMBERING_BLOCKS * multiprocessors), THREADS),
         parts,
     )
 
@@ -120,11 +118,7 @@ def _names(rule: str, rank: int, items: bool, index: Any, consecutive: bool) -> 
     )
     if not consecutive:
         return names
-    return (
-        *names,
-        f"number_words<{label}>",
-        f"number_elements<{label}, {str(items).lower()}>",
-    )
+    return (*names, f"number_elements<{label}, {str(items).lower()}>")
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
