@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
+
+from numpy.typing import DTypeLike, NDArray
 
 from conncomp._arguments import check_option, shown
+from conncomp.kernels.cuda.workspace import Workspace
 
 # (file, names of kernels), for all kernels that a driver can load.
 Specialisations = Iterator[tuple[str, tuple[str, ...]]]
@@ -95,6 +98,16 @@ class Algorithm:
             name: check_option(name, options[name], choices) if name in options else choices[0]
             for name, choices in self.options.items()
         }
+
+
+class Choices(TypedDict, total=False):
+    """Arguments of every function that has algorithms, but for those on which its result depends."""
+
+    algorithm: str
+    dtype: DTypeLike | None
+    out: NDArray[Any] | None
+    device: str | None
+    workspace: Workspace | None
 
 
 Table = dict[str, dict[str, Algorithm]]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from conncomp._algorithms import Algorithm, choose_algorithm
+from conncomp._algorithms import Algorithm, Choices, choose_algorithm
 from conncomp._arguments import also_named, as_bool, check_choice, shown
 from conncomp._arrays import (
     Output,
@@ -35,20 +35,25 @@ Numbering = Literal["consecutive", "roots", "topological"]
 Labels = NDArray[Any]
 
 
+class GraphChoices(Choices, total=False):
+    """Arguments on which the type of the result does not depend."""
+
+    numbering: Numbering
+    # Of algorithms.
+    init: int
+    jump: int | str
+    finish: int
+    block: int
+    rows: str
+
+
 @overload
 def connected_components(
     csgraph: Any,
     directed: bool = True,
     connection: Literal["weak", "strong"] = "weak",
     return_labels: Literal[True] = True,
-    *,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    **choices: Unpack[GraphChoices],
 ) -> tuple[int, Labels]: ...
 
 
@@ -57,32 +62,8 @@ def connected_components(
     csgraph: Any,
     directed: bool = True,
     connection: Literal["weak", "strong"] = "weak",
-    *,
-    return_labels: Literal[False],
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
-) -> int: ...
-
-
-@overload
-def connected_components(
-    csgraph: Any,
-    directed: bool,
-    connection: Literal["weak", "strong"],
-    return_labels: Literal[False],
-    *,
-    numbering: Numbering = "consecutive",
-    algorithm: str = "auto",
-    dtype: DTypeLike | None = None,
-    out: Labels | None = None,
-    device: str | None = None,
-    workspace: Workspace | None = None,
-    **options: Any,
+    return_labels: Literal[False] = ...,
+    **choices: Unpack[GraphChoices],
 ) -> int: ...
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 from numpy.typing import ArrayLike, DTypeLike
 
+from conncomp._algorithms import Choices
 from conncomp._arguments import also_named, as_bool
 from conncomp._arrays import choose_device, on_gpu
 from conncomp.gpu import Workspace
@@ -28,16 +29,11 @@ ELSEWHERE = {
 }
 
 
-class LabelChoices(TypedDict, total=False):
+class LabelChoices(Choices, total=False):
     """Arguments of `label` and `label_bonds` on which the type of the result does not depend."""
 
     periodic: bool | Sequence[bool]
     numbering: Numbering
-    algorithm: str
-    dtype: DTypeLike | None
-    out: Labels | None
-    device: str | None
-    workspace: Workspace | None
     # Of algorithms.
     block: tuple[int, int]
     cells: int
