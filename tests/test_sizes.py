@@ -31,6 +31,7 @@ MANY_PARAMETERS = {
     "graph/labelling.py connected_components": USERS,
     "graph/papers.py fill_by_ecl": OPTIONS,
     "grid/bonds.py label_bonds": USERS,
+    "grid/labeller.py __init__": USERS,
     "grid/labelling.py label": USERS,
     "grid/scans.py fill_by_tiles": OPTIONS,
     "grid/wrapping.py component_wrapping": USERS,

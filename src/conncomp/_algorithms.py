@@ -101,7 +101,7 @@ class Algorithm:
 
 
 class Choices(TypedDict, total=False):
-    """Arguments of every function that has algorithms, but for those on which its result depends."""
+    """Arguments of all functions with algorithms, on which the types of results do not depend."""
 
     algorithm: str
     dtype: DTypeLike | None

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from conncomp import Labeller, _arrays, _cuda_arrays, label
-from conncomp.grid import array, labeller, labelling, repeated, request
+from conncomp import Labeller, _arrays, label
+from conncomp.grid import array, cuda_arrays, labeller, labelling, repeated, request
 from conncomp.kernels.cuda.launcher import time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-USERS = [array, labeller, labelling, repeated, request, _cuda_arrays]
+USERS = [array, labeller, labelling, repeated, request, cuda_arrays]
 SHAPE = 6, 33, 70
 
 
@@ -21,7 +21,7 @@ SHAPE = 6, 33, 70
 def cupy(monkeypatch):
     monkeypatch.setattr(repeated, "_kept", {})
     monkeypatch.setattr(repeated, "_workspaces", {})
-    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {Array: _cuda_arrays.CuPyArrays()})
+    monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {Array: cuda_arrays.CuPyArrays()})
     users = [user for user in USERS if hasattr(user, "current_gpu")]
     return place_on_host(monkeypatch, _arrays, users)
 
@@ -178,7 +178,7 @@ def test_memory_of_the_first_kind_is_kept_while_a_larger_one_takes_more(cupy):
 
 
 def test_a_call_with_an_array_of_an_unknown_library_is_not_kept(cupy, monkeypatch):
-    monkeypatch.setattr(_cuda_arrays, "_LIBRARIES", {})
+    monkeypatch.setattr(cuda_arrays, "_LIBRARIES", {})
     check(images()[0])
     assert not repeated._kept
 

@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from conncomp._arrays import caller_stream, in_library
-from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array
+from conncomp.grid.cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.grid.request import Request, image_of
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
 
