@@ -45,6 +45,9 @@ constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 constexpr int kHubOfForest = 4096;  // up to here
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+// As many that choose edges as there are threads for, where that leaves them the registers that they need.
+template <class Vertex>
+constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
 
 // Compressed sparse rows.
@@ -227,7 +230,7 @@ struct LeastEdge {
 // Lets ends[v] be the other end of the least edge of v; or v where it has none, its row is too long for a
 // warp to look for it, or nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads)
+__global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
                  Keys keys, const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends) {
   using Key = typename Keys::Key;
@@ -239,7 +242,7 @@ __global__ void __launch_bounds__(kForestThreads)
     int64_t end = exists ? int64_t(indptr[v + 1]) : 0;
     if (!Keys::kInOrder && end - begin > kHubOfForest) end = begin;
     LeastEdge<Vertex, Key> least;
-    const auto look_at = [&](int64_t arc, int64_t source) {
+    const auto look_at = [&, keys](int64_t arc, int64_t source) {
       const Vertex target = indices[arc];
       const bool is_edge = target != source && is_vertex(target, vertices);
       if (is_edge) least.include(keys.key(arc), target);
