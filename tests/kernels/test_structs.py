@@ -23,9 +23,10 @@ def structs_by_file():
     found = {}
     for module in pkgutil.walk_packages(conncomp.kernels.__path__, "conncomp.kernels."):
         driver = importlib.import_module(module.name)
-        for struct in vars(driver).values():
-            if isinstance(struct, Struct):
-                found.setdefault(struct.name, (driver.FILE, struct))
+        for value in vars(driver).values():
+            for struct in value.values() if isinstance(value, dict) else (value,):
+                if isinstance(struct, Struct):
+                    found.setdefault(struct.name, (driver.FILE, struct))
     return sorted(found.values(), key=lambda given: given[1].name)
 
 

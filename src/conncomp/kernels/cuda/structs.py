@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from conncomp.kernels.cuda.launcher import Gpu
 
-# The type of fields that are addresses.
-POINTER = np.dtype(np.uintp)
+# The type of fields that are addresses. Its metadata tells it from that of other integers.
+POINTER = np.dtype(np.uintp, metadata={"is": "a pointer"})
 
 
 class Struct:
