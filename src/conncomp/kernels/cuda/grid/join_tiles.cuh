@@ -264,10 +264,10 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
   //   along them  (-1,-1)  (-1, 0)  (-1,+1)  ( 0,-1)  the brick   ahead: looked at from there
   //
   // At each one, the brick in the same place and the 26 around it are compared with the component. Elements
-  // touch if they differ along `connectivity` axes at most: of these, a brick has used up as many as the steps
-  // to it, outer ones and others, and by the remaining ones the component is dilated. An example with four
-  // axes and connectivity 2: the step -1 along the outer axis, drawn along the last axis, x, and the one before
-  // it, which goes down. What is dilated along the third axis is in the planes beside this one.
+  // touch if they differ along `connectivity` axes at most: of these, a brick has used up as many as the
+  // steps to it, outer ones and others, and by the remaining ones the component is dilated. An example with
+  // four axes and connectivity 2: the step -1 along the outer axis, drawn along the last axis, x, and the one
+  // before it, which goes down. What is dilated along the third axis is in the planes beside this one.
   //
   //   component    touches in the brick in the      touches in the next brick along x: two steps,
   //                same place: one step, one left   none left, from its last layer to the first one
