@@ -42,18 +42,10 @@ class ChangingGpu(HostGpu):
 class SeparateWorkspace(Workspace):
     """A workspace whose parts lie apart, so that AddressSanitizer watches the ends of each."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: dict[Any, tuple[Any, ...]] = {}
-
-    def take(self, gpu: Any, *parts: Any) -> tuple[Any, ...]:
-        """Return an array for each (count, dtype), with bytes that make large numbers of all."""
-        if parts not in self._parts:
-            self._parts[parts] = tuple(
-                np.frombuffer(bytearray(b"\x6b" * (count * dtype.itemsize)), dtype)
-                for count, dtype in parts
-            )
-        return self._parts[parts]
+    def _lay_out(self, gpu: Any, stream: int, parts: Any) -> list[tuple[Any, int]]:
+        """Give each part an array for itself, with bytes that make large numbers of all."""
+        sizes = (count * dtype.itemsize for count, dtype in parts)
+        return [(np.frombuffer(bytearray(b"\x6b" * size), "u1"), 0) for size in sizes]
 
 
 def noise(shape, values, seed=0, dtype=np.uint8):

@@ -5,8 +5,11 @@ What is larger is listed with a reason, and what no longer is must leave the lis
 
 import ast
 import io
+import re
 import tokenize
 from pathlib import Path
+
+from conncomp.kernels.cuda.launcher import SOURCES
 
 PACKAGE = Path(__file__).parent.parent / "src/conncomp"
 MOST_OF_FILE, MOST_OF_FUNCTION, MOST_PARAMETERS = 400, 60, 8
@@ -46,6 +49,12 @@ MANY_PARAMETERS = {
     "tables/quality.py cluster_quality": USERS,
 }
 
+MANY_PARAMETERS_OF_CUDA = {
+    "cuda/graph/blocked_afforest.cuh unite_row": "a row, which of its arcs, and where they unite",
+    "cuda/graph/ecl.cuh ecl_unite": "likewise",
+    "cuda/grid/brick_tiles.cuh links_of_brick": "what three rules need, of which each needs a part",
+}
+
 LAYOUT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
     *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
@@ -83,6 +92,31 @@ def measured(package):
                 yield f"{file} {node.name}", len(lines & set(span)), parameters_of(node)
 
 
+CUDA_FUNCTION = re.compile(r"\b(?:__global__|__device__|CONNCOMP_PHASE)\b")
+BOUNDS_OF_LAUNCH = re.compile(r"^\s*void\s+__launch_bounds__\((?:[^()]|\([^()]*\))*\)")
+NAME_OF_FUNCTION = re.compile(r"([\w~]+|operator\W+)\s*$")
+
+
+def parameters_of_cuda(text):
+    """Yield the name and the number of parameters of each function that runs on the GPU."""
+    text = re.sub(r"//[^\n]*", "", text)
+    for word in CUDA_FUNCTION.finditer(text):
+        declared = text[word.end() :]
+        declared = BOUNDS_OF_LAUNCH.sub("void", declared)
+        begin = declared.index("(")
+        if set(";={") & set(declared[:begin]):
+            continue  # a variable
+        depth, given = 0, ""
+        for character in declared[begin:]:
+            depth -= character in ")>]}"
+            given += character if depth == 1 else ""
+            depth += character in "(<[{"
+            if depth == 0:
+                break
+        name = NAME_OF_FUNCTION.search(declared[:begin])
+        yield name.group(1).strip(), given.count(",") + bool(given.strip())
+
+
 SIZES = list(measured(PACKAGE))
 
 
@@ -100,6 +134,30 @@ def test_parameters():
     assert {name for name, _, told in SIZES if len(told or ()) > MOST_PARAMETERS} == set(
         MANY_PARAMETERS
     )
+
+
+def test_parameters_of_cuda():
+    many = {
+        f"{path.relative_to(SOURCES)} {name}"
+        for path in SOURCES.rglob("*.cuh")
+        for name, count in parameters_of_cuda(path.read_text())
+        if count > MOST_PARAMETERS
+    }
+    assert many == set(MANY_PARAMETERS_OF_CUDA)
+
+
+def test_parameters_of_templates_bounds_and_functions_are_no_parameters_of_a_kernel():
+    text = """
+// __global__ void no(int a);
+template <class T, int k>
+__global__ void __launch_bounds__(kThreads, (kBlocks<T, 1>) / g(2, 3))
+    f(Pair<T, int> pair, T (&x)[3],  // a, b
+      void (*done)(int, int)) { h(1, 2, 3, 4); }
+__device__ inline void g() {}
+__device__ int operator[](int i) const { return i; }
+__device__ const int table[] = {h(1, 2), 2};
+"""
+    assert list(parameters_of_cuda(text)) == [("f", 3), ("g", 0), ("operator[]", 1)]
 
 
 def test_comments_and_docstrings_are_not_counted(tmp_path):

@@ -58,9 +58,8 @@ def stages(choose_tile):
     plan = tiled_bricks.plan_of(described.geometry, described.links, labels.dtype, 1, False)
     stage_kernels = gpu.load(tiled_bricks.FILE, plan.names)
     (write,) = gpu.load(tiled_bricks.FILE, plan.last_names)
-    _, table = tiled_bricks.take_table(workspace, gpu, plan)
-    names = tuple(plan.table)
-    parts = workspace.take(gpu, *plan.table.values())
+    memory = workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table)
+    table = memory.struct
     given = plan.tiles, plan.rule, described.values
     launch(stage_kernels[0], plan.by_tile, *given, labels, table, shared=plan.shared)
     after = [labels.copy()]
@@ -81,8 +80,7 @@ def stages(choose_tile):
     )
     after.append(labels)
     of_image = [tile * plan.by_tile[1] + brick for tile in (0, 1) for brick in (0, 1)]
-    words = {name: parts[names.index(name)][of_image] for name in ("foreground", "settled")}
-    return words["foreground"], words["settled"], after
+    return memory["foreground"][of_image], memory["settled"][of_image], after
 
 
 def bits_of(word):

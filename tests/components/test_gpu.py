@@ -18,6 +18,7 @@ import conncomp
 from conncomp import _arrays
 from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.cuda.components import members, tables
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows
 from conncomp.kernels.cuda.launcher import launch
 from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from host_cupy import HostCuPyGpu, place_on_host
@@ -202,8 +203,9 @@ def test_sums_of_products_have_128_bits():
     measure = gpu.load(tables.FILE, tables._names(labels.dtype))[1]
     table = np.zeros((1, 5), np.int64)  # low, high, sum, and the halves of the sum of squares
     table[0, 3:] = -2, 5
-    arguments = np.int32(0), 1, np.array([70]), 2, np.array([0, 1]), 0, 5, table
-    launch(measure, (1, tables.THREADS), 70, labels, *arguments)
+    lengths = np.array([70])
+    labelled = label_rows(gpu, labels, background=0, rows=2), extent_of(gpu, lengths)
+    launch(measure, (1, tables.THREADS), *labelled, np.array([0, 1]), 0, 5, table)
     squares = sum(i * i for i in range(70))
     assert table.tolist() == [[0, 69, 70 * 69 // 2, squares - 2, 6]]
 

@@ -150,8 +150,8 @@ def test_memory(shape, links, least, most):
     geometry = Geometry(shape, strides, steps, 1, 0)
     index = np.dtype(np.int64 if np.prod(shape) >= 2**31 else np.int32)
     plan = tiled_bricks.plan_of(geometry, links, index, 132, consecutive=True)
-    parts = [*plan.table.values(), *plan.by_word]
-    needed = sum(count * dtype.itemsize for count, dtype in parts)
+    fields = [*plan.table.values(), *plan.by_word.values()]
+    needed = sum(field[0] * field[1].itemsize for field in fields if isinstance(field, tuple))
     assert least * np.prod(shape) < needed < most * np.prod(shape)
 
 

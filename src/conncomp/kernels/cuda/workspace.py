@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
 
-Parts = tuple[tuple[int, Any], ...]
+from conncomp.kernels.cuda.structs import Struct
+
+Part = tuple[int, Any]  # how many elements, and their dtype
+Parts = tuple[Part, ...]
+Place = tuple[Any, int]  # memory as bytes, and where in it
+
+_NOTHING: Mapping[str, Part] = MappingProxyType({})
 
 
 class Workspace:
@@ -29,7 +37,7 @@ class Workspace:
     def __init__(self) -> None:
         self._memory: dict[int, Any] = {}  # by stream
         self._views: dict[tuple[int, Parts], tuple[Any, ...]] = {}
-        self._structs: dict[tuple[int, Parts], tuple[Any, Any]] = {}  # and the views they point to
+        self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
         self._turn = RLock()
 
     def __enter__(self) -> Workspace:
@@ -52,54 +60,107 @@ class Workspace:
         """The memory held, in bytes."""
         return sum(int(memory.nbytes) for memory in self._memory.values())
 
+    def take(self, gpu: Any, *parts: Part) -> tuple[Any, ...]:
+        """Return an uninitialised array for each (count, dtype) of `parts`."""
+        stream = gpu.current_stream()
+        views = self._views.get((stream, parts))
+        if views is None:
+            places = self._lay_out(gpu, stream, parts)
+            views = self._views[stream, parts] = tuple(map(_view, places, parts))
+        return views
+
     def take_struct(
         self,
         gpu: Any,
-        kind: np.dtype[Any],
-        names: tuple[str, ...],
-        constants: dict[str, int],
-        *parts: tuple[int, Any],
-    ) -> tuple[tuple[Any, ...], Any]:
-        """Return what `take` does, and a struct of pointers to its first parts.
+        kind: Struct,
+        fields: Mapping[str, Part | int | None],
+        beside: Mapping[str, Part] = _NOTHING,
+    ) -> PlacedStruct:
+        """Return a struct of pointers to uninitialised memory.
+
+        A struct that was asked for before costs a look-up; a new one no more than its bytes, as no
+        array is made of a part before somebody asks for it.
 
         Parameters
         ----------
         gpu : Gpu
-        kind : dtype
-            Of the struct. Pointers that have no part are null.
-        names : tuple of str
-            The fields that point to the first of the `parts`, in their order.
-        constants : dict
-            The values of further fields.
-        *parts
-            As for `take`.
+        kind : Struct
+        fields : dict
+            For each field (count, dtype) of what it points to, None for a null pointer, or a
+            number.
+        beside : dict, optional
+            Further parts, which the struct does not point to, as (count, dtype) by name.
         """
-        views = self.take(gpu, *parts)
-        key = gpu.current_stream(), parts
-        if self._structs.get(key, (None, None))[0] is not views:
-            struct = np.zeros((), kind)
-            for name, view in zip(names, views, strict=False):
-                struct[name] = gpu.address(view)
-            for name, value in constants.items():
-                struct[name] = value
-            self._structs[key] = views, struct[()]
-        return views, self._structs[key][1]
+        key = gpu.current_stream(), kind, *fields.items(), *beside.items()
+        placed = self._structs.get(key)
+        if placed is None:
+            placed = self._structs[key] = self._place(gpu, key[0], kind, fields, beside)
+        return placed
 
-    def take(self, gpu: Any, *parts: tuple[int, Any]) -> tuple[Any, ...]:
-        """Return an uninitialised array for each (count, dtype) of `parts`."""
-        stream = gpu.current_stream()
-        if (stream, parts) not in self._views:
-            sizes = [-(-count * dtype.itemsize // 256) * 256 for count, dtype in parts]
-            if stream not in self._memory or sum(sizes) > self._memory[stream].nbytes:
-                self._memory.pop(stream, None)  # freed before more is asked for
-                for kept in (self._views, self._structs):
-                    for key in [key for key in kept if key[0] == stream]:
-                        del kept[key]
-                self._memory[stream] = gpu.xp.empty(sum(sizes), "u1")
-            views, start = [], 0
-            for (count, dtype), size in zip(parts, sizes, strict=True):
-                memory = self._memory[stream]
-                views.append(memory[start : start + count * dtype.itemsize].view(dtype))
-                start += size
-            self._views[stream, parts] = tuple(views)
-        return self._views[stream, parts]
+    def _place(
+        self,
+        gpu: Any,
+        stream: int,
+        kind: Struct,
+        fields: Mapping[str, Part | int | None],
+        beside: Mapping[str, Part],
+    ) -> PlacedStruct:
+        pointed = {name: value for name, value in fields.items() if isinstance(value, tuple)}
+        parts = {**pointed, **beside}
+        if len(parts) != len(pointed) + len(beside):
+            raise TypeError(f"both in {kind.name} and beside it: {set(pointed) & set(beside)}")
+        places = dict(zip(parts, self._lay_out(gpu, stream, tuple(parts.values())), strict=True))
+        values: dict[str, Any] = {name: value or 0 for name, value in fields.items()}
+        for name in pointed:
+            memory, start = places[name]
+            values[name] = gpu.address(memory) + start
+        return PlacedStruct(kind.pack(values), parts, places)
+
+    def _lay_out(self, gpu: Any, stream: int, parts: Parts) -> list[Place]:
+        """Return where each part lies; what was taken before lies there, too."""
+        places, end = [], 0
+        for count, dtype in parts:
+            places.append(end)
+            end += -(-count * dtype.itemsize // 256) * 256
+        memory = self._memory.get(stream)
+        if memory is None or end > memory.nbytes:
+            del memory
+            self._memory.pop(stream, None)  # freed before more is asked for
+            for kept in (self._views, self._structs):
+                for key in [key for key in kept if key[0] == stream]:
+                    del kept[key]
+            memory = self._memory[stream] = gpu.xp.empty(end, "u1")
+        return [(memory, start) for start in places]
+
+
+class PlacedStruct:
+    """A struct of pointers to parts of a workspace.
+
+    ``placed[name]`` is the array of a part, be it one that the struct points to or one beside.
+
+    Attributes
+    ----------
+    struct : numpy.void
+        For launches.
+    """
+
+    __slots__ = ("_parts", "_places", "_views", "struct")
+
+    def __init__(
+        self, struct: np.void, parts: Mapping[str, Part], places: Mapping[str, Place]
+    ) -> None:
+        self.struct = struct
+        self._parts, self._places = parts, places
+        self._views: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the array of a part."""
+        view = self._views.get(name)
+        if view is None:
+            view = self._views[name] = _view(self._places[name], self._parts[name])
+        return view
+
+
+def _view(place: Place, part: Part) -> Any:
+    (memory, start), (count, dtype) = place, part
+    return memory[start : start + count * dtype.itemsize].view(dtype)

@@ -23,7 +23,7 @@ constexpr int kContactSlotBits = 10, kContactSlots = 1 << kContactSlotBits;
 constexpr int64_t kContactSpan = 2048;
 constexpr int64_t kNoKey = -1;
 
-// How often each key occurs.
+// How often each key occurs. Laid out as in contacts.py.
 struct KeyCounts {
   KeyTable<int64_t> table;
   int64_t *counts, *full;
@@ -40,6 +40,18 @@ struct KeyCounts {
 // A step back, as touching.py packs it.
 struct PackedStep {
   int64_t offset, down, up, kind;
+};
+
+// The steps back to neighbours, over the ends of axes that are periodic, a bit for each, and the number of
+// their kinds. Laid out as in contacts.py.
+struct ContactSteps {
+  const PackedStep* steps;
+  int64_t count, kinds, periodic;
+
+  __device__ PackedStep operator[](int64_t number) const {
+    const PackedStep* const step = steps + number;
+    return {__ldg(&step->offset), __ldg(&step->down), __ldg(&step->up), __ldg(&step->kind)};
+  }
 };
 
 // The keys that a block meets.
@@ -72,11 +84,10 @@ struct BlockCounts {
 struct AtEnds {
   int64_t begin = 0, end = 0;
 
-  // `shape` has the lengths of `axes` axes.
   template <class Place>
-  __device__ AtEnds(Place i, int64_t axes, const int64_t* shape) {
-    for (int64_t k = axes - 1; k >= 0; --k) {
-      const Place length = Place(shape[k]), above = i / length, coordinate = i - above * length;
+  __device__ AtEnds(Place i, const Extent& extent) {
+    for (int64_t k = extent.ndim - 1; k >= 0; --k) {
+      const Place length = Place(extent.length(k)), above = i / length, coordinate = i - above * length;
       begin |= int64_t(coordinate == 0) << k;
       end |= int64_t(coordinate == length - 1) << k;
       i = above;
@@ -84,42 +95,36 @@ struct AtEnds {
   }
 };
 
-// `shape` has the lengths of `axes` axes, the first one that of items; `words` four of each step. A Place
-// holds `count`.
+// The first axis of the extent is that of items. A Place holds the number of labels.
 template <class Label, class Place>
 __global__ void __launch_bounds__(kContactThreads)
-    count_contacts(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
-                   int64_t axes, const int64_t* __restrict__ shape, int64_t periodic, int64_t num_steps,
-                   const int64_t* __restrict__ words, int64_t kinds, int64_t factor, int64_t bits,
-                   int64_t* keys, int64_t* counts, int64_t* full) {
+    count_contacts(LabelRows<Label> labels, Extent extent, ContactSteps steps, KeyCounts table) {
   __shared__ BlockCounts of_block;
-  const KeyCounts table{{{uint64_t(factor)}, int(bits), kNoKey, keys}, counts, full};
-  const PackedStep* const steps = reinterpret_cast<const PackedStep*>(words);
-  for (int64_t span = blockIdx.x * kContactSpan; span < count; span += gridDim.x * kContactSpan) {
+  for (int64_t span = blockIdx.x * kContactSpan; span < labels.count; span += gridDim.x * kContactSpan) {
     of_block.clear();
     // Nothing is counted for a table without room.
-    if (__syncthreads_or(Shared::load(full) != 0)) return;
+    if (__syncthreads_or(Shared::load(table.full) != 0)) return;
     for (int64_t i = span + threadIdx.x; i - threadIdx.x < span + kContactSpan; i += kContactThreads) {
-      const Label label = i < count ? Shared::load(labels + i) : background;
-      const bool exists = i < count && has_row(label, background, rows);
+      const Label label = i < labels.count ? labels.load(i) : labels.background;
+      const bool exists = i < labels.count && labels.has_row(label);
       if (!__any_sync(kAllLanes, exists)) continue;
-      const AtEnds at(Place(exists ? i : 0), axes, shape);
-      for (int64_t s = 0; s < num_steps; ++s) {
+      const AtEnds at(Place(exists ? i : 0), extent);
+      for (int64_t s = 0; s < steps.count; ++s) {
         const PackedStep step = steps[s];
         const int64_t over_begin = at.begin & step.down, over_end = at.end & step.up;
         int64_t key = kNoKey;
-        if (exists && !((over_begin | over_end) & ~periodic)) {
+        if (exists && !((over_begin | over_end) & ~steps.periodic)) {
           int64_t neighbour = i + step.offset, turn = 1;
           if (over_begin | over_end)
-            for (int64_t k = axes - 1; k >= 0; --k) {
-              turn *= shape[k];
+            for (int64_t k = extent.ndim - 1; k >= 0; --k) {
+              turn *= extent.length(k);
               if (over_begin >> k & 1) neighbour += turn;
               if (over_end >> k & 1) neighbour -= turn;
             }
-          const Label beside = Shared::load(labels + neighbour);
-          if (beside != label && has_row(beside, background, rows)) {
+          const Label beside = labels.load(neighbour);
+          if (beside != label && labels.has_row(beside)) {
             const int64_t first = label < beside ? label : beside, second = label < beside ? beside : label;
-            key = (first * rows + second) * kinds + step.kind;
+            key = (first * labels.rows + second) * steps.kinds + step.kind;
           }
         }
         const auto [is_first, length] = stretch_of(key);

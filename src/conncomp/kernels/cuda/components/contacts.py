@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX
-from conncomp.kernels.cuda.core.key_table import FACTOR
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows
+from conncomp.kernels.cuda.core.key_table import FACTOR, HASH, TABLE
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/contacts.cuh"
 THREADS, SPAN = 256, 2048
 # The first table has a slot for so many elements; each one after it is so much larger.
 ELEMENTS_PER_SLOT, GROWTH_BITS, FEWEST_BITS = 4, 2, 12
+
+STEPS = Struct("ContactSteps", steps=POINTER, count=COUNT, kinds=COUNT, periodic=COUNT)
+COUNTS = Struct("KeyCounts", table=TABLE.dtype, counts=POINTER, full=POINTER)
 
 
 def find_contacts(
@@ -64,12 +69,17 @@ def find_contacts(
     (count,) = gpu.load(FILE, _names(labels.dtype, INDEX_TYPES[labels.size > INT32_MAX]))
     lengths, packed = xp.asarray(np.array(shape, COUNT)), xp.asarray(steps)
     grid = gpu.blocks(-(-labels.size // SPAN) * THREADS, THREADS), THREADS
-    empty = labels.dtype.type(background)
-    problem = labels.size, labels, empty, rows, len(shape), lengths, periodic, len(steps), packed
+    problem = (
+        label_rows(gpu, labels, background, rows),
+        extent_of(gpu, lengths),
+        STEPS.of(gpu, steps=packed, count=len(steps), kinds=kinds, periodic=periodic),
+    )
+    found = HASH.pack({"factor": FACTOR})
     while True:
         keys, counts = xp.full(1 << bits, -1, COUNT), xp.zeros(1 << bits, COUNT)
         full = xp.zeros(1, COUNT)
-        launch(count, grid, *problem, kinds, FACTOR, bits, keys, counts, full)
+        table = TABLE.of(gpu, hash=found, bits=bits, empty=-1, slots=keys)
+        launch(count, grid, *problem, COUNTS.of(gpu, table=table, counts=counts, full=full))
         if not first_entry(full):
             break
         bits += GROWTH_BITS

@@ -44,33 +44,45 @@ __global__ void __launch_bounds__(kDistinctThreads)
   if (is_full) Shared::store(full, int64_t(1));
 }
 
+// Numbers of labels: slots with a label and its number each, and what has no slot, the first label and its
+// number. Laid out as in distinct.py.
+template <class Label, class Number>
+struct NumberTable {
+  KeyHash hash;
+  int bits;  // of the number of slots
+  Label* labels;
+  Number* numbers;
+  const Label* first_label;
+  const Number* first_number;
+
+  __device__ KeyTable<Label> slots() const { return {hash, bits, *first_label, labels}; }
+};
+
 // Puts distinct labels and their numbers into the table, but the first.
 template <class Label, class Number>
 __global__ void __launch_bounds__(kDistinctThreads)
     list_numbers(int64_t count, const Label* __restrict__ labels, const Number* __restrict__ numbers,
-                 int64_t factor, int64_t bits, Label* keys, Number* __restrict__ values, int64_t* full) {
-  const KeyTable<Label> table{{uint64_t(factor)}, int(bits), labels[0], keys};
+                 NumberTable<Label, Number> table, int64_t* full) {
+  const KeyTable<Label> slots = table.slots();
   for (int64_t i = 1 + grid_thread(); i < count; i += grid_threads()) {
-    const int64_t slot = table.take(labels[i]);
+    const int64_t slot = slots.take(labels[i]);
     if (slot < 0)
       Shared::store(full, int64_t(1));
     else
-      values[slot] = numbers[i];
+      table.numbers[slot] = numbers[i];
   }
 }
 
-// `keys` and `values` are those of list_numbers, and `first_label` and `first_number` what has no slot there.
-// A label that was none of these has the first number, too.
+// The table is that of list_numbers. A label that was none of these has the first number, too.
 template <class Label, class Number>
 __global__ void __launch_bounds__(kDistinctThreads)
-    translate_labels(int64_t count, const Label* __restrict__ labels, const Label* __restrict__ first_label,
-                     const Number* __restrict__ first_number, int64_t factor, int64_t bits,
-                     Label* __restrict__ keys, const Number* __restrict__ values, Number* __restrict__ out) {
-  const KeyTable<Label> table{{uint64_t(factor)}, int(bits), *first_label, keys};
-  const Number absent = *first_number;
+    translate_labels(int64_t count, const Label* __restrict__ labels, NumberTable<Label, Number> table,
+                     Number* __restrict__ out) {
+  const KeyTable<Label> slots = table.slots();
+  const Number absent = *table.first_number;
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const int64_t slot = table.find(Shared::load(labels + i));
-    out[i] = slot < 0 ? absent : values[slot];
+    const int64_t slot = slots.find(Shared::load(labels + i));
+    out[i] = slot < 0 ? absent : __ldg(table.numbers + slot);
   }
 }
 

@@ -9,13 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.core.key_table import FACTOR
+from conncomp.kernels.cuda.core.key_table import FACTOR, HASH
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/distinct.cuh"
 THREADS = 256
 # Labels are few if each occurs so often on average. A table has two slots for each of as many.
 ELEMENTS_PER_LABEL, FEWEST_BITS = 8, 12
+
+NUMBERS = Struct(
+    "NumberTable<int32_t, int32_t>",
+    hash=HASH.dtype,
+    bits=np.dtype(np.int32),
+    labels=POINTER,
+    numbers=POINTER,
+    first_label=POINTER,
+    first_number=POINTER,
+)
 
 
 def distinct_labels(gpu: Gpu, labels: Any, bits: int | None = None) -> Any:
@@ -66,12 +77,21 @@ def translate_labels(
         bits = _bits_for(len(distinct))
     list_numbers, translate = gpu.load(FILE, _names_of_numbers(signed.dtype, numbers.dtype))
     keys, full = _table(xp, known, bits), xp.zeros(1, COUNT)
-    values, slots = xp.empty(len(keys), numbers.dtype), (FACTOR, bits)
+    values = xp.empty(len(keys), numbers.dtype)
+    table = NUMBERS.of(
+        gpu,
+        hash=HASH.pack({"factor": FACTOR}),
+        bits=bits,
+        labels=keys,
+        numbers=values,
+        first_label=known,
+        first_number=numbers,
+    )
     out = xp.empty(labels.shape, numbers.dtype)
     grid = gpu.blocks(len(known), THREADS), THREADS
-    launch(list_numbers, grid, len(known), known, numbers, *slots, keys, values, full)
+    launch(list_numbers, grid, len(known), known, numbers, table, full)
     grid = gpu.blocks(labels.size, THREADS), THREADS
-    launch(translate, grid, labels.size, signed, known, numbers, *slots, keys, values, out)
+    launch(translate, grid, labels.size, signed, table, out)
     return None if first_entry(full) else out
 
 

@@ -43,33 +43,35 @@ __global__ void __launch_bounds__(kIntensityThreads)
   }
 }
 
+// What find_extremes has found, and the bits of the units in which values are added up. Laid out as in
+// intensities.py.
 template <class Value>
-__device__ inline typename Order<Value>::Key low_key(const uint64_t* extremes, int64_t row) {
-  return typename Order<Value>::Key(~extremes[2 * row]);
-}
-template <class Value>
-__device__ inline typename Order<Value>::Key high_key(const uint64_t* extremes, int64_t row) {
-  return typename Order<Value>::Key(extremes[2 * row + 1]);
-}
+struct ValueRanges {
+  using Key = typename Order<Value>::Key;
 
-template <class Value>
-__device__ inline Units<Value> units_of(const uint64_t* extremes, int64_t row, int bits) {
-  if constexpr (kIsReal<Value>)
-    return {Reach<Value>(low_key<Value>(extremes, row), high_key<Value>(extremes, row)).exponent, bits};
-  else
-    return {};
-}
+  const uint64_t* extremes;
+  int64_t bits;
+
+  __device__ Key low_key(int64_t row) const { return Key(~__ldg(extremes + 2 * row)); }
+  __device__ Key high_key(int64_t row) const { return Key(__ldg(extremes + 2 * row + 1)); }
+  __device__ Units<Value> units(int64_t row) const {
+    if constexpr (kIsReal<Value>)
+      return {Reach<Value>(low_key(row), high_key(row)).exponent, int(bits)};
+    else
+      return {};
+  }
+};
 
 // A sum of a component: that of the values, or that of values times coordinates along an axis.
 struct WeightedSum {
   int64_t number, ndim, axis;  // number 0 is the sum of values
   int64_t length = 1, lines = 1, at = 0;
 
-  __device__ WeightedSum(int64_t number, int64_t ndim, const int64_t* shape)
-      : number(number), ndim(ndim), axis(number - 1) {
+  __device__ WeightedSum(int64_t number, const Extent& extent)
+      : number(number), ndim(extent.ndim), axis(number - 1) {
     if (axis < 0 || axis >= ndim) return;
-    length = shape[axis];
-    for (int64_t k = axis + 1; k < ndim - 1; ++k) lines *= shape[k];
+    length = extent.length(axis);
+    for (int64_t k = axis + 1; k < ndim - 1; ++k) lines *= extent.length(k);
   }
 
   __device__ bool exists() const { return number <= ndim; }
@@ -89,31 +91,31 @@ struct WeightedSum {
   }
 };
 
-// Adds to 32 sums of each component, those from `first_sum` on, of 2 (1 + ndim) words in `table`. `shape` is
-// that of an item, `boxes` are first and last coordinates along each axis.
+// Adds to 32 sums of each component, those from `first_sum` on, of 2 (1 + ndim) words in `table`. The extent
+// is that of an item, `boxes` are first and last coordinates along each axis.
 template <class Label, class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
-    add_values(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,
-               const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ places,
-               const Value* __restrict__ values, int64_t bits, const uint64_t* __restrict__ extremes,
-               const int64_t* __restrict__ boxes, int64_t first_sum, int64_t* table) {
+    add_values(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ places,
+               const Value* __restrict__ values, ValueRanges<Value> ranges, const int64_t* __restrict__ boxes,
+               int64_t first_sum, int64_t* table) {
   constexpr bool halved = kIsReal<Value> || sizeof(Value) == 8;
-  const int64_t length = shape[ndim - 1], step = grid_threads() / kWarp * kIntensitySpan;
+  const int64_t ndim = extent.ndim, length = extent.length(ndim - 1);
+  const int64_t step = grid_threads() / kWarp * kIntensitySpan;
   const auto plus = [](int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); };
-  WeightedSum cell(first_sum + lane(), ndim, shape);
+  WeightedSum cell(first_sum + lane(), extent);
   Kept kept(table, 2 * (1 + ndim));
   int64_t line = -1;
-  for (int64_t span = grid_thread() / kWarp * kIntensitySpan; span < count; span += step) {
-    const int64_t end = span + kIntensitySpan < count ? span + kIntensitySpan : count;
+  for (int64_t span = grid_thread() / kWarp * kIntensitySpan; span < labels.count; span += step) {
+    const int64_t end = span + kIntensitySpan < labels.count ? span + kIntensitySpan : labels.count;
     for (int64_t begin = span; begin < end; begin += kWarp) {
       const int64_t i = begin + lane(), lane_line = i / length, lane_begin = i - lane_line * length;
-      const Label label = i < end ? Shared::load(labels + i) : background;
+      const Label label = i < end ? labels.load(i) : labels.background;
       const auto [first, lane_length] = stretch_of(label, lane_begin == 0);
-      const int64_t own_row = has_row(label, background, rows) ? places[label] - 1 : -1;
+      const int64_t own_row = labels.has_row(label) ? places[label] - 1 : -1;
       Halves halves{0, 0};
       int shift = 0;
       if (own_row >= 0) {
-        const Units<Value> units = units_of<Value>(extremes, own_row, int(bits));
+        const Units<Value> units = ranges.units(own_row);
         halves = units.of(values[i]);
         shift = units.shift();
       }
@@ -147,19 +149,17 @@ __global__ void __launch_bounds__(kIntensityThreads)
 template <class Value>
 __global__ void __launch_bounds__(kIntensityThreads)
     write_intensities(int64_t count, int64_t ndim, const int64_t* __restrict__ sizes,
-                      const int64_t* __restrict__ boxes, const uint64_t* __restrict__ extremes, int64_t bits,
-                      const int64_t* __restrict__ table, GivenSum<Value>* sums, double* means, Value* minima,
-                      Value* maxima, double* centroids, int32_t* lost) {
-  const IntensityColumns<Value> columns{sums, means, minima, maxima, centroids};
+                      const int64_t* __restrict__ boxes, ValueRanges<Value> ranges,
+                      const int64_t* __restrict__ table, IntensityColumns<Value> columns, int32_t* lost) {
   for (int64_t row = grid_thread(); row < count; row += grid_threads()) {
     const auto sum_at = [&](int64_t number) {
       const int64_t* const words = table + 2 * (row * (1 + ndim) + number);
       return __int128((Wide(uint64_t(words[1])) << 64) + uint64_t(words[0]));
     };
-    const Units<Value> units = units_of<Value>(extremes, row, int(bits));
+    const Units<Value> units = ranges.units(row);
     const int64_t* const box = boxes + 2 * row * ndim;
-    if (!columns.write(row, low_key<Value>(extremes, row), high_key<Value>(extremes, row), units, sizes[row],
-                       int(ndim), box, sum_at))
+    if (!columns.write(row, ranges.low_key(row), ranges.high_key(row), units, sizes[row], int(ndim), box,
+                       sum_at))
       Shared::store(lost, 1);
   }
 }

@@ -9,13 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows
 from conncomp.kernels.cuda.components.tables import places_of
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 
 FILE = "cuda/components/intensities.cuh"
 THREADS, SPAN = 256, 1024
 
 VALUE_TYPES = tuple(map(np.dtype, ("u1", "u2", "i2", "i4", "i8", "u8", "f4", "f8")))
+RANGES = Struct("ValueRanges<float>", extremes=POINTER, bits=COUNT)
+COLUMNS = Struct(
+    "IntensityColumns<float>",
+    sums=POINTER,
+    means=POINTER,
+    minima=POINTER,
+    maxima=POINTER,
+    centroids=POINTER,
+)
 
 
 def measure_intensities(
@@ -60,13 +71,16 @@ def measure_intensities(
     grid = gpu.blocks(labels.size, THREADS), THREADS
     launch(find, grid, *labelled, rows, places, values, extremes)
     grid = gpu.blocks(-(-labels.size // SPAN) * WARP, THREADS), THREADS
+    ranges = RANGES.of(gpu, extremes=extremes, bits=bits)
+    described = label_rows(gpu, labels, background, rows), extent_of(gpu, lengths), places, values
     for first in range(0, 1 + ndim, WARP):
-        described = *labelled, ndim, lengths, rows, places, values, bits
-        launch(add, grid, *described, extremes, boxes, first, table)
+        launch(add, grid, *described, ranges, boxes, first, table)
     grid = gpu.blocks(len(components), THREADS), THREADS
-    columns = sums, means, minima, maxima, centroids
+    columns = COLUMNS.of(
+        gpu, sums=sums, means=means, minima=minima, maxima=maxima, centroids=centroids
+    )
     known = len(components), ndim, sizes, boxes
-    launch(write, grid, *known, extremes, bits, table, *columns, lost)
+    launch(write, grid, *known, ranges, table, columns, lost)
     return not int(lost[0])
 
 

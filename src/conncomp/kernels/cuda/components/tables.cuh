@@ -105,7 +105,8 @@ struct Cell {
   int64_t k_lines = 1, l_lines = 1;  // from one coordinate to the next
   int64_t k_at = 0, l_at = 0;        // the coordinates of the line
 
-  __device__ Cell(int64_t number, int64_t ndim, const int64_t* shape) : word(number) {
+  __device__ Cell(int64_t number, const Extent& extent) : word(number) {
+    const int64_t ndim = extent.ndim;
     const int64_t pairs = ndim * (ndim + 1) / 2;
     if (number >= 3 * ndim + pairs) return;
     int64_t k = number % ndim, l = k;
@@ -118,10 +119,10 @@ struct Cell {
     }
     k_along = k == ndim - 1;
     l_along = l == ndim - 1;
-    k_length = shape[k];
-    l_length = shape[l];
-    for (int64_t axis = k + 1; axis < ndim - 1; ++axis) k_lines *= shape[axis];
-    for (int64_t axis = l + 1; axis < ndim - 1; ++axis) l_lines *= shape[axis];
+    k_length = extent.length(k);
+    l_length = extent.length(l);
+    for (int64_t axis = k + 1; axis < ndim - 1; ++axis) k_lines *= extent.length(axis);
+    for (int64_t axis = l + 1; axis < ndim - 1; ++axis) l_lines *= extent.length(axis);
   }
 
   __device__ void move_to(int64_t line) {
@@ -161,27 +162,26 @@ struct Cell {
   }
 };
 
-// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; `shape` is
-// that of an item.
+// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; the
+// extent is that of an item.
 template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
-    measure_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t ndim,
-                   const int64_t* __restrict__ shape, int64_t rows, const int64_t* __restrict__ ends,
+    measure_labels(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ ends,
                    int64_t first_cell, int64_t words, int64_t* table) {
-  const int64_t length = shape[ndim - 1], step = grid_threads() / kWarp * kTableSpan;
-  Cell cell(first_cell + lane(), ndim, shape);
+  const int64_t length = extent.length(extent.ndim - 1), step = grid_threads() / kWarp * kTableSpan;
+  Cell cell(first_cell + lane(), extent);
   Kept kept(table, words);
   int64_t line = -1;
-  for (int64_t span = grid_thread() / kWarp * kTableSpan; span < count; span += step) {
-    const int64_t end = span + kTableSpan < count ? span + kTableSpan : count;
-    const auto read = [&](int64_t i) { return i < end ? Shared::load(labels + i) : background; };
+  for (int64_t span = grid_thread() / kWarp * kTableSpan; span < labels.count; span += step) {
+    const int64_t end = span + kTableSpan < labels.count ? span + kTableSpan : labels.count;
+    const auto read = [&](int64_t i) { return i < end ? labels.load(i) : labels.background; };
     Label next = read(span + lane());
     for (int64_t begin = span; begin < end; begin += kWarp) {
       const int64_t i = begin + lane(), lane_line = i / length, lane_begin = i - lane_line * length;
       const Label label = next;
       next = read(i + kWarp);  // which takes a while
       const auto [first, lane_length] = stretch_of(label, lane_begin == 0);
-      const int64_t lane_row = first && has_row(label, background, rows) ? ends[label] - 1 : -1;
+      const int64_t lane_row = first && labels.has_row(label) ? ends[label] - 1 : -1;
       for (unsigned int lanes = __ballot_sync(kAllLanes, lane_row >= 0); lanes; lanes &= lanes - 1) {
         const int source = __ffs(int(lanes)) - 1;
         const int64_t row = __shfl_sync(kAllLanes, lane_row, source);

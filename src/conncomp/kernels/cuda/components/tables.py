@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from conncomp.kernels.cuda.components.rows import extent_of, label_rows
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
 
 FILE = "cuda/components/tables.cuh"
@@ -90,11 +91,11 @@ def measure_labels(
     low[...] = np.iinfo(COUNT).max
     moments = xp.empty((len(present), ndim, ndim))
     if len(present):
-        empty, lengths = labels.dtype.type(background), xp.asarray(np.array(shape, COUNT))
+        lengths = xp.asarray(np.array(shape, COUNT))
+        labelled = label_rows(gpu, labels, background, rows), extent_of(gpu, lengths)
         grid = gpu.blocks(-(-labels.size // SPAN) * WARP, THREADS), THREADS
         for first in range(0, cells, WARP):
-            arguments = labels.size, labels, empty, ndim, lengths, rows, ends, first, words, table
-            launch(measure, grid, *arguments)
+            launch(measure, grid, *labelled, ends, first, words, table)
         grid = gpu.blocks(moments.size, THREADS), THREADS
         launch(central, grid, len(present), ndim, sizes, words, table, moments)
     return Measures(present, sizes, low, high, sums, moments)

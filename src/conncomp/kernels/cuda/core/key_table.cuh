@@ -39,8 +39,8 @@ struct KeyTable {
   // The slot of a key, if nobody adds any meanwhile; -1 if it has none.
   __device__ int64_t find(Key key) const {
     if (key == empty) return -1;
-    const int64_t slot = probe(key, [](const Key* at) { return *at; });
-    return slot >= 0 && *key_of(slots + slot) == key ? slot : -1;
+    const int64_t slot = probe(key, [](const Key* at) { return __ldg(at); });
+    return slot >= 0 && __ldg(key_of(slots + slot)) == key ? slot : -1;
   }
 
  private:

@@ -45,6 +45,9 @@ constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 constexpr int kHubOfForest = 4096;  // up to here
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
+// As many that choose edges as there are threads for, where that leaves them the registers that they need.
+template <class Vertex>
+constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
 
 // Compressed sparse rows.
@@ -93,7 +96,6 @@ template <class Number>
 struct ArcNumbers {
   using Key = Number;
   static constexpr bool kInOrder = true;  // whether keys rise with the numbers of arcs
-  __device__ static ArcNumbers of(const void*, const void*, uint64_t, uint64_t, uint64_t) { return {}; }
   __device__ Key key(int64_t arc) const { return Key(arc); }
   __device__ int64_t arc(Key key) const { return int64_t(key); }
 };
@@ -104,9 +106,6 @@ struct RankedArcs {
   using Key = Number;
   static constexpr bool kInOrder = false;
   const Number *rank, *order;
-  __device__ static RankedArcs of(const void* rank, const void* order, uint64_t, uint64_t, uint64_t) {
-    return {static_cast<const Number*>(rank), static_cast<const Number*>(order)};
-  }
   __device__ Key key(int64_t arc) const { return rank[arc]; }
   __device__ int64_t arc(Key key) const { return int64_t(order[key]); }
 };
@@ -116,11 +115,6 @@ struct PackedWeights {
   static constexpr bool kInOrder = false;
   const uint32_t* weights;
   WeightOrder<uint32_t> order;
-  __device__ static PackedWeights of(const void* weights, const void*, uint64_t minus_zero, uint64_t negative,
-                                     uint64_t sign) {
-    return {static_cast<const uint32_t*>(weights),
-            {uint32_t(minus_zero), uint32_t(negative), uint32_t(sign)}};
-  }
   __device__ Key key(int64_t arc) const { return uint64_t(order(weights[arc])) << 32 | uint32_t(arc); }
   __device__ int64_t arc(Key key) const { return int64_t(uint32_t(key)); }
 };
@@ -132,11 +126,25 @@ struct ForestEdge {
   Index a, b;
 };
 
-// What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
+// What blocks share: how many edges are in each of two lists, each number with a cache line to itself,
 // and where they meet.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];
   uint32_t barrier[GridBarrier::kWords];
+};
+
+// The memory of a forest. Laid out as in boruvka.py.
+template <class Index, class Key>
+struct ForestMemory {
+  Index* parent;                             // of each vertex
+  uint32_t* chosen;                          // a bit of each arc
+  Key *least, *other_least;                  // of each tree, by its root: the least key of its edges
+  ForestEdge<Index, Key>*list, *other_list;  // of edges between trees, with room for all arcs
+  ForestCounters* counters;
+  Key* limit;           // of the edges that are gone through first
+  uint64_t* imbalance;  // 0 if each arc has an opposite one of the same weight
+  uint64_t* disorder;   // 0 if each row is sorted
+  Index* giant;         // the root of the tree that most vertices are in
 };
 
 template <class Key>
@@ -160,11 +168,9 @@ __global__ void __launch_bounds__(kForestThreads)
 // Lets *limit be the key below which about kLightEdges edges of each tree are. One block.
 template <class Keys>
 __global__ void __launch_bounds__(kLimitSamples)
-    guess_limit(int64_t arcs, int64_t edges, const int64_t* trees, const void* weights, const void* order,
-                uint64_t minus_zero, uint64_t negative, uint64_t sign, typename Keys::Key* limit) {
+    guess_limit(int64_t arcs, int64_t edges, const int64_t* trees, Keys keys, typename Keys::Key* limit) {
   using Key = typename Keys::Key;
   __shared__ Key sample[kLimitSamples];
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   const int thread = int(threadIdx.x);
   const int64_t arc = arcs / kLimitSamples * thread + arcs % kLimitSamples * thread / kLimitSamples;
   const Key key = sample[thread] = keys.key(arc);
@@ -194,9 +200,8 @@ __global__ void __launch_bounds__(kForestThreads)
 template <class Bits, class Pointer, class Vertex>
 __global__ void __launch_bounds__(kForestThreads)
     weigh_both_ways(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
-                    const Vertex* __restrict__ indices, const Bits* __restrict__ weights, Bits minus_zero,
-                    Bits negative, Bits sign, uint64_t key, uint64_t* imbalance) {
-  const WeightOrder<Bits> order{minus_zero, negative, sign};
+                    const Vertex* __restrict__ indices, const Bits* __restrict__ weights,
+                    WeightOrder<Bits> order, uint64_t key, uint64_t* imbalance) {
   uint64_t sum = 0;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
     visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
@@ -225,13 +230,10 @@ struct LeastEdge {
 // Lets ends[v] be the other end of the least edge of v; or v where it has none, its row is too long for a
 // warp to look for it, or nothing is known of rows.
 template <class Keys, class Pointer, class Vertex, class Index>
-__global__ void __launch_bounds__(kForestThreads)
+__global__ void __launch_bounds__(kForestThreads, kChoosingBlocks<Vertex>)
     choose_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                 const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
-                 uint64_t sign, const uint64_t* imbalance, const uint64_t* disorder,
-                 Index* __restrict__ ends) {
+                 Keys keys, const uint64_t* imbalance, const uint64_t* disorder, Index* __restrict__ ends) {
   using Key = typename Keys::Key;
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   const bool is_known = *imbalance == 0 && *disorder == 0;
   for (int64_t row = grid_thread() - lane(); row < vertices; row += grid_threads()) {
     const int64_t v = row + lane();
@@ -240,7 +242,7 @@ __global__ void __launch_bounds__(kForestThreads)
     int64_t end = exists ? int64_t(indptr[v + 1]) : 0;
     if (!Keys::kInOrder && end - begin > kHubOfForest) end = begin;
     LeastEdge<Vertex, Key> least;
-    const auto look_at = [&](int64_t arc, int64_t source) {
+    const auto look_at = [&, keys](int64_t arc, int64_t source) {
       const Vertex target = indices[arc];
       const bool is_edge = target != source && is_vertex(target, vertices);
       if (is_edge) least.include(keys.key(arc), target);
@@ -272,10 +274,8 @@ __global__ void __launch_bounds__(kForestThreads)
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
     unite_first(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
-                const void* weights, const void* order, uint64_t minus_zero, uint64_t negative, uint64_t sign,
-                const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
+                Keys keys, const Index* __restrict__ ends, Index* parent, uint32_t* chosen) {
   const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const int64_t u = ends[v];
     if (u == v) continue;
@@ -357,22 +357,16 @@ enum KeyRange { kAllKeys, kKeysToLimit, kKeysAboveLimit };
 
 // Lists the edges between trees, from their smaller ends; if arcs from larger ends are not known to be the
 // same, from both. Where rows are known, list_edges_outside lists those above the limit.
-template <class Arcs, class Keys, class Index, class First, class Second>
+template <class Arcs, class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads)
-    list_edges_of_forest(int64_t vertices, int64_t arcs, const First* first, const Second* second,
-                         const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
-                         uint64_t sign, int64_t key_range, const typename Keys::Key* limit,
-                         const uint64_t* imbalance, const uint64_t* disorder, Index* parent,
-                         typename Keys::Key* least, ForestEdge<Index, typename Keys::Key>* list,
-                         ForestCounters* counters) {
+    list_edges_of_forest(Arcs graph, int64_t arcs, Keys keys, int64_t key_range,
+                         ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
-  const Arcs graph{first, second, vertices};
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
-  const bool from_smaller_end = *imbalance == 0;
-  const Key bound = key_range == kAllKeys ? Key(0) : *limit;
+  const bool from_smaller_end = *memory.imbalance == 0;
+  const Key bound = key_range == kAllKeys ? Key(0) : *memory.limit;
   if (grid_thread() == 0)
-    for (uint32_t& word : counters->barrier) word = 0;
-  if (key_range == kKeysAboveLimit && from_smaller_end && *disorder == 0) return;
+    for (uint32_t& word : memory.counters->barrier) word = 0;
+  if (key_range == kKeysAboveLimit && from_smaller_end && *memory.disorder == 0) return;
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan) {
     if (Keys::kInOrder && key_range == kKeysToLimit && keys.key(begin) > bound) break;
     const Span span = graph.span(arcs, begin);
@@ -386,10 +380,12 @@ __global__ void __launch_bounds__(kForestThreads)
       }
       if (exists) {
         const int64_t u = graph.source(span, arc), v = graph.target(arc);
-        exists = (from_smaller_end ? u < v : u != v) && is_vertex(u, vertices) && is_vertex(v, vertices);
+        exists = (from_smaller_end ? u < v : u != v) && is_vertex(u, graph.vertices) &&
+                 is_vertex(v, graph.vertices);
         if (exists) edge.a = Index(u), edge.b = Index(v);
       }
-      list_between_trees(exists, edge, parent, least, list, &counters->edges[0].count);
+      list_between_trees(exists, edge, memory.parent, memory.least, memory.list,
+                         &memory.counters->edges[0].count);
     }
   }
 }
@@ -399,27 +395,23 @@ __global__ void __launch_bounds__(kForestThreads)
 // number that its smaller end has for it.
 template <class Keys, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kForestThreads)
-    list_edges_outside(int64_t vertices, int64_t arcs, const Pointer* indptr, const Vertex* indices,
-                       const void* weights, const void* order, uint64_t minus_zero, uint64_t negative,
-                       uint64_t sign, const typename Keys::Key* limit, const uint64_t* imbalance,
-                       const uint64_t* disorder, const Index* giant, Index* parent, typename Keys::Key* least,
-                       ForestEdge<Index, typename Keys::Key>* list, ForestCounters* counters) {
+    list_edges_outside(ForestRows<Pointer, Vertex> rows, int64_t arcs, Keys keys,
+                       ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
-  if (*imbalance != 0 || *disorder != 0) return;
-  const ForestRows<Pointer, Vertex> rows{indptr, indices, vertices};
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
-  const Key bound = *limit;
-  const Index skipped = *giant;
+  if (*memory.imbalance != 0 || *memory.disorder != 0) return;
+  const Key bound = *memory.limit;
+  const Index skipped = *memory.giant;
+  Index* const parent = memory.parent;
   const auto is_outside = [=](int64_t v) { return find<Shared>(parent, Index(v)) != skipped; };
   // The arc whose number an edge has that this one lists; or -1.
   const auto number_of = [=](int64_t u, int64_t arc) {
     const int64_t v = rows.target(arc);
-    if (u == v || !is_vertex(v, vertices)) return int64_t(-1);
+    if (u == v || !is_vertex(v, rows.vertices)) return int64_t(-1);
     if (u < v) return arc;
     return is_outside(v) ? int64_t(-1) : rows.least_arc(keys, v, u);
   };
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
-    visit_span(indptr, rows.span(arcs, begin), is_outside, [&](bool exists, int64_t u, int64_t arc) {
+    visit_span(rows.indptr, rows.span(arcs, begin), is_outside, [&](bool exists, int64_t u, int64_t arc) {
       const int64_t number = exists ? number_of(u, arc) : -1;
       ForestEdge<Index, Key> edge{0, 0, 0};
       exists = number >= 0 && keys.key(number) > bound;
@@ -428,8 +420,8 @@ __global__ void __launch_bounds__(kForestThreads)
                 find<Shared>(parent, Index(rows.target(arc)))};
         exists = edge.a != edge.b;
       }
-      if (exists) lower_both(least, edge);
-      append_by_warp(exists, edge, list, arcs, &counters->edges[0].count);
+      if (exists) lower_both(memory.least, edge);
+      append_by_warp(exists, edge, memory.list, arcs, &memory.counters->edges[0].count);
     });
 }
 
@@ -450,26 +442,22 @@ __device__ inline void choose_edges(const Keys& keys, const ForestEdge<Index, Ke
 // keys are cleared. All blocks run at the same time.
 template <class Keys, class Index>
 __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
-    settle_edges(int64_t vertices, int64_t arcs, const void* weights, const void* order, uint64_t minus_zero,
-                 uint64_t negative, uint64_t sign, ForestEdge<Index, typename Keys::Key>* first_list,
-                 ForestEdge<Index, typename Keys::Key>* second_list, typename Keys::Key* first_least,
-                 typename Keys::Key* second_least, Index* parent, uint32_t* chosen,
-                 ForestCounters* counters) {
+    settle_edges(int64_t vertices, int64_t arcs, Keys keys, ForestMemory<Index, typename Keys::Key> memory) {
   using Key = typename Keys::Key;
-  const Keys keys = Keys::of(weights, order, minus_zero, negative, sign);
+  ForestCounters* const counters = memory.counters;
   GridBarrier barrier(counters->barrier);
-  ForestEdge<Index, Key>*list = first_list, *other_list = second_list;
-  Key *least = first_least, *other_least = second_least;
+  ForestEdge<Index, Key>*list = memory.list, *other_list = memory.other_list;
+  Key *least = memory.least, *other_least = memory.other_least;
   int now = 0;
   for (int64_t count; (count = Current::load(&counters->edges[now].count)) > 0; now = 1 - now) {
     if (count > arcs) count = arcs;  // for which there was room
-    choose_edges(keys, list, count, least, parent, chosen);
+    choose_edges(keys, list, count, least, memory.parent, memory.chosen);
     for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) other_least[v] = kNoKey<Key>;
     barrier.wait();
     int64_t* const other_count = &counters->edges[1 - now].count;
     for (int64_t begin = int64_t(blockIdx.x) * kForestThreads; begin < count; begin += grid_threads()) {
       const int64_t i = begin + threadIdx.x;
-      list_between_trees(i < count, i < count ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, parent,
+      list_between_trees(i < count, i < count ? list[i] : ForestEdge<Index, Key>{0, 0, 0}, memory.parent,
                          other_least, other_list, other_count);
     }
     barrier.wait();
@@ -480,7 +468,7 @@ __global__ void __launch_bounds__(kForestThreads, kSettlingBlocks)
     Key* const lowered = other_least;
     other_least = least, least = lowered;
   }
-  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) first_least[v] = kNoKey<Key>;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) memory.least[v] = kNoKey<Key>;
 }
 
 // Counts the chosen arcs of each chunk of words, and all of them.

@@ -12,6 +12,7 @@ import numpy as np
 
 from conncomp._arguments import INT32_MAX
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/boruvka.cuh"
@@ -24,6 +25,30 @@ ALL_LIGHT = 3
 ALL_KEYS, KEYS_TO_LIMIT, KEYS_ABOVE_LIMIT = range(3)
 BLOCKS_TOGETHER = 6  # of a multiprocessor, that settle edges
 
+MEMORY = Struct(
+    "ForestMemory<int32_t, uint32_t>",
+    parent=POINTER,
+    chosen=POINTER,
+    least=POINTER,
+    other_least=POINTER,
+    list=POINTER,
+    other_list=POINTER,
+    counters=POINTER,
+    limit=POINTER,
+    imbalance=POINTER,
+    disorder=POINTER,
+    giant=POINTER,
+)
+ROWS = Struct("ForestRows<int32_t, int32_t>", indptr=POINTER, indices=POINTER, vertices=COUNT)
+LIST = Struct("ForestList<int32_t>", src=POINTER, dst=POINTER, vertices=COUNT)
+ORDERS = {
+    kind: Struct(f"WeightOrder<{ctype(kind)}>", minus_zero=kind, negative=kind, sign=kind)
+    for kind in KEY_TYPES
+}
+ARC_NUMBERS = Struct("ArcNumbers<uint32_t>")
+RANKED_ARCS = Struct("RankedArcs<uint32_t>", rank=POINTER, order=POINTER)
+PACKED_WEIGHTS = Struct("PackedWeights", weights=POINTER, order=ORDERS[BITS].dtype)
+
 
 class WeightBits(NamedTuple):
     """Weights as kernels order them.
@@ -32,11 +57,18 @@ class WeightBits(NamedTuple):
     ----------
     bits : array of uint32 or uint64, shape (num_arcs,)
     order : tuple of int
-        The masks of ``core/weight_order.h``.
+        The masks of ``core/weight_order.h``: the bits of minus zero, what is turned in negative
+        numbers, and the sign.
     """
 
     bits: Any
     order: tuple[int, int, int]
+
+    def struct(self) -> np.void:
+        """Return the masks as kernels take them."""
+        minus_zero, negative, sign = self.order
+        masks = {"minus_zero": minus_zero, "negative": negative, "sign": sign}
+        return ORDERS[self.bits.dtype].pack(masks)
 
 
 class _KeyKind(NamedTuple):
@@ -51,10 +83,11 @@ class _KeyKind(NamedTuple):
 
 
 class _Keys(NamedTuple):
-    """What makes the keys of arcs, and what it is made of."""
+    """What makes the keys of arcs, and the arrays that it reads."""
 
     kind: _KeyKind
-    arguments: tuple[Any, ...]
+    struct: np.void
+    arrays: tuple[Any, ...]
 
 
 def forest_arcs(gpu: Gpu, graph: Any, weights: WeightBits | None, workspace: Workspace) -> Any:
@@ -101,28 +134,40 @@ class _Task:
         self.ends = first, second = graph._arcs if is_list else graph._csr
         self.arcs = arcs = len(second)
         self.is_symmetric = bool(graph._symmetric) and not is_list
-        self.keys = keys = _keys_of(gpu.xp, weights, arcs)
+        self.graph = (
+            LIST.of(gpu, src=first, dst=second, vertices=self.count)
+            if is_list
+            else ROWS.of(gpu, indptr=first, indices=second, vertices=self.count)
+        )
+        self.keys = keys = _keys_of(gpu, weights, arcs)
         dtype = keys.kind.dtype
         self.index, self.number = (INDEX_TYPES[n > INT32_MAX] for n in (self.count, arcs))
         self.words = -(-arcs // ARCS_OF_WORD)
         edge_bytes = dtype.itemsize + 2 * self.index.itemsize
         edge_bytes += -edge_bytes % max(dtype.itemsize, self.index.itemsize)
-        self.parent, self.giant, self.chosen, self.of_chunk, *arrays = workspace.take(
+        edges, key = (arcs * edge_bytes, BYTE), (self.count, dtype)
+        self.memory = workspace.take_struct(
             gpu,
-            (self.count, self.index),
-            (1, self.index),
-            (self.words, BITS),
-            (MOST_CHUNKS, COUNT),
-            (1, COUNT),
-            (1, dtype),
-            *2 * ((1, KEY_TYPES[1]),),
-            (COUNTERS_BYTES, BYTE),
-            *2 * ((self.count, dtype),),
-            *2 * ((arcs * edge_bytes, BYTE),),
-            (self.count if self.is_symmetric else 0, self.index),
+            MEMORY,
+            {
+                "parent": (self.count, self.index),
+                "chosen": (self.words, BITS),
+                "least": key,
+                "other_least": key,
+                "list": edges,
+                "other_list": edges,
+                "counters": (COUNTERS_BYTES, BYTE),
+                "limit": (1, dtype),
+                "imbalance": (1, KEY_TYPES[1]),
+                "disorder": (1, KEY_TYPES[1]),
+                "giant": (1, self.index),
+            },
+            {
+                "of_chunk": (MOST_CHUNKS, COUNT),
+                "total": (1, COUNT),
+                "first_ends": (self.count if self.is_symmetric else 0, self.index),
+            },
         )
-        self.total, self.limit, self.imbalance, self.disorder, self.counters, *arrays = arrays
-        self.least, self.lists, self.first_ends = arrays[:2], arrays[2:4], arrays[4]
         self.by_vertex = gpu.blocks(max(self.count, self.words), THREADS), THREADS
         self.by_span = gpu.blocks(-(-arcs // SPAN) * THREADS, THREADS), THREADS
         names = _names(is_list, first.dtype, second.dtype, self.index, keys.kind, self.number)
@@ -132,89 +177,90 @@ class _Task:
 
     def start(self) -> None:
         """Let each vertex be a tree."""
-        start = self.kernels[0]
-        results = self.parent, self.least[0], self.chosen, self.counters, self.total
+        start, memory = self.kernels[0], self.memory
+        results = (memory[name] for name in ("parent", "least", "chosen", "counters", "total"))
         launch(start, self.by_vertex, self.count, self.words, *results)
-        self.imbalance.fill(0 if self.is_symmetric else 1)
-        self.disorder.fill(0)
+        memory["imbalance"].fill(0 if self.is_symmetric else 1)
+        memory["disorder"].fill(0)
 
     def unite_by_rows(self, weights: WeightBits | None) -> None:
         """Unite vertices with the ends of their least edges, if rows are known to show these."""
         descents, choose_first, unite_first, *_ = self.kernels_of_rows
-        launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, self.disorder)
+        memory, ends = self.memory, self.memory["first_ends"]
+        known = memory["imbalance"], memory["disorder"]
+        launch(descents, self.by_vertex, self.count, self.arcs, *self.ends, memory["disorder"])
         if weights is not None:
             self._weigh_both_ways(weights)
-        rows = self.count, *self.ends, *self.keys.arguments
-        launch(choose_first, self.by_vertex, *rows, self.imbalance, self.disorder, self.first_ends)
-        launch(unite_first, self.by_vertex, *rows, self.first_ends, self.parent, self.chosen)
+        rows = self.count, *self.ends, self.keys.struct
+        launch(choose_first, self.by_vertex, *rows, *known, ends)
+        launch(unite_first, self.by_vertex, *rows, ends, memory["parent"], memory["chosen"])
         self._flatten()
 
     def guess_limit(self, edges: int) -> None:
         """Choose the keys of a few edges a tree."""
-        guess = self.kernels[1]
+        guess, trees, limit = self.kernels[1], self.memory["total"], self.memory["limit"]
         if not self.is_symmetric:
-            self.total.fill(self.count)
-        trees = self.total
-        launch(guess, (1, SAMPLES), self.arcs, edges, trees, *self.keys.arguments, self.limit)
+            trees.fill(self.count)
+        launch(guess, (1, SAMPLES), self.arcs, edges, trees, self.keys.struct, limit)
 
     def settle(self, key_range: int) -> None:
         """Go round by round through the edges of these keys."""
         _, _, list_edges, settle, *_ = self.kernels
-        graph = self.count, self.arcs, *self.ends, *self.keys.arguments
-        known = self.imbalance, self.disorder
-        results = self.parent, self.least[0], self.lists[0], self.counters
+        graph, memory = (self.graph, self.arcs, self.keys.struct), self.memory.struct
         if key_range == KEYS_ABOVE_LIMIT:
             self._flatten()
-        launch(list_edges, self.by_span, *graph, key_range, self.limit, *known, *results)
+        launch(list_edges, self.by_span, *graph, key_range, memory)
         if key_range == KEYS_ABOVE_LIMIT and self.is_symmetric:
             *_, guess_giant, list_outside = self.kernels_of_rows
-            launch(guess_giant, (1, GUESSERS), self.count, self.parent, self.giant)
-            launch(list_outside, self.by_span, *graph, self.limit, *known, self.giant, *results)
+            guessed = self.count, self.memory["parent"], self.memory["giant"]
+            launch(guess_giant, (1, GUESSERS), *guessed)
+            launch(list_outside, self.by_span, *graph, memory)
         together = self.gpu.blocks_together(THREADS, BLOCKS_TOGETHER)
         grid = min(self.by_vertex[0], together), THREADS
-        memory = *self.lists, *self.least, self.parent, self.chosen, self.counters
         counts = self.count, self.arcs
-        launch(self.gpu.together(settle), grid, *counts, *self.keys.arguments, *memory)
+        launch(self.gpu.together(settle), grid, *counts, self.keys.struct, memory)
 
     def chosen_arcs(self) -> Any:
         """Return the numbers of the arcs whose bits are set, once they are known."""
         *_, count_chosen, list_chosen = self.kernels
+        total = self.memory["total"]
         chunk = max(1, -(-self.words // MOST_CHUNKS))
         grid = max(1, -(-self.words // chunk)), THREADS
-        bits = self.words, chunk, self.chosen, self.of_chunk
-        self.total.fill(0)
-        launch(count_chosen, grid, *bits, self.total)
-        arcs = self.gpu.xp.empty(first_entry(self.total), self.number)
+        bits = self.words, chunk, self.memory["chosen"], self.memory["of_chunk"]
+        total.fill(0)
+        launch(count_chosen, grid, *bits, total)
+        arcs = self.gpu.xp.empty(first_entry(total), self.number)
         launch(list_chosen, grid, *bits, arcs)
         return arcs
 
     def _flatten(self) -> None:
         """Point all vertices to their roots, whose number is added to the total."""
-        launch(self.kernels[4], self.by_vertex, self.count, self.parent, self.total)
+        memory = self.memory
+        launch(self.kernels[4], self.by_vertex, self.count, memory["parent"], memory["total"])
 
     def _weigh_both_ways(self, weights: WeightBits) -> None:
         """Add to the imbalance what is 0 if arcs weigh the same both ways, but by a rare chance."""
         dtype = weights.bits.dtype
         (weigh,) = self.gpu.load(FILE, _names_of_weights(dtype, *(end.dtype for end in self.ends)))
-        masks = (dtype.type(mask) for mask in weights.order)
         key = np.uint64(secrets.randbits(64))
         arcs = self.count, self.arcs, *self.ends, weights.bits
-        launch(weigh, self.by_span, *arcs, *masks, key, self.imbalance)
+        launch(weigh, self.by_span, *arcs, weights.struct(), key, self.memory["imbalance"])
 
 
-def _keys_of(xp: Any, weights: WeightBits | None, arcs: int) -> _Keys:
+def _keys_of(gpu: Gpu, weights: WeightBits | None, arcs: int) -> _Keys:
     """Return the keys of the arcs; to rank them takes memory and a sort."""
-    number = KEY_TYPES[arcs > INT32_MAX]
-    masks: tuple[Any, ...] = tuple(np.uint64(0) for _ in range(3))
+    xp, number = gpu.xp, KEY_TYPES[arcs > INT32_MAX]
     if weights is None:
-        return _Keys(_KeyKind("ArcNumbers", number), (None, None, *masks))
+        return _Keys(_KeyKind("ArcNumbers", number), ARC_NUMBERS.pack({}), ())
     if weights.bits.dtype == KEY_TYPES[0] and arcs <= INT32_MAX:
-        masks = tuple(map(np.uint64, weights.order))
-        return _Keys(_KeyKind("PackedWeights", KEY_TYPES[1]), (weights.bits, None, *masks))
+        packed = PACKED_WEIGHTS.of(gpu, weights=weights.bits, order=weights.struct())
+        return _Keys(_KeyKind("PackedWeights", KEY_TYPES[1]), packed, (weights.bits,))
     order = _order_of(xp, weights)
     rank = xp.empty(arcs, number)
     rank[order] = xp.arange(arcs, dtype=number)
-    return _Keys(_KeyKind("RankedArcs", number), (rank, order.astype(number), *masks))
+    arrays = rank, order.astype(number)
+    ranked = RANKED_ARCS.of(gpu, rank=arrays[0], order=arrays[1])
+    return _Keys(_KeyKind("RankedArcs", number), ranked, arrays)
 
 
 def _order_of(xp: Any, weights: WeightBits) -> Any:
@@ -242,7 +288,7 @@ def _names(
     return (
         f"start_forest<{ctype(index)}, {ctype(keys.dtype)}>",
         f"guess_limit<{kind}>",
-        f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}, {ends}>",
+        f"list_edges_of_forest<{arcs}, {kind}, {ctype(index)}>",
         f"settle_edges<{kind}, {ctype(index)}>",
         f"ecl_finish<3, {ctype(index)}>",
         f"count_chosen<{ctype(number)}>",

@@ -104,27 +104,39 @@ __device__ inline void reset_ends(const ArcList<const Vertex>& arcs, const Signa
   barrier.wait();
 }
 
-// The given arcs may be in the first list; the lists are memory for as many ends in each. All blocks run at
-// the same time.
+// The memory of strong_components. Laid out as in strong_components.py.
+template <class Vertex>
+struct StrongMemory {
+  Vertex *spare_sources, *spare_targets;  // a list of as many arcs as are given, which these may be in
+  Vertex *next_sources, *next_targets;    // another one, to which arcs that are kept are copied first
+  int64_t* row_ends;                      // two of each vertex, and two more
+  uint32_t* bits;                         // one of each arc, or of each vertex
+  uint32_t* words_of_searches;            // two bits of each vertex
+  Vertex* signatures;                     // four entries of each vertex
+  int64_t* sums_of_blocks;
+  StrongState<Vertex>* state;
+};
+
+// All blocks run at the same time.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
-    strong_components(int64_t vertices, int64_t count, int64_t most_barriers, bool are_paths,
-                      bool are_in_order, const Vertex* given_sources, const Vertex* given_targets,
-                      Vertex* first_list, Vertex* second_list, Vertex* third_list, Vertex* fourth_list,
-                      int64_t* row_ends, uint32_t* bits, uint32_t* words_of_searches,
-                      Vertex* signature_entries, int64_t* sums_of_blocks, StrongState<Vertex>* state,
-                      Index* __restrict__ roots, int64_t* components) {
+    strong_components(int64_t vertices, ArcList<const Vertex> arcs, int64_t most_barriers, bool are_paths,
+                      bool are_in_order, StrongMemory<Vertex> memory, Index* __restrict__ roots,
+                      int64_t* components) {
   __shared__ Vertex queue_vertices[kStrongThreads / kWarp][2 * kWarp];
   __shared__ uint8_t queue_directions[kStrongThreads / kWarp][2 * kWarp];
   __shared__ LocalQueue<Vertex> local_queue;
+  int64_t *const row_ends = memory.row_ends, *const sums_of_blocks = memory.sums_of_blocks;
+  uint32_t *const bits = memory.bits, *const words_of_searches = memory.words_of_searches;
+  StrongState<Vertex>* const state = memory.state;
   GridBarrier barrier(state->barrier);
-  const Signatures<Vertex> signatures{signature_entries};
+  const Signatures<Vertex> signatures{memory.signatures};
   const Searches<Vertex> searches{{words_of_searches}};
   const Vertex pivot = state->pivot;
 
   const auto copy_arc = [](Vertex u, Vertex v, Vertex& source, Vertex& target) { source = u, target = v; };
-  ArcList<const Vertex> arcs{given_sources, given_targets, count};
-  ArcList<Vertex> next{third_list, fourth_list, 0}, spare{first_list, second_list, 0};
+  ArcList<Vertex> next{memory.next_sources, memory.next_targets, 0},
+      spare{memory.spare_sources, memory.spare_targets, 0};
   const auto keep = [&](auto keeps, auto write) {
     const int64_t kept = keep_arcs(arcs, next, bits, sums_of_blocks, barrier, keeps, write);
     arcs = {next.sources, next.targets, kept};
@@ -157,7 +169,7 @@ __global__ void __launch_bounds__(kStrongThreads, kStrongBlocks)
   // Signatures are not there yet: their memory is that of two lists of vertices. Where the search was given
   // up, arcs that left the giant leave its member now, wherever they are in the list.
   const auto trim_rows = [&](const EndsOfVertices<Vertex>& rows, const Vertex* starts, const Vertex* ends) {
-    Trimming<Vertex> trimming(rows, vertices, signature_entries, signature_entries + vertices, state->queued,
+    Trimming<Vertex> trimming(rows, vertices, memory.signatures, memory.signatures + vertices, state->queued,
                               local_queue);
     if (trim(trimming, arcs.count, starts, ends, barrier) < vertices / kFewTrimmed) return;
     keep([=](Vertex u, Vertex v) { return u != v && !trimming.has(u) && !trimming.has(v); }, copy_arc);

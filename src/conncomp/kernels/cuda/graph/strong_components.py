@@ -13,6 +13,7 @@ import numpy as np
 from conncomp.kernels.cuda.graph import blocked_afforest
 from conncomp.kernels.cuda.graph.arcs import list_arcs, vertex_dtype
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/strong_components.cuh"
@@ -20,6 +21,21 @@ THREADS, MOST_BLOCKS_TOGETHER, SMALLEST_SHARE = 512, 3, 4096
 VERTICES_OF_WORD = 16
 STATE_BYTES, BYTE = 128, np.dtype(np.uint8)
 BITS = np.dtype(np.uint32)
+
+ARCS = Struct("ArcList<const int32_t>", sources=POINTER, targets=POINTER, count=COUNT)
+MEMORY = Struct(
+    "StrongMemory<int32_t>",
+    spare_sources=POINTER,
+    spare_targets=POINTER,
+    next_sources=POINTER,
+    next_targets=POINTER,
+    row_ends=POINTER,
+    bits=POINTER,
+    words_of_searches=POINTER,
+    signatures=POINTER,
+    sums_of_blocks=POINTER,
+    state=POINTER,
+)
 # How often blocks that sweep over arcs meet before they turn to vertices; in graphs that are mostly
 # paths, as they have few arcs, much is done so.
 ARC_BARRIERS, PATH_DEGREE = (3, 6), 1.125
@@ -52,32 +68,35 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         FILE, _names(COUNT if indptr is None else indptr.dtype, vertex, roots.dtype)
     )
     most_blocks = gpu.blocks_together(THREADS, MOST_BLOCKS_TOGETHER)
-    *lists, row_ends, bits, searches, signatures, sums, state, components = workspace.take(
+    ends = arcs, vertex
+    memory = workspace.take_struct(
         gpu,
-        *((arcs, vertex) for _ in range(4)),
-        (2 * (vertices + 1), COUNT),
-        (-(-max(arcs, vertices) // WARP), BITS),
-        (-(-vertices // VERTICES_OF_WORD), BITS),
-        (4 * vertices, vertex),
-        (most_blocks, COUNT),
-        (STATE_BYTES, BYTE),
-        (1, COUNT),
+        MEMORY,
+        {
+            "spare_sources": ends,
+            "spare_targets": ends,
+            "next_sources": ends,
+            "next_targets": ends,
+            "row_ends": (2 * (vertices + 1), COUNT),
+            "bits": (-(-max(arcs, vertices) // WARP), BITS),
+            "words_of_searches": (-(-vertices // VERTICES_OF_WORD), BITS),
+            "signatures": (4 * vertices, vertex),
+            "sums_of_blocks": (most_blocks, COUNT),
+            "state": (STATE_BYTES, BYTE),
+        },
+        {"components": (1, COUNT)},
     )
-    sources, targets = list_arcs(gpu, graph, lists[0])
+    components = memory["components"]
+    sources, targets = list_arcs(gpu, graph, memory["spare_sources"])
     least = _least_hub(vertices, arcs)
-    launch(choose, (1, THREADS), arcs, indptr, targets, least, state, components)
+    launch(choose, (1, THREADS), arcs, indptr, targets, least, memory["state"], components)
     work = -(-max(arcs, vertices) // SMALLEST_SHARE)
     grid = max(1, min(most_blocks, work)), THREADS
     are_paths = bool(arcs <= PATH_DEGREE * vertices)
-    sizes = (
-        vertices,
-        arcs,
-        ARC_BARRIERS[are_paths],
-        np.bool_(are_paths),
-        np.bool_(indptr is not None),
-    )
-    memory = *lists, row_ends, bits, searches, signatures, sums, state
-    launch(gpu.together(strong), grid, *sizes, sources, targets, *memory, roots, components)
+    options = ARC_BARRIERS[are_paths], np.bool_(are_paths), np.bool_(indptr is not None)
+    listed = ARCS.of(gpu, sources=sources, targets=targets, count=arcs)
+    work = vertices, listed, *options, memory.struct
+    launch(gpu.together(strong), grid, *work, roots, components)
     return components
 
 

@@ -257,7 +257,25 @@ struct TileJoin : Entries<Rule, Tiles, Index> {
                                                  [](auto& axis) { return Index(axis.index_stride); }));
     if constexpr (kOuter > 0) join_outside(first, component, entry);
   }
-  // The same with bricks beside it along the axes that bricks do not have, and those around these.
+  // The same with bricks beside it along the axes that bricks do not have, the outer ones, and those around
+  // these. Of two outer axes, four of the nine steps lead back, and are numbered as digits of base 3:
+  //
+  //   outer          0        1        2        3        4        5 to 8
+  //   along them  (-1,-1)  (-1, 0)  (-1,+1)  ( 0,-1)  the brick   ahead: looked at from there
+  //
+  // At each one, the brick in the same place and the 26 around it are compared with the component. Elements
+  // touch if they differ along `connectivity` axes at most: of these, a brick has used up as many as the
+  // steps to it, outer ones and others, and by the remaining ones the component is dilated. An example with
+  // four axes and connectivity 2: the step -1 along the outer axis, drawn along the last axis, x, and the one
+  // before it, which goes down. What is dilated along the third axis is in the planes beside this one.
+  //
+  //   component    touches in the brick in the      touches in the next brick along x: two steps,
+  //                same place: one step, one left   none left, from its last layer to the first one
+  //    . . . .         . # . #                          . . . .
+  //    . # . #         # # # #                          # . . .
+  //    . . . .         . # . #                          . . . .
+  //    . . . #         . . # #                          # . . .
+  //                dilated(component, along, 1)     (component & layer(x, 3)) >> 3 * stride(x)
   __device__ void join_outside(const Cell& first, Bits component, Index entry) const {
     const CutLayers<kAxes> layers(tiles, first);
     const uint32_t tiles_before =

@@ -75,6 +75,14 @@ struct ListOfWarp<false> {
   using Type = NodesAndLinks;
 };
 
+// What a tile has in dynamic shared memory, for each brick: of each element a node, or before there are nodes
+// what is around the elements, with a word for each axis that was looked along.
+template <int axes>
+union BrickNodes {
+  Neighbours<axes> neighbours[axes];
+  uint16_t parent[kBits];
+};
+
 // What the threads of a tile tell each other.
 template <class Rule, class Tiles>
 struct TileMemory {
@@ -104,13 +112,15 @@ struct TileLabelling {
   const Value* values;  // of the item
   const BrickTable& table;
   TileMemory<Rule, Tiles>& memory;
-  uint16_t* parent;  // of each node
-  int brick;
-  Cell<kRank, Index> corner, first;  // of the tile, of the brick
+  BrickNodes<kAxes>* dynamic_memory;
 
-  Bits foreground;
-  bool mixed;   // whether the foreground of the tile is of several values
-  Value value;  // of it, otherwise
+  uint16_t* const parent = dynamic_memory->parent;  // of each node of the tile
+  const int brick = int(threadIdx.x);
+  const Cell<kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);  // of the tile
+  const Cell<kRank, Index> first = tiles.first_of(corner, brick);                 // of the brick
+  Bits foreground = 0;
+  bool mixed = false;  // whether the foreground of the tile is of several values
+  Value value = {};    // of it, otherwise
 
   __device__ int64_t number() const { return int64_t(blockIdx.x) * tiles.parts() + brick; }  // in the table
   __device__ auto& list() const { return memory.list[brick / kWarp]; }
@@ -193,7 +203,7 @@ struct TileLabelling {
     const bool has_several = __popcll(foreground & ~links.with_neighbour()) > 1;
     const uint32_t with_several = __ballot_sync(kAllLanes, has_several);
     if (!__syncthreads_or(__popc(with_several) >= kLanesWithIsolated)) return 0;
-    return without_foreground_around(reinterpret_cast<Neighbours<kAxes>*>(parent)) & ~border;
+    return without_foreground_around(dynamic_memory->neighbours) & ~border;
   }
 
   // ----------------------------------------------------------------------------------- components, unions
@@ -511,7 +521,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
     label_tiles(Tiles tiles, Rule rule, const typename Rule::Value* __restrict__ values,
                 Index* __restrict__ label, BrickTable table) {
   follow_launch();
-  CONNCOMP_DYNAMIC_SHARED(uint16_t, parent);
+  CONNCOMP_DYNAMIC_SHARED(BrickNodes<Tiles::kAxes>, nodes_of_bricks);
   __shared__ TileMemory<Rule, Tiles> memory;
   const int brick = int(threadIdx.x);
   const int64_t item = tiles.item_of(blockIdx.x);
@@ -521,10 +531,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 7 : 3)
   if (brick == 0) memory.pairs.count = 0;
   for (int k = 0; k < 2; ++k) memory.reaching[2 * brick + k] = memory.settled[2 * brick + k] = 0;
 
-  const Cell<Tiles::kRank, Index> corner = tiles.template corner_of<Index>(blockIdx.x);
-  const auto first = tiles.first_of(corner, brick);
-  TileLabelling<Rule, Tiles, Index> tile{tiles, rule,   values, table, memory, parent,
-                                         brick, corner, first,  0,     false,  {}};
+  TileLabelling<Rule, Tiles, Index> tile{tiles, rule, values, table, memory, nodes_of_bricks};
   tile.read_foreground();
   const auto links = links_of_brick(rule, tiles, table, values, tile.first, tile.number(),
                                     tiles.inside(tile.first), tile.foreground, tile.mixed);

@@ -14,7 +14,8 @@ from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WOR
 from conncomp.kernels.cuda.grid.image import RANKS, Geometry, Image, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, given_logs, tiling
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
-from conncomp.kernels.cuda.workspace import Parts, Workspace
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links, values_above
 
 FILE = "cuda/grid/tiled_bricks.cuh"
@@ -29,24 +30,21 @@ LINKED = (1, 2, 3)
 LEAST_FILLED = 0.25
 # Types of the fields that are labelled above a threshold, which have the ranks of `FIXED`.
 ABOVE = ("f4", "f8")
+# What is known of words of the labels, where they are numbered.
+BY_WORD = "roots_of_words", "numbers", "in_chunk"
 BITS, NODE, MIXED = (np.dtype(name) for name in ("u8", "u2", "u1"))
 
-# ``BrickTable``: pointers, but for the last.
-TABLE = np.dtype(
-    [
-        (name, "u8")
-        for name in (
-            "foreground",
-            "links",
-            "settled",
-            "roots",
-            "mixed",
-            "value",
-            "first_digit",
-            "components",
-        )
-    ]
-    + [("bricks", "i8")]
+TABLE = Struct(
+    "BrickTable",
+    foreground=POINTER,
+    links=POINTER,
+    settled=POINTER,
+    roots=POINTER,
+    mixed=POINTER,
+    value=POINTER,
+    first_digit=POINTER,
+    components=POINTER,
+    bricks=COUNT,
 )
 
 
@@ -87,8 +85,9 @@ def fill_labels(
     plan = plan_of(image.geometry, image.links, labels.dtype, gpu.multiprocessors, consecutive)
     label, join, *links = gpu.load(FILE, plan.names)
     write, *number = gpu.load(FILE, plan.last_names)
-    (components, *by_word), table = take_table(workspace, gpu, plan)
-    roots, numbers, in_chunk = by_word if consecutive else (None, None, None)
+    memory = workspace.take_struct(gpu, TABLE, plan.table, plan.by_word)
+    table = memory.struct
+    roots, numbers, in_chunk = (memory[name] if consecutive else None for name in BY_WORD)
     tiles, values = plan.tiles, image.values
     for link in links:
         by_brick = gpu.blocks(plan.bricks, LINK_THREADS), LINK_THREADS
@@ -105,7 +104,7 @@ def fill_labels(
         launch(gather, by_chunk, tiles, words, columns, plan.chunk, table, roots, in_chunk)
         launch(assign, by_chunk, words, plan.chunk, roots, in_chunk, numbers)
     launch(write, plan.by_tile, tiles, values, labels, table, columns, roots, numbers)
-    return components
+    return memory["components"]
 
 
 class Plan(NamedTuple):
@@ -134,9 +133,9 @@ class Plan(NamedTuple):
     shared : int
         The bytes of shared memory of a tile.
     table : dict
-        The parts of ``BrickTable``, by name.
-    by_word : tuple
-        Further parts of the workspace.
+        The fields of ``BrickTable``: parts of a workspace, null pointers, and a number.
+    by_word : dict
+        Further parts, those of `BY_WORD`, by name.
     """
 
     names: tuple[str, ...]
@@ -152,8 +151,8 @@ class Plan(NamedTuple):
     joins: bool
     border: tuple[int, int]
     shared: int
-    table: dict[str, tuple[int, Any]]
-    by_word: Parts
+    table: dict[str, Part | int | None]
+    by_word: dict[str, Part]
 
 
 @lru_cache(maxsize=1024)
@@ -179,22 +178,20 @@ def plan_of(
     chunk = THREADS * -(-words // (THREADS * MOST_CHUNKS))
     chunks = -(-words // chunk)
     border = _count_at_border(rank, logs)
-    table: dict[str, tuple[int, Any]] = {
+    linked, digits = bricks * len(geometry.steps.backward), bricks * FIRST_DIGITS
+    table: dict[str, Part | int | None] = {
         "foreground": (bricks, BITS),
+        "links": None if by_value else (linked, BITS),
         "settled": (bricks, BITS),
+        "roots": (bricks, BITS) if consecutive else None,
         "mixed": (tiles, MIXED),
+        "value": (tiles, np.dtype(links.value_type)) if by_value else None,
+        "first_digit": None if by_value else (digits, BITS),
         "components": (items, COUNT),
+        "bricks": bricks,
     }
-    if by_value:
-        table["value"] = tiles, np.dtype(links.value_type)
-    else:
-        table["links"] = bricks * len(geometry.steps.backward), BITS
-        table["first_digit"] = bricks * FIRST_DIGITS, BITS
     given = None if by_value else 1 if geometry.steps.most_moves <= 1 else 3
-    by_word: Parts = ()
-    if consecutive:
-        table["roots"] = bricks, BITS
-        by_word = (words, WORDS), (words, index), (chunks, COUNT)
+    by_word = ((words, WORDS), (words, index), (chunks, COUNT)) if consecutive else ()
     return Plan(
         _names(links, given, kind, index),
         _last_names(links, given, kind, index, consecutive),
@@ -210,7 +207,7 @@ def plan_of(
         (tiles, border),
         of_tile * BRICK * NODE.itemsize,
         table,
-        by_word,
+        dict(zip(BY_WORD, by_word, strict=False)),
     )
 
 
@@ -227,17 +224,6 @@ def _choose_logs(geometry: Geometry, tiles: int) -> tuple[int, ...]:
     """Return the logarithms of a tile's bricks, for so many `tiles` at least if possible."""
     usual = LOGS[min(len(geometry.shape), 3)]
     return choose_tile(geometry.shape, _brick_log(geometry), usual, -(-tiles // geometry.items))
-
-
-def take_table(
-    workspace: Workspace, gpu: Gpu, plan: Plan, *more: tuple[int, Any]
-) -> tuple[tuple[Any, ...], Any]:
-    """Return the counts of components, the parts by word and `more` ones, and ``BrickTable``."""
-    names = tuple(plan.table)
-    parts, table = workspace.take_struct(
-        gpu, TABLE, names, {"bricks": plan.bricks}, *plan.table.values(), *plan.by_word, *more
-    )
-    return (parts[names.index("components")], *parts[len(names) :]), table
 
 
 def _count_at_border(rank: int, logs: tuple[int, ...]) -> int:

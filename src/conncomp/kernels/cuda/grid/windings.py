@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.kernels.cuda.grid.image import rule_of, rules
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
+from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.links import Links
 from conncomp.kernels.seams import (
     HOOK,
@@ -29,15 +30,21 @@ THREADS = 256
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
 
-# ``SeamWindings`` of ``core / seams.h``.
-_WINDINGS = np.dtype(
-    [
-        (name, "i8")
-        for name in (
-            *("key", "slots", "link", "hook", "lattice_of", "lattices", "made", "smallest"),
-            "kept",
-        )
-    ]
+# The type of numbers of slots and links, and ``SeamWindings`` of ``core/seams.h``.
+_NUMBER = np.dtype(np.int32)
+_WINDINGS = Struct(
+    "SeamWindings",
+    **{
+        "table.key": POINTER,
+        "table.slots": COUNT,
+        "forest.link": POINTER,
+        "forest.hook": POINTER,
+        "lattices.of_root": POINTER,
+        "lattices.lattice": POINTER,
+        "lattices.count": POINTER,
+        "smallest": POINTER,
+        "kept": POINTER,
+    },
 )
 
 
@@ -143,18 +150,18 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 
     Whether what is smallest will be asked for, `asks` says.
     """
-    counts = {
-        "key": (seams.slots, np.dtype("i8")),
-        "link": (seams.slots, np.dtype("i4")),
-        "hook": (seams.links * HOOK, np.dtype("i4")),
-        "lattice_of": (seams.slots, np.dtype("i4")),
-        "lattices": (seams.lattices * LATTICE, np.dtype("i8")),
-        "made": (1, np.dtype("i4")),
-        "kept": (seams.links * SEAM_LINK, np.dtype("i4")),
-        **({"smallest": (seams.slots, np.dtype("i8"))} if asks else {}),
+    tables: dict[str, Part | int | None] = {
+        "table.key": (seams.slots, COUNT),
+        "table.slots": seams.slots,
+        "forest.link": (seams.slots, _NUMBER),
+        "forest.hook": (seams.links * HOOK, _NUMBER),
+        "lattices.of_root": (seams.slots, _NUMBER),
+        "lattices.lattice": (seams.lattices * LATTICE, COUNT),
+        "lattices.count": (1, _NUMBER),
+        "smallest": (seams.slots, COUNT) if asks else None,
+        "kept": (seams.links * SEAM_LINK, _NUMBER),
     }
-    constants = {"slots": seams.slots}
-    _, windings = workspace.take_struct(gpu, _WINDINGS, tuple(counts), constants, *counts.values())
+    windings = workspace.take_struct(gpu, _WINDINGS, tables).struct
     (clear,) = gpu.load(FILE, _CLEAR)
     launch(clear, (gpu.blocks(seams.slots, THREADS), THREADS), windings)
     return windings

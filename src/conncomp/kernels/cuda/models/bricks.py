@@ -12,7 +12,7 @@ from conncomp.kernels.cuda.grid.windings import THREADS
 from conncomp.kernels.cuda.launcher import Kernel, launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
-from conncomp.kernels.cuda.workspace import Workspace
+from conncomp.kernels.cuda.workspace import Part, Workspace
 from conncomp.kernels.lattice import BITS, WORD, Lattice
 from conncomp.kernels.links import Links, joined_by_bonds
 from conncomp.kernels.neighbourhood import Neighbourhood
@@ -100,15 +100,15 @@ class BrickClusters:
         kernels = dict(zip(_FINDING + _FLIPPING, loaded, strict=False))
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
-        parts, table = tiled_bricks.take_table(
-            self._workspace,
-            gpu,
-            plan,
-            (sites, self._index),
-            (coin_words if lattice.states == 2 else 0, BITS),
-            (0 if sizes is None else sites, self._index),
-        )
-        entries, coins, size = parts[-3:]
+        beside: dict[str, Part] = {
+            **plan.by_word,
+            "entries": (sites, self._index),
+            "coins": (coin_words if lattice.states == 2 else 0, BITS),
+            "size": (0 if sizes is None else sites, self._index),
+        }
+        memory = self._workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
+        table = memory.struct
+        entries, coins, size = memory["entries"], memory["coins"], memory["size"]
         components = _Components(kernels, entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS

@@ -139,11 +139,42 @@ __device__ inline void draw_fluxes(const Draws& draws, const FieldShape& shape, 
   }
 }
 
+// What a thread has of the layers around z, the one that it writes next; a step shifts all by a layer.
+//
+//   layers       z - 1      z          z + 1     z + 2     ...  z + 2 + kAhead
+//   values                  middle     after     queue[0]  ...  queue[kAhead]
+//   potentials   nu_before  nu_middle  nu_after
+//
+// The value that is furthest ahead is used kAhead steps after it was loaded, so that it comes in meanwhile.
+template <class T, int kWidth, int kAhead>
+struct LayerWindow {
+  Cells<T, kWidth> middle, after, queue[kAhead + 1];
+  T nu_before[kWidth], nu_middle[kWidth + 2], nu_after[kWidth + 2];  // the latter with the sides
+
+  __device__ void shift_values() {
+    middle = after;
+    after = queue[0];
+    for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
+  }
+  __device__ void shift_potentials() {
+    for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_middle[k + 1];
+    for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k];
+  }
+};
+
+// Where a thread marches: through the columns from `first` on of a row, from the layer `begin` on. It has
+// that place among the threads of a block, and writes cells if it owns them.
+struct LayerPath {
+  int64_t first, row, begin;
+  bool owns;
+  int lane_row, lane;
+};
+
 // A thread's way through the layers of a run.
 template <class T, int kAxes, int kWidth, bool kNoise>
-__device__ inline void march(const Fields& fields, const Draws& draws, int64_t first, int64_t row,
-                             int64_t begin, bool owns, int lane_row, int lane, T* exchange,
+__device__ inline void march(const Fields& fields, const Draws& draws, const LayerPath& path, T* exchange,
                              const T* __restrict__ field, T* __restrict__ next) {
+  const int64_t first = path.first, row = path.row, begin = path.begin;
   const FieldShape& shape = fields.shape;
   const FieldCoefficients<T> by = fields.coefficients<T>();
   const CellColumns<kWidth> columns(first, shape.columns);
@@ -154,30 +185,27 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
   // With three axes: the potentials of a block's layer, of which one is read while another one is written.
   const int64_t plane = int64_t(kPlaneThreads) * kWidth;
   const auto exchanged = [&](int64_t layer, int y) {
-    return exchange + ((layer - begin) & 1) * plane + (int64_t(y) * fields.lanes + lane) * kWidth;
+    return exchange + ((layer - begin) & 1) * plane + (int64_t(y) * fields.lanes + path.lane) * kWidth;
   };
 
   T flux_before[kWidth] = {};
-  if (kNoise && owns) {
+  if (kNoise && path.owns) {
     const int64_t layer = wrapped(begin - 1, shape.layers);
     draw_fluxes(draws, shape, by.flux, layer * shape.rows + row, first, kAxes - 1, flux_before);
   }
   constexpr int kAhead = kLayersAhead<T, kAxes, kNoise>;
-  // Of the layers z and z + 1; of those from z + 2 on, the last of which come in meanwhile; and of z - 1 to z
-  // + 1.
   const auto next_of = [&](int64_t layer) { return layer + 1 == shape.layers ? 0 : layer + 1; };
   int64_t ahead = wrapped(begin - 1, shape.layers), furthest = next_of(ahead);
-  Cells<T, kWidth> middle = load(wrapped(begin - 2, shape.layers), row), after = load(ahead, row),
-                   queue[kAhead + 1];
-  for (int k = 0; k < kAhead; ++k, furthest = next_of(furthest)) queue[k] = load(furthest, row);
-  T nu_before[kWidth], nu_middle[kWidth + 2], nu_after[kWidth + 2];
-  for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k] = 0;
+  LayerWindow<T, kWidth, kAhead> window;
+  const auto& [middle, after, queue, nu_before, nu_middle, nu_after] = window;
+  window.middle = load(wrapped(begin - 2, shape.layers), row);
+  window.after = load(ahead, row);
+  for (int k = 0; k < kAhead; ++k, furthest = next_of(furthest)) window.queue[k] = load(furthest, row);
+  for (int k = 0; k < kWidth + 2; ++k) window.nu_middle[k] = window.nu_after[k] = 0;
 #pragma unroll 4
   for (int64_t z = begin - 2; z < end; ++z) {
-    queue[kAhead] = load(furthest, row);
-    const Cells<T, kWidth>& last = queue[0];
-    for (int k = 0; k < kWidth; ++k) nu_before[k] = nu_middle[k + 1];
-    for (int k = 0; k < kWidth + 2; ++k) nu_middle[k] = nu_after[k];
+    window.queue[kAhead] = load(furthest, row);
+    window.shift_potentials();
     Cells<T, kWidth> to_front, to_back;
     if constexpr (kAxes == 3) {
       to_front = load(ahead, front);
@@ -186,12 +214,12 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
     for (int k = -1; k < kWidth + 1; ++k) {
       T sum = after[k - 1] + after[k + 1];
       if constexpr (kAxes == 3) sum = sum + (to_front[k] + to_back[k]);
-      nu_after[k + 1] = scaled_potential<kAxes>(by, after[k], sum + (middle[k] + last[k]));
+      window.nu_after[k + 1] = scaled_potential<kAxes>(by, after[k], sum + (middle[k] + queue[0][k]));
     }
     if constexpr (kAxes == 3) {
-      for (int k = 0; k < kWidth; ++k) exchanged(z + 1, lane_row)[k] = nu_after[k + 1];
+      for (int k = 0; k < kWidth; ++k) exchanged(z + 1, path.lane_row)[k] = nu_after[k + 1];
     }
-    if (z >= begin && owns) {
+    if (z >= begin && path.owns) {
       const int64_t line = z * shape.rows + row;
       Pack<T, kWidth> result;
       T flux[kWidth], to_side[kWidth], before_side[kWidth], flux_after[kWidth];
@@ -209,7 +237,8 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
       }
       for (int k = 0; k < kWidth; ++k) {
         T sum = nu_middle[k] + nu_middle[k + 2];
-        if constexpr (kAxes == 3) sum = sum + (exchanged(z, lane_row - 1)[k] + exchanged(z, lane_row + 1)[k]);
+        if constexpr (kAxes == 3)
+          sum = sum + (exchanged(z, path.lane_row - 1)[k] + exchanged(z, path.lane_row + 1)[k]);
         sum = sum + (nu_before[k] + nu_after[k + 1]);
         if constexpr (kNoise) {
           T divergence = (k == 0 ? first_flux : flux[k - 1]) - flux[k];
@@ -224,9 +253,7 @@ __device__ inline void march(const Fields& fields, const Draws& draws, int64_t f
       columns.store(next + row_at(z, row), result);
     }
     if constexpr (kAxes == 3) __syncthreads();  // the layer z was read, that of z + 1 is written
-    middle = after;
-    after = last;
-    for (int k = 0; k < kAhead; ++k) queue[k] = queue[k + 1];
+    window.shift_values();
     ahead = next_of(ahead);
     furthest = next_of(furthest);
   }
@@ -242,8 +269,8 @@ __global__ void __launch_bounds__(kFieldThreads, (kLineBlocks<T, kNoise>))
   const int64_t run = task % fields.runs, replica = task / fields.runs;
   if (replica >= fields.replicas) return;
   const int64_t cells = replica * fields.shape.cells();
-  march<T, 2, kWidth, kNoise>(fields, fields.draws(replica), group * kWidth, 0, run * fields.run, true, 0, 0,
-                              nullptr, field + cells, next + cells);
+  const LayerPath path{group * kWidth, 0, run * fields.run, true, 0, 0};
+  march<T, 2, kWidth, kNoise>(fields, fields.draws(replica), path, nullptr, field + cells, next + cells);
 }
 
 // A block a tile of rows and run. Its rows of `lanes` threads are those of the tile, one before and one
@@ -267,8 +294,8 @@ __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocks)
   const int64_t column = (group < fields.groups ? group : 0) * kWidth,
                 y = (row + fields.shape.rows) % fields.shape.rows;
   const int64_t cells = replica * fields.shape.cells();
-  march<T, 3, kWidth, kNoise>(fields, fields.draws(replica), column, y, run * fields.run, owns, lane_row,
-                              lane, exchange, field + cells, next + cells);
+  const LayerPath path{column, y, run * fields.run, owns, lane_row, lane};
+  march<T, 3, kWidth, kNoise>(fields, fields.draws(replica), path, exchange, field + cells, next + cells);
 }
 
 // The first fields: mean + scale * an odd integer.

@@ -19,7 +19,7 @@ namespace conncomp {
 
 constexpr int kEclSccThreads = 512;
 
-// The two entries of every vertex.
+// The two entries of every vertex. Laid out as in ecl_scc.py.
 template <class Vertex>
 struct Extremes {
   Vertex *ancestors, *descendants;
@@ -62,8 +62,9 @@ __device__ inline bool pass_extremes(const Extremes<Vertex>& extremes, Vertex u,
 template <class Vertex>
 __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
     ecl_scc_start(int64_t vertices, int64_t arcs, const Vertex* __restrict__ sources,
-                  const Vertex* __restrict__ targets, Vertex* ancestors, Vertex* descendants,
-                  int64_t* last_change, int64_t* kept, int64_t* components) {
+                  const Vertex* __restrict__ targets, Extremes<Vertex> extremes, int64_t* last_change,
+                  int64_t* kept, int64_t* components) {
+  Vertex *const ancestors = extremes.ancestors, *const descendants = extremes.descendants;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
     ancestors[v] = descendants[v] = Vertex(v);
   for (int64_t arc = grid_thread(); vertices == 0 && arc < arcs; arc += grid_threads())
@@ -81,9 +82,8 @@ __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads
 template <class Vertex>
 __global__ void __launch_bounds__(kEclSccThreads, resident_blocks(kEclSccThreads))
     ecl_scc_sweep(int64_t arcs, const Vertex* __restrict__ sources, const Vertex* __restrict__ targets,
-                  Vertex* ancestors, Vertex* descendants, int64_t* last_change, int64_t sweep) {
+                  Extremes<Vertex> extremes, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
-  const Extremes<Vertex> extremes{ancestors, descendants};
   bool changed = false;
   sweep_in_block([&] {
     bool changed_now = false;

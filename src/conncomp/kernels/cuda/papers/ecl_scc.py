@@ -12,10 +12,12 @@ import numpy as np
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
 from conncomp.kernels.cuda.graph.arcs import list_arcs, memory_for_sources, vertex_dtype
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, first_entry, launch
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/ecl_scc.cuh"
 THREADS, ROOTS_THREADS = 512, 256
+EXTREMES = Struct("Extremes<int32_t>", ancestors=POINTER, descendants=POINTER)
 
 
 def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
@@ -50,23 +52,25 @@ def fill_roots(gpu: Gpu, graph: Any, roots: Any, workspace: Workspace) -> Any:
         (1, COUNT),
     )
     sources, targets = list_arcs(gpu, graph, own_sources)
-    extremes = ancestors, descendants
+    entries_of_vertices = ancestors, descendants
+    extremes = EXTREMES.of(gpu, ancestors=ancestors, descendants=descendants)
     next_list, spare_list = lists[:2], lists[2:]
     vertices_to_start = count
     while True:
         grid = gpu.blocks(max(arcs, vertices_to_start), THREADS), THREADS
-        ends = arcs, sources, targets, *extremes
+        listed = arcs, sources, targets
+        ends = *listed, extremes
         launch(start, grid, vertices_to_start, *ends, last_change, kept, components)
         if arcs == 0:
             break
         sweep_until_settled(
             partial(launch, sweep, grid, *ends, last_change), last_change, SMALL_BATCH
         )
-        launch(drop, grid, *ends, *next_list, kept)
+        launch(drop, grid, *listed, *entries_of_vertices, *next_list, kept)
         arcs, vertices_to_start = first_entry(kept), 0
         (sources, targets), next_list, spare_list = next_list, spare_list, next_list
     by_vertex = gpu.blocks(count, THREADS), THREADS
-    launch(finish, by_vertex, count, *extremes, roots)
+    launch(finish, by_vertex, count, *entries_of_vertices, roots)
     launch(count_roots, (gpu.blocks(count, ROOTS_THREADS), ROOTS_THREADS), count, roots, components)
     return components
 

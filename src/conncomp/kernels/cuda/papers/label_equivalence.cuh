@@ -24,12 +24,24 @@ namespace conncomp {
 
 constexpr int kEquivalenceThreads = 256;
 
+// A grid of which a block of threads has so many cells, along the last axis and the last but one. Laid out as
+// in label_equivalence.py.
+template <int rank>
+struct CellBlocks {
+  Grid<rank> grid;
+  int32_t width, height;
+
+  template <class Index, class Body>
+  __device__ void for_each_cell(Body&& body) const {
+    conncomp::for_each_cell<Index>(grid, width, height, body);
+  }
+};
+
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    equivalence_start(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
-                      const typename Rule::Value* __restrict__ values, Index* __restrict__ labels,
-                      Index* __restrict__ reference, int64_t* last_change) {
-  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+    equivalence_start(CellBlocks<rank> blocks, Rule rule, const typename Rule::Value* __restrict__ values,
+                      Index* __restrict__ labels, Index* __restrict__ reference, int64_t* last_change) {
+  blocks.template for_each_cell<Index>([&](const Cell<rank, Index>& cell) {
     labels[cell.index] = rule.is_background(rule.site(values, cell.offset)) ? Index(-1) : cell.index;
     reference[cell.index] = cell.index;
   });
@@ -38,17 +50,17 @@ __global__ void __launch_bounds__(1024)
 
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(1024)
-    equivalence_scan(Grid<rank> grid, Rule rule, int32_t width, int32_t height,
-                     const typename Rule::Value* __restrict__ values, const Index* __restrict__ labels,
-                     Index* reference, int64_t stores, int64_t* last_change, int64_t sweep) {
+    equivalence_scan(CellBlocks<rank> blocks, Rule rule, const typename Rule::Value* __restrict__ values,
+                     const Index* __restrict__ labels, Index* reference, int64_t stores, int64_t* last_change,
+                     int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
-  for_each_cell<Index>(grid, width, height, [&](const Cell<rank, Index>& cell) {
+  blocks.template for_each_cell<Index>([&](const Cell<rank, Index>& cell) {
     const Index label = labels[cell.index];
     if (label < 0) return;
     const auto site = rule.site(values, cell.offset);
     Index lowest = label;
-    for_each_neighbour(grid, cell, [&](const Neighbour<Index>& neighbour) {
+    for_each_neighbour(blocks.grid, cell, [&](const Neighbour<Index>& neighbour) {
       if (linked_to(rule, values, site, neighbour)) lowest = lower_label(lowest, labels[neighbour.index]);
     });
     if (lowest == label) return;

@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, SMALL_BATCH, sweep_until_settled
-from conncomp.kernels.cuda.grid.image import Image, rule_kinds
+from conncomp.kernels.cuda.grid.image import GRIDS, Image, rule_kinds
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.blocks import CELLS, FLAT, LARGE, SQUARE, block_of_cells
 from conncomp.kernels.cuda.papers.local_propagation import sweep_by_blocks
+from conncomp.kernels.cuda.structs import Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/label_equivalence.cuh"
 THREADS = 256
+BLOCKS = {
+    rank: Struct(
+        f"CellBlocks<{rank}>", grid=grid, width=np.dtype(np.int32), height=np.dtype(np.int32)
+    )
+    for rank, grid in GRIDS.items()
+}
 OPTIONS = {
     "block": (FLAT, SQUARE, LARGE),
     "cells": CELLS,
@@ -61,8 +68,8 @@ def fill_roots(
     references, last_change = workspace.take(gpu, (image.size, roots.dtype), LAST_CHANGE)
     by_block = image.blocks(gpu, width, height, threads)
     by_cell = gpu.blocks(image.size, THREADS), THREADS
-    shape = image.grid, image.rule, np.int32(width), np.int32(height)
-    arrays = *shape, image.values, roots, references
+    blocks = BLOCKS[image.rank].pack({"grid": image.grid, "width": width, "height": height})
+    arrays = blocks, image.rule, image.values, roots, references
     launch(start, by_block, *arrays, last_change)
     stores = int(lower == "store")
 

@@ -25,23 +25,28 @@ constexpr int kMostVertexPropagationThreads = 512;
 // the one before ends; kSorted, nothing, but they are rows of about the same length.
 enum class RowsOfBlock { kCached, kShared, kSorted };
 
+// A byte for each vertex that is in the frontier, and for each that is put in the next one. Laid out as in
+// vertex_propagation.py.
+struct Frontiers {
+  uint8_t *now, *next;
+};
+
 // `sorted` lists the vertices by degree, for kSorted only.
 template <RowsOfBlock rows, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kMostVertexPropagationThreads,
                                   resident_blocks(kMostVertexPropagationThreads))
     vertex_propagation(int64_t vertices, const Pointer* __restrict__ indptr,
                        const Vertex* __restrict__ indices, const int64_t* __restrict__ sorted, Index* labels,
-                       uint8_t* __restrict__ frontier, uint8_t* next_frontier, int64_t* last_change,
-                       int64_t sweep) {
+                       Frontiers frontiers, int64_t* last_change, int64_t sweep) {
   if (!is_due(last_change, sweep)) return;
   bool changed = false;
   const auto lower = [&](int64_t v, Index label) {
     Shared::fetch_min(labels + v, label);
-    Shared::store(next_frontier + v, uint8_t(1));
+    Shared::store(frontiers.next + v, uint8_t(1));
     changed = true;
   };
   const auto lower_around = [&](int64_t v, Pointer arc, Pointer end) {
-    frontier[v] = 0;
+    frontiers.now[v] = 0;
     const Index label_before = Shared::load(labels + v);
     Index label = label_before;
     for (; arc < end; ++arc) {
@@ -62,7 +67,7 @@ __global__ void __launch_bounds__(kMostVertexPropagationThreads,
       const int64_t v = first + thread;
       if (v < vertices) starts[thread] = indptr[v];
       __syncthreads();
-      if (v < vertices && frontier[v]) {
+      if (v < vertices && frontiers.now[v]) {
         const bool next_is_there = thread < last && v + 1 < vertices;
         lower_around(v, starts[thread], next_is_there ? starts[thread + 1] : indptr[v + 1]);
       }
@@ -71,7 +76,7 @@ __global__ void __launch_bounds__(kMostVertexPropagationThreads,
   } else {
     for (int64_t i = grid_thread(); i < vertices; i += grid_threads()) {
       const int64_t v = rows == RowsOfBlock::kSorted ? sorted[i] : i;
-      if (frontier[v]) lower_around(v, indptr[v], indptr[v + 1]);
+      if (frontiers.now[v]) lower_around(v, indptr[v], indptr[v + 1]);
     }
   }
   report_changes(last_change, sweep, changed);

@@ -13,6 +13,7 @@ from conncomp.kernels.cuda.core.sweeps import LAST_CHANGE, sweep_until_settled
 from conncomp.kernels.cuda.graph.edges import rows_from_both_ends
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
 from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
+from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/papers/vertex_propagation.cuh"
@@ -20,6 +21,7 @@ THREADS = 256
 BYTE = np.dtype(np.uint8)
 
 ROWS = {"cached": "kCached", "shared": "kShared", "sorted": "kSorted"}
+FRONTIERS = Struct("Frontiers", now=POINTER, next=POINTER)
 OPTIONS = {"block": THREADS_OF_BLOCK, "rows": tuple(ROWS)}
 
 
@@ -59,24 +61,23 @@ def fill_roots(
     names = _names(rows, indptr.dtype, indices.dtype, roots.dtype)
     start, propagate, count_components = gpu.load(FILE, names)
     count = graph.num_vertices
-    *frontiers, components, last_change = workspace.take(
+    first, second, components, last_change = workspace.take(
         gpu, (count, BYTE), (count, BYTE), (1, COUNT), LAST_CHANGE
     )
     by_vertex, by_block = ((gpu.blocks(count, n), n) for n in (THREADS, block))
     xp = gpu.xp
     by_degree = xp.argsort(indptr[:-1] - indptr[1:]) if rows == "sorted" else None
 
-    def sweep(number: int) -> None:
-        frontier, next_frontier = frontiers[number % 2], frontiers[(number + 1) % 2]
-        launch(
-            propagate,
-            by_block,
-            *(count, indptr, indices, by_degree, roots),
-            *(frontier, next_frontier, last_change, number),
-        )
+    frontiers = [
+        FRONTIERS.of(gpu, now=now, next=then) for now, then in ((first, second), (second, first))
+    ]
 
-    frontiers[0].fill(1)
-    frontiers[1].fill(0)
+    def sweep(number: int) -> None:
+        rows = count, indptr, indices, by_degree
+        launch(propagate, by_block, *rows, roots, frontiers[number % 2], last_change, number)
+
+    first.fill(1)
+    second.fill(0)
     launch(start, by_vertex, count, roots, components, last_change)
     sweep_until_settled(sweep, last_change)
     launch(count_components, by_vertex, count, roots, components)

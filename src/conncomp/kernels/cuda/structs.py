@@ -1,0 +1,82 @@
+"""Structs that kernels take by value, packed by the names of their fields.
+
+CuPy copies plain bytes about as fast as an integer, while it goes through a NumPy record field by
+field, and to fill such a record takes longer still: so a struct is packed at once, into bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from struct import Struct as Format
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from conncomp.kernels.cuda.launcher import Gpu
+
+# The type of fields that are addresses. Its metadata tells it from that of other integers.
+POINTER = np.dtype(np.uintp, metadata={"is": "a pointer"})
+
+
+class Struct:
+    """A struct as C++ declares it; ``tests/kernels/test_structs.py`` holds the two together.
+
+    Parameters
+    ----------
+    name : str
+        In namespace conncomp, with its template arguments.
+    **fields : dtype
+        In the order of the declaration: `POINTER`, or the dtype of a number or of a struct within.
+
+    Attributes
+    ----------
+    name : str
+    dtype : dtype
+        How C++ lays the fields out.
+    """
+
+    def __init__(self, name: str, **fields: np.dtype[Any]) -> None:
+        self.name = name
+        self.dtype = np.dtype(list(fields.items()), align=True)
+        self._fields = tuple(fields)
+        self._pointers = tuple(field for field, kind in fields.items() if kind is POINTER)
+        self._structs = tuple(field for field, kind in fields.items() if kind.kind == "V")
+        code, end = "=", 0
+        for field, kind in fields.items():
+            begin = self.dtype.fields[field][1]  # type: ignore[index]
+            code += f"{begin - end}x{_code(kind)}"
+            end = begin + kind.itemsize
+        size = max(self.dtype.itemsize, 1)  # an empty struct has a byte
+        self._format = Format(f"{code}{size - end}x")
+
+    def pack(self, values: Mapping[str, Any]) -> np.void:
+        """Return the struct of an address, a number or a struct for each field."""
+        if self._structs:
+            values = {**values, **{field: values[field].tobytes() for field in self._structs}}
+        try:
+            packed = self._format.pack(*[values[field] for field in self._fields])
+        except KeyError:
+            packed = b""
+        if not packed or len(values) != len(self._fields):
+            raise TypeError(f"{self.name} has the fields {self._fields}, not {tuple(values)}")
+        return np.void(packed)
+
+    def of(self, gpu: Gpu, **values: Any) -> np.void:
+        """Return the struct of an array, None, a number or a struct for each field.
+
+        The arrays have to be kept as long as kernels use the struct.
+        """
+        for field in self._pointers:
+            if field in values:
+                array = values[field]
+                values[field] = 0 if array is None else gpu.address(array)
+        return self.pack(values)
+
+
+def _code(kind: np.dtype[Any]) -> str:
+    """Return what `struct.Struct` calls a type."""
+    if kind.kind == "V":
+        return f"{kind.itemsize}s"
+    by_size = {"i": "bhiq", "u": "BHIQ", "f": " efd", "b": "?"}[kind.kind]
+    return by_size[kind.itemsize.bit_length() - 1]
