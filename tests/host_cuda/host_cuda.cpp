@@ -16,11 +16,14 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <latch>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "host_cuda.h"
@@ -103,6 +106,9 @@ struct Context {
 #endif
 
 constexpr size_t kStack = 256 << 10, kGuard = 64 << 10;
+// Stacks begin this far apart within so many bytes: at the same place of each, they would all want the same
+// few lines of a processor's caches.
+constexpr size_t kColour = 448, kColours = 64 << 10;
 
 struct Fiber {
   Context context;
@@ -233,7 +239,7 @@ struct Worker {
       thread->stack = static_cast<char*>(memory) + kGuard;
       thread->stack_bottom = thread->stack;
       thread->number = int(threads.size());
-      thread->context.begin(thread->stack, kStack, fiber_main);
+      thread->context.begin(thread->stack, kStack - thread->number * kColour % kColours, fiber_main);
       threads.push_back(std::move(thread));
     }
   }
@@ -487,7 +493,7 @@ void work(Launch& launch, int number) {
 }
 
 // Finds the thread-local variables of the library that has this address.
-void find_shared_variables(Launch& launch, const void* address) {
+void search_shared_variables(Launch& launch, const void* address) {
   struct Search {
     ElfW(Addr) address;
     Launch& launch;
@@ -509,6 +515,19 @@ void find_shared_variables(Launch& launch, const void* address) {
     return 1;
   };
   dl_iterate_phdr(look, &search);
+}
+
+// The same, where libraries are never unloaded: a search looks at all of them, of which there are many.
+void find_shared_variables(Launch& launch, const void* address) {
+  static std::mutex mutex;
+  static auto* known = new std::map<const void*, std::pair<size_t, size_t>>;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known->try_emplace(address);
+  if (is_new) {
+    search_shared_variables(launch, address);
+    at->second = {launch.tls_module, launch.tls_size};
+  }
+  std::tie(launch.tls_module, launch.tls_size) = at->second;
 }
 
 }  // namespace
