@@ -106,9 +106,6 @@ struct Context {
 #endif
 
 constexpr size_t kStack = 256 << 10, kGuard = 64 << 10;
-// Stacks begin this far apart within so many bytes: at the same place of each, they would all want the same
-// few lines of a processor's caches.
-constexpr size_t kColour = 448, kColours = 64 << 10;
 
 struct Fiber {
   Context context;
@@ -239,7 +236,7 @@ struct Worker {
       thread->stack = static_cast<char*>(memory) + kGuard;
       thread->stack_bottom = thread->stack;
       thread->number = int(threads.size());
-      thread->context.begin(thread->stack, kStack - thread->number * kColour % kColours, fiber_main);
+      thread->context.begin(thread->stack, kStack, fiber_main);
       threads.push_back(std::move(thread));
     }
   }
