@@ -514,7 +514,8 @@ void search_shared_variables(Launch& launch, const void* address) {
   dl_iterate_phdr(look, &search);
 }
 
-// The same, where libraries are never unloaded: a search looks at all of them, of which there are many.
+// The same, looked up where it is known: a search goes through all libraries, which are many, and none of
+// them is ever unloaded.
 void find_shared_variables(Launch& launch, const void* address) {
   static std::mutex mutex;
   static auto* known = new std::map<const void*, std::pair<size_t, size_t>>;

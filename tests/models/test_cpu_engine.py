@@ -90,7 +90,7 @@ def test_an_interrupt_leaves_the_spins_as_they_were(update, labelling):
 
     handler = signal.signal(signal.SIGALRM, interrupt)
     try:
-        for delay in (0.03, 0.05, 0.07, 0.09):
+        for delay in (0.1, 0.13, 0.17, 0.19):
             signal.setitimer(signal.ITIMER_REAL, delay)
             with pytest.raises(KeyboardInterrupt):
                 getattr(model, update)(10**6, measure=False)

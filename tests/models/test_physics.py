@@ -21,7 +21,7 @@ UPDATES = {
     "few_cluster": (80, {"p_flip": 0.7}),
     "metropolis": (120, {}),
 }
-# Ten times as many tell a probability that is off by one percent, a tenth one that is off by a few.
+# They tell a probability that is off by three percent at the critical point; many tell one percent.
 REPLICAS = 4_000
 MANY_REPLICAS = 60_000
 ISING_BETA = log(1 + sqrt(2))
