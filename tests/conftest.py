@@ -1,3 +1,5 @@
+import gc
+import os
 import warnings
 from contextlib import contextmanager
 from functools import cache
@@ -8,6 +10,10 @@ from hypothesis import settings
 import conncomp
 import progress
 from conncomp.kernels.cuda import launcher
+
+# For processes that are started from here, those of xdist and of tests: else each has a thread of a
+# BLAS for every processor, which turns while it waits for work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples on every run: a failure is then a failure for everyone.
 settings.register_profile("conncomp", deadline=None, derandomize=True, database=None)
@@ -62,6 +68,18 @@ def pytest_collection_modifyitems(items):
     if marked and (reason := gpu_missing()):
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep what is collected, 14,000 tests, from the collector of garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

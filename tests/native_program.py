@@ -37,14 +37,17 @@ def compile_natively(name, instructions, flags, program):
         pytest.skip("no C++ compiler on PATH")
     if not native.supports(instructions):
         pytest.skip(f"this processor does not have the instructions of {instructions}")
-    sources = [FOLDER / f"{name}.cpp", *CORE]
+    sources = [*CORE, FOLDER / f"{name}.cpp"]
     compile_sources([COMPILER, *INSTRUCTIONS[instructions], *flags], sources, program)
 
 
 def compile_sources(compiler, sources, program):
+    """Compile as one, so that headers that all of them include are read once."""
+    one = program.with_name(f"{program.name}_as_one.cpp")
+    one.write_text("".join(f'#include "{source}"\n' for source in sources))
     options = ["-std=c++20", "-ffp-contract=off"]
     subprocess.run(
-        [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, *sources, "-o", program],
+        [*compiler, *options, "-DCONNCOMP_GRAIN=32", "-I", KERNELS, one, "-o", program],
         check=True,
     )
 
@@ -54,7 +57,7 @@ def compile_for_arm(name, program):
     zig = [sys.executable, "-m", "ziglang"]
     compiler = [*zig, "c++", "-target", "aarch64-linux-musl", "-c"]
     objects = [program.with_name(f"{part}.o") for part in (name, "bare_library")]
-    compile_sources([*compiler, "-O3"], [FOLDER / f"{name}.cpp", *CORE], objects[0])
+    compile_sources([*compiler, "-O3"], [*CORE, FOLDER / f"{name}.cpp"], objects[0])
     compile_sources([*compiler, "-O2", "-fno-builtin"], [FOLDER / "bare_library.cpp"], objects[1])
     link = [*zig, "ld.lld", *objects, "-o", program]
     missing = subprocess.run(

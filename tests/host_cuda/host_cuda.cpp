@@ -10,16 +10,20 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdarg>
 #include <cstdlib>
 #include <latch>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "host_cuda.h"
@@ -134,6 +138,11 @@ void arrive([[maybe_unused]] Fiber& here, [[maybe_unused]] Fiber& from) {
 // -------------------------------------------------------------------------------------------- launches
 
 constexpr int kWarp = 32, kMaxThreads = 1024;
+// How many fibers of a block ThreadSanitizer tells apart, if each is to have a clock of its own: a barrier
+// copies as many clocks as there are, each with an entry for every other one.
+constexpr int kOwnClocks = 64;
+// How many lanes of a warp share a clock at most.
+constexpr int kMostOfClock = 8;
 
 struct Random {
   uint64_t state;
@@ -186,6 +195,7 @@ struct Warp {
 struct Worker {
   Fiber main;
   std::vector<std::unique_ptr<Thread>> threads;
+  std::vector<void*> clocks;  // ThreadSanitizer's fibers
   Warp warps[kMaxThreads / kWarp];
 
   Launch* launch = nullptr;
@@ -207,11 +217,11 @@ struct Worker {
 #ifdef HOST_CUDA_ADDRESS
       __asan_unpoison_memory_region(thread->stack, kStack);
 #endif
-#ifdef HOST_CUDA_THREAD
-      __tsan_destroy_fiber(thread->tsan);
-#endif
       munmap(thread->stack - kGuard, kGuard + kStack);
     }
+#ifdef HOST_CUDA_THREAD
+    for (void* clock : clocks) __tsan_destroy_fiber(clock);
+#endif
   }
 
   void need_threads(int wanted) {
@@ -227,9 +237,6 @@ struct Worker {
       thread->stack_bottom = thread->stack;
       thread->number = int(threads.size());
       thread->context.begin(thread->stack, kStack, fiber_main);
-#ifdef HOST_CUDA_THREAD
-      thread->tsan = __tsan_create_fiber(0);
-#endif
       threads.push_back(std::move(thread));
     }
   }
@@ -241,7 +248,7 @@ struct Worker {
     __sanitizer_start_switch_fiber(&from.fake_stack, to.stack_bottom, to.stack_size);
 #endif
 #ifdef HOST_CUDA_THREAD
-    __tsan_switch_to_fiber(to.tsan, __tsan_switch_to_fiber_no_sync);
+    if (from.tsan != to.tsan) __tsan_switch_to_fiber(to.tsan, __tsan_switch_to_fiber_no_sync);
 #endif
     from.context.go_to(to.context);
     arrive(from, *previous);
@@ -374,11 +381,32 @@ struct Worker {
           threads[i]->index = {x, y, z};
           make_ready(*threads[i++]);
         }
+    deal_clocks();
     if (launch->tls_size > 0) {
       ElfW(Addr) index[2] = {launch->tls_module, 0};
       fill(tls_address(index), launch->tls_size);
     }
     fill(dynamic_shared, launch->shape.shared);
+  }
+
+  // Lets lanes of a warp share a clock where a block has many threads: ThreadSanitizer then takes them for
+  // one thread, and does not see that they race with each other. Which ones do is drawn for each block, so
+  // that others do in another one; between warps and between blocks it sees all races.
+  void deal_clocks() {
+#ifdef HOST_CUDA_THREAD
+    const int sharing = std::clamp(count / kOwnClocks, 1, kMostOfClock);
+    int used = 0;
+    for (int first = 0; first < count; first += kWarp) {
+      int lanes[kWarp];
+      const int width = std::min(kWarp, count - first);
+      std::iota(lanes, lanes + width, 0);
+      for (int i = 0; i < width; ++i) {
+        std::swap(lanes[i], lanes[i + random.below(width - i)]);
+        if (i % sharing == 0 && used++ == int(clocks.size())) clocks.push_back(__tsan_create_fiber(0));
+        threads[first + lanes[i]]->tsan = clocks[used - 1];
+      }
+    }
+#endif
   }
 
   static void* tls_address(void* index);
@@ -462,7 +490,7 @@ void work(Launch& launch, int number) {
 }
 
 // Finds the thread-local variables of the library that has this address.
-void find_shared_variables(Launch& launch, const void* address) {
+void search_shared_variables(Launch& launch, const void* address) {
   struct Search {
     ElfW(Addr) address;
     Launch& launch;
@@ -484,6 +512,20 @@ void find_shared_variables(Launch& launch, const void* address) {
     return 1;
   };
   dl_iterate_phdr(look, &search);
+}
+
+// The same, looked up where it is known: a search goes through all libraries, which are many, and none of
+// them is ever unloaded.
+void find_shared_variables(Launch& launch, const void* address) {
+  static std::mutex mutex;
+  static auto* known = new std::map<const void*, std::pair<size_t, size_t>>;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known->try_emplace(address);
+  if (is_new) {
+    search_shared_variables(launch, address);
+    at->second = {launch.tls_module, launch.tls_size};
+  }
+  std::tie(launch.tls_module, launch.tls_size) = at->second;
 }
 
 }  // namespace

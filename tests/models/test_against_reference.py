@@ -3,6 +3,7 @@
 import hashlib
 import signal
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -146,6 +147,22 @@ ALL_UPDATES = [
 ]
 
 
+def with_tile(tile):
+    """Yield all updates, with a tile where one is to be given."""
+    for name, number, options in ALL_UPDATES:
+        yield name, number, {**options, "tile": tile} if name == "few_cluster" else options
+
+
+@cache
+def all_updates_of_the_reference(tile, **arguments):
+    """Return records of each update, and the spins after it; they are the same for all devices."""
+    reference = ReferencePotts(**arguments)
+    return [
+        (getattr(reference, name)(number, **options), reference.spins.copy())
+        for name, number, options in with_tile(tile)
+    ]
+
+
 @pytest.mark.parametrize(
     ("shape", "q", "periodic", "tile"),
     [
@@ -164,21 +181,18 @@ ALL_UPDATES = [
 def test_lattices_of_many_words(device, shape, q, periodic, tile):
     critical = [1.5, 0.88, 0.45, 0.3][len(shape) - 1] * (1 + (q > 2) * 0.2)
     arguments = {"shape": shape, "q": q, "beta": critical, "periodic": periodic, "seed": 1}
-    reference = ReferencePotts(**arguments)
+    wanted = all_updates_of_the_reference(tile, **arguments)
     of_threads = [(1, "serial"), (2, "auto"), (3, "auto")] if device == "cpu" else [(1, "auto")]
     models = [
         (threads, Potts(**arguments, replicas=1, device=device, labelling=labelling))
         for threads, labelling in of_threads
     ]
-    for name, number, options in ALL_UPDATES:
-        if name == "few_cluster":
-            options = {**options, "tile": tile}
-        records = getattr(reference, name)(number, **options)
+    for (name, number, options), (records, spins) in zip(with_tile(tile), wanted, strict=True):
         for threads, model in models:
             conncomp.set_num_threads(threads)
             measured = getattr(model, name)(number, **options)
             np.testing.assert_array_equal(measured.records, records)
-            np.testing.assert_array_equal(on_host(model.spins), reference.spins)
+            np.testing.assert_array_equal(on_host(model.spins), spins)
 
 
 @pytest.mark.parametrize("device", DEVICES)

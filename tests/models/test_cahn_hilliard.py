@@ -214,12 +214,13 @@ def test_waves_grow_and_decay_at_the_linear_rate(shape, mean, axis, number):
     assert factor > 1 or mean > 0.2 or number > 1
 
 
-@pytest.mark.parametrize(("shape", "replicas"), [((8, 8), 2000), ((4, 6, 4), 1500)])
+@pytest.mark.parametrize(("shape", "replicas"), [((8, 8), 500), ((4, 6, 4), 375)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_noise_has_the_variance_of_the_theory(shape, replicas, dtype):
     """In one phase without the cubic term a mode is an autoregressive process, solved exactly.
 
-    Sums over replicas of squared amplitudes are compared by chi-squared, a check for each mode.
+    Sums over replicas of squared amplitudes are compared by chi-squared, a check for each mode, and
+    one for all together, whose amplitudes are independent: it tells a factor of 1.08.
     """
     stiffness, b, noise, mobility, dx, steps = 0.5, -1.5, 0.2, 0.8, 1.1, 1200
     model = CahnHilliard(
@@ -238,6 +239,7 @@ def test_noise_has_the_variance_of_the_theory(shape, replicas, dtype):
     model.step(steps)
     modes = np.fft.fftn(model.field.astype(np.float64), axes=range(1, len(shape) + 1), norm="ortho")
     power = (abs(modes) ** 2).sum(axis=0)
+    sums = []
     for numbers in np.ndindex(*shape):
         opposite = tuple(-n % length for n, length in zip(numbers, shape, strict=True))
         if numbers == (0,) * len(shape) or opposite < numbers:
@@ -249,6 +251,8 @@ def test_noise_has_the_variance_of_the_theory(shape, replicas, dtype):
         # A mode that is not its own opposite has a real and an imaginary part.
         freedom = replicas * (1 if opposite == numbers else 2)
         observed = power[numbers] / variance * (1 if opposite == numbers else 2)
+        sums.append((observed, freedom))
+    for observed, freedom in [*sums, np.sum(sums, axis=0)]:
         tail = min(stats.chi2.cdf(observed, freedom), stats.chi2.sf(observed, freedom))
         assert 2 * tail > FALSE_ALARM
 

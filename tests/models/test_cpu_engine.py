@@ -106,7 +106,7 @@ def test_an_interrupt_leaves_the_spins_as_they_were(update, labelling):
 def test_one_update_can_be_interrupted(update, labelling):
     """One that takes long ends before it is done, and can be made again."""
     conncomp.set_num_threads(1)
-    arguments = {"shape": (5000, 5000), "q": 2, "beta": 1.2, "seed": 4, "labelling": labelling}
+    arguments = {"shape": (3000, 3000), "q": 2, "beta": 1.2, "seed": 4, "labelling": labelling}
     model, twin = (Potts(**arguments, start="cold") for _ in range(2))
     for each in (model, twin):
         getattr(each, update)()

@@ -162,21 +162,21 @@ __global__ void other_mask() { __syncwarp(threadIdx.x < 16 ? kAllLanes : 0xffff0
 
 template <bool right>
 __global__ void barrier_bug(const int* in, int* out) {
-  __shared__ int tile[64];
+  __shared__ int tile[256];
   tile[threadIdx.x] = in[threadIdx.x];
   if (right) __syncthreads();
-  out[threadIdx.x] = tile[63 - threadIdx.x];
+  out[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
 }
 
 template <bool right>
 __global__ void warp_bug(const int* in, int* out) {
-  __shared__ int tile[32];
+  __shared__ int tile[256];
   tile[threadIdx.x] = in[threadIdx.x];
   if (right)
     __syncwarp();
   else
     __any_sync(kAllLanes, 1);  // orders nothing
-  out[threadIdx.x] = tile[31 - threadIdx.x];
+  out[threadIdx.x] = tile[threadIdx.x ^ 31];
 }
 
 template <bool right>
