@@ -1,7 +1,7 @@
 """Which components close on themselves across periodic axes, and how: wrapping.
 
 Arrays are labelled with all axes open. What is at the seams, where periodic axes were cut, tells
-which of these components are one, and which paths are closed: see ``core/windings.h``.
+which of these components are one, and which paths are closed: see ``core/wrapping/windings.h``.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ from conncomp.kernels.seams import (
     MOST_CLOSED,
     MOST_LINKS,
     Seams,
-    SeamTables,
     Windings,
     no_windings,
-    read_windings,
+    number_windings,
     seams_of,
 )
 
@@ -273,17 +272,22 @@ def _find_on_cpu(problem: Problem, read: Any, request: Request, name: str) -> Wi
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
     array = Array(values, links, _opened(problem.neighbourhood), problem.batch_axes)
     counts = request.fill_on_cpu(array, labels)
-    tables = SeamTables.of(seams)
+    windings = no_windings(counts)
     if seams.links and values.size:
-        native.find_windings(
+        smallest, bases, left_out = native.find_windings(
             values.__array_interface__["data"][0],
             *links._replace(bonds=links.bonds[::-1]),
             np.frombuffer(seams.struct.tobytes(), np.int64),
             seams.boxes.view(np.int64),
-            *(part.reshape(-1) for part in tables),
+            seams.slots,
+            seams.lattices,
             labels.reshape(-1),
         )
-    return read_windings(tables, counts).of_all_axes(problem.neighbourhood.periodic)
+        left_out.sort()
+        windings = number_windings(
+            smallest, bases, counts, lambda bounds: np.searchsorted(left_out, bounds)
+        )
+    return windings.of_all_axes(problem.neighbourhood.periodic)
 
 
 def _find_on_gpu(gpu: Gpu, problem: Problem, read: Any, request: Request, name: str) -> Windings:

@@ -29,7 +29,7 @@ THREADS = 256
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
 
-# ``SeamWindings`` of ``core / seams.h``.
+# ``SeamWindings`` of ``core/wrapping/windings.h``.
 _WINDINGS = np.dtype(
     [
         (name, "i8")
@@ -162,7 +162,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 
 @cache
 def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
-    """Return ``SeamArray`` of ``core/seams.h``."""
+    """Return ``SeamArray`` of ``core/wrapping/seams.h``."""
     fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
     return np.dtype(fields, align=True)
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/spins.h"
-#include "core/windings.h"
+#include "core/wrapping/windings.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"
 
