@@ -1,9 +1,9 @@
 // Windings of the clusters of an update: what a forest of runs leaves over of the bonds over the ends of
 // periodic axes, so that its roots are those of the open lattice.
 //
-// How: as for arrays (cpu/grid/windings.h), the names of open clusters being their roots. At
-// last the bonds join the forest, which then is what it would have been with them from the beginning, as a
-// root is the smallest run of its cluster. Cost: that of the lattice's surface; some 80 bytes a bond, for
+// How: as for arrays (cpu/grid/windings.h), the names of open clusters being their roots. At last the bonds
+// join the forest, which then is what it would have been with them from the beginning, as a root is the
+// smallest run of its cluster. Cost: that of the lattice's surface; some 90 bytes a bond, for
 // those alone that are active and join another pair of runs than the bond before.
 #pragma once
 
