@@ -112,57 +112,52 @@ class SwendsenWang {
     });
   }
 
-  // Draws bonds of a strip, in `tally` if that is to be recorded.
   ActiveBonds active_bonds(const Strip& strip, SpinTally& tally) const {
-    return {lattice_, replicas_.spins(words_, strip.replica), replicas_.draws(strip.replica, step_),
-            probabilities_[strip.replica], record_ ? &tally : nullptr};
+    return {
+        replicas_, strip.replica, words_, step_, probabilities_[strip.replica], record_ ? &tally : nullptr};
   }
 
   void label_strip(int64_t piece) {
     const Strip strip = strips_[piece];
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
-    const ActiveBonds active = active_bonds(strip, tally);
+    ActiveBonds active = active_bonds(strip, tally);
     ChunkBonds bonds;
-    std::vector<Bits64> around(lattice_.columns());
     Index next = first_run(strip);
     for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
       bonds.draw(active, strip, begin, end);
       for (RowPlace place(lattice_, begin); place.row < end; place.advance(lattice_)) {
-        const int64_t offset = (place.row - begin) * lattice_.columns();
-        const Bits64* const along = bonds.along.data() + offset;
         const Index first = next;
-        next = forest.begin_row(lattice_, place.row, along, first);
-        join_rows_of_strip(piece, strip, place, active, bonds, offset, around, forest);
-        if (closes(along)) close_row(piece, forest, place.row);
+        next = forest.begin_row(lattice_, place.row, bonds.along(place.row), first);
+        join_rows_of_strip(piece, place, active, bonds, forest);
+        if (closes(bonds.along(place.row))) close_row(piece, forest, place.row);
         forest.shorten(first, next);
       }
       if (record_)
-        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, active.spins, row);
+        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, active.spins(), row);
     });
     end_[piece] = next;
     if (record_) tally.add_to(record_of(strip.replica));
   }
 
-  // Unites a row with those of its strip that bonds lead to from it and that are before it, or are around the
+  // Unites a row with the rows of its strip before it that bonds join it to, and with those around the
   // lattice. The first of them gives it parents.
-  [[gnu::always_inline]] void join_rows_of_strip(int64_t piece, const Strip& strip, const RowPlace& place,
-                                                 const ActiveBonds& active, const ChunkBonds& bonds,
-                                                 int64_t offset, std::vector<Bits64>& around,
-                                                 RunForest<Index>& forest) {
+  void join_rows_of_strip(int64_t piece, const RowPlace& place, ActiveBonds& active, const ChunkBonds& bonds,
+                          RunForest<Index>& forest) {
+    const int64_t first_row = strips_[piece].begin;
     bool adopted = false;
     for (int axis = kRowAxis - 1; axis >= 0; --axis) {
-      if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin) {
-        const Bits64* const before = bonds.before[axis].data() + offset;
+      if (const int64_t g = row_before(lattice_, place, axis); g >= first_row) {
+        const Bits64* const before = bonds.before(place.row, axis);
         adopted ? forest.join_rows(g, place.row, before) : forest.adopt_row(g, place.row, before);
         adopted = true;
       }
-      if (const int64_t g = row_around(lattice_, place, axis); g >= strip.begin) {
-        active.between(g, place.row, place.row, axis, around.data());
+      if (const int64_t g = row_around(lattice_, place, axis); g >= first_row) {
+        const Bits64* const around = active.between(g, place.row, place.row, axis);
         if (wrapping_)
-          leave_for_winding(piece, forest, g, place.row, axis, around.data());
+          leave_for_winding(piece, forest, g, place.row, axis, around);
         else if (g < place.row)
-          forest.join_rows(g, place.row, around.data());
+          forest.join_rows(g, place.row, around);
         adopted = true;
       }
     }
@@ -189,18 +184,17 @@ class SwendsenWang {
     const Strip strip = strips_[piece];
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
-    const ActiveBonds active = active_bonds(strip, tally);
-    std::vector<Bits64> bonds(lattice_.columns());
+    ActiveBonds active = active_bonds(strip, tally);
     // Bonds of row `owner` along an axis, which join rows g and h.
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
       if (g < 0 || g >= strip.begin) return;
       const bool goes_around = owner == h;
       poll(lattice_.length[kRowAxis]);
-      active.between(g, h, owner, axis, bonds.data());
+      const Bits64* const bonds = active.between(g, h, owner, axis);
       if (wrapping_ && goes_around)
-        leave_for_winding(piece, forest, g, h, axis, bonds.data());
+        leave_for_winding(piece, forest, g, h, axis, bonds);
       else
-        forest.unite_rows(g, h, bonds.data());
+        forest.unite_rows(g, h, bonds);
     };
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
       poll(1);
