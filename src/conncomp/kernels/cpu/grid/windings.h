@@ -155,7 +155,7 @@ class SeamTables {
 // Collects the closed paths that links make, once all are united.
 inline void close_paths(const SeamWindings& windings, const std::vector<std::vector<SeamLink>>& links) {
   parallel_for(int64_t(links.size()), [&](int64_t piece) {
-    SeamWindings::Path last;
+    SeamWindings::Path last{};
     for_each_in(0, int64_t(links[piece].size()), [&](int64_t i) {
       const auto path = windings.path_over<Shared>(links[piece][i]);
       if (!path.exists() || path == last) return;
@@ -167,11 +167,16 @@ inline void close_paths(const SeamWindings& windings, const std::vector<std::vec
 
 // Unites open components over links, and collects closed paths. Links come in pieces, which threads take:
 // for_each_link(piece, unite) calls unite(from, to, winding, number) for each, with the keys of its ends.
+// Many links of a large component say what the one before has said, and are left out.
 template <class ForEachLink>
 void find_windings(const SeamWindings& windings, int64_t pieces, ForEachLink&& for_each_link) {
   std::vector<std::vector<SeamLink>> links(pieces);
   parallel_for(pieces, [&](int64_t piece) {
+    int64_t last_from = SeamTable::kNoKey, last_to = SeamTable::kNoKey;
+    Winding last{};
     for_each_link(piece, [&](int64_t from, int64_t to, const Winding& winding, int64_t number) {
+      if (from == last_from && to == last_to && winding == last) return;
+      last_from = from, last_to = to, last = winding;
       links[piece].push_back(windings.unite<Shared>(from, to, winding, number));
     });
   });

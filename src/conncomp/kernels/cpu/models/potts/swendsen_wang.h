@@ -142,8 +142,8 @@ class SwendsenWang {
 
   // Unites a row with the rows of its strip before it that bonds join it to, and with those around the
   // lattice. The first of them gives it parents.
-  void join_rows_of_strip(int64_t piece, const RowPlace& place, ActiveBonds& active, const ChunkBonds& bonds,
-                          RunForest<Index>& forest) {
+  [[gnu::always_inline]] void join_rows_of_strip(int64_t piece, const RowPlace& place, ActiveBonds& active,
+                                                 const ChunkBonds& bonds, RunForest<Index>& forest) {
     const int64_t first_row = strips_[piece].begin;
     bool adopted = false;
     for (int axis = kRowAxis - 1; axis >= 0; --axis) {
