@@ -84,18 +84,19 @@ struct SeamArray {
   // Calls body(from, to) with the keys of the ends of a link, if there is one from this element; unless
   // both are foreground and wanted(from, to), values are not read.
   template <class Wanted, class Body>
-  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& of_box, const SeamEnd& end, Wanted&& wanted,
+  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, Wanted&& wanted,
                                    Body&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;
-    const Label from = label[0], to = label[of_box.distance];
+    const Label from = label[0], to = label[seam_box.distance];
     if ((from <= 0) | (to <= 0)) return;
     const int64_t from_key = SeamWindings::key_of(item, int64_t(from)),
                   to_key = SeamWindings::key_of(item, int64_t(to));
     if (!wanted(from_key, to_key)) return;
-    const auto* const of_values = values + item * seams.item_stride;
-    const auto site = rule.site(of_values, end.value);
-    const auto other = rule.site(of_values, end.value + of_box.value_distance);
-    if (rule.linked(of_values, site, other, int(of_box.axis), of_box.forward != 0)) body(from_key, to_key);
+    const auto* const item_values = values + item * seams.item_stride;
+    const auto site = rule.site(item_values, end.value);
+    const auto other = rule.site(item_values, end.value + seam_box.value_distance);
+    if (rule.linked(item_values, site, other, int(seam_box.axis), seam_box.forward != 0))
+      body(from_key, to_key);
   }
 };
 

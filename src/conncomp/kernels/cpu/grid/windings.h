@@ -106,9 +106,9 @@ template <class Label, class Body>
 void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFaces& lines, int64_t part,
                    Body&& body) {
   for (int64_t i = lines.parts.begin(part); i < lines.parts.end(part); ++i) {
-    const int64_t item = i / lines.lines, of_item = i - item * lines.lines;
-    const SeamFace& face = lines.face_of(of_item);
-    const int64_t line = of_item - face.first_line;
+    const int64_t item = i / lines.lines, line_of_item = i - item * lines.lines;
+    const SeamFace& face = lines.face_of(line_of_item);
+    const int64_t line = line_of_item - face.first_line;
     for (const SeamBox* box = face.begin; box < face.end; ++box)
       if (line < lines_of(array.seams, *box)) for_each_link_of_line(array, item, *box, line, body);
   }
