@@ -5,29 +5,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "cpu/models/cahn_hilliard.h"
 #include "cpu/models/kawasaki.h"
 #include "cpu/models/percolation/percolation.h"
 #include "cpu/models/potts/potts.h"
+#include "random_cases.h"
 
 using namespace conncomp;
 
 namespace {
-
-std::mt19937_64 generator(1);
-
-int64_t draw(int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(generator);
-}
-
-void check(bool right, const char* what) {
-  if (right) return;
-  std::printf("wrong: %s\n", what);
-  std::exit(1);
-}
 
 Replicas random_replicas() {
   Lattice lattice{{1, 1, 1, 1}, 0, int32_t(draw(0, 1) ? 2 : draw(2, 255)), 0};

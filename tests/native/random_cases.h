@@ -9,9 +9,13 @@
 
 namespace {
 
-std::mt19937 generator(1);
+std::mt19937_64 generator(1);
 
-int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
+// A number from `low` to `high`, of the type that their sum has.
+template <class Low, class High>
+auto draw(Low low, High high) {
+  return std::uniform_int_distribution<decltype(low + high)>(low, high)(generator);
+}
 
 void check(bool right, const char* what) {
   if (right) return;

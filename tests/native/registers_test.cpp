@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include "core/half.h"
@@ -14,20 +13,11 @@
 #include "cpu/grid/expand.h"
 #include "cpu/grid/link_words.h"
 #include "cpu/grid/runs.h"
+#include "random_cases.h"
 
 using namespace conncomp;
 
 namespace {
-
-std::mt19937_64 generator(1);
-
-int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
-
-void check(bool right, const char* what) {
-  if (right) return;
-  std::printf("wrong: %s\n", what);
-  std::exit(1);
-}
 
 // Words of all densities, now and then one that is empty or full.
 uint64_t draw_word() {
@@ -208,24 +198,17 @@ struct Array {
 
 template <class Rule>
 void test_labels(const Array& array, const std::vector<typename Rule::Value>& values, const Rule& rule) {
+  const auto is_foreground = [&](int64_t i) { return !rule.is_background(values[i]); };
+  const std::vector<int64_t> root = flood_fill(array.size, is_foreground, [&](int64_t i, auto&& visit) {
+    for (const Step& step : array.steps) {
+      const int64_t j = array.neighbour(i, step);
+      if (j >= 0 && is_foreground(j) && rule.linked(values[i], values[j])) visit(j);
+    }
+  });
   std::vector<int32_t> expected(array.size, 0), labels(array.size, 77);
   int32_t count = 0;
-  std::vector<int64_t> stack;
-  for (int64_t seed = 0; seed < array.size; ++seed) {
-    if (expected[seed] || rule.is_background(values[seed])) continue;
-    expected[seed] = ++count;
-    for (stack.push_back(seed); !stack.empty();) {
-      const int64_t i = stack.back();
-      stack.pop_back();
-      for (const Step& step : array.steps) {
-        const int64_t j = array.neighbour(i, step);
-        if (j < 0 || expected[j] || rule.is_background(values[j]) || !rule.linked(values[i], values[j]))
-          continue;
-        expected[j] = count;
-        stack.push_back(j);
-      }
-    }
-  }
+  for (int64_t i = 0; i < array.size; ++i)
+    if (root[i] >= 0) expected[i] = root[i] == i ? ++count : expected[root[i]];
   int64_t components = 0;
   label_runs(values.data(), RuleWords(rule), array.grid(sizeof(values[0])), true, labels.data(), &components);
   check(components == count, "the number of components");

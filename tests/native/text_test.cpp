@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cpu/io/compact.h"
-#include "cpu/io/graph_text.h"
+#include "cpu/files/compact.h"
+#include "cpu/files/graph_text.h"
 
 using namespace conncomp;
 

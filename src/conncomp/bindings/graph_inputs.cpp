@@ -8,9 +8,9 @@
 #include "bindings/bindings.h"
 #include "bindings/csr.h"
 #include "cpu/core/counting_sort.h"
-#include "cpu/io/compact.h"
-#include "cpu/io/graph_text.h"
-#include "cpu/io/mirrored.h"
+#include "cpu/files/compact.h"
+#include "cpu/files/graph_text.h"
+#include "cpu/files/mirrored.h"
 
 namespace conncomp {
 

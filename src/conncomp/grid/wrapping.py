@@ -1,7 +1,7 @@
 """Which components close on themselves across periodic axes, and how: wrapping.
 
 Arrays are labelled with all axes open. What is at the seams, where periodic axes were cut, tells
-which of these components are one, and which paths are closed: see ``core/windings.h``.
+which of these components are one, and which paths are closed: see ``core/wrapping/windings.h``.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ from conncomp.kernels.seams import (
     MOST_CLOSED,
     MOST_LINKS,
     Seams,
-    SeamTables,
     Windings,
     no_windings,
-    read_windings,
+    number_windings,
     seams_of,
 )
 
@@ -257,17 +256,22 @@ def _find_on_cpu(array: Array, request: Request, name: str) -> Windings:
     values = opened.values
     labels = np.empty(values.shape, INDEX_TYPES[values.size >= 1 << 31])
     counts = request.fill_on_cpu(opened, labels)
-    tables = SeamTables.of(seams)
+    windings = no_windings(counts)
     if seams.links and values.size:
-        native.find_windings(
+        smallest, bases, left_out = native.find_windings(
             values.__array_interface__["data"][0],
             link_rule(opened.links),
             np.frombuffer(seams.struct.tobytes(), np.int64),
             seams.boxes.view(np.int64),
-            *(part.reshape(-1) for part in tables),
+            seams.slots,
+            seams.lattices,
             labels.reshape(-1),
         )
-    return read_windings(tables, counts).of_all_axes(array.neighbourhood.periodic)
+        left_out.sort()
+        windings = number_windings(
+            smallest, bases, counts, lambda bounds: np.searchsorted(left_out, bounds)
+        )
+    return windings.of_all_axes(array.neighbourhood.periodic)
 
 
 def _find_on_gpu(gpu: Gpu, array: Array, request: Request, name: str) -> Windings:

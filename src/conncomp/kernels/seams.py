@@ -1,4 +1,4 @@
-"""The seam links of an array, which lead over the ends of periodic axes: see ``core/seams.h``."""
+"""The seam links of an array, over the ends of periodic axes: see ``core/wrapping/seams.h``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ MOST_LINKS = 1 << 29  # so that slots, of which there are up to four for each, h
 ITEM_SHIFT = 40  # in keys, which are not negative
 MOST_ITEMS = 1 << (63 - ITEM_SHIFT)
 LABEL_BITS = (1 << ITEM_SHIFT) - 1
-NO_KEY, NO_LINK, NO_LATTICE = -1, -1, -1
-MOST_KEY = np.iinfo(np.int64).max
 
 SEAMS = np.dtype(
     [(name, "i8") for name in ("rank", "boxes", "links", "items", "item_size", "item_stride")]
@@ -43,7 +41,7 @@ class Seams(NamedTuple):
     Attributes
     ----------
     struct : numpy.void
-        ``Seams`` of ``core/seams.h``.
+        ``Seams`` of ``core/wrapping/seams.h``.
     boxes : ndarray of BOX
     links : int
         How many links all items have.
@@ -146,44 +144,6 @@ def _box(
     return box
 
 
-class SeamTables(NamedTuple):
-    """What is known of seams: see ``SeamWindings`` of ``core/seams.h``.
-
-    Attributes
-    ----------
-    key : array of int64, shape (slots,)
-        What each slot is of: the label of an open component, and 2**40 times its item.
-    link : array of int32, shape (slots,)
-    hook : array of int32, shape (links * HOOK,)
-    lattice_of : array of int32, shape (slots,)
-    lattices : array of int64, shape (lattices, LATTICE)
-    made : array of int32, shape (1,)
-        How many lattices there are.
-    smallest : array of int64, shape (slots,)
-    """
-
-    key: Any
-    link: Any
-    hook: Any
-    lattice_of: Any
-    lattices: Any
-    made: Any
-    smallest: Any
-
-    @classmethod
-    def of(cls, seams: Seams) -> SeamTables:
-        """Return tables of which nothing is known yet, in main memory."""
-        return cls(
-            np.full(seams.slots, NO_KEY, np.int64),
-            np.full(seams.slots, NO_LINK, np.int32),
-            np.empty(seams.links * HOOK, np.int32),
-            np.full(seams.slots, NO_LATTICE, np.int32),
-            np.empty((seams.lattices, LATTICE), np.int64),
-            np.zeros(1, np.int32),
-            np.full(seams.slots, MOST_KEY, np.int64),
-        )
-
-
 class Windings(NamedTuple):
     """Which components wrap.
 
@@ -220,20 +180,6 @@ def no_windings(counts: NDArray[np.int64]) -> Windings:
     return Windings(counts, rows, bases)
 
 
-def read_windings(tables: SeamTables, open_counts: NDArray[np.int64]) -> Windings:
-    """Return what has been found about the seams, in tables in main memory.
-
-    `open_counts` has the number of open components of each item.
-    """
-    key, smallest = tables.key, tables.smallest
-    left_out = np.sort(key[(key != NO_KEY) & (key != smallest)])
-    slots = np.flatnonzero(tables.lattice_of >= 0)
-    bases = tables.lattices[tables.lattice_of[slots], 1:]
-    return number_windings(
-        smallest[slots], bases, open_counts, lambda bounds: np.searchsorted(left_out, bounds)
-    )
-
-
 def number_windings(
     first: NDArray[np.int64],
     bases: NDArray[np.int64],
@@ -249,14 +195,14 @@ def number_windings(
     ----------
     first : ndarray of int64, shape (k,)
         The smallest key of each component that wraps.
-    bases : ndarray of int64, shape (k, MOST_CLOSED**2)
+    bases : ndarray of int64, of k * MOST_CLOSED**2 numbers
     open_counts : ndarray of int64, shape (items,)
         The number of open components of each item.
     left_out_below : callable
         Given ascending numbers, returns how many keys below each are left out.
     """
     order = np.argsort(first)
-    first, bases = first[order], bases[order]
+    first, bases = first[order], bases.reshape(-1, MOST_CLOSED, MOST_CLOSED)[order]
     ends = np.arange(1, len(open_counts) + 1) << ITEM_SHIFT
     bounds = np.concatenate([first, ends])
     ascending = np.argsort(bounds)
@@ -267,4 +213,4 @@ def number_windings(
     counts[1:] += below_ends[:-1]
     first_rows = np.cumsum(open_counts) - open_counts
     rows = first_rows[first >> ITEM_SHIFT] + (first & LABEL_BITS) - 1 - below_first
-    return Windings(counts, rows, bases.reshape(-1, MOST_CLOSED, MOST_CLOSED))
+    return Windings(counts, rows, bases)

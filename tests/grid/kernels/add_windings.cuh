@@ -1,5 +1,5 @@
 // Adds windings to one lattice, a thread each.
-#include "core/windings.h"
+#include "core/wrapping/windings.h"
 #include "cuda/core/launch.cuh"
 
 namespace conncomp {

@@ -168,7 +168,8 @@ class Reach {
 
   CONNCOMP_ANYWHERE Reach(typename Order<Value>::Key low, typename Order<Value>::Key high) {
     constexpr int kNotFinite = 2047, kBias = 1022;
-    const int of_low = biased(low), of_high = biased(high), largest = of_low < of_high ? of_high : of_low;
+    const int low_exponent = biased(low), high_exponent = biased(high),
+              largest = low_exponent < high_exponent ? high_exponent : low_exponent;
     finite = largest < kNotFinite;
     exponent = largest - kBias;
   }

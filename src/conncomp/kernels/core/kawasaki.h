@@ -84,11 +84,11 @@ struct ExchangeLattice {
   CONNCOMP_ANYWHERE Bits64 all_domains() const { return ~Bits64(0) >> (64 - domains()); }
 
   // The bits of the next, or of the previous, domain along an axis, each at the bit of its domain.
-  CONNCOMP_ANYWHERE Bits64 of_next(int axis, Bits64 bits) const {
+  CONNCOMP_ANYWHERE Bits64 bits_of_next(int axis, Bits64 bits) const {
     const int way = stride[axis], back = way * (parts[axis] - 1);
     return (bits >> way & ~last[axis]) | (bits << back & last[axis]);
   }
-  CONNCOMP_ANYWHERE Bits64 of_previous(int axis, Bits64 bits) const {
+  CONNCOMP_ANYWHERE Bits64 bits_of_previous(int axis, Bits64 bits) const {
     const int way = stride[axis], back = way * (parts[axis] - 1);
     return (bits << way & later[axis]) | (bits >> back & first[axis]);
   }
@@ -123,13 +123,13 @@ struct Surroundings {
   CONNCOMP_ANYWHERE Bits64 seen(const int (&step)[kExchangeAxes], Bits64 bits) const {
     for (int axis = 0; axis < kExchangeAxes; ++axis)
       if (step[axis] != 0 && turn[axis] >> (step[axis] + 1) & 1)
-        bits = step[axis] > 0 ? lattice.of_next(axis, bits) : lattice.of_previous(axis, bits);
+        bits = step[axis] > 0 ? lattice.bits_of_next(axis, bits) : lattice.bits_of_previous(axis, bits);
     return bits;
   }
   // The opposite of `seen`, for steps forward.
   CONNCOMP_ANYWHERE Bits64 sent(const int (&step)[kExchangeAxes], Bits64 bits) const {
     for (int axis = 0; axis < kExchangeAxes; ++axis)
-      if (step[axis] != 0 && turn[axis] >> (step[axis] + 1) & 1) bits = lattice.of_previous(axis, bits);
+      if (step[axis] != 0 && turn[axis] >> (step[axis] + 1) & 1) bits = lattice.bits_of_previous(axis, bits);
     return bits;
   }
 };
@@ -157,10 +157,11 @@ CONNCOMP_ANYWHERE inline Bits64 accept(const Draws& draws, Bits64 word, int subs
     if (digit != 0) block = draws(kAcceptance, word, substep, digit / 2);
     for (int k = 0; k < 2; ++k) {
       const Bits32 digits = acceptance[digit + k];
-      const auto of_loss = [digits](int number) { return Bits64(0) - Bits64(digits >> number & 1); };
-      const Bits64 low = choose(loss.two, choose(loss.one, of_loss(3), of_loss(2)),
-                                choose(loss.one, of_loss(1), of_loss(0))),
-                   high = choose(loss.two, of_loss(6), choose(loss.one, of_loss(5), of_loss(4)));
+      const auto digit_at_loss = [digits](int number) { return Bits64(0) - Bits64(digits >> number & 1); };
+      const Bits64 low = choose(loss.two, choose(loss.one, digit_at_loss(3), digit_at_loss(2)),
+                                choose(loss.one, digit_at_loss(1), digit_at_loss(0))),
+                   high = choose(loss.two, digit_at_loss(6),
+                                 choose(loss.one, digit_at_loss(5), digit_at_loss(4)));
       const Bits64 probability = choose(loss.four, high, low), drawn = half(block, k);
       accepted |= undecided & probability & ~drawn;
       undecided &= ~(probability ^ drawn);

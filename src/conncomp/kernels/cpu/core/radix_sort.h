@@ -48,17 +48,18 @@ class RadixSort {
   Key top(const Item& item) const { return Key(item.key - low_) >> shift_; }
 
   std::pair<Key, Key> extreme_keys() const {
-    std::vector<std::pair<Key, Key>> of_part(parts_.parts);
+    std::vector<std::pair<Key, Key>> extremes_of_part(parts_.parts);
     parallel_for(parts_.parts, [&](int64_t part) {
       Key low = items_[0].key, high = low;
       for_each_in(parts_.begin(part), parts_.end(part), [&, items = items_.data()](int64_t i) {
         low = std::min(low, items[i].key);
         high = std::max(high, items[i].key);
       });
-      of_part[part] = {low, high};
+      extremes_of_part[part] = {low, high};
     });
-    std::pair<Key, Key> all = of_part[0];
-    for (const auto& [low, high] : of_part) all = {std::min(all.first, low), std::max(all.second, high)};
+    std::pair<Key, Key> all = extremes_of_part[0];
+    for (const auto& [low, high] : extremes_of_part)
+      all = {std::min(all.first, low), std::max(all.second, high)};
     return all;
   }
 
@@ -78,7 +79,7 @@ class RadixSort {
     int64_t before = 0;
     for (int d = 0; d < kDigits; ++d) {
       const int64_t first = before;
-      for (Places& of_part : places) before += std::exchange(of_part[d], before);
+      for (Places& part_places : places) before += std::exchange(part_places[d], before);
       if (before - first == count_) return false;
     }
     parallel_for(parts_.parts, [&](int64_t part) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/union_find.h"
+#include "cpu/core/most_frequent.h"
 #include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 #include "cpu/graph/rows.h"
@@ -74,14 +75,9 @@ FrequentRoot frequent_root(const Rows<Pointer, Vertex> rows, Index* parent) {
     if (const Vertex u = rows.target(arc); is_vertex(u, rows.vertices))
       sample.push_back(find<Shared>(parent, Index(u)));
   }
-  std::sort(sample.begin(), sample.end());
-  FrequentRoot best{-1, 0};
-  size_t most = 0;
-  for (size_t first = 0, last; first < sample.size(); first = last) {
-    for (last = first; last < sample.size() && sample[last] == sample[first];) ++last;
-    if (last - first > most) most = last - first, best = {sample[first], double(most) / kSamples};
-  }
-  return best;
+  if (sample.empty()) return {-1, 0};
+  const auto [root, times] = most_frequent(sample);
+  return {root, double(times) / kSamples};
 }
 
 // Unites v with some neighbours, for the first vertices of blocks: a sixteenth of all, of whose rows and

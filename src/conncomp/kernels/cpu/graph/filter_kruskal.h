@@ -204,10 +204,10 @@ class FilterKruskal {
     Buffer<Edge> edges(count);
     Buffer<Ranked> ranking(count);
     parallel_for(parts.parts, [&](int64_t part) {
-      const std::vector<Edge> of_part = std::move(edges_of_part[part]);
-      for_each_in(0, int64_t(of_part.size()),
-                  [edge_at = edges.data(), ranked = ranking.data(), from = of_part.data(), weights = weights_,
-                   begin = begins[part]](int64_t i) {
+      const std::vector<Edge> part_edges = std::move(edges_of_part[part]);
+      for_each_in(0, int64_t(part_edges.size()),
+                  [edge_at = edges.data(), ranked = ranking.data(), from = part_edges.data(),
+                   weights = weights_, begin = begins[part]](int64_t i) {
                     edge_at[begin + i] = from[i];
                     ranked[begin + i] = {weights.at(from[i].arc), Index(begin + i)};
                   });

@@ -142,16 +142,16 @@ class RuleWords final : public ValueWords<typename Rule::Value> {
 
   void keep_linked(const char* x, const char* y, int first, int64_t count, StepDirection,
                    uint64_t* words) const override {
-    const T *of_x = reinterpret_cast<const T*>(x), *of_y = reinterpret_cast<const T*>(y);
+    const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
     LinkWords::keep(first, count, words,
-                    [=, rule = rule_](int64_t p) { return rule.linked(of_x[p], of_y[p]); });
+                    [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
   }
 
   void mark_linked(const char* x, const char* y, int64_t count, StepDirection, uint16_t mark,
                    uint16_t* marks) const override {
-    const T *of_x = reinterpret_cast<const T*>(x), *of_y = reinterpret_cast<const T*>(y);
+    const T *x_values = reinterpret_cast<const T*>(x), *y_values = reinterpret_cast<const T*>(y);
     LinkWords::mark_where(count, mark, marks,
-                          [=, rule = rule_](int64_t p) { return rule.linked(of_x[p], of_y[p]); });
+                          [=, rule = rule_](int64_t p) { return rule.linked(x_values[p], y_values[p]); });
   }
 
  private:

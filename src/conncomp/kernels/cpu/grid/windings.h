@@ -1,21 +1,24 @@
-// Windings of the components of an array on the CPU: all seam links, by any number of threads.
+// Windings on the CPU, by any number of threads: a pass over all seam links that unites open components, and
+// one that collects closed paths; core/wrapping/windings.h tells how.
 //
-// The array has been labelled with all axes open, so what is left is a pass over the seam links that unites
-// open components, and one that collects closed paths: core/windings.h tells how. Its cost is that of the
-// surface of the array, times the steps to neighbours.
+// What has seam links gives them, as lattices do (cpu/models/potts/seam_bonds.h), and arrays, which have been
+// labelled with all axes open. Their cost is that of the surface of the array, times the steps to neighbours.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "core/seams.h"
+#include "core/wrapping/seams.h"
+#include "core/wrapping/windings.h"
+#include "cpu/core/buffer.h"
+#include "cpu/core/numbering.h"
 #include "cpu/core/parallel.h"
 #include "cpu/grid/link_words.h"
 
 namespace conncomp {
 
-// A link rule as core/seams.h asks for it, element by element: by an indirect call for each link between
-// other open components than the link before. Values are bytes, and sites are their offsets.
+// A link rule as core/wrapping/seams.h asks for it, element by element: by an indirect call for each link
+// between other open components than the link before. Values are bytes, and sites are their offsets.
 struct ElementLinks {
   using Value = char;
   const LinkWords& words;
@@ -103,9 +106,9 @@ template <class Label, class Body>
 void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFaces& lines, int64_t part,
                    Body&& body) {
   for (int64_t i = lines.parts.begin(part); i < lines.parts.end(part); ++i) {
-    const int64_t item = i / lines.lines, of_item = i - item * lines.lines;
-    const SeamFace& face = lines.face_of(of_item);
-    const int64_t line = of_item - face.first_line;
+    const int64_t item = i / lines.lines, line_of_item = i - item * lines.lines;
+    const SeamFace& face = lines.face_of(line_of_item);
+    const int64_t line = line_of_item - face.first_line;
     for (const SeamBox* box = face.begin; box < face.end; ++box)
       if (line < lines_of(array.seams, *box)) for_each_link_of_line(array, item, *box, line, body);
   }
@@ -113,28 +116,48 @@ void for_each_link(const SeamArray<ElementLinks, Label>& array, const LinesOfFac
 
 template <class Body>
 void for_each_slot(const SeamWindings& windings, const Body& body) {
-  const Parts parts(windings.table.slots, kGrain);
-  parallel_for(parts.parts, [&](int64_t part) {
-    for_each_in(parts.begin(part), parts.end(part), [&](int64_t slot) { body(slot); });
-  });
+  for_each_index(windings.table.slots, body);
 }
 
-// A link between open components.
-struct SeamUnion {
-  int32_t from, to;  // slots
-  const SeamBox* box;
+// Tables of which nothing is known yet.
+class SeamTables {
+ public:
+  // A power of two of slots, more than the links have ends that differ. Where nobody asks for the smallest
+  // keys, there need be no room for them.
+  SeamTables(int64_t slots, int64_t links, int64_t lattices, bool asks)
+      : key_(slots),
+        smallest_(asks ? slots : 0),
+        link_(slots),
+        number_at_root_(slots),
+        hook_(links),
+        lattice_(lattices),
+        windings_{{key_.data(), slots},
+                  {link_.data(), hook_.data()},
+                  {number_at_root_.data(), lattice_.data(), &count_},
+                  asks ? smallest_.data() : nullptr,
+                  nullptr} {
+    for_each_slot(windings_, [&](int64_t slot) { windings_.clear(slot); });
+  }
+  SeamTables(const SeamTables&) = delete;
+  SeamTables& operator=(const SeamTables&) = delete;
 
-  Winding winding() const { return box->winding(); }
+  const SeamWindings& windings() const { return windings_; }
+
+ private:
+  Buffer<int64_t> key_, smallest_;
+  Buffer<int32_t> link_, number_at_root_;
+  Buffer<Hook> hook_;
+  Buffer<WindingLattice> lattice_;
+  int32_t count_ = 0;
+  const SeamWindings windings_;
 };
 
 // Collects the closed paths that links make, once all are united.
-template <class Union>
-void close_paths(const SeamWindings& windings, const std::vector<std::vector<Union>>& unions) {
-  parallel_for(int64_t(unions.size()), [&](int64_t part) {
-    SeamWindings::Path last{SeamWindings::kNoRoot, {}};
-    for_each_in(0, int64_t(unions[part].size()), [&](int64_t i) {
-      const Union& link = unions[part][i];
-      const auto path = windings.path_over<Shared>(link.from, link.to, link.winding());
+inline void close_paths(const SeamWindings& windings, const std::vector<std::vector<SeamLink>>& links) {
+  parallel_for(int64_t(links.size()), [&](int64_t piece) {
+    SeamWindings::Path last{};
+    for_each_in(0, int64_t(links[piece].size()), [&](int64_t i) {
+      const auto path = windings.path_over<Shared>(links[piece][i]);
       if (!path.exists() || path == last) return;
       last = path;
       windings.lattices.add<Shared>(path.root, path.winding);
@@ -142,22 +165,53 @@ void close_paths(const SeamWindings& windings, const std::vector<std::vector<Uni
   });
 }
 
-template <class Label>
-void find_windings(const SeamArray<ElementLinks, Label>& array, const SeamWindings& windings) {
-  const std::vector<SeamFace> faces = faces_of(array.seams, array.box);
-  const LinesOfFaces lines(array.seams, faces);
-  std::vector<std::vector<SeamUnion>> unions(lines.parts.parts);
-  parallel_for(lines.parts.parts, [&](int64_t part) {
-    for_each_link(array, lines, part, [&](int64_t from, int64_t to, const SeamBox& box, int64_t link) {
-      const int32_t from_slot = windings.table.slot_of<Shared>(from);
-      const int32_t to_slot = from == to ? from_slot : windings.table.slot_of<Shared>(to);
-      windings.unite<Shared>(from_slot, to_slot, box.winding(), link);
-      unions[part].push_back({from_slot, to_slot, &box});
+// Unites open components over links, and collects closed paths. Links come in pieces, which threads take:
+// for_each_link(piece, unite) calls unite(from, to, winding, number) for each, with the keys of its ends.
+// Many links of a large component say what the one before has said, and are left out.
+template <class ForEachLink>
+void find_windings(const SeamWindings& windings, int64_t pieces, ForEachLink&& for_each_link) {
+  std::vector<std::vector<SeamLink>> links(pieces);
+  parallel_for(pieces, [&](int64_t piece) {
+    int64_t last_from = SeamTable::kNoKey, last_to = SeamTable::kNoKey;
+    Winding last{};
+    for_each_link(piece, [&](int64_t from, int64_t to, const Winding& winding, int64_t number) {
+      if (from == last_from && to == last_to && winding == last) return;
+      last_from = from, last_to = to, last = winding;
+      links[piece].push_back(windings.unite<Shared>(from, to, winding, number));
     });
   });
-  close_paths(windings, unions);
+  close_paths(windings, links);
+}
+
+// What labels and windings of an array follow from: of each component that wraps its smallest key and its
+// basis; and the keys that are left out, as their components have smaller ones.
+struct ArrayWindings {
+  std::vector<int64_t> smallest, bases, left_out;
+};
+
+// `slots` and `lattices` are the room that tables need.
+template <class Label>
+ArrayWindings find_windings(const SeamArray<ElementLinks, Label>& array, int64_t slots, int64_t lattices) {
+  const SeamTables tables(slots, array.links(), lattices, true);
+  const SeamWindings& windings = tables.windings();
+  const std::vector<SeamFace> faces = faces_of(array.seams, array.box);
+  const LinesOfFaces lines(array.seams, faces);
+  find_windings(windings, lines.parts.parts, [&](int64_t part, const auto& unite) {
+    for_each_link(array, lines, part, [&](int64_t from, int64_t to, const SeamBox& box, int64_t link) {
+      unite(from, to, box.winding(), link);
+    });
+  });
   for_each_slot(windings, [&](int64_t slot) { windings.tell_smallest<Shared>(slot); });
   for_each_slot(windings, [&](int64_t slot) { windings.ask_smallest<Shared>(slot); });
+  ArrayWindings listed;
+  for_each_in(0, slots, [&](int64_t slot) {
+    if (windings.is_left_out(slot)) listed.left_out.push_back(windings.table.key[slot]);
+    const WindingBasis* const basis = windings.basis_at(slot);
+    if (basis == nullptr) return;
+    listed.smallest.push_back(windings.smallest[slot]);
+    for (const auto& row : basis->row) listed.bases.insert(listed.bases.end(), row, row + kMostClosedAxes);
+  });
+  return listed;
 }
 
 }  // namespace conncomp

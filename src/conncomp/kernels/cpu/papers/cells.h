@@ -112,14 +112,14 @@ class GridCells {
 
   // Writes which cells are linked by which of the backward steps: bit k of an entry speaks of step k.
   void mark_links(const LinkWords& links, const char* values, uint16_t* marks) {
-    Line of_cells, of_neighbours;
+    Line cell_values, neighbour_values;
     for_each_line([&](const Piece& piece) {
       uint16_t linked[kLine] = {};
       for (const Neighbour& neighbour : piece.neighbours) {
         if (neighbour.direction.forward) continue;
         const char* const from = values + piece.bytes + links.plane(neighbour.direction.axis);
-        links.mark_linked(read(links, from, piece.count, of_cells),
-                          read(links, from + neighbour.bytes, piece.count, of_neighbours), piece.count,
+        links.mark_linked(read(links, from, piece.count, cell_values),
+                          read(links, from + neighbour.bytes, piece.count, neighbour_values), piece.count,
                           neighbour.direction, neighbour.mark, linked);
       }
       for (int64_t i = 0; i < piece.count; ++i) marks[piece.index + i * row_.index_stride] = linked[i];

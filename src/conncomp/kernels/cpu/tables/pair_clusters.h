@@ -254,13 +254,13 @@ class PairClusters {
     constexpr int64_t kAhead = 32;
     for_each_in(begin, end, [=, this, &level](int64_t i) {
       const int64_t later = std::min(i + 2 * kAhead, end - 1), soon = std::min(i + kAhead, end - 1);
-      if (const int of_later = level(first + later); of_later > 0) {
-        const int32_t* const parent = forests_.parents(of_later - 1);
+      if (const int later_level = level(first + later); later_level > 0) {
+        const int32_t* const parent = forests_.parents(later_level - 1);
         __builtin_prefetch(parent + u[later]);
         __builtin_prefetch(parent + v[later]);
       }
-      if (const int of_soon = level(first + soon); of_soon > 0) {
-        const int32_t* const parent = forests_.parents(of_soon - 1);
+      if (const int soon_level = level(first + soon); soon_level > 0) {
+        const int32_t* const parent = forests_.parents(soon_level - 1);
         __builtin_prefetch(parent + Access::load(parent + u[soon]));
         __builtin_prefetch(parent + Access::load(parent + v[soon]));
       }

@@ -111,8 +111,8 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     Bits elements = ~Bits(0);
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
-      const int of_brick = length(first, a);
-      elements &= of_brick == B::kSide ? ~Bits(0) : of_brick == 0 ? 0 : B::layers(a, of_brick);
+      const int brick_length = length(first, a);
+      elements &= brick_length == B::kSide ? ~Bits(0) : brick_length == 0 ? 0 : B::layers(a, brick_length);
     }
     return elements;
   }
@@ -130,11 +130,11 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     Bits elements = 0;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
-      const int of_brick = length(first, a), move = B::step(step, a);
+      const int brick_length = length(first, a), move = B::step(step, a);
       const bool ends = int64_t(first.at[rank - 1 - a]) + B::kSide >= axis(a).length;
       if (move < 0 && place(brick, a) == 0) elements |= B::layer(a, 0);
-      if (move > 0 && of_brick > 0 && (ends || place(brick, a) == (1 << log[a]) - 1))
-        elements |= B::layer(a, of_brick - 1);
+      if (move > 0 && brick_length > 0 && (ends || place(brick, a) == (1 << log[a]) - 1))
+        elements |= B::layer(a, brick_length - 1);
     }
     return elements;
   }
@@ -144,10 +144,11 @@ struct BrickTiles : Tiling<rank, Brick<(rank < 3 ? rank : 3)>::kLog, Logs> {
     Bits elements = 0;
 #pragma unroll
     for (int a = 0; a < kAxes; ++a) {
-      const int of_brick = length(first, a), move = B::step(step, a);
+      const int brick_length = length(first, a), move = B::step(step, a);
       const int64_t at = first.at[rank - 1 - a];
       if (move < 0 && at == 0) elements |= B::layer(a, 0);
-      if (move > 0 && of_brick > 0 && at + B::kSide >= axis(a).length) elements |= B::layer(a, of_brick - 1);
+      if (move > 0 && brick_length > 0 && at + B::kSide >= axis(a).length)
+        elements |= B::layer(a, brick_length - 1);
     }
     return elements;
   }

@@ -89,10 +89,10 @@ struct BrickValues {
     for (int row = 0; row < kRows; ++row) {
       Value values[kRow];
       read_row(row, values);
-      uint32_t of_row = 0;
+      uint32_t row_bits = 0;
 #pragma unroll
-      for (int x = 0; x < kRow; ++x) of_row |= uint32_t(test(values[x])) << x;
-      elements |= Bits(of_row) << row * kRow;
+      for (int x = 0; x < kRow; ++x) row_bits |= uint32_t(test(values[x])) << x;
+      elements |= Bits(row_bits) << row * kRow;
     }
     return elements & inside;
   }

@@ -185,8 +185,8 @@ struct HaloOfWords {
     const int in_row = axes == 2 ? bit : bit % row(k), at_row = axes == 2 ? 0 : bit / row(k);
     if (axes == 3 && k == 0) return axis == 2 ? -1 : axis == 1 ? at_row - 1 : in_row - 1;
     if (axis == 2) return at_row;
-    const bool of_axis_0 = in_row >= kPart0;
-    return axis == 0 ? (of_axis_0 ? -1 : in_row - 1) : (of_axis_0 ? in_row - kPart0 : -1);
+    const bool on_axis_0 = in_row >= kPart0;
+    return axis == 0 ? (on_axis_0 ? -1 : in_row - 1) : (on_axis_0 ? in_row - kPart0 : -1);
   }
 };
 

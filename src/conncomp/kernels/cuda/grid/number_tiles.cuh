@@ -19,14 +19,14 @@ __global__ void __launch_bounds__(kWordThreads) settle_roots(Tiles tiles, Index*
   int count = 0;
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     Bits roots = table.settled[number];
-    const Bits of_tile = table.roots[number];
+    const Bits tile_roots = table.roots[number];
     const uint32_t tile = uint32_t(number >> tiles.log_parts());
     const int64_t item = tiles.item_of(tile);
     Index* const parent = label + item * tiles.grid.cells_of_item();
     Index first = 0;
-    if (of_tile != 0)
+    if (tile_roots != 0)
       first = tiles.first_of(tiles.template corner_of<Index>(tile), int(number & (tiles.parts() - 1))).index;
-    for (Bits unsettled = of_tile; unsettled != 0; unsettled &= unsettled - 1) {
+    for (Bits unsettled = tile_roots; unsettled != 0; unsettled &= unsettled - 1) {
       const Index i = first + tiles.template distance<Index>(lowest(unsettled));
       Index root = i;
       // Others may be settled already.

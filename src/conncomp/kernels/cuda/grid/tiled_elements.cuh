@@ -232,9 +232,9 @@ __global__ void __launch_bounds__(kWordThreads)
     if (roots_of_word != nullptr && lane() == 0 && i < count) roots_of_word[i / kRootWord] = roots;
     if (items && is_root) Shared::fetch_add(components + item, int64_t(1));
   }
-  const int64_t of_block = block_sum<kWordThreads>(in_chunk);
-  if (threadIdx.x == 0 && roots_in_chunk != nullptr) roots_in_chunk[blockIdx.x] = of_block;
-  if (threadIdx.x == 0 && !items) Shared::fetch_add(components, of_block);
+  const int64_t block_roots = block_sum<kWordThreads>(in_chunk);
+  if (threadIdx.x == 0 && roots_in_chunk != nullptr) roots_in_chunk[blockIdx.x] = block_roots;
+  if (threadIdx.x == 0 && !items) Shared::fetch_add(components, block_roots);
 }
 
 // How many roots there are before an element. Chunks are counted by each block for itself:

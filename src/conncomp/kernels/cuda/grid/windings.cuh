@@ -4,17 +4,18 @@
 //
 //   clear_seams     nothing is known yet
 //   unite_seams     unites open components at the seams,
-//   close_seams     and collects closed paths: core/windings.h tells how
+//   close_seams     and collects closed paths: core/wrapping/windings.h tells how
 //   tell_smallest   tells each root the smallest of its open components, which the others are left out for,
 //   list_windings   asks for it, and lists the lattices of those that wrap, for the host,
 //   count_left_out  which wants to know how many are left out below some numbers
 //   mark_axes       marks what the host has found out, among all components
+//   record_windings puts into records of items how their components wrap, for models
 //
 // Their cost is that of the surface of the array, times the steps to neighbours.
 #pragma once
 
 #include "core/links.h"
-#include "core/seams.h"
+#include "core/wrapping/seams.h"
 #include "cuda/core/warp.cuh"
 
 namespace conncomp {
@@ -25,7 +26,7 @@ namespace conncomp {
 struct PathsOfWarp {
   using Path = SeamWindings::Path;
   const SeamWindings& windings;
-  Path last{SeamWindings::kNoRoot, {}};  // that has been added; the same in all lanes
+  Path last{};  // that has been added; the same in all lanes
 
   // All lanes call.
   __device__ void add(const Path& path) {
@@ -45,7 +46,7 @@ struct PathsOfWarp {
   __device__ void add_all(int64_t links, PathOf&& path_of) {
     for (int64_t first = grid_thread() - lane(); first < links; first += grid_threads()) {
       const int64_t link = first + lane();
-      add(link < links ? path_of(link) : Path{SeamWindings::kNoRoot, {}});
+      add(link < links ? path_of(link) : Path{});
     }
   }
 };
@@ -65,7 +66,7 @@ struct KeyedLink {
     return from == other.from && to == other.to && winding == other.winding;
   }
   // That of a lane, for all lanes, which call together.
-  __device__ KeyedLink of_lane(int lane) const {
+  __device__ KeyedLink from_lane(int lane) const {
     KeyedLink link{__shfl_sync(kAllLanes, from, lane), __shfl_sync(kAllLanes, to, lane), {}};
     for (int k = 0; k < kMostClosedAxes; ++k)
       link.winding.along[k] = __shfl_sync(kAllLanes, winding.along[k], lane);
@@ -84,15 +85,10 @@ __device__ inline void unite_links(const SeamWindings& windings, int64_t links, 
     const KeyedLink link = number < links ? link_of(number) : KeyedLink{};
     const bool is_new = link.exists() && !(link == last);
     const unsigned int lanes = __ballot_sync(kAllLanes, is_new);
-    if (lanes != 0) last = link.of_lane(__ffs(int(lanes)) - 1);
-    SeamLink slots{SeamLink::kNone, SeamLink::kNone, {}};
-    if (is_new) {
-      slots.from = windings.table.slot_of<Shared>(link.from);
-      slots.to = link.from == link.to ? slots.from : windings.table.slot_of<Shared>(link.to);
-      for (int k = 0; k < kMostClosedAxes; ++k) slots.along[k] = int8_t(link.winding.along[k]);
-      windings.unite<Shared>(slots.from, slots.to, link.winding, number);
-    }
-    if (number < links) windings.kept[number] = slots;
+    if (lanes != 0) last = link.from_lane(__ffs(int(lanes)) - 1);
+    SeamLink united{SeamLink::kNone, SeamLink::kNone, {}};
+    if (is_new) united = windings.unite<Shared>(link.from, link.to, link.winding, number);
+    if (number < links) windings.kept[number] = united;
     __syncwarp();
   }
 }
@@ -100,11 +96,11 @@ __device__ inline void unite_links(const SeamWindings& windings, int64_t links, 
 template <class Rule, class Label>
 __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings) {
   unite_links(windings, array.links(), [&](int64_t link) {
-    const int64_t item = array.seams.item_of(link), of_item = link - item * array.seams.links;
-    const SeamBox& box = array.seams.box_of(array.box, of_item);
+    const int64_t item = array.seams.item_of(link), link_of_item = link - item * array.seams.links;
+    const SeamBox& box = array.seams.box_of(array.box, link_of_item);
     KeyedLink keyed;
     const auto every = [](int64_t, int64_t) { return true; };
-    array.with_link(item, box, end_of(array.seams, box, of_item), every,
+    array.with_link(item, box, end_of(array.seams, box, link_of_item), every,
                     [&](int64_t from, int64_t to) { keyed = {from, to, box.winding()}; });
     return keyed;
   });
@@ -113,8 +109,7 @@ __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings)
 __global__ void close_seams(SeamWindings windings, int64_t links) {
   PathsOfWarp{windings}.add_all(links, [&](int64_t i) {
     const SeamLink link = windings.kept[i];
-    return link.from == SeamLink::kNone ? SeamWindings::Path{SeamWindings::kNoRoot, {}}
-                                        : windings.path_over<Shared>(link.from, link.to, link.winding());
+    return link.exists() ? windings.path_over<Shared>(link) : SeamWindings::Path{};
   });
 }
 
@@ -137,8 +132,8 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
   for (int64_t item = grid_thread(); item < items; item += grid_threads()) read[1 + item] = open_counts[item];
   for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
     windings.ask_smallest<Shared>(slot);
-    const int32_t number = windings.lattices.of_root[slot];
-    if (number >= 0) winding[number] = {windings.smallest[slot], windings.lattices.lattice[number].basis};
+    if (const WindingBasis* const basis = windings.basis_at(slot))
+      winding[windings.lattices.number_at_root[slot]] = {windings.smallest[slot], *basis};
   }
 }
 
@@ -180,6 +175,31 @@ __global__ void mark_axes(const int64_t* __restrict__ row, int64_t rows, const i
     bool wraps = false;
     for (int64_t k = 0; k < ndim; ++k) wraps |= basis[(component * ndim + k) * ndim + axis] != 0;
     axes[row[component] * ndim + axis] = wraps;
+  }
+}
+
+// The axis, of a model, that each closed one is.
+struct ClosedAxes {
+  int32_t axis[kMostClosedAxes];
+};
+// The records of items, of so many fields; laid out as Records in cuda/models/spins.cuh.
+struct ItemRecords {
+  int64_t* first;
+  int64_t length;
+};
+// Sets, in the record of each item, a bit for each axis of the model along which a component closes on
+// itself, and in the next field the highest rank of a component.
+__global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRecords records,
+                                int32_t field) {
+  for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {
+    const WindingBasis* const basis = windings.basis_at(slot);
+    if (basis == nullptr) continue;
+    int64_t axes = 0;
+    for (int k = 0; k < kMostClosedAxes; ++k)
+      if (basis->axes() >> k & 1) axes |= int64_t(1) << closed.axis[k];
+    int64_t* const record = records.first + windings.item_of(slot) * records.length;
+    Shared::fetch_or(record + field, axes);
+    Shared::fetch_max(record + field + 1, int64_t(basis->rank()));
   }
 }
 

@@ -30,7 +30,7 @@ THREADS = 256
 LISTED, READ_AT_ONCE = 1 + MOST_CLOSED**2, 32
 SEAM_LINK = 3  # the integers of a ``SeamLink``, of 32 bits
 
-# The type of numbers of slots and links, and ``SeamWindings`` of ``core/seams.h``.
+# The type of numbers of slots and links, and ``SeamWindings`` of ``core/wrapping/windings.h``.
 _NUMBER = np.dtype(np.int32)
 _WINDINGS = Struct(
     "SeamWindings",
@@ -39,7 +39,7 @@ _WINDINGS = Struct(
         "table.slots": COUNT,
         "forest.link": POINTER,
         "forest.hook": POINTER,
-        "lattices.of_root": POINTER,
+        "lattices.number_at_root": POINTER,
         "lattices.lattice": POINTER,
         "lattices.count": POINTER,
         "smallest": POINTER,
@@ -155,7 +155,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
         "table.slots": seams.slots,
         "forest.link": (seams.slots, _NUMBER),
         "forest.hook": (seams.links * HOOK, _NUMBER),
-        "lattices.of_root": (seams.slots, _NUMBER),
+        "lattices.number_at_root": (seams.slots, _NUMBER),
         "lattices.lattice": (seams.lattices * LATTICE, COUNT),
         "lattices.count": (1, _NUMBER),
         "smallest": (seams.slots, COUNT) if asks else None,
@@ -169,7 +169,7 @@ def cleared_windings(gpu: Gpu, seams: Seams, workspace: Workspace, asks: bool = 
 
 @cache
 def _array_of(rule: np.dtype[Any]) -> np.dtype[Any]:
-    """Return ``SeamArray`` of ``core/seams.h``."""
+    """Return ``SeamArray`` of ``core/wrapping/seams.h``."""
     fields = [("seams", SEAMS), ("box", "i8"), ("rule", rule), ("values", "i8"), ("labels", "i8")]
     return np.dtype(fields, align=True)
 

@@ -21,10 +21,10 @@ struct NumberList {
   // there is no room for them.
   template <class Number>
   __device__ int list(Bits bits, Number&& number) {
-    const int of_lane = __popcll(bits), up_to_lane = warp_scan(of_lane);
+    const int lane_count = __popcll(bits), up_to_lane = warp_scan(lane_count);
     const int count = __shfl_sync(kAllLanes, up_to_lane, kWarp - 1);
     if (count > room) return kUnlisted;
-    uint16_t* entry = listed + up_to_lane - of_lane;
+    uint16_t* entry = listed + up_to_lane - lane_count;
     for (; bits != 0; bits &= bits - 1) *entry++ = uint16_t(number(lowest(bits)));
     __syncwarp();
     return count;
@@ -105,12 +105,12 @@ struct WarpList {
 
 // Pairs for a block to unite. Threads come upon them at different times; if each united its own at once, the
 // others of its warp would wait. There is room for a few pairs of each thread.
-template <class Pair, int threads, int of_thread>
+template <class Pair, int threads, int pairs_of_thread>
 struct PairList {
-  Pair pair[of_thread * threads];
+  Pair pair[pairs_of_thread * threads];
   int count;
 
-  __device__ int capacity() const { return of_thread * int(blockDim.x); }
+  __device__ int capacity() const { return pairs_of_thread * int(blockDim.x); }
 
   // False if there is no room left.
   __device__ bool add(const Pair& added) {

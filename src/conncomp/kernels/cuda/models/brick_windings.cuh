@@ -16,15 +16,15 @@ template <class Tiles, class Index, class Body>
 __device__ inline void with_places(const Tiles& tiles, const Seams& seams, const SeamBox* box, int64_t link,
                                    Index* label, const BrickTable& table, Body&& body) {
   using Links = GivenLinks<1>;
-  const int64_t item = seams.item_of(link), of_item = link - item * seams.links;
-  const SeamBox& of_link = seams.box_of(box, of_item);
-  const Index element = Index(item * seams.item_size + end_of(seams, of_link, of_item).index);
+  const int64_t item = seams.item_of(link), link_of_item = link - item * seams.links;
+  const SeamBox& seam_box = seams.box_of(box, link_of_item);
+  const Index element = Index(item * seams.item_size + end_of(seams, seam_box, link_of_item).index);
   const Entries<Links, Tiles, Index> entries{tiles, nullptr, label, table};
   const auto from = entries.place_of(element);
   // Steps lead backward along one axis each; the words of the last axis come last.
-  const int64_t step = Tiles::kAxes - 1 - of_link.axis;
+  const int64_t step = Tiles::kAxes - 1 - seam_box.axis;
   if (!(table.links[step * table.bricks + from.number] >> from.bit & 1)) return;
-  body(entries, from, entries.place_of(Index(element + of_link.distance)), of_link);
+  body(entries, from, entries.place_of(Index(element + seam_box.distance)), seam_box);
 }
 
 template <class Tiles, class Index>
@@ -33,13 +33,13 @@ __global__ void unite_seams_of_bricks(Tiles tiles, Seams seams, const SeamBox* _
   unite_links(windings, seams.items * seams.links, [&](int64_t link) {
     KeyedLink keyed;
     with_places(tiles, seams, box, link, label, table,
-                [&](const auto& entries, const auto& from, const auto& to, const SeamBox& of_link) {
+                [&](const auto& entries, const auto& from, const auto& to, const SeamBox& seam_box) {
                   const auto key_of = [&](const auto& place) {
                     const Index entry = Index(entries.entry_at(place) - place.first_of_item);
                     const Index root = follow_entry<false>(label + place.first_of_item, entry).root;
                     return SeamWindings::key_of(seams.item_of(link), int64_t(root));
                   };
-                  keyed = {key_of(from), key_of(to), of_link.winding()};
+                  keyed = {key_of(from), key_of(to), seam_box.winding()};
                 });
     return keyed;
   });

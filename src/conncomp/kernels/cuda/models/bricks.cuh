@@ -30,8 +30,8 @@ struct BrickRows {
   int height, depth;   // how many lines are in the lattice
 
   template <class Tiles, class Index>
-  __device__ BrickRows(const Tiles&, const Lattice& of_lattice, const Cell<Tiles::kRank, Index>& first)
-      : lattice(of_lattice), at{} {
+  __device__ BrickRows(const Tiles&, const Lattice& spin_lattice, const Cell<Tiles::kRank, Index>& first)
+      : lattice(spin_lattice), at{} {
 #pragma unroll
     for (int k = 0; k < Tiles::kRank; ++k) at[Tiles::kRank - 1 - k] = first.at[k];
     first_word = row() * lattice.columns() + at[0] / kWordSites;
@@ -75,10 +75,10 @@ struct BrickRows {
     const int bit = begins_row ? int((lattice.length[kRowAxis] - 1) % kWordSites) : kWordSites - 1;
     Bits bits = 0;
     for_each_row([&](int k, int64_t word) {
-      const Bits of_word = __ldg(first + word);
-      const Bits of_row =
-          shift > 0 ? of_word >> (shift - 1) : of_word << 1 | (__ldg(first + word + before) >> bit & 1);
-      bits |= (of_row & kRow) << k * B::kSide % kBits;
+      const Bits word_bits = __ldg(first + word);
+      const Bits row_bits =
+          shift > 0 ? word_bits >> (shift - 1) : word_bits << 1 | (__ldg(first + word + before) >> bit & 1);
+      bits |= (row_bits & kRow) << k * B::kSide % kBits;
     });
     return bits;
   }
@@ -180,8 +180,8 @@ __device__ inline void write_rows(const BrickRows<axes>& rows, bool writes, Bits
   uint8_t* const first_byte = reinterpret_cast<uint8_t*>(first) + rows.shift / 8;
   rows.for_each_row([&](int k, int64_t word) {
     if (axes == 3 && (k & 1) != int(second)) return;  // of two bricks, each writes every other row
-    const auto row_of = [&](Bits of_brick) {
-      return uint32_t(of_brick >> k * B::kSide % kBits & BrickRows<axes>::kRow);
+    const auto row_of = [&](Bits brick) {
+      return uint32_t(brick >> k * B::kSide % kBits & BrickRows<axes>::kRow);
     };
     uint32_t byte = row_of(bits);
     if constexpr (axes == 3) byte = second ? byte << 4 | row_of(beside) : byte | row_of(beside) << 4;
@@ -318,7 +318,7 @@ CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
 // Tosses the coins of all sites, for q = 2.
 __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
   const int64_t words = coin_words(replicas.lattice);
-  coins = replicas.of_replica(coins, words);
+  coins = replicas.at_replica(coins, words);
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
   for (int64_t word = part * blockDim.x + threadIdx.x; word < words; word += step)
     coins[word] = draw_coins(replicas.draws(), word);
@@ -330,13 +330,13 @@ struct NewStates {
   Draws draws;
   int states;
 
-  __device__ int of_cluster(int64_t root) const {
+  __device__ int state_of_cluster(int64_t root) const {
     return coins == nullptr ? draw_any_state(draws, root, states)
                             : int(__ldg(coins + root / kWordSites) >> root % kWordSites & 1);
   }
   // The coins of a brick's sites.
   template <int axes>
-  __device__ Bits of_brick(const BrickRows<axes>& rows) const {
+  __device__ Bits coins_of_brick(const BrickRows<axes>& rows) const {
     const int64_t length = rows.lattice.length[kRowAxis];
     if (length % kWordSites == 0) return rows.bits_of(coins);  // then they lie as spins do
     constexpr int kSide = Brick<axes>::kSide;
@@ -345,11 +345,11 @@ struct NewStates {
       const int64_t site = (rows.first_word + word) / rows.lattice.columns() * length + rows.at[0];
       const int shift = int(site % kWordSites);
       const Bits64* const first = coins + site / kWordSites;
-      Bits of_row = __ldg(first) >> shift;
+      Bits row_bits = __ldg(first) >> shift;
       // The sites of the row go on in the next word, unless the lattice ends.
       if (shift + kSide > kWordSites && site / kWordSites + 1 < coin_words(rows.lattice))
-        of_row |= __ldg(first + 1) << (kWordSites - shift);
-      bits |= (of_row & BrickRows<axes>::kRow) << k * kSide % kBits;
+        row_bits |= __ldg(first + 1) << (kWordSites - shift);
+      bits |= (row_bits & BrickRows<axes>::kRow) << k * kSide % kBits;
     });
     return bits;
   }
@@ -378,16 +378,16 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
   const auto first = tiles.first_of(corner, brick);
   const Bits inside = tiles.inside(first);
   const BrickRows<kAxes> rows(tiles, lattice, first);
-  Bits single = 0, of_single = 0;
+  Bits single = 0, single_states = 0;
   if (has_coins && inside != 0) {
     const auto links = links_of_brick(GivenLinks<1>{}, tiles, table, static_cast<const uint8_t*>(nullptr),
                                       first, number, inside, inside, true);
     single = inside & ~links.with_neighbour() & __ldg(table.settled + number);
-    of_single = single & new_states.of_brick(rows);
+    single_states = single & new_states.coins_of_brick(rows);
   }
   for (int k = 0; k < planes; ++k) {
-    digits[2 * (planes * brick + k)] = uint32_t(of_single);
-    digits[2 * (planes * brick + k) + 1] = uint32_t(of_single >> 32);
+    digits[2 * (planes * brick + k)] = uint32_t(single_states);
+    digits[2 * (planes * brick + k) + 1] = uint32_t(single_states >> 32);
   }
   __syncwarp();
   list_of_warp[brick / kWarp].for_each_component(
@@ -399,7 +399,7 @@ __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
         Index root = entry;
         if (!(__ldg(table.settled + bricks_before + owner) >> bit & 1))
           root = follow_entry<false>(label, entry).root;
-        const int state = new_states.of_cluster(root);
+        const int state = new_states.state_of_cluster(root);
         for (int k = 0; k < planes; ++k)
           if (state >> k & 1) {
             uint32_t* const words = digits + 2 * (planes * owner + k);

@@ -54,7 +54,7 @@ template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     choose_clusters(Replicas replicas, ChoiceTiles tiles, const Index* __restrict__ label, Choice choice) {
   const int64_t count = tiles.count(replicas.lattice), replica = replicas.replica();
-  label = replicas.of_replica(label, replicas.lattice.sites());
+  label = replicas.at_replica(label, replicas.lattice.sites());
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
   for (int64_t tile = part * blockDim.x + threadIdx.x; tile < count; tile += step) {
     const int64_t root = label[tiles.chosen_site(replicas.lattice, replicas.draws(), tile)];
@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(kSpinThreads)
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t replica = replicas.replica(), words = lattice.words();
-  spins = replicas.of_replica(spins, replicas.words_of_states());
-  new_spins = replicas.of_replica(new_spins, replicas.words_of_states());
-  label = replicas.of_replica(label, lattice.sites());
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  new_spins = replicas.at_replica(new_spins, replicas.words_of_states());
+  label = replicas.at_replica(label, lattice.sites());
   replicas.for_each_word([&](int64_t word) {
     const int64_t column = word % lattice.columns();
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
@@ -96,16 +96,16 @@ __global__ void __launch_bounds__(kSpinThreads)
     spread_bonds(Replicas replicas, const Bits64* __restrict__ bonds, uint8_t* __restrict__ bonds_of_site) {
   const Lattice& lattice = replicas.lattice;
   const int64_t words = lattice.words();
-  bonds = replicas.of_replica(bonds, words * replicas.axes);
-  bonds_of_site = replicas.of_replica(bonds_of_site, lattice.sites());
+  bonds = replicas.at_replica(bonds, words * replicas.axes);
+  bonds_of_site = replicas.at_replica(bonds_of_site, lattice.sites());
   replicas.for_each_word([&](int64_t word) {
     const int64_t column = word % lattice.columns();
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
     for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
       const int bit = __ffsll((long long)sites) - 1;
-      int of_site = 0;
-      for (int k = 0; k < replicas.axes; ++k) of_site |= int(bonds[k * words + word] >> bit & 1) << k;
-      bonds_of_site[first + bit] = uint8_t(of_site);
+      int site_bonds = 0;
+      for (int k = 0; k < replicas.axes; ++k) site_bonds |= int(bonds[k * words + word] >> bit & 1) << k;
+      bonds_of_site[first + bit] = uint8_t(site_bonds);
     }
   });
 }
@@ -115,8 +115,8 @@ template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     measure_clusters(Replicas replicas, const Index* __restrict__ label, Index* size) {
   const Lattice& lattice = replicas.lattice;
-  label = replicas.of_replica(label, lattice.sites());
-  size = replicas.of_replica(size, lattice.sites());
+  label = replicas.at_replica(label, lattice.sites());
+  size = replicas.at_replica(size, lattice.sites());
   replicas.for_each_word([&](int64_t word) {
     const int64_t column = word % lattice.columns();
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     sum_clusters(Replicas replicas, const Index* __restrict__ size, Records records) {
   const Lattice& lattice = replicas.lattice;
   const int64_t replica = replicas.replica(), sites = lattice.sites();
-  size = replicas.of_replica(size, sites);
+  size = replicas.at_replica(size, sites);
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
   SizeSums sums{};
   for (int64_t site = part * blockDim.x + threadIdx.x; site < sites; site += step)

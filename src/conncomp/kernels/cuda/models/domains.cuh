@@ -48,13 +48,13 @@ __global__ void __launch_bounds__(kSpinThreads)
 struct DomainSums {
   static constexpr bool kByPhase = true;
   int64_t domains[kPhases], largest[kPhases], cells[kPhases], squares[kPhases];
-  uint32_t* of_class;  // of the block
+  uint32_t* counts_by_class;  // of the block
   static constexpr int kClasses = 64;
 
   // All threads of a block call, and meet before they add.
   __device__ void begin_block() {
     __shared__ uint32_t classes[kPhases * kClasses];
-    of_class = classes;
+    counts_by_class = classes;
     for (int k = int(threadIdx.x); k < kPhases * kClasses; k += int(blockDim.x)) classes[k] = 0;
     __syncthreads();
   }
@@ -68,7 +68,7 @@ struct DomainSums {
       cells[k] += int64_t(size);
       squares[k] += int64_t(size * size);
     }
-    InBlock::fetch_add(of_class + phase * kClasses + (63 - __clzll((long long)size)), 1u);
+    InBlock::fetch_add(counts_by_class + phase * kClasses + (63 - __clzll((long long)size)), 1u);
   }
   __device__ bool any() const { return domains[0] + domains[1] != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
@@ -81,7 +81,8 @@ struct DomainSums {
     __syncthreads();
     const int classes = int(records.length - kDomainClasses) / kPhases;
     for (int k = int(threadIdx.x); k < kPhases * classes; k += int(blockDim.x))
-      records.add(replica, kDomainClasses + k, int64_t(of_class[k / classes * kClasses + k % classes]));
+      records.add(replica, kDomainClasses + k,
+                  int64_t(counts_by_class[k / classes * kClasses + k % classes]));
   }
 };
 

@@ -27,7 +27,7 @@ struct ExchangeReplicas {
   __device__ int32_t part() const { return int32_t(blockIdx.x % parts); }
   __device__ Draws draws(Bits32 step) const { return {seed, Bits64(first + replica()), step}; }
   template <class T>
-  __device__ T* of_replica(T* words) const {
+  __device__ T* at_replica(T* words) const {
     return words + replica() * lattice.words();
   }
   // Calls body(k) for k < count, each by one of the threads of the blocks of a replica.
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
                        int64_t sweeps, const Bits64* __restrict__ words, Bits64* __restrict__ new_words) {
   CONNCOMP_DYNAMIC_SHARED(Bits64, spins);
   const int32_t count = replicas.lattice.words();
-  const Bits64* const before = replicas.of_replica(words);
-  Bits64* const after = replicas.of_replica(new_words);
+  const Bits64* const before = replicas.at_replica(words);
+  Bits64* const after = replicas.at_replica(new_words);
   replicas.for_each(count, [&](int32_t word) { spins[word] = before[word]; });
   exchange_sweeps<kind>(replicas, WordsOfBlock{spins}, acceptance, first_step, sweeps,
                         Barrier{nullptr, 1, 0});
@@ -104,8 +104,8 @@ template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     exchange_by_blocks(ExchangeReplicas replicas, const uint8_t* __restrict__ acceptance, int64_t first_step,
                        int64_t sweeps, const Bits64* __restrict__ words, Bits64* new_words, Bits32* arrived) {
-  const Bits64* const before = replicas.of_replica(words);
-  const WordsOfBlocks after{replicas.of_replica(new_words)};
+  const Bits64* const before = replicas.at_replica(words);
+  const WordsOfBlocks after{replicas.at_replica(new_words)};
   replicas.for_each(replicas.lattice.words(), [&](int32_t word) { after.store(word, before[word]); });
   exchange_sweeps<kind>(replicas, after, acceptance, first_step, sweeps,
                         Barrier{arrived + replicas.replica(), Bits32(replicas.parts), 0});
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kMostExchangeThreads)
 template <int kind>
 __global__ void __launch_bounds__(kMostExchangeThreads)
     count_unsatisfied(ExchangeReplicas replicas, const Bits64* __restrict__ words, int64_t* counts) {
-  const WordsRead spins{replicas.of_replica(words)};
+  const WordsRead spins{replicas.at_replica(words)};
   int64_t count = 0;
   replicas.for_each(replicas.lattice.words(), [&](int32_t word) {
     for_each_unsatisfied<kind>(replicas.lattice, spins, word, [&](Bits64 bits) { count += __popcll(bits); });

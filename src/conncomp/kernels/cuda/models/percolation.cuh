@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kSpinThreads)
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int planes = of_bonds ? replicas.axes : 1;
-  words = replicas.of_replica(words, planes * lattice.words());
+  words = replicas.at_replica(words, planes * lattice.words());
   int64_t elements = 0;
   replicas.for_each_word([&](int64_t word) {
     const WordPlace place = place_of(lattice, word);
@@ -41,12 +41,12 @@ __global__ void __launch_bounds__(kSpinThreads)
 struct PercolationSums {
   static constexpr bool kByPhase = false;
   int64_t clusters, largest, squares[2], singles;
-  uint32_t* of_class;  // of the block
+  uint32_t* counts_by_class;  // of the block
 
   // All threads of a block call, and meet before they add.
   __device__ void begin_block() {
     __shared__ uint32_t classes[kSizeClassCount];
-    of_class = classes;
+    counts_by_class = classes;
     for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x)) classes[k] = 0;
     __syncthreads();
   }
@@ -59,7 +59,7 @@ struct PercolationSums {
     if (size == 1)
       ++singles;
     else
-      InBlock::fetch_add(of_class + (63 - __clzll((long long)size)), 1u);
+      InBlock::fetch_add(counts_by_class + (63 - __clzll((long long)size)), 1u);
   }
   __device__ bool any() const { return clusters != 0; }
   __device__ void add_block(const Records& records, int64_t replica) const {
@@ -69,7 +69,7 @@ struct PercolationSums {
     records.raise(replica, kLargestSize, largest);
     __syncthreads();
     for (int k = int(threadIdx.x); k < kSizeClassCount; k += int(blockDim.x))
-      records.add(replica, kSizeClasses + k, int64_t(of_class[k]));
+      records.add(replica, kSizeClasses + k, int64_t(counts_by_class[k]));
   }
 };
 

@@ -26,9 +26,9 @@ struct Replicas {
   __device__ int64_t replica() const { return blockIdx.x / parts; }
   __device__ Draws draws() const { return {seed, Bits64(first + replica()), step}; }
   __device__ int64_t words_of_states() const { return lattice.words() * lattice.planes; }
-  // The same for one of several blocks of words, as bonds and spins are.
+  // Where the words of the replica begin, of which each one has so many.
   template <class T>
-  __device__ T* of_replica(T* words, int64_t each) const {
+  __device__ T* at_replica(T* words, int64_t each) const {
     return words + replica() * each;
   }
 
@@ -125,7 +125,7 @@ __device__ inline Bits64 sites_in_state(const Lattice& lattice, const Bits64* sp
 __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, Bits64* spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
-  spins = replicas.of_replica(spins, replicas.words_of_states());
+  spins = replicas.at_replica(spins, replicas.words_of_states());
   replicas.for_each_word([&](int64_t word) {
     const int64_t column = word % lattice.columns();
     const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
@@ -147,8 +147,8 @@ __global__ void __launch_bounds__(kSpinThreads)
   const int64_t replica = replicas.replica(), words = lattice.words();
   const bool draws_bonds = bonds != nullptr;
   const Bits64 active_with = draws_bonds ? probability[replica] : 0;
-  spins = replicas.of_replica(spins, replicas.words_of_states());
-  if (draws_bonds) bonds = replicas.of_replica(bonds, words * replicas.axes);
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
   int64_t satisfied = 0, active = 0;
   replicas.for_each_word([&](int64_t word) {
     const WordPlace place = place_of(lattice, word);
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 __global__ void __launch_bounds__(kSpinThreads)
     count_states(Replicas replicas, const Bits64* __restrict__ spins, Records records) {
   const Lattice& lattice = replicas.lattice;
-  spins = replicas.of_replica(spins, replicas.words_of_states());
+  spins = replicas.at_replica(spins, replicas.words_of_states());
   for (int state = 0; state < lattice.states; ++state) {
     int64_t count = 0;
     replicas.for_each_word(
@@ -234,8 +234,8 @@ __global__ void __launch_bounds__(kSpinThreads)
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t words = lattice.words();
-  acceptance = replicas.of_replica(acceptance, 2 * replicas.axes + 1);
-  spins = replicas.of_replica(spins, replicas.words_of_states());
+  acceptance = replicas.at_replica(acceptance, 2 * replicas.axes + 1);
+  spins = replicas.at_replica(spins, replicas.words_of_states());
   const auto state_at = [&](const SpinAt& at) {
     int state = 0;
     for (int k = 0; k < lattice.planes; ++k)

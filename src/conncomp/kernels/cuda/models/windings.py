@@ -1,4 +1,4 @@
-"""Windings of the clusters of replicas, put into records: drives ``record_windings.cuh``."""
+"""Windings of the clusters of replicas, put into records: drives ``cuda/grid/windings.cuh``."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.grid.windings import THREADS, cleared_windings, close_windings
+from conncomp.kernels.cuda.grid.windings import (
+    FILE,
+    THREADS,
+    cleared_windings,
+    close_windings,
+)
 from conncomp.kernels.cuda.launcher import launch
 from conncomp.kernels.cuda.models.replicas import Replicas
 from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
-FILE, NAMES = "cuda/models/record_windings.cuh", ("record_windings",)
+NAMES = ("record_windings",)
 
-# ``ClosedAxes`` of ``record_windings.cuh``.
+# ``ClosedAxes`` of ``windings.cuh``.
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])
 
 

@@ -38,22 +38,22 @@ __device__ inline bool lower(Vertex* entry, Vertex seen, Vertex value) {
 template <class Vertex>
 __device__ inline bool pass_extremes(const Extremes<Vertex>& extremes, Vertex u, Vertex v) {
   Vertex *const ancestors = extremes.ancestors, *const descendants = extremes.descendants;
-  const Vertex of_u[2] = {Shared::load(ancestors + u), Shared::load(descendants + u)};
-  const Vertex of_v[2] = {Shared::load(ancestors + v), Shared::load(descendants + v)};
-  const Vertex ancestor = of_u[0] == u ? u : Shared::load(ancestors + of_u[0]);
-  const Vertex descendant = of_v[1] == v ? v : Shared::load(descendants + of_v[1]);
-  bool changed = lower(ancestors + u, of_u[0], ancestor);
-  changed |= lower(ancestors + v, of_v[0], ancestor);
-  changed |= lower(descendants + u, of_u[1], descendant);
-  changed |= lower(descendants + v, of_v[1], descendant);
+  const Vertex extremes_of_u[2] = {Shared::load(ancestors + u), Shared::load(descendants + u)};
+  const Vertex extremes_of_v[2] = {Shared::load(ancestors + v), Shared::load(descendants + v)};
+  const Vertex ancestor = extremes_of_u[0] == u ? u : Shared::load(ancestors + extremes_of_u[0]);
+  const Vertex descendant = extremes_of_v[1] == v ? v : Shared::load(descendants + extremes_of_v[1]);
+  bool changed = lower(ancestors + u, extremes_of_u[0], ancestor);
+  changed |= lower(ancestors + v, extremes_of_v[0], ancestor);
+  changed |= lower(descendants + u, extremes_of_u[1], descendant);
+  changed |= lower(descendants + v, extremes_of_v[1], descendant);
   // An entry is at most its vertex, so that only a larger vertex may know less.
   const auto tell = [&](Vertex* entries, Vertex w, Vertex value) {
     changed |= value < w && lower(entries + w, Shared::load(entries + w), value);
   };
-  tell(descendants, of_u[0], descendant);
-  if (of_v[0] != of_u[0]) tell(descendants, of_v[0], descendant);
-  tell(ancestors, of_v[1], ancestor);
-  if (of_u[1] != of_v[1]) tell(ancestors, of_u[1], ancestor);
+  tell(descendants, extremes_of_u[0], descendant);
+  if (extremes_of_v[0] != extremes_of_u[0]) tell(descendants, extremes_of_v[0], descendant);
+  tell(ancestors, extremes_of_v[1], ancestor);
+  if (extremes_of_u[1] != extremes_of_v[1]) tell(ancestors, extremes_of_u[1], ancestor);
   return changed;
 }
 

@@ -139,12 +139,12 @@ class Percolation {
     clusters_.clear(kOfBonds);
     std::fill_n(record, int(kPercolationFields), 0);
     for (int plane = 0; plane < lattice_.planes(); ++plane) {
-      const Bits64* const of_plane = words + plane * lattice.words();
+      const Bits64* const plane_words = words + plane * lattice.words();
       const int64_t columns = lattice.columns(), length = lattice.length[kRowAxis];
       for_each_in(0, lattice.words(), [&](int64_t word) {
         const int64_t first = word / columns * length + word % columns * kWordSites;
-        record[kElements] += std::popcount(of_plane[word]);
-        for (Bits64 bits = of_plane[word]; bits != 0; bits &= bits - 1) {
+        record[kElements] += std::popcount(plane_words[word]);
+        for (Bits64 bits = plane_words[word]; bits != 0; bits &= bits - 1) {
           const int64_t site = first + std::countr_zero(bits);
           describe(uint32_t(site), plane, element);
           add(element);
@@ -350,10 +350,10 @@ inline void run_sweep(const PercolationLattice& lattice, const Sweep& sweep, con
   with_percolation(lattice, [&](auto make) {
     parallel_for(sweep.batches, [&](int64_t batch) {
       auto percolation = make();
-      SweepSeries of_batch = series;
-      of_batch.sums += batch * kSweepFields * (series.end - series.begin);
+      SweepSeries batch_series = series;
+      batch_series.sums += batch * kSweepFields * (series.end - series.begin);
       for (int64_t run = sweep.begin(batch); run < sweep.begin(batch + 1); ++run)
-        percolation.run(sweep.seed, Bits32(sweep.first_run + run), of_batch,
+        percolation.run(sweep.seed, Bits32(sweep.first_run + run), batch_series,
                         wraps + run * (lattice.axes + 1));
     });
   });
@@ -364,12 +364,13 @@ inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, 
                                 int64_t replicas, Bits32 step, Bits64 probability, bool certain,
                                 Bits64* words) {
   const Replicas all{lattice.lattice, seed, first_replica, replicas};
-  const int64_t columns = lattice.lattice.columns(), of_replica = lattice.planes() * lattice.lattice.words();
+  const int64_t columns = lattice.lattice.columns(),
+                words_of_replica = lattice.planes() * lattice.lattice.words();
   Strips(all).for_each([&](const Strip& strip) {
     for (int plane = 0; plane < lattice.planes(); ++plane)
       for_each_chunk(lattice.lattice, strip, [&](int64_t begin, int64_t end) {
         const int axis = lattice.of_bonds ? lattice.first_axis() + plane : 0;
-        Bits64* const first = words + strip.replica * of_replica + plane * lattice.lattice.words();
+        Bits64* const first = words + strip.replica * words_of_replica + plane * lattice.lattice.words();
         for (int64_t word = begin * columns; word < end * columns; ++word) {
           const WordPlace place = place_of(lattice.lattice, word);
           first[word] = lattice.of_bonds ? lattice.sites_with_bond(place, axis)
@@ -384,10 +385,10 @@ inline void draw_configurations(const PercolationLattice& lattice, Bits64 seed, 
 
 inline void measure_configurations(const PercolationLattice& lattice, int64_t replicas, const Bits64* words,
                                    int64_t* records) {
-  const int64_t of_replica = lattice.planes() * lattice.lattice.words();
+  const int64_t words_of_replica = lattice.planes() * lattice.lattice.words();
   with_percolation(lattice, [&](auto make) {
     parallel_for(replicas, [&](int64_t replica) {
-      make().measure(words + replica * of_replica, records + replica * kPercolationFields);
+      make().measure(words + replica * words_of_replica, records + replica * kPercolationFields);
     });
   });
 }

@@ -20,15 +20,23 @@
 #include <vector>
 
 #include "core/spins.h"
-#include "core/windings.h"
+#include "core/wrapping/windings.h"
 #include "cpu/core/buffer.h"
 #include "cpu/core/interrupt.h"
 
 namespace conncomp {
 
-// Vectors of periods, one number for each periodic axis, as the integer sum of number << shift, modulo 2^bits
-// of the type. A path through a cluster's tree goes over the end of an axis at most once for each site of the
-// last layer, and link that the site has there; for that each axis has bits enough.
+// Vectors of periods, one number for each periodic axis, as one integer: the sum of number << shift, modulo
+// 2^bits of the type. So vectors are added by one addition, and a negative number borrows 1 of the number
+// above. Two axes that have five bits each:
+//
+//                   axis 3       axis 2
+//      ( 3, 2)    0 0 0 1 0    0 0 0 1 1        2 << 5, and 3
+//      (-1, 2)    0 0 0 0 1    1 1 1 1 1        2 << 5, less 1
+//      ( 2, 4)    0 0 1 0 0    0 0 0 1 0        their sum, of vectors as of integers
+//
+// A path through a cluster's tree goes over the end of an axis at most once for each site of the last layer,
+// and link that the site has there; for that each axis has bits enough.
 struct Periods {
   int shift[kLatticeAxes], bits[kLatticeAxes], width;  // bits is 0 of an axis that does not close
 
@@ -79,12 +87,16 @@ inline void prefetch_line(const void* address) {
 
 constexpr int64_t kMostClusterSites = (int64_t(1) << 31) - 1;
 
-// What a site is, in two numbers:
+// What a site is, in two numbers, of 32 bits and of those of `Packed`:
 //
-//                       link         extra
-//   in no cluster       kEmpty       0
-//   a cluster's root    minus size   the number of the basis of the cluster's windings, from 1; 0 without one
-//   another site        the parent   the site's periods, as seen from the parent
+//                       parent_or_size    periods_or_basis
+//                     +-----------------+-------------------------------------------------------+
+//   in no cluster     | kEmpty          | 0                                                     |
+//   a cluster's root  | minus the size  | the number of the basis of windings, from 1; or 0     |
+//   another site      | the parent      | the site's periods, as seen from the parent           |
+//                     +-----------------+-------------------------------------------------------+
+//
+// A root is larger than another one if its first number is less; sizes are added as they are.
 template <class Packed>
 class ClusterNode {
  public:
@@ -92,31 +104,34 @@ class ClusterNode {
   static ClusterNode single() { return {-1, 0}; }
   static ClusterNode below(int64_t parent, Packed periods) { return {int32_t(parent), periods}; }
 
-  bool is_empty() const { return link_ == kEmpty; }
-  bool has_parent() const { return link_ >= 0; }
+  bool is_empty() const { return parent_or_size_ == kEmpty; }
+  bool has_parent() const { return parent_or_size_ >= 0; }
 
   // Of a site that has a parent.
-  int32_t parent() const { return link_; }
-  Packed periods() const { return extra_; }
-  void skip_parent(const ClusterNode& parent) { *this = {parent.link_, Packed(extra_ + parent.extra_)}; }
+  int32_t parent() const { return parent_or_size_; }
+  Packed periods() const { return periods_or_basis_; }
+  void skip_parent(const ClusterNode& parent) {
+    *this = {parent.parent_or_size_, Packed(periods_or_basis_ + parent.periods_or_basis_)};
+  }
   // Any site's parent, or site 0.
-  int32_t parent_or_first() const { return std::max(link_, 0); }
+  int32_t parent_or_first() const { return std::max(parent_or_size_, 0); }
 
   // Of a root.
-  int64_t size() const { return -int64_t(link_); }
-  bool is_larger(const ClusterNode& root) const { return link_ < root.link_; }
-  void swallow(const ClusterNode& root) { link_ += root.link_; }
-  bool has_basis() const { return extra_ != 0; }
-  int64_t basis() const { return int64_t(extra_) - 1; }
-  void set_basis(int64_t number) { extra_ = Packed(number) + 1; }
+  int64_t size() const { return -int64_t(parent_or_size_); }
+  bool is_larger(const ClusterNode& root) const { return parent_or_size_ < root.parent_or_size_; }
+  void swallow(const ClusterNode& root) { parent_or_size_ += root.parent_or_size_; }
+  bool has_basis() const { return periods_or_basis_ != 0; }
+  int64_t basis() const { return int64_t(periods_or_basis_) - 1; }
+  void set_basis(int64_t number) { periods_or_basis_ = Packed(number) + 1; }
 
  private:
   static constexpr int32_t kEmpty = std::numeric_limits<int32_t>::min();
 
-  ClusterNode(int32_t link, Packed extra) : link_(link), extra_(extra) {}
+  ClusterNode(int32_t parent_or_size, Packed periods_or_basis)
+      : parent_or_size_(parent_or_size), periods_or_basis_(periods_or_basis) {}
 
-  int32_t link_;
-  Packed extra_;
+  int32_t parent_or_size_;
+  Packed periods_or_basis_;
 };
 
 template <class Packed>  // an unsigned integer of periods.width bits or more

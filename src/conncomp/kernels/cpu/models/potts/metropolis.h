@@ -86,7 +86,7 @@ class Metropolis {
   }
 
   // The sites of a word of a row that are of a class.
-  Bits64 of_class(const RowPlace& place, int64_t column, int number) const {
+  Bits64 sites_of_class(const RowPlace& place, int64_t column, int number) const {
     int parity = number & 1, row_class = 0;
     const int odd = odd_axes();
     for (int axis = 0; axis < kRowAxis; ++axis) {
@@ -108,7 +108,7 @@ class Metropolis {
   void update(const Strip& strip, int number) const {
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_))
       for_each_in(0, lattice_.columns(), [&](int64_t column) {
-        if (const Bits64 sites = of_class(place, column, number))
+        if (const Bits64 sites = sites_of_class(place, column, number))
           update_word(strip.replica, place, column, sites);
       });
   }

@@ -216,8 +216,8 @@ class StripFlip {
     Bits64 before = 0;  // the digit of the site before
     for (int64_t c = 0; c < columns_; ++c) {
       const int64_t word = row * columns_ + c;
-      const Bits64 of_runs = digits_.from(forest_.before(word) - runs_begin),
-                   changes = deposit(of_runs ^ (of_runs << 1 | before), forest_.start(word));
+      const Bits64 run_digits = digits_.from(forest_.before(word) - runs_begin),
+                   changes = deposit(run_digits ^ (run_digits << 1 | before), forest_.start(word));
       digits[c] = parity_up_to(changes) ^ (0 - before);
       before = digits[c] >> (kWord - 1);
     }

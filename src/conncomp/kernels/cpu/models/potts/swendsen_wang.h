@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cpu/core/numbering.h"
-#include "cpu/models/draws.h"
+#include "cpu/models/potts/active_bonds.h"
 #include "cpu/models/potts/forest.h"
 #include "cpu/models/potts/record.h"
 #include "cpu/models/potts/seam_bonds.h"
@@ -112,73 +112,64 @@ class SwendsenWang {
     });
   }
 
+  ActiveBonds active_bonds(const Strip& strip, SpinTally& tally) const {
+    return {
+        replicas_, strip.replica, words_, step_, probabilities_[strip.replica], record_ ? &tally : nullptr};
+  }
+
   void label_strip(int64_t piece) {
     const Strip strip = strips_[piece];
-    const Bits64* const spins = replicas_.spins(words_, strip.replica);
-    const Draws draws = replicas_.draws(strip.replica, step_);
-    const Bits64 probability = probabilities_[strip.replica];
-    const int64_t columns = lattice_.columns();
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
-    // Makes bonds between equal spins active ones.
-    const auto draw = [&](int64_t row, int axis, int64_t rows, Bits64* bonds) {
-      if (record_) tally.satisfied += count_bits(bonds, rows * columns);
-      activate(draws, row * columns, axis, probability, rows * columns, bonds);
-      if (record_) tally.active += count_bits(bonds, rows * columns);
-    };
-    std::vector<Bits64> along, before[kRowAxis], around(columns);
+    ActiveBonds active = active_bonds(strip, tally);
+    ChunkBonds bonds;
     Index next = first_run(strip);
     for_each_chunk(lattice_, strip, [&](int64_t begin, int64_t end) {
-      const int64_t rows = end - begin;
-      along.resize(rows * columns);
-      for (int64_t row = begin; row < end; ++row)
-        equal_along(lattice_, spins, row, along.data() + (row - begin) * columns);
-      draw(begin, kRowAxis, rows, along.data());
-      for (int axis = 0; axis < kRowAxis; ++axis) {
-        if (lattice_.length[axis] == 1) continue;
-        before[axis].assign(rows * columns, 0);
-        RowPlace place(lattice_, begin);
-        for (; place.row < end; place.advance(lattice_))
-          if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin)
-            equal_sites(lattice_, spins, g, place.row, before[axis].data() + (place.row - begin) * columns);
-        draw(begin - row_stride(lattice_, axis), axis, rows, before[axis].data());
-      }
-      RowPlace place(lattice_, begin);
-      for (; place.row < end; place.advance(lattice_)) {
-        const int64_t offset = (place.row - begin) * columns;
+      bonds.draw(active, strip, begin, end);
+      for (RowPlace place(lattice_, begin); place.row < end; place.advance(lattice_)) {
         const Index first = next;
-        next = forest.begin_row(lattice_, place.row, along.data() + offset, first);
-        bool adopted = false;
-        for (int axis = kRowAxis - 1; axis >= 0; --axis) {
-          if (const int64_t g = row_before(lattice_, place, axis); g >= strip.begin) {
-            adopted ? forest.join_rows(g, place.row, before[axis].data() + offset)
-                    : forest.adopt_row(g, place.row, before[axis].data() + offset);
-            adopted = true;
-          }
-          if (const int64_t g = row_around(lattice_, place, axis); g >= strip.begin) {
-            equal_sites(lattice_, spins, g, place.row, around.data());
-            draw(place.row, axis, 1, around.data());
-            if (wrapping_)
-              leave_for_winding(piece, forest, g, place.row, axis, around.data());
-            else if (g < place.row)
-              forest.join_rows(g, place.row, around.data());
-            adopted = true;
-          }
-        }
-        const int last = int((lattice_.length[kRowAxis] - 1) % kWord);
-        if (along[offset + columns - 1] >> last & 1) {
-          if (wrapping_)
-            seam_bonds_.add(piece, forest.last_run(place.row), forest.first_run(place.row), kRowAxis);
-          else
-            forest.close_row(place.row);
-        }
+        next = forest.begin_row(lattice_, place.row, bonds.along(place.row), first);
+        join_rows_of_strip(piece, place, active, bonds, forest);
+        if (closes(bonds.along(place.row))) close_row(piece, forest, place.row);
         forest.shorten(first, next);
       }
       if (record_)
-        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, spins, row);
+        for (int64_t row = begin; row < end; ++row) tally.add_row(lattice_, active.spins(), row);
     });
     end_[piece] = next;
     if (record_) tally.add_to(record_of(strip.replica));
+  }
+
+  // Unites a row with the rows of its strip before it that bonds join it to, and with those around the
+  // lattice. The first of them gives it parents.
+  [[gnu::always_inline]] void join_rows_of_strip(int64_t piece, const RowPlace& place, ActiveBonds& active,
+                                                 const ChunkBonds& bonds, RunForest<Index>& forest) {
+    const int64_t first_row = strips_[piece].begin;
+    bool adopted = false;
+    for (int axis = kRowAxis - 1; axis >= 0; --axis) {
+      if (const int64_t g = row_before(lattice_, place, axis); g >= first_row) {
+        const Bits64* const before = bonds.before(place.row, axis);
+        adopted ? forest.join_rows(g, place.row, before) : forest.adopt_row(g, place.row, before);
+        adopted = true;
+      }
+      if (const int64_t g = row_around(lattice_, place, axis); g >= first_row) {
+        const Bits64* const around = active.between(g, place.row, place.row, axis);
+        if (wrapping_)
+          leave_for_winding(piece, forest, g, place.row, axis, around);
+        else if (g < place.row)
+          forest.join_rows(g, place.row, around);
+        adopted = true;
+      }
+    }
+  }
+
+  // Whether the bond from the last site of a row to the first one is active, given the bonds along the row.
+  bool closes(const Bits64* along) const {
+    return along[lattice_.columns() - 1] >> ((lattice_.length[kRowAxis] - 1) % kWord) & 1;
+  }
+  void close_row(int64_t piece, RunForest<Index>& forest, int64_t row) {
+    wrapping_ ? seam_bonds_.add(piece, forest.last_run(row), forest.first_run(row), kRowAxis)
+              : forest.close_row(row);
   }
 
   // Keeps the bonds from a row, the last along an axis, to row g, the first.
@@ -191,25 +182,19 @@ class SwendsenWang {
   // Unites the rows of a strip with those of strips before.
   void sew_strip(int64_t piece) {
     const Strip strip = strips_[piece];
-    const Bits64* const spins = replicas_.spins(words_, strip.replica);
-    const Draws draws = replicas_.draws(strip.replica, step_);
-    const int64_t columns = lattice_.columns();
     RunForest<Index> forest(lattice_, memory_, strip.replica);
     SpinTally tally(lattice_);
-    std::vector<Bits64> bonds(columns);
+    ActiveBonds active = active_bonds(strip, tally);
     // Bonds of row `owner` along an axis, which join rows g and h.
     const auto sew = [&](int64_t g, int64_t h, int64_t owner, int axis) {
       if (g < 0 || g >= strip.begin) return;
       const bool goes_around = owner == h;
       poll(lattice_.length[kRowAxis]);
-      equal_sites(lattice_, spins, g, h, bonds.data());
-      tally.satisfied += count_bits(bonds.data(), columns);
-      activate(draws, owner * columns, axis, probabilities_[strip.replica], columns, bonds.data());
-      tally.active += count_bits(bonds.data(), columns);
+      const Bits64* const bonds = active.between(g, h, owner, axis);
       if (wrapping_ && goes_around)
-        leave_for_winding(piece, forest, g, h, axis, bonds.data());
+        leave_for_winding(piece, forest, g, h, axis, bonds);
       else
-        forest.unite_rows(g, h, bonds.data());
+        forest.unite_rows(g, h, bonds);
     };
     for (RowPlace place(lattice_, strip.begin); place.row < strip.end; place.advance(lattice_)) {
       poll(1);

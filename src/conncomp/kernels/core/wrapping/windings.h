@@ -12,8 +12,8 @@
 //
 // So what is at a cut decides, a graph of few vertices: seam components, which SeamTable names by slots,
 // WindingForest puts under roots, each with its winding from there (displacement from the root, after
-// Machta et al. 1996), and WindingLattices collects closed paths for each root. All take any number of
-// threads at once.
+// Machta et al. 1996), and WindingLattices collects closed paths for each root; SeamWindings has all three.
+// All take any number of threads at once.
 #pragma once
 
 #include "core/atomics.h"
@@ -205,28 +205,28 @@ struct WindingLattice {
 // The lattices of roots, for those that have closed paths.
 struct WindingLattices {
   static constexpr int32_t kNone = -1, kBeingMade = -2;
-  int32_t* of_root;
+  int32_t* number_at_root;
   WindingLattice* lattice;
   int32_t* count;
 
   template <class Access>
   CONNCOMP_ANYWHERE void add(int32_t root, const Winding& winding) const {
-    WindingLattice& of_tree = lattice[claim<Access>(root)];
+    WindingLattice& shared = lattice[claim<Access>(root)];
     for (;;) {
-      const int32_t version = Access::load_published(&of_tree.version);
+      const int32_t version = Access::load_published(&shared.version);
       if (version % 2 != 0) continue;
       WindingBasis basis = {};
       for (int r = 0; r < kMostClosedAxes; ++r)
         for (int k = r; k < kMostClosedAxes; ++k)
-          basis.row[r][k] = Access::load_published(&of_tree.basis.row[r][k]);
+          basis.row[r][k] = Access::load_published(&shared.basis.row[r][k]);
       // What was read is one basis if nobody has begun to change it meanwhile.
-      if (Access::load_published(&of_tree.version) != version) continue;
+      if (Access::load_published(&shared.version) != version) continue;
       if (basis.has(winding.along)) return;
-      if (Access::publish(&of_tree.version, version, version + 1) != version) continue;
+      if (Access::publish(&shared.version, version, version + 1) != version) continue;
       basis.add(winding.along);
       for (int r = 0; r < kMostClosedAxes; ++r)
-        for (int k = r; k < kMostClosedAxes; ++k) Access::store(&of_tree.basis.row[r][k], basis.row[r][k]);
-      Access::publish(&of_tree.version, version + 1, version + 2);
+        for (int k = r; k < kMostClosedAxes; ++k) Access::store(&shared.basis.row[r][k], basis.row[r][k]);
+      Access::publish(&shared.version, version + 1, version + 2);
       return;
     }
   }
@@ -235,15 +235,105 @@ struct WindingLattices {
   // The number of a root's lattice, which the first to ask for it makes, without vectors.
   template <class Access>
   CONNCOMP_ANYWHERE int32_t claim(int32_t root) const {
-    int32_t number = Access::load_published(of_root + root);
-    if (number == kNone && Access::compare_exchange(of_root + root, kNone, kBeingMade) == kNone) {
+    int32_t number = Access::load_published(number_at_root + root);
+    if (number == kNone && Access::compare_exchange(number_at_root + root, kNone, kBeingMade) == kNone) {
       number = Access::fetch_add(count, int32_t(1));
       lattice[number] = {};
-      Access::publish(of_root + root, kBeingMade, number);
+      Access::publish(number_at_root + root, kBeingMade, number);
       return number;
     }
-    while (number < 0) number = Access::load_published(of_root + root);
+    while (number < 0) number = Access::load_published(number_at_root + root);
     return number;
+  }
+};
+
+// A seam link that there is: the slots of its ends, and its winding; with kNone as its first end none.
+struct SeamLink {
+  static constexpr int32_t kNone = -1;
+  int32_t from, to;
+  int8_t along[kMostClosedAxes];
+
+  CONNCOMP_ANYWHERE bool exists() const { return from != kNone; }
+  CONNCOMP_ANYWHERE Winding winding() const {
+    Winding winding;
+    for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = along[k];
+    return winding;
+  }
+};
+
+// What is known of the seams: nodes are slots of open components, named by their item and label. Links are
+// united first, all of them; then each one tells whether it closes a path.
+struct SeamWindings {
+  static constexpr int kItemShift = 40;
+  static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
+  SeamTable table;
+  WindingForest forest;
+  WindingLattices lattices;
+  int64_t* smallest;  // the smallest key of each root's tree, then of each node's; null if nobody asks
+  SeamLink* kept;     // each link by its number, for kernels that close paths; null where the caller has them
+
+  // Of a slot: nothing is known yet.
+  CONNCOMP_ANYWHERE void clear(int64_t slot) const {
+    table.key[slot] = SeamTable::kNoKey;
+    forest.link[slot] = WindingForest::kNoLink;
+    lattices.number_at_root[slot] = WindingLattices::kNone;
+    if (smallest != nullptr) smallest[slot] = kNoSmallest;
+  }
+
+  CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
+  CONNCOMP_ANYWHERE int64_t item_of(int64_t slot) const { return table.key[slot] >> kItemShift; }
+
+  // Unites the open components at the ends of a link, which are given by their keys.
+  template <class Access>
+  CONNCOMP_ANYWHERE SeamLink unite(int64_t from, int64_t to, const Winding& winding, int64_t number) const {
+    SeamLink link;
+    link.from = table.slot_of<Access>(from);
+    link.to = from == to ? link.from : table.slot_of<Access>(to);
+    for (int k = 0; k < kMostClosedAxes; ++k) link.along[k] = int8_t(winding.along[k]);
+    if (link.from != link.to) forest.unite<Access>(link.from, link.to, winding, int32_t(number));
+    return link;
+  }
+
+  // A closed path, and the root of its component; none if it does not wind.
+  struct Path {
+    int32_t root = -1;
+    Winding winding{};
+
+    CONNCOMP_ANYWHERE bool exists() const { return root >= 0; }
+    CONNCOMP_ANYWHERE bool operator==(const Path& other) const {
+      return root == other.root && winding == other.winding;
+    }
+  };
+
+  // The closed path that a link makes, once all are united.
+  template <class Access>
+  CONNCOMP_ANYWHERE Path path_over(const SeamLink& link) const {
+    const auto a = forest.find<Access>(link.from);
+    const auto b = link.from == link.to ? a : forest.find<Access>(link.to);
+    const Winding path = WindingForest::closed_path(a, b, link.winding());
+    return a.root == b.root && !path.is_zero() ? Path{a.root, path} : Path{};
+  }
+
+  // The lattice of a slot that is the root of a component that wraps; else null.
+  CONNCOMP_ANYWHERE const WindingBasis* basis_at(int64_t slot) const {
+    const int32_t number = lattices.number_at_root[slot];
+    return number < 0 ? nullptr : &lattices.lattice[number].basis;
+  }
+
+  // For each slot, once all are united: tells the root; then asks it.
+  template <class Access>
+  CONNCOMP_ANYWHERE void tell_smallest(int64_t slot) const {
+    if (table.key[slot] == SeamTable::kNoKey) return;
+    Access::fetch_min(smallest + forest.find<Access>(int32_t(slot)).root, table.key[slot]);
+  }
+  template <class Access>
+  CONNCOMP_ANYWHERE void ask_smallest(int64_t slot) const {
+    if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
+    smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
+  }
+  // Whether the key of a slot, which has asked, is not the smallest one of its component.
+  CONNCOMP_ANYWHERE bool is_left_out(int64_t slot) const {
+    return table.key[slot] != SeamTable::kNoKey && table.key[slot] != smallest[slot];
   }
 };
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cpu/io/tokens.h"
+#include "cpu/files/tokens.h"
 
 namespace conncomp {
 

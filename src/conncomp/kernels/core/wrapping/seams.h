@@ -11,7 +11,7 @@
 //      . . . . . b
 #pragma once
 
-#include "core/windings.h"
+#include "core/wrapping/windings.h"
 
 namespace conncomp {
 
@@ -70,83 +70,6 @@ CONNCOMP_ANYWHERE inline SeamEnd end_of(const Seams& seams, const SeamBox& box, 
   return end;
 }
 
-// A seam link that there is: the slots of its ends, and its winding; with kNone as its first end none.
-struct SeamLink {
-  static constexpr int32_t kNone = -1;
-  int32_t from, to;
-  int8_t along[kMostClosedAxes];
-
-  CONNCOMP_ANYWHERE Winding winding() const {
-    Winding winding;
-    for (int k = 0; k < kMostClosedAxes; ++k) winding.along[k] = along[k];
-    return winding;
-  }
-};
-
-// What is known of the seams: nodes are slots of open components, named by their item and label.
-struct SeamWindings {
-  static constexpr int kItemShift = 40;
-  SeamTable table;
-  WindingForest forest;
-  WindingLattices lattices;
-  int64_t* smallest;  // the smallest key of each root's tree, then of each node's; null if nobody asks
-  SeamLink* kept;     // each link by its number, for kernels that close paths; null where the caller has them
-
-  // Of a slot: nothing is known yet.
-  CONNCOMP_ANYWHERE void clear(int64_t slot) const {
-    table.key[slot] = SeamTable::kNoKey;
-    forest.link[slot] = WindingForest::kNoLink;
-    lattices.of_root[slot] = WindingLattices::kNone;
-    if (smallest != nullptr) smallest[slot] = kNoSmallest;
-  }
-  static constexpr int64_t kNoSmallest = int64_t(~uint64_t(0) >> 1);
-
-  CONNCOMP_ANYWHERE static int64_t key_of(int64_t item, int64_t label) { return item << kItemShift | label; }
-
-  // Unites the open components at the ends of a link, given by their slots.
-  template <class Access>
-  CONNCOMP_ANYWHERE void unite(int32_t from, int32_t to, const Winding& winding, int64_t link) const {
-    if (from != to) forest.unite<Access>(from, to, winding, int32_t(link));
-  }
-
-  // A closed path, and the root of its component; none if it does not wind.
-  struct Path {
-    int32_t root;
-    Winding winding;
-
-    CONNCOMP_ANYWHERE bool exists() const { return root >= 0; }
-    CONNCOMP_ANYWHERE bool operator==(const Path& other) const {
-      return root == other.root && winding == other.winding;
-    }
-  };
-  static constexpr int32_t kNoRoot = -1;
-
-  // The closed path that a link makes, once all are united.
-  template <class Access>
-  CONNCOMP_ANYWHERE Path path_over(int32_t from, int32_t to, const Winding& winding) const {
-    const auto a = forest.find<Access>(from);
-    const auto b = from == to ? a : forest.find<Access>(to);
-    const Winding path = WindingForest::closed_path(a, b, winding);
-    return a.root == b.root && !path.is_zero() ? Path{a.root, path} : Path{kNoRoot, {}};
-  }
-
-  // For each slot, once all are united: tells the root; then asks it.
-  template <class Access>
-  CONNCOMP_ANYWHERE void tell_smallest(int64_t slot) const {
-    if (table.key[slot] == SeamTable::kNoKey) return;
-    Access::fetch_min(smallest + forest.find<Access>(int32_t(slot)).root, table.key[slot]);
-  }
-  template <class Access>
-  CONNCOMP_ANYWHERE void ask_smallest(int64_t slot) const {
-    if (table.key[slot] == SeamTable::kNoKey || forest.link[slot] == WindingForest::kNoLink) return;
-    smallest[slot] = smallest[forest.find<Access>(int32_t(slot)).root];
-  }
-  // Whether the key of a slot, which has asked, is not the smallest one of its component.
-  CONNCOMP_ANYWHERE bool is_left_out(int64_t slot) const {
-    return table.key[slot] != SeamTable::kNoKey && table.key[slot] != smallest[slot];
-  }
-};
-
 // An array that was labelled with all axes open, from 1 on in each item, and the seam links it may have.
 template <class Rule, class Label>
 struct SeamArray {
@@ -161,18 +84,19 @@ struct SeamArray {
   // Calls body(from, to) with the keys of the ends of a link, if there is one from this element; unless
   // both are foreground and wanted(from, to), values are not read.
   template <class Wanted, class Body>
-  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& of_box, const SeamEnd& end, Wanted&& wanted,
+  CONNCOMP_ANYWHERE void with_link(int64_t item, const SeamBox& seam_box, const SeamEnd& end, Wanted&& wanted,
                                    Body&& body) const {
     const Label* const label = labels + item * seams.item_size + end.index;
-    const Label from = label[0], to = label[of_box.distance];
+    const Label from = label[0], to = label[seam_box.distance];
     if ((from <= 0) | (to <= 0)) return;
     const int64_t from_key = SeamWindings::key_of(item, int64_t(from)),
                   to_key = SeamWindings::key_of(item, int64_t(to));
     if (!wanted(from_key, to_key)) return;
-    const auto* const of_values = values + item * seams.item_stride;
-    const auto site = rule.site(of_values, end.value);
-    const auto other = rule.site(of_values, end.value + of_box.value_distance);
-    if (rule.linked(of_values, site, other, int(of_box.axis), of_box.forward != 0)) body(from_key, to_key);
+    const auto* const item_values = values + item * seams.item_stride;
+    const auto site = rule.site(item_values, end.value);
+    const auto other = rule.site(item_values, end.value + seam_box.value_distance);
+    if (rule.linked(item_values, site, other, int(seam_box.axis), seam_box.forward != 0))
+      body(from_key, to_key);
   }
 };
 

@@ -1,0 +1,85 @@
+// The active bonds of rows of a replica: drawn where they are asked for, and counted.
+#pragma once
+
+#include <vector>
+
+#include "cpu/models/draws.h"
+#include "cpu/models/potts/record.h"
+#include "cpu/models/rows.h"
+
+namespace conncomp {
+
+// Draws the bonds of a replica between equal spins that become active, in one thread.
+class ActiveBonds {
+ public:
+  // Bonds are added to `tally`, unless it is null.
+  ActiveBonds(const Replicas& replicas, int64_t replica, const Bits64* words, Bits32 step, Bits64 probability,
+              SpinTally* tally)
+      : lattice_(replicas.lattice),
+        spins_(replicas.spins(words, replica)),
+        draws_(replicas.draws(replica, step)),
+        probability_(probability),
+        tally_(tally),
+        between_(lattice_.columns()) {}
+
+  const Lattice& lattice() const { return lattice_; }
+  const Bits64* spins() const { return spins_; }
+
+  // Of the bonds that rows from `row` on have along an axis, leaves those that become active, given those
+  // that are satisfied.
+  void activate(int64_t row, int axis, int64_t rows, Bits64* bonds) const {
+    const int64_t columns = lattice_.columns();
+    if (tally_) tally_->satisfied += count_bits(bonds, rows * columns);
+    conncomp::activate(draws_, row * columns, axis, probability_, rows * columns, bonds);
+    if (tally_) tally_->active += count_bits(bonds, rows * columns);
+  }
+  // Those between rows g and h, one of which, the `owner`, they belong to; until this is called again.
+  const Bits64* between(int64_t g, int64_t h, int64_t owner, int axis) {
+    equal_sites(lattice_, spins_, g, h, between_.data());
+    activate(owner, axis, 1, between_.data());
+    return between_.data();
+  }
+
+ private:
+  const Lattice lattice_;
+  const Bits64* const spins_;
+  const Draws draws_;
+  const Bits64 probability_;
+  SpinTally* const tally_;
+  std::vector<Bits64> between_;
+};
+
+// The active bonds of a few rows, as far as both ends are in one strip, and none leads around.
+class ChunkBonds {
+ public:
+  void draw(const ActiveBonds& active, const Strip& strip, int64_t begin, int64_t end) {
+    const Lattice& lattice = active.lattice();
+    const int64_t rows = end - begin, columns = lattice.columns();
+    begin_ = begin, columns_ = columns;
+    along_.resize(rows * columns);
+    for (int64_t row = begin; row < end; ++row)
+      equal_along(lattice, active.spins(), row, along_.data() + (row - begin) * columns);
+    active.activate(begin, kRowAxis, rows, along_.data());
+    for (int axis = 0; axis < kRowAxis; ++axis) {
+      if (lattice.length[axis] == 1) continue;
+      before_[axis].assign(rows * columns, 0);
+      for (RowPlace place(lattice, begin); place.row < end; place.advance(lattice))
+        if (const int64_t g = row_before(lattice, place, axis); g >= strip.begin)
+          equal_sites(lattice, active.spins(), g, place.row,
+                      before_[axis].data() + (place.row - begin) * columns);
+      active.activate(begin - row_stride(lattice, axis), axis, rows, before_[axis].data());
+    }
+  }
+
+  // Along a row; to a row, from the one before along another axis.
+  const Bits64* along(int64_t row) const { return along_.data() + (row - begin_) * columns_; }
+  const Bits64* before(int64_t row, int axis) const {
+    return before_[axis].data() + (row - begin_) * columns_;
+  }
+
+ private:
+  int64_t begin_ = 0, columns_ = 0;
+  std::vector<Bits64> along_, before_[kRowAxis];
+};
+
+}  // namespace conncomp

@@ -1,0 +1,147 @@
+// Graphs of NetworkX: dictionaries that have for each node, which is any hashable object, the dictionary of
+// its neighbours.
+//
+// What: nodes are numbered in their order. Arcs become compressed sparse rows (read_targets), or components
+// are told from few of them (grow_forest_of_dictionaries).
+// How: the time goes into waiting for memory, as each dictionary lies somewhere else. So keys are read in
+// blocks, from dictionaries that were prefetched, and are numbered together (node_numbers.h).
+// Python's lock is held, but for a pause after a block, which the caller takes. In it, and where Python
+// compares nodes, others may change the graph: what is used afterwards is kept alive (by tuples of nodes and
+// rows, which nobody can change), every number is checked, and a graph that does not fit together is an
+// error. Cost: that of numbering, for each key that is read.
+#pragma once
+
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "core/union_find.h"
+#include "cpu/core/function_ref.h"
+#include "cpu/core/most_frequent.h"
+#include "cpu/networkx/node_numbers.h"
+
+namespace conncomp {
+
+// Prefetches the first keys of a dictionary. The stable ABI does not tell where the pointer to them lies,
+// which has been there since 3.6; should it move, other memory is prefetched, which does no harm.
+inline void prefetch_keys(PyObject* row) {
+#ifdef Py_LIMITED_API
+  constexpr size_t kPlace = 32;
+#else
+  constexpr size_t kPlace = offsetof(PyDictObject, ma_keys);
+#endif
+  if (!PyDict_CheckExact(row)) return;
+  const char* keys;
+  std::memcpy(&keys, reinterpret_cast<const char*>(row) + kPlace, sizeof keys);
+  __builtin_prefetch(keys), __builtin_prefetch(keys + 64);
+}
+
+constexpr int64_t kAllNeighbours = std::numeric_limits<int64_t>::max();
+constexpr auto every_vertex = [](int64_t i) { return i; };
+
+class AdjacencyReader {
+ public:
+  // `pause()` is called after each block.
+  AdjacencyReader(const nanobind::tuple& nodes, FunctionRef<void()> pause) : numbers_(nodes), pause_(pause) {}
+
+  // Calls body(v, number of the neighbour, number of its edges) for the first neighbours of some vertices, so
+  // many at most, in order. `vertex(i)` is the i-th of `count` vertices. Edges are counted if they are
+  // `multiple`, which is to say in dictionaries of their own.
+  template <class Vertex, class Body>
+  void for_each_neighbour(const nanobind::tuple& rows, int64_t count, Vertex&& vertex, int64_t most,
+                          bool multiple, Body&& body) {
+    constexpr size_t kBlock = 4096;
+    constexpr int64_t kFar = 24, kNear = 12;  // rows ahead, whose heads and keys are prefetched
+    struct End {
+      int64_t vertex, edges;
+    };
+    std::vector<PyObject*> keys;
+    std::vector<End> ends;
+    std::vector<int64_t> neighbours;
+    const auto finish_block = [&] {
+      numbers_.find(keys, neighbours);
+      for (size_t k = 0; k < keys.size(); ++k) body(ends[k].vertex, neighbours[k], ends[k].edges);
+      keys.clear(), ends.clear();
+      pause_();
+    };
+    const auto row_at = [&](int64_t i) { return item(rows, size_t(vertex(std::min(i, count - 1)))); };
+    for (int64_t i = 0; i < count; ++i) {
+      __builtin_prefetch(row_at(i + kFar));
+      prefetch_keys(row_at(i + kNear));
+      PyObject *const row = row_at(i), *key, *value;
+      if (!PyDict_CheckExact(row)) refuse_changed_graph();
+      Py_ssize_t place = 0;
+      for (int64_t taken = 0; taken < most && PyDict_Next(row, &place, &key, &value); ++taken) {
+        if (multiple && !PyDict_Check(value)) refuse_changed_graph();
+        keys.push_back(key);
+        ends.push_back({vertex(i), multiple ? int64_t(NB_DICT_GET_SIZE(value)) : 1});
+        if (keys.size() == kBlock) finish_block();
+      }
+    }
+    finish_block();
+  }
+
+ private:
+  NodeNumbers numbers_;
+  FunctionRef<void()> pause_;
+};
+
+// Fills the rows of the arcs: `starts`, of one entry more than nodes, and `targets`, of so many entries as
+// the dictionaries have, or as there are edges in them.
+template <class Vertex>
+void read_targets(const nanobind::tuple& nodes, const nanobind::tuple& rows, bool multiple, int64_t* starts,
+                  Vertex* targets, int64_t arcs, FunctionRef<void()> pause) {
+  AdjacencyReader reader(nodes, pause);
+  const int64_t count = int64_t(nodes.size());
+  int64_t next = 0, filled = 0;  // the next row to start, and the arcs of those before
+  reader.for_each_neighbour(rows, count, every_vertex, kAllNeighbours, multiple,
+                            [&](int64_t v, int64_t neighbour, int64_t edges) {
+                              for (; next <= v; ++next) starts[next] = filled;
+                              if (edges > arcs - filled) refuse_changed_graph();
+                              std::fill_n(targets + filled, edges, Vertex(neighbour));
+                              filled += edges;
+                            });
+  for (; next <= count; ++next) starts[next] = filled;
+  if (filled != arcs) refuse_changed_graph();
+}
+
+// Fills parent[v] with a smaller vertex of v's component, or with v if there is none. `opposite` has the rows
+// of the opposite arcs; it is that of the graph, if this is not directed. How: as every arc is listed from
+// both ends, a few neighbours of each vertex are enough to find the giant component, and of its vertices no
+// others need be read. Source: Sutton, Ben-Nun and Barak 2018, as in cpu/graph/afforest.h.
+template <class Index>
+void grow_forest_of_dictionaries(const nanobind::tuple& nodes, const nanobind::tuple& rows,
+                                 const nanobind::tuple& opposite, Index* parent, FunctionRef<void()> pause) {
+  constexpr int64_t kFew = 4, kSamples = 512;
+  AdjacencyReader reader(nodes, pause);
+  const int64_t count = int64_t(nodes.size());
+  for (int64_t v = 0; v < count; ++v) parent[v] = Index(v);
+  const auto unite_ends = [=](int64_t v, int64_t neighbour, int64_t) {
+    unite<Exclusive>(parent, Index(v), Index(neighbour));
+  };
+  reader.for_each_neighbour(rows, count, every_vertex, kFew, false, unite_ends);
+  if (count == 0) return;
+  std::vector<Index> sample;
+  for (int64_t i = 0; i < kSamples; ++i)
+    sample.push_back(find<Exclusive>(parent, Index(count / kSamples * i + count % kSamples * i / kSamples)));
+  const Index giant = most_frequent(sample).value;
+  const auto visit_outside = [&](const nanobind::tuple& side, auto&& is_wanted) {
+    const Index root = find<Exclusive>(parent, giant);
+    std::vector<Index> vertices;
+    for (int64_t v = 0; v < count; ++v)
+      if (find<Exclusive>(parent, Index(v)) != root && is_wanted(v)) vertices.push_back(Index(v));
+    reader.for_each_neighbour(
+        side, int64_t(vertices.size()), [&](int64_t i) { return vertices[size_t(i)]; }, kAllNeighbours, false,
+        unite_ends);
+  };
+  visit_outside(rows, [&](int64_t v) { return NB_DICT_GET_SIZE(item(rows, size_t(v))) > kFew; });
+  if (!opposite.is(rows)) visit_outside(opposite, [](int64_t) { return true; });
+}
+
+}  // namespace conncomp
