@@ -45,7 +45,8 @@ constexpr int kLongForestRow = 32;  // from here on a row is the work of a warp
 constexpr int kHubOfForest = 4096;  // up to here
 // Of a multiprocessor, on every kind of GPU.
 constexpr int kSettlingBlocks = resident_blocks(kForestThreads) < 6 ? resident_blocks(kForestThreads) : 6;
-// As many that choose edges as there are threads for, where that leaves them the registers that they need.
+// As many that choose first edges as leave a thread the registers that it needs: with vertices of 64 bits
+// more.
 template <class Vertex>
 constexpr int kChoosingBlocks = resident_blocks(kForestThreads) * (sizeof(Vertex) == 4 ? 4 : 3) / 4;
 constexpr int64_t kLightEdges = 16;  // that are gone through first, for each tree; many are within one
@@ -126,7 +127,7 @@ struct ForestEdge {
   Index a, b;
 };
 
-// What blocks share: how many edges are in each of two lists, each number with a cache line to itself,
+// What the blocks share: how many edges are in each of two lists, each number with a cache line to itself,
 // and where they meet.
 struct ForestCounters {
   EclCounter<int64_t> edges[2];

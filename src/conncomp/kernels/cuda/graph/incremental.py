@@ -95,14 +95,17 @@ class GrowingForest:
         pairs = PAIRS.of(gpu, first=src, second=dst, count=edges)
         batch = pairs, vertices, call, self.parent, self.refusal, united
         launch(unite, _grid(gpu, edges), *batch, self.components)
-        self.shorten(gpu, call, src, dst, united)
+        self._shorten(gpu, batch, src)
         return united
 
     def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
         """Shorten long paths of the edges whose bit in `united` is set; see `unite`."""
-        _, _, probe, shorten, *_ = self._load(gpu, src)
         edges = PAIRS.of(gpu, first=src, second=dst, count=len(src))
-        batch = edges, len(self.parent), call, self.parent, self.refusal, united
+        self._shorten(gpu, (edges, len(self.parent), call, self.parent, self.refusal, united), src)
+
+    def _shorten(self, gpu: Gpu, batch: tuple[Any, ...], src: Any) -> None:
+        """Do so for what the kernels are given, and `src`."""
+        _, _, probe, shorten, *_ = self._load(gpu, src)
         for kernel in (probe, shorten):
             launch(kernel, _grid(gpu, len(src)), *batch, self.deep)
 
