@@ -233,7 +233,11 @@ def test_a_call_that_cannot_be_captured(run, gpu, monkeypatch):
 
 def sweeps_without_end(monkeypatch, gpu, spoilt):
     """Let the call of that number, from 0, go on until it is given up."""
-    fill, calls, nothing = gpu.fill, count(), launcher.Kernel("sweep", lambda *_, **__: sleep(1e-3))
+    fill, calls, nothing = (
+        gpu.fill,
+        count(),
+        launcher.Kernel("sweep", None, lambda *_, **__: sleep(1e-3)),
+    )
 
     def sweep(out, numbering, find):
         if next(calls) in spoilt:

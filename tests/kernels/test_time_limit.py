@@ -6,7 +6,7 @@ import pytest
 
 from conncomp.kernels.cuda.launcher import Gpu, Kernel, launch, time_limit
 
-NOTHING = Kernel("nothing", lambda *_, **__: None)
+NOTHING = Kernel("nothing", None, lambda *_, **__: None)
 
 
 class SlowCompiler(Gpu):
@@ -17,7 +17,7 @@ class SlowCompiler(Gpu):
 
     def _compile(self, file, names):
         sleep(0.2)
-        return [NOTHING.function]
+        return [NOTHING.call]
 
 
 def test_launches_fail_when_it_is_over():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from itertools import chain, repeat
 from math import inf
@@ -45,22 +45,17 @@ class Kernel(NamedTuple):
     name : str
         Of the template, without its arguments.
     function : callable
-        ``function(grid, block, arguments, shared_mem=0)``, as CuPy's are called.
+        CuPy's, or what the tests have in its place.
+    call : callable
+        ``call(grid, block, arguments, shared_mem=0)`` launches it.
     together : bool
         Whether it is launched only if all its blocks can run at the same time.
     """
 
     name: str
     function: Any
+    call: Callable[..., None]
     together: bool = False
-
-    def __call__(self, grid: tuple[int, int], arguments: tuple[Any, ...], shared: int) -> None:
-        """Launch the kernel."""
-        if self.together:
-            function, options = self.function.kernel, {"enable_cooperative_groups": True}
-        else:
-            function, options = self.function, {}
-        function(grid[:1], grid[1:], arguments, shared_mem=shared, **options)
 
 
 class Launch(NamedTuple):
@@ -112,12 +107,12 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     if _kept.launches is not None:
         _kept.launches.append(Launch(kernel, grid, arguments, shared))
     if _recorded is None:
-        kernel(grid, arguments, shared)
+        kernel.call(grid[:1], grid[1:], arguments, shared_mem=shared)
         return
     cupy = import_cupy()
     first, last = cupy.cuda.Event(), cupy.cuda.Event()
     first.record()
-    kernel(grid, arguments, shared)
+    kernel.call(grid[:1], grid[1:], arguments, shared_mem=shared)
     last.record()
     _recorded.append((kernel.name, first, last))
 
@@ -272,7 +267,7 @@ class Gpu:
             if _deadline is not None:
                 _deadline += perf_counter() - start
             self._kernels[key] = tuple(
-                Kernel(name.partition("<")[0], function)
+                Kernel(name.partition("<")[0], function, function)
                 for name, function in zip(names, functions, strict=True)
             )
         return self._kernels[key]
@@ -289,7 +284,8 @@ class Gpu:
 
         So that they may wait for each other, whatever other streams do.
         """
-        return kernel._replace(together=True)
+        call = partial(kernel.function.kernel, enable_cooperative_groups=True)
+        return kernel._replace(call=call, together=True)
 
     def repeat(
         self, launches: list[Launch], variable: tuple[Any, ...]

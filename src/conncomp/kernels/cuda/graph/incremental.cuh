@@ -57,14 +57,6 @@ __device__ inline void refuse(Refusal* refusal, int64_t call, int64_t argument, 
   refusal->value = value;
 }
 
-// Pairs of vertices, among them the ends of edges: their owner may change them meanwhile. Laid out as in
-// incremental.py.
-template <class Vertex>
-struct VertexPairs {
-  const Vertex *first, *second;
-  int64_t count;
-};
-
 // Checks two arguments of one length, the first of them being number `argument`.
 template <class Vertex>
 __global__ void __launch_bounds__(kGrowingThreads, resident_blocks(kGrowingThreads))
@@ -95,14 +87,15 @@ struct UnionSeen {
 // Unites the ends of edges, unless the call is refused. Bit i of the words `united` says whether edge i did.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
-    unite_batch(VertexPairs<Vertex> edges, int64_t vertices, int64_t call, Index* parent,
-                const Refusal* refusal, uint32_t* __restrict__ united, int64_t* components) {
+    unite_batch(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
+                const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
+                uint32_t* __restrict__ united, int64_t* components) {
   if (refusal->has(call)) return;
   int unions = 0;
-  for (int64_t row = grid_thread() - lane(); row < edges.count; row += grid_threads()) {
+  for (int64_t row = grid_thread() - lane(); row < edges; row += grid_threads()) {
     const int64_t i = row + lane();
-    Vertex u = i < edges.count ? Shared::load(edges.first + i) : Vertex(0),
-           v = i < edges.count ? Shared::load(edges.second + i) : Vertex(0);
+    Vertex u = i < edges ? Shared::load(src + i) : Vertex(0),
+           v = i < edges ? Shared::load(dst + i) : Vertex(0);
     if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) u = v = 0;
     const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
     UnionSeen trace;
@@ -133,14 +126,15 @@ __device__ inline Index shorten(Index* parent, Index v, Index above, Path&& path
 // edges, and *deep becomes the call if a path is long; if not, for the others, if the call is deep.
 template <bool probes, class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
-    shorten_united(VertexPairs<Vertex> edges, int64_t vertices, int64_t call, Index* parent,
-                   const Refusal* refusal, const uint32_t* __restrict__ united, int64_t* deep) {
+    shorten_united(int64_t edges, int64_t vertices, int64_t call, const Vertex* __restrict__ src,
+                   const Vertex* __restrict__ dst, Index* parent, const Refusal* refusal,
+                   const uint32_t* __restrict__ united, int64_t* deep) {
   if (refusal->has(call) || (!probes && Shared::load(deep) != call)) return;
-  for (int64_t i = grid_thread(); i < edges.count; i += grid_threads()) {
+  for (int64_t i = grid_thread(); i < edges; i += grid_threads()) {
     // Which words are a sample cannot be told from the order of the edges.
     const bool is_sample = mix(uint64_t(i / kWarp) ^ mix(uint64_t(call))) % kWordsOfSample == 0;
     if (is_sample != probes || !(united[i / kWarp] >> (i % kWarp) & 1)) continue;
-    const Vertex u = Shared::load(edges.first + i), v = Shared::load(edges.second + i);
+    const Vertex u = Shared::load(src + i), v = Shared::load(dst + i);
     if (!is_vertex(u, vertices) || !is_vertex(v, vertices)) continue;
     const Index above_u = Shared::load(parent + u), above_v = Shared::load(parent + v);
     Steps steps;
@@ -150,14 +144,14 @@ __global__ void __launch_bounds__(kGrowingThreads)
   }
 }
 
-// Lets connected[i] be whether the vertices of pair i are; false, and the call refused, where one is no
-// vertex.
+// Lets connected[i] be whether u[i] and v[i] are; false, and the call refused, where one is no vertex.
 template <class Vertex, class Index>
 __global__ void __launch_bounds__(kGrowingThreads)
-    compare_roots(VertexPairs<Vertex> pairs, int64_t vertices, int64_t call, int64_t argument, Index* parent,
+    compare_roots(int64_t pairs, int64_t vertices, int64_t call, int64_t argument,
+                  const Vertex* __restrict__ u, const Vertex* __restrict__ v, Index* parent,
                   bool* __restrict__ connected, Refusal* refusal) {
-  for (int64_t i = grid_thread(); i < pairs.count; i += grid_threads()) {
-    const Vertex a = Shared::load(pairs.first + i), b = Shared::load(pairs.second + i);
+  for (int64_t i = grid_thread(); i < pairs; i += grid_threads()) {
+    const Vertex a = Shared::load(u + i), b = Shared::load(v + i);
     const bool first = is_vertex(a, vertices), second = is_vertex(b, vertices);
     if (!first) refuse(refusal, call, argument, i, int64_t(a));
     if (!second) refuse(refusal, call, argument + 1, i, int64_t(b));

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
-from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/graph/incremental.cuh"
@@ -20,7 +19,6 @@ ROUNDS = 32
 WORDS = np.dtype(np.uint32)
 # Of the struct Refusal: its first fields, and how many calls follow.
 REFUSAL, REMAINDERS = ("call", "argument", "place", "value"), 64
-PAIRS = Struct("VertexPairs<int32_t>", first=POINTER, second=POINTER, count=COUNT)
 
 
 class GrowingForest:
@@ -92,20 +90,15 @@ class GrowingForest:
         launch(check, grid, edges, vertices, call, argument, src, dst, self.refusal)
         if vertices == 0:
             return united
-        pairs = PAIRS.of(gpu, first=src, second=dst, count=edges)
-        batch = pairs, vertices, call, self.parent, self.refusal, united
+        batch = edges, vertices, call, src, dst, self.parent, self.refusal, united
         launch(unite, _grid(gpu, edges), *batch, self.components)
-        self._shorten(gpu, batch, src)
+        self.shorten(gpu, call, src, dst, united)
         return united
 
     def shorten(self, gpu: Gpu, call: int, src: Any, dst: Any, united: Any) -> None:
         """Shorten long paths of the edges whose bit in `united` is set; see `unite`."""
-        edges = PAIRS.of(gpu, first=src, second=dst, count=len(src))
-        self._shorten(gpu, (edges, len(self.parent), call, self.parent, self.refusal, united), src)
-
-    def _shorten(self, gpu: Gpu, batch: tuple[Any, ...], src: Any) -> None:
-        """Do so for what the kernels are given, and `src`."""
         _, _, probe, shorten, *_ = self._load(gpu, src)
+        batch = len(src), len(self.parent), call, src, dst, self.parent, self.refusal, united
         for kernel in (probe, shorten):
             launch(kernel, _grid(gpu, len(src)), *batch, self.deep)
 
@@ -116,9 +109,9 @@ class GrowingForest:
         if len(u):
             *_, compare, _, _, _ = self._load(gpu, u)
             grid = _grid(gpu, len(u))
-            pairs = PAIRS.of(gpu, first=u, second=v, count=len(u))
-            asked = pairs, len(self.parent), call, argument
-            launch(compare, grid, *asked, self.parent, connected, self.refusal)
+            vertices = len(self.parent)
+            pairs = call, argument, u, v
+            launch(compare, grid, len(u), vertices, *pairs, self.parent, connected, self.refusal)
 
     def list_roots(self, gpu: Gpu, call: int, argument: int, wanted: Any, roots: Any) -> None:
         """Fill `roots`, of the dtype of the parents, with the roots of `wanted`; see `unite`."""
