@@ -1,4 +1,4 @@
-"""Launches that are kept and made again on a GPU, for CuPy and PyTorch, on streams and in graphs."""
+"""Launches that are kept and made again on a GPU: CuPy and PyTorch, streams, threads, graphs."""
 
 import threading
 
