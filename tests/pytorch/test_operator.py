@@ -139,6 +139,17 @@ def test_import_takes_no_gpu():
     assert done.stdout.split() == ["False", "False"]
 
 
+def test_pytorch_that_is_too_old():
+    script = "import torch; del torch.library.register_fake; import conncomp.torch"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+    )
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: conncomp.torch needs PyTorch 2.4 or newer, whose torch.library has "
+        "register_fake: pip install 'conncomp[torch]'"
+    )
+
+
 @pytest.mark.gpu
 class TestOnGpu:
     @pytest.fixture(autouse=True)

@@ -136,24 +136,6 @@ def test_bad_scores(mask, max_area, kind, message):
         tensors.fill_holes_in_mask_scores(mask, max_area)
 
 
-def postprocess(masks, threshold, max_hole_area, max_sprinkle_area):
-    """SAM 2's predictor, by the recipe of docs/torch.rst."""
-    _, areas = tensors.label_and_count(masks <= threshold)
-    holes = (areas > 0) & (areas <= max_hole_area)
-    _, areas = tensors.label_and_count(masks > threshold)
-    sprinkles = (areas > 0) & (areas <= max_sprinkle_area)
-    return masks.where(~holes, threshold + 10.0).where(~sprinkles, threshold - 10.0)
-
-
-@pytest.mark.parametrize(("holes", "sprinkles"), [(3, 5), (0, 4), (8, 0)])
-def test_predictor_of_sam_2(device, holes, sprinkles):
-    scores = blobs((2, 3, 17, 12), 8)
-    ours = postprocess(scores.to(device), 0.1, holes, sprinkles)
-    arguments = np.float32(0.1), holes, sprinkles
-    theirs = reference.each(reference.scores_of_predictor, scores.numpy(), *arguments)
-    np.testing.assert_allclose(ours.cpu(), theirs, rtol=1e-6)
-
-
 @pytest.fixture(scope="module")
 def monai():
     pytest.importorskip("skimage")
