@@ -56,7 +56,8 @@ def _memory_of_torch(device: torch.device) -> Iterator[None]:
 
     def allocate(num_bytes: int) -> Any:
         held = torch.empty(max(num_bytes, 1), dtype=torch.uint8, device=device)
-        return memory.MemoryPointer(memory.UnownedMemory(held.data_ptr(), num_bytes, held), 0)
+        part = memory.UnownedMemory(held.data_ptr(), num_bytes, held, device.index)
+        return memory.MemoryPointer(part, 0)
 
     with memory.using_allocator(allocate):
         yield
