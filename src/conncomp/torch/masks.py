@@ -99,7 +99,8 @@ def label_and_count(
     labels = label(masks, connectivity)
     rows = _rows_of(labels, reach_of(masks, connectivity))
     index = _index_in_table(labels, rows)
-    return labels, _areas_by_row(labels, index, rows)[index]
+    areas = _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows)
+    return labels, _looked_up(areas, index, labels)
 
 
 def largest_components(
@@ -146,11 +147,11 @@ def largest_components(
         return torch.zeros_like(labels, dtype=torch.bool)
     rows = _rows_of(labels, reach_of(masks, connectivity))
     index = _index_in_table(labels, rows)
-    areas = _areas_by_row(labels, index, rows).unflatten(0, (*labels.shape[:BATCH_AXES], rows))
+    areas = _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows)
     # No two rows of a mask have the same rank: of equal areas, the first is ahead.
     rank = areas.long() * rows + torch.arange(rows - 1, -1, -1, device=labels.device)
     last = rank.topk(min(most, rows), dim=-1).values[..., -1:]
-    return (rank >= last).flatten()[index] & (labels > 0)
+    return _looked_up(rank >= last, index, labels) & (labels > 0)
 
 
 def remove_small_components(
@@ -295,14 +296,21 @@ def _rows_of(labels: torch.Tensor, connectivity: int) -> int:
 
 def _index_in_table(labels: torch.Tensor, rows: int) -> torch.Tensor:
     """Return the row of each element's label in one table for all masks, each with `rows`."""
-    batch = labels.shape[:BATCH_AXES]
-    first = torch.arange(prod(batch), device=labels.device) * rows
-    return labels + first.reshape(*batch, *(1,) * (labels.dim() - BATCH_AXES))
+    masks = prod(labels.shape[:BATCH_AXES])
+    dtype = torch.int32 if masks * rows <= INT32_MAX else torch.int64
+    first = torch.arange(masks, dtype=dtype, device=labels.device) * rows
+    return (labels.flatten(0, 1).flatten(1) + first.unsqueeze(1)).flatten()
 
 
-def _areas_by_row(labels: torch.Tensor, index: torch.Tensor, rows: int) -> torch.Tensor:
-    """Count the elements of each row of the table, but for background."""
-    areas = torch.zeros(
-        prod(labels.shape[:BATCH_AXES]) * rows, dtype=torch.int32, device=labels.device
-    )
-    return areas.scatter_add(0, index.flatten(), (labels > 0).int().flatten())
+def _areas_by_row(index: torch.Tensor, masks: int, rows: int) -> torch.Tensor:
+    """Count the elements of each label of each mask, but for the background: (masks, rows)."""
+    areas = torch.zeros(masks * rows, dtype=torch.int32, device=index.device)
+    one = torch.ones((), dtype=torch.int32, device=index.device)
+    by_mask = areas.index_add(0, index, one.expand_as(index)).reshape(masks, rows)
+    by_mask[:, 0] = 0
+    return by_mask
+
+
+def _looked_up(table: torch.Tensor, index: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the row of each element's label."""
+    return table.flatten().index_select(0, index).reshape(labels.shape)
