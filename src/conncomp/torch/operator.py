@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-import conncomp
 from conncomp._arguments import INT32_MAX
+from conncomp.grid.labelling import label
 from conncomp.kernels.cuda.launcher import import_cupy
 
 BATCH_AXES = 2
@@ -34,10 +34,11 @@ def _label(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
     inside = masks if masks.dtype == torch.bool else masks != 0
     options: dict[str, Any] = {"connectivity": connectivity, "batch_axes": BATCH_AXES}
     if not (inside.is_cuda and torch.cuda.is_current_stream_capturing()):
-        return conncomp.label(inside, **options)
+        labels: torch.Tensor = label(inside, **options)
+        return labels
     labels = torch.empty(inside.shape, dtype=torch.int32, device=inside.device)
     with _memory_of_torch(inside.device):
-        conncomp.label(inside, out=labels, **options)
+        label(inside, out=labels, **options)
     return labels
 
 
