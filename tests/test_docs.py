@@ -158,5 +158,6 @@ def test_installs_are_those_of_ci():
         'pip install ".[cli,models,plots]"',
         'pip install "conncomp[test]"',
         'pip install ".[cuda13]"',
+        'pip install "conncomp[torch]"',
         "pip install ./reproductions",
     }

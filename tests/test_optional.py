@@ -19,7 +19,9 @@ SOURCES = sorted(Path(conncomp.__file__).parent.rglob("*.py"))
 ALWAYS = {"conncomp", "numpy", "scipy", *sys.stdlib_module_names}
 # The peers of `conncomp bench` are skipped where they are missing; the others are those whose
 # arrays the user gave, or come with one of ours.
-NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba", "torch"}
+NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba"}
+# Named in errors otherwise than on PyPI, and not installed with what the tests need.
+HEAVY = {"cupy", "torch"}
 
 IMAGE = "import conncomp, numpy as np; image = np.eye(4, dtype=np.uint8); "
 POTTS = "import conncomp.models as m; model = m.Potts((8, 8), beta=.4); "
@@ -68,6 +70,7 @@ TAKERS = {
         COMMAND.format("bench compare real.json real.json"),
     ],
     "skimage": [COMMAND.format(BENCH)],
+    "torch": ["import conncomp.torch"],
     "cupy": [
         IMAGE + "conncomp.label(image, device='cuda')",
         COMMAND.format(BENCH + " --device cuda"),
@@ -105,11 +108,16 @@ def requirements(extra):
 
 
 @pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not in the source tree")
-@pytest.mark.parametrize("module", sorted(set(PACKAGES) - {"cupy"}))
+@pytest.mark.parametrize("module", sorted(set(PACKAGES) - HEAVY))
 def test_the_extra_has_the_package(module):
     package, extra, _ = PACKAGES[module]
     assert package in requirements(extra)
     assert package in [name.lower() for name in packages_distributions()[module]]
+
+
+@pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="not in the source tree")
+def test_the_extra_has_pytorch():
+    assert requirements("torch") == {"torch"}
 
 
 @pytest.fixture(scope="module")

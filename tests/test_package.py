@@ -16,6 +16,7 @@ import conncomp
 from conncomp._core import BUILDS, choose_build, is_built, native
 
 OPTIONAL = [
+    "torch",
     "networkx",
     "skimage",
     "cupy",

@@ -21,6 +21,7 @@ PACKAGES = {
     "rich": ("rich", "cli", "a display of progress"),
     "skimage": ("scikit-image", "bench", "a check of labels"),
     "tifffile": ("tifffile", "io", "this file format"),
+    "torch": ("PyTorch", "torch", "conncomp.torch"),
 }
 
 

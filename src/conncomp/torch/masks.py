@@ -1,0 +1,316 @@
+"""Labels and areas of masks, and masks without what is small or with their holes filled."""
+
+from __future__ import annotations
+
+from math import prod
+
+import torch
+
+from conncomp._arguments import INT32_MAX, as_integer, check_range, shown
+from conncomp.torch.operator import BATCH_AXES, label_items
+
+
+def label(masks: torch.Tensor, connectivity: int | None = None) -> torch.Tensor:
+    """Label the connected components of each mask.
+
+    Parameters
+    ----------
+    masks : Tensor, shape (B, C, H, W) or (B, C, D, H, W)
+        Of any real dtype, with any strides, on the CPU or on a GPU. What is not 0 is foreground.
+        Each (b, c) is a mask of its own, of any size.
+    connectivity : int, optional
+        Along how many axes neighbours may differ: 1 (4 neighbours, or 6 in volumes) to the number
+        of axes of a mask (8, or 26; the default).
+
+    Returns
+    -------
+    Tensor of int32
+        Of the shape of `masks`, and where it lies: 0 for background, and in each mask 1, 2, ... in
+        the order in which a scan in C order meets the components. It has no gradient.
+
+    Raises
+    ------
+    TypeError
+        If `masks` is no tensor, or sparse, nested, or complex, or `connectivity` is not an integer.
+    ValueError
+        If `masks` has another number of dimensions, or lies on another kind of device, a mask has
+        2**31 elements or more, or `connectivity` does not fit.
+    ImportError
+        If `masks` lies on a GPU, and CuPy is not installed.
+
+    Notes
+    -----
+    Nothing waits for the GPU. How many components each mask has is
+    ``labels.flatten(2).amax(2)``, and stays there, too.
+
+    Examples
+    --------
+    >>> import conncomp.torch
+    >>> import torch
+    >>> masks = torch.tensor([[[[1, 0, 0],
+    ...                         [0, 1, 0],
+    ...                         [0, 0, 0]]]])
+    >>> conncomp.torch.label(masks)[0, 0]
+    tensor([[1, 0, 0],
+            [0, 1, 0],
+            [0, 0, 0]], dtype=torch.int32)
+    >>> conncomp.torch.label(masks, connectivity=1)[0, 0]
+    tensor([[1, 0, 0],
+            [0, 2, 0],
+            [0, 0, 0]], dtype=torch.int32)
+    """
+    labels: torch.Tensor = label_items(as_masks(masks), reach_of(masks, connectivity))
+    return labels
+
+
+def label_and_count(
+    masks: torch.Tensor, connectivity: int | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Label the connected components of each mask, and tell each element the area of its own.
+
+    The arguments and results of SAM 2's ``get_connected_components`` and of ``cc_2d``, by another
+    name.
+
+    Parameters
+    ----------
+    masks, connectivity
+        As for `label`.
+
+    Returns
+    -------
+    labels : Tensor of int32
+        As of `label`.
+    areas : Tensor of int32
+        How many elements the component of each element has; 0 for background.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As `label`.
+
+    Examples
+    --------
+    >>> import conncomp.torch
+    >>> import torch
+    >>> labels, areas = conncomp.torch.label_and_count(torch.tensor([[[[1, 1, 0, 1]]]]))
+    >>> areas[0, 0]
+    tensor([[2, 2, 0, 1]], dtype=torch.int32)
+    """
+    labels = label(masks, connectivity)
+    rows = _rows_of(labels, reach_of(masks, connectivity))
+    index = _index_in_table(labels, rows)
+    areas = _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows)
+    return labels, _looked_up(areas, index, labels)
+
+
+def largest_components(
+    masks: torch.Tensor, k: int = 1, connectivity: int | None = None
+) -> torch.Tensor:
+    """Keep the `k` largest components of each mask.
+
+    Parameters
+    ----------
+    masks : Tensor
+        As for `label`.
+    k : int, optional
+        How many to keep, 1 by default; of equally large ones those that a scan in C order meets
+        first. Where there are fewer, all are kept.
+    connectivity : int, optional
+        As for `label`.
+
+    Returns
+    -------
+    Tensor of bool
+        Of the shape of `masks`, and where it lies. It has no gradient; ``scores * kept`` has that
+        of scores.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As `label`, or if `k` is not an integer, or negative.
+
+    Examples
+    --------
+    >>> import conncomp.torch
+    >>> import torch
+    >>> masks = torch.tensor([[[[1, 1, 0, 1, 0, 1, 1, 1]]]])
+    >>> conncomp.torch.largest_components(masks).int()
+    tensor([[[[0, 0, 0, 0, 0, 1, 1, 1]]]], dtype=torch.int32)
+    >>> conncomp.torch.largest_components(masks, 2).int()
+    tensor([[[[1, 1, 0, 0, 0, 1, 1, 1]]]], dtype=torch.int32)
+    """
+    most = as_integer("k", k)
+    if most < 0:
+        raise ValueError(f"k={most} components; use 0 or more")
+    labels = label(masks, connectivity)
+    if most == 0:
+        return torch.zeros_like(labels, dtype=torch.bool)
+    rows = _rows_of(labels, reach_of(masks, connectivity))
+    index = _index_in_table(labels, rows)
+    areas = _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows)
+    # No two rows of a mask have the same rank: of equal areas, the first is ahead.
+    rank = areas.long() * rows + torch.arange(rows - 1, -1, -1, device=labels.device)
+    last = rank.topk(min(most, rows), dim=-1).values[..., -1:]
+    return _looked_up(rank >= last, index, labels) & (labels > 0)
+
+
+def remove_small_components(
+    masks: torch.Tensor, min_size: int, connectivity: int | None = None
+) -> torch.Tensor:
+    """Keep the components of at least `min_size` elements.
+
+    Parameters
+    ----------
+    masks : Tensor
+        As for `label`.
+    min_size : int
+        The area of the smallest component to keep.
+    connectivity : int, optional
+        As for `label`.
+
+    Returns
+    -------
+    Tensor of bool
+        As of `largest_components`.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As `label`, or if `min_size` is not an integer.
+
+    Examples
+    --------
+    >>> import conncomp.torch
+    >>> import torch
+    >>> masks = torch.tensor([[[[1, 1, 0, 1, 0, 1, 1, 1]]]])
+    >>> conncomp.torch.remove_small_components(masks, 2).int()
+    tensor([[[[1, 1, 0, 0, 0, 1, 1, 1]]]], dtype=torch.int32)
+    """
+    least = as_integer("min_size", min_size)
+    _, areas = label_and_count(masks, connectivity)
+    return areas >= max(1, min(least, INT32_MAX))  # background has the area 0
+
+
+def fill_holes(
+    masks: torch.Tensor, max_size: int | None = None, connectivity: int | None = None
+) -> torch.Tensor:
+    """Fill the holes of each mask.
+
+    A hole is a component of the background that does not reach the border of the mask.
+
+    Parameters
+    ----------
+    masks : Tensor
+        As for `label`.
+    max_size : int, optional
+        The area of the largest hole to fill; by default all are filled.
+    connectivity : int, optional
+        That of the objects, as for `label`. Holes have the complementary one, as for
+        `conncomp.fill_holes`: 1, unless that of the objects is 1, and otherwise all axes.
+
+    Returns
+    -------
+    Tensor of bool
+        As of `largest_components`.
+
+    Raises
+    ------
+    TypeError, ValueError, ImportError
+        As `label`, or if `max_size` is not an integer, or negative.
+
+    Examples
+    --------
+    >>> import conncomp.torch
+    >>> import torch
+    >>> masks = torch.tensor([[[[1, 1, 1, 0, 1],
+    ...                         [1, 0, 1, 0, 0],
+    ...                         [1, 1, 1, 0, 1]]]])
+    >>> conncomp.torch.fill_holes(masks)[0, 0].int()
+    tensor([[1, 1, 1, 0, 1],
+            [1, 1, 1, 0, 0],
+            [1, 1, 1, 0, 1]], dtype=torch.int32)
+    """
+    largest = None if max_size is None else as_integer("max_size", max_size)
+    if largest is not None and largest < 0:
+        raise ValueError(f"max_size={largest} elements; use 0 or more")
+    inside = as_masks(masks) != 0
+    axes = inside.dim() - BATCH_AXES
+    reach = axes if reach_of(masks, connectivity) == 1 else 1
+    # A frame connects all background that reaches the border. Its first element is the first of
+    # all, so that it has the label 1, and holes have the others.
+    framed = torch.nn.functional.pad(~inside, (1, 1) * axes, value=True)
+    if largest is None:
+        holes = label(framed, reach) > 1
+    else:
+        labels, areas = label_and_count(framed, reach)
+        holes = (labels > 1) & (areas <= min(largest, INT32_MAX))
+    return inside | holes[(..., *[slice(1, -1)] * axes)]
+
+
+def as_masks(masks: torch.Tensor, name: str = "masks") -> torch.Tensor:
+    """Return masks, detached, once they are checked."""
+    if not isinstance(masks, torch.Tensor):
+        raise TypeError(
+            f"{name} is a {type(masks).__name__}; it must be a tensor, which torch.as_tensor makes"
+        )
+    if masks.is_nested or masks.layout != torch.strided:
+        kind = "nested" if masks.is_nested else f"of layout {masks.layout}"
+        remedy = "to_padded_tensor(0)" if masks.is_nested else "to_dense()"
+        raise TypeError(f"{name} is {kind}; make it dense by {name}.{remedy}")
+    if masks.is_complex():
+        raise TypeError(f"{name} is of dtype {masks.dtype}; it must be real, as {name}.abs() is")
+    if masks.dim() not in (4, 5):
+        raise ValueError(
+            f"{name} has shape {tuple(masks.shape)}; it must be (B, C, H, W) or (B, C, D, H, W), "
+            f"such as {name}[None, None] of one mask"
+        )
+    if masks.device.type not in ("cpu", "cuda", "meta"):
+        raise ValueError(
+            f"{name} lies on {masks.device}; it must lie on the CPU or on a GPU with CUDA, as "
+            f"{name}.cpu() does"
+        )
+    return masks.detach()
+
+
+def reach_of(masks: torch.Tensor, connectivity: int | None) -> int:
+    """Return the connectivity, once it is checked."""
+    axes = masks.dim() - BATCH_AXES
+    if connectivity is None:
+        return int(axes)
+    if isinstance(connectivity, bool):
+        raise TypeError(f"connectivity={shown(connectivity)} must be an integer")
+    return check_range("connectivity", connectivity, 1, axes)
+
+
+def _rows_of(labels: torch.Tensor, connectivity: int) -> int:
+    """Return how many rows a table has that is large enough whatever the components of a mask are.
+
+    No two components have neighbouring elements. So where corners connect, a square of two by two
+    has elements of one component only, and otherwise a domino.
+    """
+    shape = labels.shape[BATCH_AXES:]
+    halves = [(length + 1) // 2 for length in shape]
+    most: int = prod(halves) if connectivity == len(shape) else (prod(shape) + 1) // 2
+    return most + 1
+
+
+def _index_in_table(labels: torch.Tensor, rows: int) -> torch.Tensor:
+    """Return the row of each element's label in one table for all masks, each with `rows`."""
+    masks = prod(labels.shape[:BATCH_AXES])
+    dtype = torch.int32 if masks * rows <= INT32_MAX else torch.int64
+    first = torch.arange(masks, dtype=dtype, device=labels.device) * rows
+    return (labels.flatten(0, 1).flatten(1) + first.unsqueeze(1)).flatten()
+
+
+def _areas_by_row(index: torch.Tensor, masks: int, rows: int) -> torch.Tensor:
+    """Count the elements of each label of each mask, but for the background: (masks, rows)."""
+    areas = torch.zeros(masks * rows, dtype=torch.int32, device=index.device)
+    one = torch.ones((), dtype=torch.int32, device=index.device)
+    by_mask = areas.index_add(0, index, one.expand_as(index)).reshape(masks, rows)
+    by_mask[:, 0] = 0
+    return by_mask
+
+
+def _looked_up(table: torch.Tensor, index: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the row of each element's label."""
+    return table.flatten().index_select(0, index).reshape(labels.shape)
