@@ -334,7 +334,7 @@ class Potts(Simulated[Measurements]):
         clusters: bool = False,
         wrapping: bool = False,
     ) -> Measurements | None:
-        """Flip the cluster of one site, which is drawn; the new state is any but its own.
+        """Flip the cluster of one chosen site; the new state is any but the old one.
 
         For q = 2 at beta = 0 clusters are single sites, so that the number of sites in a state is
         even and odd in turn. Means over a series are right; of single updates, or of every second
@@ -360,7 +360,7 @@ class Potts(Simulated[Measurements]):
         clusters: bool = False,
         wrapping: bool = False,
     ) -> Measurements | None:
-        """Flip some of the clusters of one drawn site in each tile: Weigel 2011, section III.
+        """Flip some of the clusters of one chosen site in each tile: Weigel 2011, section III.
 
         Parameters
         ----------
@@ -369,8 +369,8 @@ class Potts(Simulated[Measurements]):
             The lengths of a tile, which divide those of the lattice; one for all axes, or one for
             each.
         p_flip : float
-            The probability that a cluster with seeds flips, above 0 and below 1. It is decided
-            once, however many seeds fell into the cluster; the new state is any but its own.
+            The probability that a cluster with chosen sites flips, above 0 and below 1. It is
+            decided once, however many of them it has; the new state is any but the old one.
         measure, clusters, wrapping, returns
             As of `swendsen_wang`.
         """
