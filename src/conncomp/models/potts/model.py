@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -32,6 +32,7 @@ from conncomp.models.potts.measurements import (
     record_length,
 )
 from conncomp.models.potts.probabilities import bond_probabilities
+from conncomp.models.potts.summaries import Summary, summarise
 from conncomp.models.potts.updates import KINDS, UPDATES, Asked
 from conncomp.models.protocol import Update
 
@@ -446,6 +447,12 @@ class Potts(Simulated[Measurements]):
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
+
+    @staticmethod
+    def summaries(series: Measurements, parameters: Mapping[str, Any]) -> list[Summary]:
+        """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
+        every = parameters["measure_every"]
+        return summarise(series, parameters["beta"], measure_every=every)
 
     def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
         measured, update = as_bool("measure", measure), self.updater(**options)
