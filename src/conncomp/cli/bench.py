@@ -11,10 +11,11 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
+from conncomp._memory import available_memory
 from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
-from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
+from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli._errors import in_options
 from conncomp.cli._options import json_option, threads_option, top_option
@@ -48,7 +49,7 @@ from conncomp.tables.files import (
     format_of,
     open_file,
 )
-from conncomp.tables.memory import Budget, in_words, peak_memory
+from conncomp.tables.memory import Budget, in_words
 from conncomp.tables.pairs import Clustering
 
 # Rows that are written at once.
