@@ -60,7 +60,7 @@ def single_clusters() -> Figure:
             title = "Wolff: the cluster of one chosen site"
         else:
             model.few_cluster(1, tile=5, p_flip=0.5)
-            title = "few-cluster: a chosen site in each tile, a coin for its cluster"
+            title = "few-cluster: a chosen site a tile, and a coin"
             lines = range(5, SIDE, 5)
             axis.vlines(lines, 0, SIDE, INK, lw=0.6, ls=":")
             axis.hlines(lines, 0, SIDE, INK, lw=0.6, ls=":")
