@@ -1,4 +1,4 @@
-"""Times what one does with labels beside cc3d, scikit-image, SciPy and NumPy, on the CPU.
+"""Times statistics of labels beside cc3d, scikit-image, SciPy and NumPy, on the CPU.
 
     python benchmarks/statistics_beside_peers.py [VOLUME.npz] [--rounds 7] [--threads 1 2]
         [--only TASK] [--input NAME] [--cpu] [--json FILE]

@@ -57,10 +57,10 @@ def single_clusters() -> Figure:
         before = model.spins.copy()
         if name == "wolff":
             model.wolff(1)
-            title = "Wolff: the cluster of one seed"
+            title = "Wolff: the cluster of one chosen site"
         else:
             model.few_cluster(1, tile=5, p_flip=0.5)
-            title = "few-cluster: a seed in each tile, each cluster by a coin"
+            title = "few-cluster: a chosen site a tile, and a coin"
             lines = range(5, SIDE, 5)
             axis.vlines(lines, 0, SIDE, INK, lw=0.6, ls=":")
             axis.hlines(lines, 0, SIDE, INK, lw=0.6, ls=":")

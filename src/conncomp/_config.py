@@ -126,7 +126,7 @@ def _native_facts() -> dict[str, str]:
 
 
 def show_config() -> None:
-    """Print what a report of a fault needs: what was built, and what was found on this machine.
+    """Print what a bug report needs: what was built, and what was found on this machine.
 
     The GPU is asked for in a process of its own; what is missing, broken or does not answer is
     said in place of a value.

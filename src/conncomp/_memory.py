@@ -1,18 +1,74 @@
-"""How much memory the machine has."""
+"""How much memory the machine has, and this process takes."""
 
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
+
+# Of a control group, what it may take at most and takes now: files of the two versions.
+GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
 
 
 def total_memory() -> int:
     """Return how many bytes of memory the machine has; 0 if nobody knows."""
-    return memory_of_pages("SC_PHYS_PAGES") or 0
+    return _memory_of_pages("SC_PHYS_PAGES") or 0
 
 
-def memory_of_pages(pages: str) -> int | None:
+def available_memory() -> int | None:
+    """Return how many bytes of memory are free or can be made free; None if nobody knows."""
+    return _field("/proc/meminfo", "MemAvailable") or _memory_of_pages("SC_AVPHYS_PAGES")
+
+
+def free_memory() -> int:
+    """Return how many bytes of memory the system, or the group of this process, has to give."""
+    free = available_memory() or total_memory() or sys.maxsize
+    for most, now in GROUPS:
+        limit, used = _text(most).strip(), _text(now).strip()
+        if limit.isdigit() and used.isdigit():
+            free = min(free, max(int(limit) - int(used), 0))
+    return free
+
+
+def resident_memory() -> int:
+    """Return how many bytes of memory this process has now; where nobody knows, its most so far."""
+    return _field("/proc/self/status", "VmRSS") or _peak()
+
+
+def peak_memory() -> int:
+    """Return how many bytes of memory this process has had at most."""
+    return _field("/proc/self/status", "VmHWM") or _peak()
+
+
+def _peak() -> int:
+    import resource  # which not all systems have, and few calls need
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _memory_of_pages(pages: str) -> int | None:
     """Return how many bytes the pages of a kind have; None if nobody knows."""
     try:
         return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # not on this system
         return None
+
+
+def _field(path: str, name: str) -> int | None:
+    """Return the bytes of a line such as ``VmRSS:  512 kB``; None if there is none."""
+    for line in _text(path).splitlines():
+        field, _, value = line.partition(":")
+        if field == name:
+            return int(value.split()[0]) * 1024
+    return None
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""

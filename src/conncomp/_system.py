@@ -1,4 +1,4 @@
-"""The machine, its GPUs and what is set in the environment: what a report of a fault needs.
+"""The machine, its GPUs and what is set in the environment: what a bug report needs.
 
 Whatever is missing or broken becomes a sentence in place of its value. What may hang or crash, as
 drivers do, is asked in a process of its own, and not waited for beyond `PATIENCE` seconds.

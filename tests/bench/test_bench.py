@@ -10,7 +10,6 @@ import pytest
 
 import conncomp
 from conncomp import generate
-from conncomp._memory import total_memory
 from conncomp.bench import devices, inputs, machine, peers, runner
 from conncomp.cli import bench
 
@@ -270,15 +269,6 @@ def test_memory_is_checked_first(run, monkeypatch):
     assert not Path("out.json").exists()
     monkeypatch.setattr(inputs, "available_memory", lambda: None)
     inputs.check_memory([inputs.Input("x", "", 1 << 60, list)])
-
-
-def test_available_memory(monkeypatch):
-    known = inputs.available_memory()
-    assert 1 << 20 < known <= total_memory()
-    monkeypatch.setattr(Path, "read_text", lambda path: "MemTotal: 1 kB\n")
-    assert 1 << 20 < inputs.available_memory() <= total_memory()
-    monkeypatch.delattr("os.sysconf")
-    assert inputs.available_memory() is None
 
 
 def test_interrupt_keeps_rows(run, monkeypatch):

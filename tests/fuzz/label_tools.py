@@ -1,4 +1,4 @@
-"""Targets for what one does with labels."""
+"""Targets for the functions that take labels."""
 
 import math
 from collections import Counter

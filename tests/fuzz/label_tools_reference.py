@@ -1,4 +1,4 @@
-"""What one does with labels, place by place, to compare `conncomp.components` with.
+"""The functions of `conncomp.components`, place by place, to compare those with.
 
 An item is an array of labels, masked or not. None as background is none at all; what is masked is
 in no component.

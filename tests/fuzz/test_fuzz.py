@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,17 @@ def test_targets_notice_what_is_broken():
     command = [sys.executable, "-m", "tests.fuzz.broken"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_page_of_what_was_tried():
+    """The page lists all targets, and how many functions are made wrong."""
+    from tests.fuzz.broken import BREAKAGES
+    from tests.fuzz.targets import TARGETS
+
+    page = (ROOT / "docs" / "what_was_tried.rst").read_text()
+    table = page[page.index("target  ") : page.index("The updates of each model")]
+    assert sorted(re.findall(r"^``([\w-]+)`` ", table, re.M)) == sorted(TARGETS)
+    assert f"{sum(map(len, BREAKAGES.values()))} functions, each wrong in one place" in page
 
 
 def test_several_processes_write_one_report(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, label
-from conncomp.grid import array, labelling
+from conncomp.grid import array, request
 from conncomp.grid.algorithms import ALGORITHMS
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -20,7 +20,7 @@ DTYPES = [f"{sign}{size}" for sign in "iu" for size in (1, 2, 4, 8)]
 
 @pytest.fixture
 def cupy(monkeypatch):
-    return place_on_host(monkeypatch, _arrays, [array, labelling])
+    return place_on_host(monkeypatch, _arrays, [array, request])
 
 
 def check(cupy, dtype, numbering):

@@ -15,7 +15,7 @@ import numpy as np
 from conncomp.generate.random import philox
 from winding_search import search
 
-START, BOND, CLUSTER, SEED, METROPOLIS, EXCHANGE, COIN = range(1, 8)  # purposes
+START, BOND, CLUSTER, CHOSEN_SITE, METROPOLIS, EXCHANGE, COIN = range(1, 8)  # purposes
 AXES = 4
 WORD = 64
 CERTAIN = 1 << 64
@@ -168,13 +168,13 @@ class ReferencePotts:
             record[WINDING_AXES], record[WINDING_RANK] = self._windings(active)
         if clusters:
             measure_clusters(record, [len(cluster) for cluster in found])
-        seeds = None if tile is None else self._seeds(number, tile)
+        chosen = None if tile is None else self._chosen_sites(number, tile)
         for cluster in found:
             root = min(cluster)
             bits, decision = self._draw(CLUSTER, root, number, self.step)
-            if seeds is None:
+            if chosen is None:
                 state = self._any_state(root, number, bits)
-            elif seeds.isdisjoint(cluster) or decision >= p_flip:
+            elif chosen.isdisjoint(cluster) or decision >= p_flip:
                 continue
             else:
                 state = another_state(bits, states[root], self.q)
@@ -223,16 +223,16 @@ class ReferencePotts:
         axes = sum(1 << k for k in range(ndim) if bases[:, :, k].any())
         return axes, bases.any(axis=2).sum(axis=1).max()
 
-    def _seeds(self, number, tile):
+    def _chosen_sites(self, number, tile):
         """Return the numbers of the sites that are drawn, one in each tile."""
         tiles = product(*(range(n // edge) for n, edge in zip(self.shape, tile, strict=True)))
-        seeds = set()
+        chosen = set()
         for index, corner in enumerate(tiles):
-            place = below(self._draw(SEED, index, number, self.step)[0], prod(tile))
+            place = below(self._draw(CHOSEN_SITE, index, number, self.step)[0], prod(tile))
             within = np.unravel_index(place, tile)
             at = [c * edge + w for c, edge, w in zip(corner, tile, within, strict=True)]
-            seeds.add(int(np.ravel_multi_index(at, self.shape)))
-        return seeds
+            chosen.add(int(np.ravel_multi_index(at, self.shape)))
+        return chosen
 
     def _metropolis_sweep(self, k):
         states, number, record = self.states[k], self.numbers[k], self._count(k)

@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conncomp.models import Potts, simulate
+from conncomp.models import Percolation, Potts, simulate
 from models.drift import Drift, Mean
 
 
@@ -71,8 +71,13 @@ def test_model_that_has_moved_is_refused(path):
         simulate(model, 9, checkpoint=path)
 
 
-def test_summaries_are_of_potts_models():
-    with pytest.raises(TypeError, match=r"of Potts models, and this is a Drift; series\.obs"):
+def test_summary_of_percolation_is_that_of_its_series():
+    run = simulate(Percolation((8, 8), p=0.5, replicas=3), 7)
+    assert run.summarise() == [run.series.summarise()]
+
+
+def test_a_model_need_not_have_summaries():
+    with pytest.raises(TypeError, match=r"a Drift has no summaries; series\.observables"):
         simulate(Drift(), 5).summarise()
 
 

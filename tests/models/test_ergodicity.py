@@ -45,7 +45,7 @@ levels = cache(exact.levels)
 
 
 def options_of(update, shape):
-    """Return the options of an update: of few-cluster a seed in each row."""
+    """Return the options of an update: of few-cluster a chosen site in each row."""
     return {"tile": (1, *shape[1:]), "p_flip": 0.7} if update == "few_cluster" else {}
 
 

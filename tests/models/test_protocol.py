@@ -6,12 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from conncomp.models import CahnHilliard, Kawasaki, Model, Potts, State
+from conncomp.models import CahnHilliard, Kawasaki, Model, Percolation, Potts, State
 from conncomp.models.protocol import CONTRACT, Update
 
 MODELS = {
     "CahnHilliard": lambda **options: CahnHilliard((6, 8), noise=0.1, seed=5, **options),
     "Kawasaki": lambda **options: Kawasaki((4, 8), lattice="square", seed=5, **options),
+    "Percolation": lambda **options: Percolation((6, 8), seed=5, **options),
     "Potts": lambda **options: Potts((6, 8), 3, 0.9, seed=5, **options),
 }
 
@@ -40,9 +41,22 @@ def test_models_have_what_the_protocol_says(new_model):
     assert isinstance(model.state(), State)
     assert isinstance(model.updater(), Update)
     for name in ("step", "measure", "labels", "parameters", "state", "restore"):
-        wanted = inspect.signature(getattr(Model, name)).parameters
-        given = inspect.signature(getattr(type(model), name)).parameters
-        assert list(given)[: len(wanted)] == list(wanted), name
+        check_signature(getattr(type(model), name), getattr(Model, name))
+
+
+def check_signature(method, wanted):
+    """A method takes all that another one takes, by position and name, and needs nothing else."""
+    given, wanted = (dict(inspect.signature(each).parameters) for each in (method, wanted))
+    by_name = [name for name, value in wanted.items() if value.kind is value.KEYWORD_ONLY]
+    by_position = [name for name in wanted if name not in by_name]
+    assert list(given)[: len(by_position)] == by_position
+    assert {given[name].kind for name in by_name} <= {inspect.Parameter.KEYWORD_ONLY}
+    assert {name: given[name].default for name in wanted} == {
+        name: value.default for name, value in wanted.items()
+    }
+    assert all(
+        value.default is not value.empty for name, value in given.items() if name not in wanted
+    )
 
 
 def test_step_makes_the_usual_updates_without_measuring(new_model):

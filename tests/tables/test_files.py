@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conncomp._memory import peak_memory
 from conncomp.tables import files
 from conncomp.tables.files import Wanted, batches, check_types, format_of, open_file
-from conncomp.tables.memory import free_memory, parse_bytes, peak_memory, resident_memory
+from conncomp.tables.memory import parse_bytes
 from conncomp.tables.pairs import Clustering
 from pair_files import NAMES, write, write_dups
 from pairs_reference import table_of
@@ -408,15 +409,13 @@ def test_order_and_errors_of_what_threads_read():
         assert threading.active_count() == before
 
 
-def test_memory_that_is_taken():
+def test_memory_in_words():
     assert parse_bytes("8G") == 8 * 10**9
     assert parse_bytes("2 GiB") == 2 * 2**30
     assert parse_bytes("100") == 100
     for text in ("", "G", "-1G", "8X", "1e9", "9" * 40, "nan", "8GG"):
         with pytest.raises(ValueError, match="is no number of bytes"):
             parse_bytes(text)
-    assert 0 < resident_memory() <= peak_memory() + (64 << 20)
-    assert free_memory() > 0
 
 
 @pytest.mark.parametrize("kind", ["int64", "string"])
@@ -429,6 +428,7 @@ def test_a_budget_covers_what_clusters_take(tmp_path, kind):
     pairs = pa.table({"l": ids[:count], "r": ids[count:]})
     path = write(tmp_path / "p.parquet", pairs, 100_000)
     code = f"""
+from conncomp._memory import peak_memory
 from conncomp.tables.files import *
 from conncomp.tables.memory import *
 from conncomp.tables.pairs import Clustering

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from conncomp._memory import memory_of_pages
+from conncomp._memory import available_memory
 from conncomp.graph import Graph
 
 # The first is for tests: whole suites of it run in seconds.
@@ -55,17 +54,6 @@ class Input:
     stand_in: bool = False
     connectivity: int = 0
     gpu_bytes: int = 0
-
-
-def available_memory() -> int | None:
-    """Return how many bytes of memory are free or can be made free; None if nobody knows."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) << 10
-    except OSError:
-        pass
-    return memory_of_pages("SC_AVPHYS_PAGES")
 
 
 def check_memory(inputs: Iterable[Input], gpu_free: int | None = None) -> None:

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 import conncomp
-from conncomp._memory import total_memory
+from conncomp._memory import available_memory, total_memory
 from conncomp._system import processor_name
-from conncomp.bench.inputs import available_memory
 
 
 def machine() -> dict[str, Any]:

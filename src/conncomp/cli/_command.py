@@ -30,9 +30,9 @@ for name, summary in {
     "label": "Label the connected components of the image or volume IN.",
     "view": "Write an HTML page to look at the labels IN with, such as `conncomp label` writes.",
     "graph": "Label the connected components of the graph in the file IN.",
-    "cluster": "Find the clusters of ids that are linked by the pairs in the files IN.",
+    "cluster": "Find the clusters of ids that the pairs in the files IN connect.",
     "simulate": "Simulate models of statistical physics by the clusters of their links.",
     "bench": "Measure how fast components are found.",
-    "info": "Print what a report of a fault needs.",
+    "info": "Print what a bug report needs.",
 }.items():
     command.add_command(Later(f"conncomp.cli.{name}", name, summary))

@@ -82,15 +82,15 @@ threads_option = click.option(
     type=click.IntRange(1, 4096),
     callback=_set_threads,
     expose_value=False,
-    help="Default: all.",
+    help="How many threads to use. Default: one for each processor.",
 )
 device_option = click.option(
     "--device",
     type=click.Choice(["cpu", "cuda"]),
     default="cpu",
     show_default=True,
-    help="Where to label. With cuda, the ways there and back are timed on their own; the first "
-    "labelling compiles kernels, which are kept.",
+    help="Where to label. With cuda, the copies to the GPU and back are timed on their own; the "
+    "first labelling compiles kernels, which are kept for later ones.",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."

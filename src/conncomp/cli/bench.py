@@ -11,10 +11,11 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
 import conncomp
+from conncomp._memory import available_memory
 from conncomp._optional import optional
 from conncomp._progress import progress_display
 from conncomp.bench.devices import DEVICES, DeviceName
-from conncomp.bench.inputs import SIZES, Input, available_memory, check_memory, in_bytes
+from conncomp.bench.inputs import SIZES, Input, check_memory, in_bytes
 from conncomp.bench.peers import TABLES, Contender, algorithms, peers, variants
 from conncomp.bench.runner import measure
 from conncomp.bench.suites import SUITES, Kind
@@ -72,7 +73,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 "algorithms",
                 metavar="NAME",
                 multiple=True,
-                help="One of ours or another library. Default: all of ours.",
+                help="An algorithm of conncomp, or another library. Default: all of conncomp's.",
             ),
             click.option(
                 "--option",
@@ -89,7 +90,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.Choice(list(DEVICES)),
                 default="cpu",
                 show_default=True,
-                help="cuda measures on the GPU, on data that are there already.",
+                help="Where to measure; with cuda, data are in the memory of the GPU already.",
             ),
             threads_option,
             click.option(
@@ -98,13 +99,13 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.Choice(SIZES),
                 default="small",
                 show_default=True,
-                help="full is as published.",
+                help="full is the size that was published.",
             ),
             click.option(
                 "--transfers",
                 is_flag=True,
-                help="With --device cuda: time the input's way to the GPU, and the labels' way "
-                "back, too.",
+                help="With --device cuda: time the copies of the input to the GPU and of the "
+                "labels from it, too.",
             ),
             click.option(
                 "--limit",
@@ -117,15 +118,15 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
                 "--data",
                 metavar="DIR",
                 type=click.Path(exists=True, file_okay=False, path_type=Path),
-                help="Where published graphs are, such as amazon0601.txt.gz or europa_osm.mtx, to "
-                "be used, at any size, instead of what stands in for them.",
+                help="A folder of published graphs, such as amazon0601.txt.gz or europa_osm.mtx, "
+                "which are used, at any size, in place of their stand-ins.",
             ),
             click.option(
                 "-o",
                 "--output",
                 metavar="RESULT.json",
                 callback=output_file(".json"),
-                help="Write the result; it is there, and grows, from the first input on.",
+                help="Write the result: the file grows after each input.",
             ),
             click.option(
                 "--list", "only_list", is_flag=True, help="List suites and inputs, and stop."

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
+from conncomp._memory import peak_memory
 from conncomp._optional import optional
 from conncomp.cli._errors import in_options
 from conncomp.cli._options import json_option, threads_option, top_option
@@ -48,7 +49,7 @@ from conncomp.tables.files import (
     format_of,
     open_file,
 )
-from conncomp.tables.memory import Budget, in_words, peak_memory
+from conncomp.tables.memory import Budget, in_words
 from conncomp.tables.pairs import Clustering
 
 # Rows that are written at once.
@@ -112,86 +113,98 @@ def _parse_thresholds(
     "--left",
     metavar="COLUMN",
     multiple=True,
-    help="One id of a pair; again, if ids are of several columns. Not needed for .dups.",
+    help="The column with the first id of each pair. Give it several times if an id has several "
+    "columns. Files of .dups do without.",
 )
-@click.option("--right", metavar="COLUMN", multiple=True, help="The other id.")
-@click.option("--weight", "weights", metavar="COLUMN", help="How alike they are.")
+@click.option(
+    "--right", metavar="COLUMN", multiple=True, help="The column with the second id, likewise."
+)
+@click.option(
+    "--weight",
+    "weights",
+    metavar="COLUMN",
+    help="The column with the weight of each pair: how alike its ids are.",
+)
 @click.option(
     "--threshold",
     metavar="T,T,...",
     callback=_parse_thresholds,
-    help="Only pairs count whose weight is at least that; of several there are clusters for each.",
+    help="Use only pairs whose weight is at least T. With several thresholds there are clusters "
+    "for each of them.",
 )
 @click.option(
     "--max-size",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Divide clusters that are larger, by raising the threshold within them only.",
+    help="Divide clusters of more than N ids: the threshold is raised within them alone.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     callback=output_file(*OUTPUTS),
-    help=f"Write a row for each id, with its cluster and the size of that: {', '.join(OUTPUTS)}.",
+    help="Write a table with a row for each id: its cluster, and the size of the cluster. The "
+    f"name ends with {', '.join(OUTPUTS)}.",
 )
 @click.option(
     "--cluster-ids",
     type=click.Choice(["number", "first"]),
     default="number",
     show_default=True,
-    help="What clusters are called: 0, 1, ... in the order of their first ids, or as these are.",
+    help="Name clusters by numbers, 0, 1, ... in the order of their first ids, or by the first ids "
+    "themselves.",
 )
 @click.option(
     "--nodes",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Ids that come first, in this order, whether they have pairs or not.",
+    help="A file of ids that come first in the output, in the order of the file. An id that no "
+    "pair has is a cluster of its own.",
 )
 @click.option(
     "--node",
     "node_columns",
     metavar="COLUMN",
     multiple=True,
-    help="That of the ids in --nodes. Default: as --left.",
+    help="The column with the ids in the file of --nodes. Default: that of --left.",
 )
 @click.option(
     "--nulls",
     type=click.Choice(["raise", "drop"]),
     default="raise",
     show_default=True,
-    help="What to do with rows that have no id or no weight.",
+    help="Rows without an id or a weight: end with an error, or leave them out.",
 )
 @click.option(
     "--format",
     type=click.Choice(list(SUFFIXES)),
-    help="Of IN and --nodes; by default that of each name.",
+    help="The format of IN and of the file of --nodes. Default: each file's name tells.",
 )
 @click.option(
     "--integers",
     is_flag=True,
-    help="Ids in CSV and TSV are integers of 64 bits, which take less memory; otherwise text.",
+    help="Read the ids in CSV and TSV as integers of 64 bits, which take less memory than text.",
 )
 @click.option(
     "--memory",
     metavar="SIZE",
-    help="Most that the run may take, such as 8G, before it ends with an error. Default: what is "
-    "free.",
+    help="The most memory that the command may take, such as 8G; if it needs more, it ends with an "
+    "error. Default: what is free.",
 )
 @top_option("clusters")
 @threads_option
 @json_option
 def cluster(**given: Any) -> None:
-    """Find the clusters of ids that are linked by the pairs in the files IN.
+    """Find the clusters of ids that the pairs in the files IN connect.
 
-    IN are names, or patterns such as 'pairs/*.parquet', of files of Parquet, Arrow IPC (Feather,
-    and streams), CSV or TSV with a line of names (which gzip or bzip2 may have packed), and
-    .dups of datatrove. They are read by batches: what is kept in memory are the distinct ids, not
-    the pairs.
+    IN are names of files, or patterns such as 'pairs/*.parquet'. They can be Parquet, Arrow IPC
+    (Feather and streams, too), CSV or TSV whose first line names the columns (and which gzip or
+    bzip2 may have packed), or .dups of datatrove. They are read in batches: memory holds the
+    distinct ids, and not the pairs.
 
-    Ids are listed in the order in which they first appear, file by file and row by row, left before
-    right. In .dups they are pairs of file and document; those that match an index have the pair
-    4294967295, 4294967295 in common, as they have in datatrove.
+    The output has the ids in the order in which they first appear, file by file and row by row,
+    left before right. An id of .dups is a file and a document; documents that match an index are
+    paired with the id 4294967295, 4294967295, as in datatrove.
     """
     options = Options(**given)
     for module in ("pyarrow.parquet", "pyarrow.csv", "pyarrow.ipc"):

@@ -87,8 +87,8 @@ class Options:
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="One of those of connected_components, for the device; with --strong, for strong "
-    "components.",
+    help="The name of an algorithm of connected_components for this device; with --strong, for "
+    "strong components.",
 )
 @click.option(
     "--compact-ids",
@@ -98,7 +98,7 @@ class Options:
 @click.option(
     "--format",
     type=click.Choice(list(FORMATS)),
-    help="Of IN; by default that of its name or else of its content.",
+    help="The format of IN. Default: its name tells, or else its content.",
 )
 @top_option("components")
 @click.option(

@@ -11,7 +11,7 @@ from conncomp.cli._report import show
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(as_json: bool) -> None:
-    """Print what a report of a fault needs.
+    """Print what a bug report needs.
 
     What was built, the machine and its GPUs, packages, and environment variables that matter.
     """

@@ -1,4 +1,4 @@
-"""What one does with labels."""
+"""Sizes, statistics, selection, contacts and colours of labelled components."""
 
 from conncomp.components.colouring import colour_components
 from conncomp.components.holes import fill_holes

@@ -18,7 +18,7 @@ from conncomp.models.potts import (
     parallel_tempering,
     summarise,
 )
-from conncomp.models.protocol import Model, Series, State, Update
+from conncomp.models.protocol import Model, Series, State, Summarised, Update
 from conncomp.models.simulation import Simulation, simulate
 from conncomp.models.statistics import Estimate, autocorrelation_time, jackknife
 
@@ -38,6 +38,7 @@ __all__ = [
     "Series",
     "Simulation",
     "State",
+    "Summarised",
     "Summary",
     "SweepEstimates",
     "Tempering",

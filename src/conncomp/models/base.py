@@ -28,7 +28,8 @@ class Simulated(ABC, Generic[Measured]):
     - `_advance`, which makes an update, or an `updater` of its own where there are several kinds;
     - `_record_length`, `_measure` and `_read`, how a state becomes a record and a record what was
       measured;
-    - `measure` and `labels`, which users call.
+    - `measure` and `labels`, which users call; and `summaries`, of `Summarised`, where means and
+      errors of a simulation follow from its series.
 
     Its copies, deep copies and pickles go through its state, which has no memory of the model, so
     that a copy and its original go on apart. All other attributes are as they are, but for those

@@ -124,3 +124,21 @@ class Model(Protocol[Measured]):
 
     def new_records(self, n: int) -> Any:
         """Return n records, all 0: int64 or float64, on the device, (n, replicas, fields)."""
+
+
+@runtime_checkable
+class Summarised(Protocol):
+    """A model that says which means and errors follow from a series of a simulation."""
+
+    @staticmethod
+    def summaries(series: Any, parameters: Mapping[str, Any]) -> list[Any]:
+        """Return means and errors, which `Simulation.summarise` gives to users.
+
+        Parameters
+        ----------
+        series : Series
+            What an update of the model has read.
+        parameters : mapping
+            All that `Model.parameters` returned before the first update, arrays too, and
+            ``measure_every``.
+        """

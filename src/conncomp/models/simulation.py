@@ -21,7 +21,6 @@ from conncomp._arrays import on_host
 from conncomp._optional import optional
 from conncomp.files.access import StrPath, atomic_path, naming
 from conncomp.models.checkpoint import DIGEST, Checkpoint, write_checkpoint
-from conncomp.models.potts import Measurements, Summary, summarise
 from conncomp.models.protocol import (
     CONTRACT,
     MOST_UPDATES,
@@ -29,6 +28,7 @@ from conncomp.models.protocol import (
     Model,
     Series,
     State,
+    Summarised,
     Update,
 )
 
@@ -46,38 +46,44 @@ class Simulation(Generic[Measured]):
 
     Attributes
     ----------
-    series : Measurements, or what else the model measures
+    series : Measurements, or what another model measures
         Of shape (rows,) or (rows, replicas).
     updates : ndarray of int64, shape (rows,)
         How many updates the model had made before each measurement.
     arrays : dict of str to ndarray
-        Those parameters of the model that each replica has one of, such as `beta`.
+        Those parameters of the model that each replica has one of, such as "beta" of a `Potts`.
     parameters : dict
         All others, those of the simulation, and the version of conncomp.
+    model : type
+        The class of the model.
     """
 
     series: Measured
     updates: NDArray[np.int64]
     arrays: dict[str, NDArray[Any]]
     parameters: dict[str, Any]
+    model: type[Model[Measured]]
 
-    @property
-    def beta(self) -> Any:
-        """The inverse temperature of a `Potts` model, of each replica if there are several."""
-        return self.arrays["beta"][()]
+    def summarise(self) -> list[Any]:
+        """Return the means that follow from the series, with errors.
 
-    def summarise(self) -> list[Summary]:
-        """Return means, errors and autocorrelation times, as `conncomp.models.summarise` does.
+        Returns
+        -------
+        list
+            Of a `Potts` a `Summary` for each inverse temperature, as `conncomp.models.summarise`
+            returns them; of a `Percolation` one `PercolationSummary`.
 
-        TypeError is raised unless the model is a `Potts`.
+        Raises
+        ------
+        TypeError
+            If the model has no summaries.
         """
-        if not isinstance(self.series, Measurements):
+        if not isinstance(self.model, Summarised):
             raise TypeError(
-                f"summaries are of Potts models, and this is a {self.parameters['model']}; "
-                "series.observables() has what was measured, for autocorrelation_time and jackknife"
+                f"a {self.parameters['model']} has no summaries; series.observables() has what was "
+                "measured, for autocorrelation_time and jackknife"
             )
-        every = self.parameters["measure_every"]
-        return summarise(self.series, self.beta, measure_every=every)
+        return self.model.summaries(self.series, self.parameters | self.arrays)
 
     def write(self, path: StrPath, *, force: bool = False) -> None:
         """Write an HDF5 file: a dataset for each observable, the parameters as attributes.
@@ -246,6 +252,7 @@ def simulate(
         run.begin + schedule.thermalise + schedule.every * np.arange(len(run.records)),
         arrays,
         {**parameters, "sweeps": schedule.sweeps},
+        type(model),
     )
     if output is not None:
         simulation.write(output, force=force)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import resource
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
-from conncomp._memory import total_memory
+from conncomp._memory import free_memory, resident_memory
 from conncomp.tables.columns import Column, as_columns
 from conncomp.tables.files import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
@@ -52,51 +49,6 @@ def in_words(size: float) -> str:
     ('8.1 GB', '25 MB')
     """
     return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-
-
-def resident_memory() -> int:
-    """Return how many bytes of memory this process has now; where nobody knows, its most so far."""
-    return _status("VmRSS") or _peak()
-
-
-def peak_memory() -> int:
-    """Return how many bytes of memory this process has had at most."""
-    return _status("VmHWM") or _peak()
-
-
-def _status(field: str) -> int:
-    found = re.search(rf"^{field}:\s+(\d+) kB", _text("/proc/self/status"), re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
-
-
-def _peak() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def free_memory() -> int:
-    """Return how many bytes of memory the system, or the group of this process, has to give."""
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
-    free = int(found[1]) * 1024 if found else total_memory() or sys.maxsize
-    groups = (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    )
-    for most, now in groups:
-        limit, used = _text(most).strip(), _text(now).strip()
-        if limit.isdigit() and used.isdigit():
-            free = min(free, max(int(limit) - int(used), 0))
-    return free
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""
 
 
 class Budget:

@@ -1,13 +1,22 @@
 """What updates of a paramagnet measure."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.models import Estimate
+
 # The fields of a record.
 UP, COMPONENTS, FIELDS = 0, 1, 2
+
+
+class FieldSummary(NamedTuple):
+    """The mean magnetisation of paramagnets in a field."""
+
+    h: float
+    magnetisation: Estimate
 
 
 @dataclass(frozen=True)

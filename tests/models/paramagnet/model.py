@@ -1,6 +1,6 @@
 """Spins in a field that do not see each other: each is up with probability 1/(1 + exp(-2 h))."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp import label
+from conncomp.models import jackknife
 from conncomp.models._arguments import check_finite, check_shape
 from conncomp.models.base import Simulated
-from models.paramagnet.measurements import FIELDS, Magnetisations
+from models.paramagnet.measurements import FIELDS, FieldSummary, Magnetisations
 
 
 class Paramagnet(Simulated[Magnetisations]):
@@ -42,6 +43,12 @@ class Paramagnet(Simulated[Magnetisations]):
         options: dict[str, Any] = {"numbering": numbering, "return_num": return_num}
         spins = self._of_replicas(self._spins)
         return label(spins, connectivity=1, batch_axes=self._batch_axes, **options)
+
+    @staticmethod
+    def summaries(series: Magnetisations, parameters: Mapping[str, Any]) -> list[FieldSummary]:
+        """Return the mean magnetisation of independent updates, and its error."""
+        mean = jackknife(lambda mean: mean, series.magnetisation, bin_length=1)
+        return [FieldSummary(parameters["h"], mean)]
 
     def _described(self) -> dict[str, Any]:
         return {"shape": list(self._shape), "h": self.h}

@@ -82,7 +82,7 @@ OPTIONS = (
         "--replicas",
         metavar="R",
         type=click.IntRange(1),
-        help="So many lattices side by side; at each temperature, where there are several.",
+        help="How many lattices to simulate side by side, at each of several temperatures.",
     ),
     click.option("--seed", metavar="N", type=int, default=0, show_default=True),
     click.option(
@@ -90,7 +90,7 @@ OPTIONS = (
         metavar="N",
         type=int,
         required=True,
-        help="How many updates to make after those that thermalise.",
+        help="How many updates to make after those of --thermalise.",
     ),
     click.option(
         "--thermalise",
@@ -104,7 +104,7 @@ OPTIONS = (
         type=int,
         default=1,
         show_default=True,
-        help="Measure in the first of so many updates.",
+        help="How many updates to make for each measurement.",
     ),
     click.option(
         "-o",
@@ -117,7 +117,7 @@ OPTIONS = (
         "--plot",
         metavar="FILE.png",
         callback=output_file(".png"),
-        help="Draw the observables by temperature, or as they went if there is one temperature.",
+        help="Draw the observables by temperature or, if there is one temperature, by update.",
     ),
     click.option(
         "--picture",
@@ -130,13 +130,13 @@ OPTIONS = (
         "--film",
         metavar="FILE.gif",
         callback=output_file(".gif"),
-        help="Paint the components while the simulation goes, likewise.",
+        help="Paint the same plane again and again while the simulation goes on, as a GIF.",
     ),
     click.option(
         "--film-every",
         metavar="N",
         type=click.IntRange(1),
-        help="A frame for so many measurements. Default: as many as make 100 frames.",
+        help="How many measurements to make for each frame. Default: as many as make 100 frames.",
     ),
     click.option("--force", is_flag=True, help="Replace files that are there."),
     click.option(
@@ -153,7 +153,7 @@ OPTIONS = (
         type=click.Choice(["cpu", "cuda"]),
         default="cpu",
         show_default=True,
-        help="Where to simulate; what comes out is the same on both.",
+        help="Where to simulate; results are the same on both.",
     ),
     threads_option,
     json_option,

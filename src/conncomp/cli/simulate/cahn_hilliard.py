@@ -43,7 +43,12 @@ PHASES = "above", "below"
     "--dt", metavar="DT", type=float, help="The time step. Default: 0.8 of the stable bound."
 )
 @click.option(
-    "--mean", metavar="PHI", type=float, default=0.0, show_default=True, help="Of the first field."
+    "--mean",
+    metavar="PHI",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="The mean of the first field.",
 )
 @click.option(
     "--amplitude",
@@ -68,7 +73,7 @@ PHASES = "above", "below"
     type=float,
     default=0.0,
     show_default=True,
-    help="What is above is one phase, all else the other one.",
+    help="Where the field is above, there is one phase; everywhere else, the other one.",
 )
 def cahn_hilliard(
     settings: Settings,

@@ -65,10 +65,12 @@ def _range_option(name: str, help_: str) -> Callable[[_Command], _Command]:
     "--temperature",
     metavar="T|critical",
     callback=parse_number_or_critical,
-    help="In the units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
+    help="kT in units of J, in the Ising convention. Default: the critical one of --fraction 0.5.",
 )
 @_range_option("--temperatures", "N temperatures from A to B, side by side.")
-@click.option("--fraction", metavar="F", type=float, help="Of the spins that are up. Default: 0.5.")
+@click.option(
+    "--fraction", metavar="F", type=float, help="The share of spins that are up. Default: 0.5."
+)
 @_range_option("--fractions", "N fractions from A to B, side by side, at each temperature.")
 @click.option("--coupling", metavar="J", type=float, default=1.0, show_default=True)
 def kawasaki(

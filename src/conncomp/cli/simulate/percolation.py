@@ -38,13 +38,17 @@ NAMES = {
 @click.command()
 @simulation_options
 @click.option(
-    "--kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="What is there."
+    "--kind",
+    type=click.Choice(KINDS),
+    default=KINDS[0],
+    show_default=True,
+    help="Whether sites or bonds are occupied at random.",
 )
 @click.option(
     "--p",
     metavar="P|critical",
     callback=parse_number_or_critical,
-    help="How probably each site or bond is there. Default: the threshold.",
+    help="The probability that a site or bond is occupied. Default: the threshold.",
 )
 @click.option("--lattice", type=click.Choice(LATTICES), default=LATTICES[0], show_default=True)
 @periodic_option("all")

@@ -70,19 +70,24 @@ WRAPPING_NAMES = {
     type=click.Choice(UPDATES),
     default=UPDATES[0],
     show_default=True,
-    help="What an update is: a sweep, or a cluster of wolff.",
+    help="The kind of updates: one of wolff flips one cluster; the others are sweeps.",
 )
 @click.option(
     "--tile",
     metavar="LxL...",
     callback=parse_numbers("x", [int], "lengths such as 32x32"),
-    help="Of few-cluster: one site in each tile chooses a cluster.",
+    help="With few-cluster: the lengths of tiles, in each of which one site is chosen.",
 )
 @click.option(
-    "--p-flip", metavar="P", type=float, help="Of few-cluster: how probably a cluster flips."
+    "--p-flip",
+    metavar="P",
+    type=float,
+    help="With few-cluster: the probability that the cluster of a chosen site flips.",
 )
-@click.option("--clusters", is_flag=True, help="Measure sizes of clusters, too: more exact m^2.")
-@click.option("--wrapping", is_flag=True, help="Measure how probably clusters wrap, too.")
+@click.option(
+    "--clusters", is_flag=True, help="Measure sizes of clusters, too, which makes m^2 more exact."
+)
+@click.option("--wrapping", is_flag=True, help="Measure the probabilities that clusters wrap, too.")
 def potts(
     settings: Settings,
     q: int,

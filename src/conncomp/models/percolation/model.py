@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,11 @@ from conncomp.models._probabilities import as_fixed_point
 from conncomp.models.base import Simulated
 from conncomp.models.percolation.binomial import numbers_between
 from conncomp.models.percolation.labels import bonds_of, sites_of, who_is_linked
-from conncomp.models.percolation.measurements import RECORD_LENGTH, PercolationMeasurements
+from conncomp.models.percolation.measurements import (
+    RECORD_LENGTH,
+    PercolationMeasurements,
+    PercolationSummary,
+)
 from conncomp.models.percolation.sweep import SWEEP_FIELDS, PercolationSweep, check_interval
 from conncomp.models.protocol import MOST_UPDATES, Update
 
@@ -314,6 +318,13 @@ class Percolation(Simulated[PercolationMeasurements]):
         """
         self._engine.check_measured()
         return super().updater()
+
+    @staticmethod
+    def summaries(
+        series: PercolationMeasurements, parameters: Mapping[str, Any]
+    ) -> list[PercolationSummary]:
+        """Return `PercolationMeasurements.summarise`, for `Simulation.summarise`, in a list."""
+        return [series.summarise()]
 
     def sweep(
         self,

@@ -12,6 +12,7 @@ from conncomp._core import native
 from conncomp.kernels.lattice import BITS, MOST_AXES, Lattice
 from conncomp.models._arguments import Drawn
 from conncomp.models._probabilities import CERTAIN
+from conncomp.models.potts.updates import ChosenSites
 
 Words = NDArray[np.uint64]
 Record = NDArray[np.int64]
@@ -67,16 +68,16 @@ class Engine:
         new: Words,
         step: int,
         probabilities: Words,
-        seeds: Any,
+        chosen: ChosenSites | None,
         record: Record | None,
         clusters: bool,
         wrapping: bool,
     ) -> None:
-        """Flip clusters: those of `seeds`, or else all."""
+        """Flip clusters: those of `chosen` sites, or else all."""
         tile = flip = None
-        if seeds is not None:
-            tile = (*(1,) * (MOST_AXES - self._lattice.ndim), *seeds.tile)
-            flip = None if seeds.p_flip == CERTAIN else seeds.p_flip
+        if chosen is not None:
+            tile = (*(1,) * (MOST_AXES - self._lattice.ndim), *chosen.tile)
+            flip = None if chosen.p_flip == CERTAIN else chosen.p_flip
         of_clusters = probabilities, tile, flip, _flat(record), clusters, wrapping
         self._engine.update(_flat(words), _flat(new), step, *of_clusters)
 

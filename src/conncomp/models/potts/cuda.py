@@ -23,6 +23,7 @@ from conncomp.models._arguments import Drawn
 from conncomp.models._memory import check_room
 from conncomp.models._probabilities import CERTAIN
 from conncomp.models.potts.measurements import WINDING_AXES
+from conncomp.models.potts.updates import ChosenSites
 
 CHOSEN, WORD = np.dtype("u4"), 32
 
@@ -30,7 +31,7 @@ CHOSEN, WORD = np.dtype("u4"), 32
 _CHOICE = np.dtype(
     [("chosen", "u8"), ("words", "i8"), ("p_flip", "u8"), ("always", "?")], align=True
 )
-_SEED_TILES = np.dtype([("edge", "i8", MOST_AXES)])
+_CHOICE_TILES = np.dtype([("edge", "i8", MOST_AXES)])
 
 
 class Engine:
@@ -118,14 +119,14 @@ class Engine:
         new: Any,
         step: int,
         probabilities: Any,
-        seeds: Any,
+        chosen: ChosenSites | None,
         record: Any,
         clusters: bool,
         wrapping: bool,
     ) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
-        count_active = seeds is None or clusters or wrapping
+        count_active = chosen is None or clusters or wrapping
         self._activate(words, step, probabilities, drawn, record, count_active)
         records = self._records(record)
         if record is not None:
@@ -134,7 +135,7 @@ class Engine:
         if self._clusters is not None:
             windings = (self._windings, records) if winds else None
             components = self._clusters.find(drawn, records if clusters else None, windings)
-            if seeds is None:
+            if chosen is None:
                 self._clusters.flip(components, step, new)
                 return
             labels = self._clusters.label(components)
@@ -144,7 +145,7 @@ class Engine:
             labels = self._label(drawn, self.lattice.periodic)
             if clusters:
                 self._measure(labels, record)
-        choice = self._choose(labels, step, seeds)
+        choice = self._choose(labels, step, chosen)
         self._launch(CLUSTERS, self._typed("flip_clusters"), step, words, labels, choice, new)
 
     # ------------------------------------------------------------------------------------- stages
@@ -198,18 +199,18 @@ class Engine:
         self._launch(CLUSTERS, self._typed("measure_clusters"), 0, labels, size)
         self._launch(CLUSTERS, self._typed("sum_clusters"), 0, size, self._records(record))
 
-    def _choose(self, labels: Any, step: int, seeds: Any) -> Any:
+    def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
         choice, lattice = np.zeros((), _CHOICE), self.lattice
-        if seeds is not None:
+        if chosen is not None:
             words = -(-lattice.sites // WORD)
-            (chosen,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
-            chosen[...] = 0
-            always = seeds.p_flip == CERTAIN
-            p_flip = 0 if always else seeds.p_flip
-            choice[()] = self.gpu.address(chosen), words, p_flip, always
-            edges = (*(1,) * (MOST_AXES - lattice.ndim), *seeds.tile)
-            tiles = np.array((edges,), _SEED_TILES)[()]
+            (bits,) = self._choice_workspace.take(self.gpu, (words * self.replicas, CHOSEN))
+            bits[...] = 0
+            always = chosen.p_flip == CERTAIN
+            p_flip = 0 if always else chosen.p_flip
+            choice[()] = self.gpu.address(bits), words, p_flip, always
+            edges = (*(1,) * (MOST_AXES - lattice.ndim), *chosen.tile)
+            tiles = np.array((edges,), _CHOICE_TILES)[()]
             self._launch(CLUSTERS, self._typed("choose_clusters"), step, tiles, labels, choice[()])
         return choice[()]
 

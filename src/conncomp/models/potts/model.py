@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -32,6 +32,7 @@ from conncomp.models.potts.measurements import (
     record_length,
 )
 from conncomp.models.potts.probabilities import bond_probabilities
+from conncomp.models.potts.summaries import Summary, summarise
 from conncomp.models.potts.updates import KINDS, UPDATES, Asked
 from conncomp.models.protocol import Update
 
@@ -334,7 +335,7 @@ class Potts(Simulated[Measurements]):
         clusters: bool = False,
         wrapping: bool = False,
     ) -> Measurements | None:
-        """Flip the cluster of one site, which is drawn; the new state is any but its own.
+        """Flip the cluster of one chosen site; the new state is any but the old one.
 
         For q = 2 at beta = 0 clusters are single sites, so that the number of sites in a state is
         even and odd in turn. Means over a series are right; of single updates, or of every second
@@ -360,7 +361,7 @@ class Potts(Simulated[Measurements]):
         clusters: bool = False,
         wrapping: bool = False,
     ) -> Measurements | None:
-        """Flip some of the clusters of one drawn site in each tile: Weigel 2011, section III.
+        """Flip some of the clusters of one chosen site in each tile: Weigel 2011, section III.
 
         Parameters
         ----------
@@ -369,8 +370,8 @@ class Potts(Simulated[Measurements]):
             The lengths of a tile, which divide those of the lattice; one for all axes, or one for
             each.
         p_flip : float
-            The probability that a cluster with seeds flips, above 0 and below 1. It is decided
-            once, however many seeds fell into the cluster; the new state is any but its own.
+            The probability that a cluster with chosen sites flips, above 0 and below 1. It is
+            decided once, however many of them it has; the new state is any but the old one.
         measure, clusters, wrapping, returns
             As of `swendsen_wang`.
         """
@@ -446,6 +447,12 @@ class Potts(Simulated[Measurements]):
         check_choice("update", update, UPDATES)
         sizes, winds = as_bool("clusters", clusters), as_bool("wrapping", wrapping)
         return KINDS[update](self, Asked(tile, p_flip, sizes, winds))
+
+    @staticmethod
+    def summaries(series: Measurements, parameters: Mapping[str, Any]) -> list[Summary]:
+        """Return what `conncomp.models.summarise` does, for `Simulation.summarise`."""
+        every = parameters["measure_every"]
+        return summarise(series, parameters["beta"], measure_every=every)
 
     def _repeat(self, name: str, count: int, measure: bool, **options: Any) -> Measurements | None:
         measured, update = as_bool("measure", measure), self.updater(**options)

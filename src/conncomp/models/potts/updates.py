@@ -18,15 +18,15 @@ from conncomp.models.potts.measurements import Measurements
 from conncomp.models.potts.probabilities import acceptances
 
 
-class Seeds(NamedTuple):
-    """Which clusters may flip: those of a seed in each tile.
+class ChosenSites(NamedTuple):
+    """Which clusters may flip: those of one chosen site in each tile.
 
     Attributes
     ----------
     tile : tuple of int
         The lengths of a tile.
     p_flip : int
-        The probability that a cluster with seeds flips, times 2**64.
+        The probability that a cluster with chosen sites flips, times 2**64.
     """
 
     tile: tuple[int, ...]
@@ -114,7 +114,7 @@ class SwendsenWang(PottsUpdate):
     """Each cluster takes a new state, any of q."""
 
     name = "swendsen-wang"
-    _seeds: Seeds | None = None
+    _chosen: ChosenSites | None = None
 
     def __init__(self, model: Spins, asked: Asked) -> None:
         super().__init__(model, asked)
@@ -123,26 +123,26 @@ class SwendsenWang(PottsUpdate):
     def _change(self, number: int, record: Any) -> None:
         model = self._model
         measures = (False, False) if record is None else (self._clusters, self._wrapping)
-        of_clusters = self._probabilities, self._seeds, record, *measures
+        of_clusters = self._probabilities, self._chosen, record, *measures
         model._engine.update(model._words, model._new_words, number, *of_clusters)
 
     @property
     def _bonds_measured(self) -> bool:
-        return self._seeds is None or super()._bonds_measured
+        return self._chosen is None or super()._bonds_measured
 
 
 class Wolff(SwendsenWang):
-    """The cluster of one site, which is drawn, takes another state."""
+    """The cluster of one chosen site takes another state."""
 
     name = "wolff"
 
     def _take_tile(self, asked: Asked) -> None:
         super()._take_tile(asked)
-        self._seeds = Seeds(self._model.lattice.shape, CERTAIN)
+        self._chosen = ChosenSites(self._model.lattice.shape, CERTAIN)
 
 
 class FewCluster(SwendsenWang):
-    """The clusters of one drawn site in each tile take another state, each with `p_flip`."""
+    """The clusters of one chosen site in each tile take another state, each with `p_flip`."""
 
     name = "few-cluster"
 
@@ -150,7 +150,7 @@ class FewCluster(SwendsenWang):
         if asked.tile is None or asked.p_flip is None:
             raise ValueError('update="few-cluster" needs tile and p_flip')
         tile = _check_tile(asked.tile, self._model.lattice.shape)
-        self._seeds = Seeds(tile, as_fixed_point(_check_p_flip(asked.p_flip)))
+        self._chosen = ChosenSites(tile, as_fixed_point(_check_p_flip(asked.p_flip)))
         self.options |= {"tile": list(tile), "p_flip": float(asked.p_flip)}
 
 

@@ -1,4 +1,4 @@
-// What one does with labels: count and list the elements of each, replace and rank labels.
+// Tables with a row for each label: counts and lists the elements of each label, replaces and ranks labels.
 //
 // How: labels are taken a word at a time (stretches.h). To count, each thread fills a table of its own, a row
 // for each label, and the tables are added, so the result depends neither on threads nor on order; fewer

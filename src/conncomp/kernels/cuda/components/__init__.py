@@ -1,1 +1,1 @@
-"""What one does with labels."""
+"""Sizes, statistics and contacts of labelled components, on the GPU."""
