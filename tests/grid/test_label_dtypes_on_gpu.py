@@ -91,12 +91,12 @@ def test_small_items_of_a_large_array(cupy, monkeypatch, algorithm):
     monkeypatch.setattr(_arrays, "INT32_MAX", 200)
     filled = []
 
-    def fill_on_gpu(request, gpu, image, labels):
+    def fill_on_gpu(asked, gpu, image, labels):
         filled.append(labels.dtype)
-        return fill(request, gpu, image, labels)
+        return fill(asked, gpu, image, labels)
 
-    fill = labelling.Request.fill_on_gpu
-    monkeypatch.setattr(labelling.Request, "fill_on_gpu", fill_on_gpu)
+    fill = request.Request.fill_on_gpu
+    monkeypatch.setattr(request.Request, "fill_on_gpu", fill_on_gpu)
     for items, kernel_dtype in ((4, np.int32), (5, np.int64)):
         batch = np.random.default_rng(items).integers(0, 3, (items, 10, 5))
         for numbering in ("consecutive", "roots"):
