@@ -8,6 +8,10 @@ import pytest
 torch = pytest.importorskip("torch")
 tensors = pytest.importorskip("conncomp.torch")
 
+# PyTorch warns of itself: of what it imports to compile, of numbers of lower precision that a GPU
+# has, of the mode in which it refuses to wait.
+pytestmark = pytest.mark.filterwarnings("default")
+
 CALLS = {
     "label": lambda m: tensors.label(m),
     "label_and_count": lambda m: tensors.label_and_count(m, 1),
@@ -75,7 +79,6 @@ def clean(logits):
     return scores * kept, tensors.label_and_count(kept, 1)
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of PyTorch's own imports
 def test_compiled_by_inductor(device):
     """Fused with what is before and behind, with gradients; on a GPU in CUDA graphs as well."""
     for mode in ("default", "reduce-overhead") if device == "cuda" else ("default",):
@@ -163,8 +166,8 @@ class TestOnGpu:
     @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
     def test_nothing_waits(self, call):
         """PyTorch refuses to wait; and calls return while the GPU is not there yet."""
-        torch.cuda.set_sync_debug_mode("error")
         try:
+            torch.cuda.set_sync_debug_mode("error")
             torch.cuda._sleep(10**9)  # cycles, half a second
             call(self.batches[0])
             assert not torch.cuda.current_stream().query()

@@ -49,6 +49,7 @@ bool supports(const std::string& instruction_set) {
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
   check_interpreter();
+  nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_arrays(m);
   define_graph(m);
   define_graph_papers(m);

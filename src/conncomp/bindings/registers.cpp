@@ -5,6 +5,7 @@
 NB_MODULE(CONNCOMP_MODULE, m) {
   using namespace conncomp;
   check_interpreter();
+  nb::set_leak_warnings(false);  // what is kept for the next call of a kind lives as long as the process
   define_link_rules(m);
   define_grid(m);
   define_grid_papers(m);
