@@ -62,6 +62,13 @@ MANY_PARAMETERS_OF_CUDA = {
     "cuda/grid/brick_tiles.cuh links_of_brick": "what three rules need, of which each needs a part",
 }
 
+COLUMNS, CALLED = "columns of tables, an array each", "what Python hands over, by name"
+MANY_PARAMETERS_OF_CPP = {
+    "bindings/components.cpp colour": CALLED,
+    "bindings/intensities.cpp intensities": COLUMNS,
+    "bindings/models.cpp update_potts": CALLED,
+}
+
 LAYOUT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
     *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
@@ -113,15 +120,35 @@ def parameters_of_cuda(text):
         begin = declared.index("(")
         if set(";={") & set(declared[:begin]):
             continue  # a variable
-        depth, given = 0, ""
-        for character in declared[begin:]:
-            depth -= character in ")>]}"
-            given += character if depth == 1 else ""
-            depth += character in "(<[{"
-            if depth == 0:
-                break
         name = NAME_OF_FUNCTION.search(declared[:begin])
-        yield name.group(1).strip(), given.count(",") + bool(given.strip())
+        yield name.group(1).strip(), count_parameters(declared[begin:])[0]
+
+
+def count_parameters(text):
+    """Return how many parameters there are in brackets that the text begins with, and their end."""
+    depth, end, given = 0, 0, ""
+    for character in text:
+        end += 1
+        depth -= character in ")>]}"
+        given += character if depth == 1 else ""
+        depth += character in "(<[{"
+        if depth == 0:
+            break
+    return given.count(",") + bool(given.strip()), end
+
+
+DEFINED = re.compile(r"\b(\w+)\s*(?=\()")
+BODY = re.compile(r"\s*(?:const\b)?\s*(?:noexcept\b)?\s*(?:->[^;{]*)?(?:\{|:[^:])")
+CALLED_BY_WORD = {"if", "for", "while", "switch", "return", "catch", "sizeof", "constexpr"}
+
+
+def parameters_of_cpp(text):
+    """Yield the name and the number of parameters of each function that has a body."""
+    text = re.sub(r'//[^\n]*|"(?:\\.|[^"\\])*"', "", text)
+    for word in DEFINED.finditer(text):
+        count, end = count_parameters(text[word.end() :])
+        if word.group(1) not in CALLED_BY_WORD and BODY.match(text, word.end() + end):
+            yield word.group(1), count
 
 
 SIZES = list(measured(PACKAGE))
@@ -151,6 +178,24 @@ def test_parameters_of_cuda():
         if count > MOST_PARAMETERS
     }
     assert many == set(MANY_PARAMETERS_OF_CUDA)
+
+
+def test_parameters_of_cpp():
+    many = {
+        f"{path.relative_to(PACKAGE)} {name}"
+        for suffix in ("h", "cpp")
+        for path in PACKAGE.rglob(f"*.{suffix}")
+        for name, count in parameters_of_cpp(path.read_text())
+        if count > MOST_PARAMETERS
+    }
+    assert many == set(MANY_PARAMETERS_OF_CPP)
+    text = """
+int f(Pair<T, int> pair, int (&x)[3], /* b */ void (*done)(int, int)) const { return h(1, 2, 3); }
+Thing(int a, int b) : a_{a}, b_{b} {}
+auto g(int a) -> Pair<int, int> { if (a) { return {a, a}; } }
+int declared(int a, int b);
+"""
+    assert list(parameters_of_cpp(text)) == [("f", 3), ("Thing", 2), ("g", 1)]
 
 
 def test_parameters_of_templates_bounds_and_functions_are_no_parameters_of_a_kernel():

@@ -473,8 +473,8 @@ void test_colours() {
   int64_t left = int64_t(order.size()), first = 0;
   for (; left; first += 64) {
     const int64_t waiting =
-        choose_colours(components.data(), steps, leading, begins.data(), places.data(), rows,
-                       preferred.data(), first, first ? 64 : 12, order.data(), left, colours.data());
+        choose_colours(components.data(), {steps, leading}, {begins.data(), places.data(), rows},
+                       {preferred.data(), first, first ? 64 : 12}, order.data(), left, colours.data());
     check(waiting < left, "components that wait for another word");
     left = waiting;
   }

@@ -85,9 +85,9 @@ int64_t colour(AnyVector components, const std::vector<int64_t>& steps, int64_t 
                int64_t first, int common, Vector<int64_t> order, Vector<int64_t> colours) {
   return with_integers(components, [&](const auto* data) {
     return without_gil([&] {
-      return choose_colours(data, steps, leading, begins.data(), places.data(), int64_t(begins.size()) - 1,
-                            preferred.data(), first, common, order.data(), int64_t(order.size()),
-                            colours.data());
+      return choose_colours(
+          data, {steps, leading}, {begins.data(), places.data(), int64_t(begins.size()) - 1},
+          {preferred.data(), first, common}, order.data(), int64_t(order.size()), colours.data());
     });
   });
 }

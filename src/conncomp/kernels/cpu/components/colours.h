@@ -34,15 +34,35 @@ inline int pick_bit(uint64_t bits, uint64_t preferred, int common) {
   }
 }
 
-// Chooses among 64 colours, from `first` on, for the first `count` components of `order`, the background
-// being component `rows`. Those for which none is left come to stand first in `order`; returns how many they
-// are. The elements of component k that others are close to are those of places[begins[k]] and up to
-// places[begins[k + 1]], in ascending order. The first `leading` steps are all that lead from an element to
-// what is not close to the one before.
+// The elements of component k that others are close to are those of places[begins[k]] and up to
+// places[begins[k + 1]], in ascending order. Component `rows` is the background.
+struct PlacesOfComponents {
+  const int64_t *begins, *places;
+  int64_t rows;
+};
+
+// Steps from an element to those close to it. The first `leading` are all that lead to what is not close to
+// the element before.
+struct StepsNearby {
+  const std::vector<int64_t>& steps;
+  int64_t leading;
+};
+
+// 64 colours, from `first` on: which one a component would rather have, and how many are common.
+struct ColoursToChoose {
+  const int64_t* preferred;
+  int64_t first;
+  int common;
+};
+
+// Chooses colours for the first `count` components of `order`. Those for which none is left come to stand
+// first in `order`; returns how many they are.
 template <class Component>
-int64_t choose_colours(const Component* components, const std::vector<int64_t>& steps, int64_t leading,
-                       const int64_t* begins, const int64_t* places, int64_t rows, const int64_t* preferred,
-                       int64_t first, int common, int64_t* order, int64_t count, int64_t* colours) {
+int64_t choose_colours(const Component* components, const StepsNearby& nearby,
+                       const PlacesOfComponents& elements, const ColoursToChoose& palette, int64_t* order,
+                       int64_t count, int64_t* colours) {
+  const auto& [steps, leading] = nearby;
+  const auto& [begins, places, rows] = elements;
   Buffer<uint64_t> bits = Buffer<uint64_t>::zeros(rows + 1);
   int64_t waiting = 0;
   for (int64_t k = 0; k < count; ++k) {
@@ -57,9 +77,9 @@ int64_t choose_colours(const Component* components, const std::vector<int64_t>& 
       order[waiting++] = row;
       continue;
     }
-    const int bit = pick_bit(~taken, uint64_t(preferred[row]), common);
+    const int bit = pick_bit(~taken, uint64_t(palette.preferred[row]), palette.common);
     bits[row] = uint64_t(1) << bit;
-    colours[row] = first + bit;
+    colours[row] = palette.first + bit;
   }
   return waiting;
 }
