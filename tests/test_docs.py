@@ -71,7 +71,7 @@ def test_public_members_have_entries(name):
 def test_tables_of_formats():
     """The guide to graphs has every format that `Graph.read` takes and explains."""
     import conncomp
-    from conncomp.graph import reading
+    from conncomp.graph.inputs import reading
 
     for kind in reading.FORMATS:
         assert f"\n        {kind}\n" in conncomp.Graph.read.__doc__

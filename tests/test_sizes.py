@@ -7,17 +7,19 @@ import ast
 import io
 import re
 import tokenize
+from collections import defaultdict
 from pathlib import Path
 
 from conncomp.kernels.cuda.launcher import SOURCES
 
 PACKAGE = Path(__file__).parent.parent / "src/conncomp"
+MOST_OF_FOLDER = 3000  # lines, with docstrings, of a folder outside `kernels`
 MOST_OF_FILE, MOST_OF_FUNCTION, MOST_PARAMETERS = 400, 60, 8
 
 LONG_FILES = {
     "cli/label.py": "a function for each stage of the command, with a table of options",
-    "graph/reading.py": "eight formats of graphs, a function or two each",
-    "tables/files.py": "three formats of pairs, and what reads them ahead",
+    "graph/inputs/reading.py": "eight formats of graphs, a function or two each",
+    "tables/files/reading.py": "three formats of pairs, and what reads them ahead",
 }
 LONG_FUNCTIONS = {
     "cli/bench.py _options": "a table of options",
@@ -157,6 +159,15 @@ SIZES = list(measured(PACKAGE))
 def test_files():
     long = {name for name, lines, told in SIZES if told is None and lines > MOST_OF_FILE}
     assert long == set(LONG_FILES)
+
+
+def test_folders():
+    lines = defaultdict(int)
+    for suffix in ("py", "h", "cpp"):
+        for path in PACKAGE.rglob(f"*.{suffix}"):
+            if "kernels" not in path.relative_to(PACKAGE).parts:
+                lines[str(path.parent.relative_to(PACKAGE))] += len(path.read_text().splitlines())
+    assert {folder for folder, count in lines.items() if count > MOST_OF_FOLDER} == set()
 
 
 def test_functions():

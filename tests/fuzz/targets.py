@@ -18,7 +18,7 @@ from scipy.sparse import csgraph
 
 import conncomp
 from conncomp.tables.columns import as_doubles
-from conncomp.tables.files import Wanted, batches, check_types, open_file
+from conncomp.tables.files.reading import Wanted, batches, check_types, open_file
 from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of

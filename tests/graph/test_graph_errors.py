@@ -8,7 +8,7 @@ import sparse as pydata
 from scipy import sparse
 
 from conncomp import Graph, IncrementalComponents, connected_components, spanning_forest
-from conncomp.graph.parts import FREE_VERTICES, VERTICES_PER_ARC
+from conncomp.graph.inputs.parts import FREE_VERTICES, VERTICES_PER_ARC
 
 GRAPH = Graph.from_edges([0, 1], [1, 2], 4)
 

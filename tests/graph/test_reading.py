@@ -26,8 +26,8 @@ from conncomp import Graph, connected_components
 from conncomp._core import native
 from conncomp.files import access as files
 from conncomp.graph import graph as graph_module
-from conncomp.graph import reading as graph_files
-from conncomp.graph.parts import FREE_VERTICES, VERTICES_PER_ARC
+from conncomp.graph.inputs import reading as graph_files
+from conncomp.graph.inputs.parts import FREE_VERTICES, VERTICES_PER_ARC
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
@@ -346,7 +346,7 @@ def test_vertices_that_would_need_much_memory(tmp_path):
 
 
 def test_rows_that_are_there_are_not_too_many(tmp_path, monkeypatch):
-    monkeypatch.setattr("conncomp.graph.parts.FREE_VERTICES", 0)
+    monkeypatch.setattr("conncomp.graph.inputs.parts.FREE_VERTICES", 0)
     assert Graph.read(put(tmp_path, "a.graph", "1000 0\n" + "\n" * 1000)).num_vertices == 1000
     assert Graph.read(put(tmp_path, "a.egr", write_ecl(1000, [])[0])).num_vertices == 1000
 
@@ -402,7 +402,7 @@ def test_ids_up_to_the_largest_int64(tmp_path):
 
 @pytest.mark.parametrize("ids", [[0, 2**31 - 2], [0, 2**31 - 1], [0, 2**31]])
 def test_int32_where_it_fits(tmp_path, ids, monkeypatch):
-    monkeypatch.setattr("conncomp.graph.parts.FREE_VERTICES", 1 << 40)
+    monkeypatch.setattr("conncomp.graph.inputs.parts.FREE_VERTICES", 1 << 40)
     graph = Graph.read(put(tmp_path, "a.txt", f"0 0\n{ids[0]} {ids[1]}\n"))
     assert graph.num_vertices == ids[1] + 1
     assert {a.dtype for a in graph.arrays} == {np.dtype(np.int32 if ids[1] < 2**31 else np.int64)}

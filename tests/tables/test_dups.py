@@ -71,7 +71,7 @@ def test_files(tmp_path_factory, pairs, cut, options):
 
 
 def test_many_pairs_in_many_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("conncomp.tables.dups.BLOCK", 16 * 1000)
+    monkeypatch.setattr("conncomp.tables.files.dups.BLOCK", 16 * 1000)
     rng = np.random.default_rng(0)
     documents = np.stack([rng.integers(0, 5, 20_000), rng.integers(0, 10_000, 20_000)], axis=1)
     pairs = [tuple(map(tuple, pair)) for pair in documents.reshape(-1, 2, 2).tolist()]

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conncomp._memory import peak_memory
-from conncomp.tables import files
-from conncomp.tables.files import Wanted, batches, check_types, format_of, open_file
-from conncomp.tables.memory import parse_bytes
+from conncomp.tables.files import reading as files
+from conncomp.tables.files.memory import parse_bytes
+from conncomp.tables.files.reading import Wanted, batches, check_types, format_of, open_file
 from conncomp.tables.pairs import Clustering
 from pair_files import NAMES, write, write_dups
 from pairs_reference import table_of
@@ -429,8 +429,8 @@ def test_a_budget_covers_what_clusters_take(tmp_path, kind):
     path = write(tmp_path / "p.parquet", pairs, 100_000)
     code = f"""
 from conncomp._memory import peak_memory
-from conncomp.tables.files import *
-from conncomp.tables.memory import *
+from conncomp.tables.files.reading import *
+from conncomp.tables.files.memory import *
 from conncomp.tables.pairs import Clustering
 opened = open_file({path!r}, Wanted(("l",), ("r",)))
 budget = Budget("20G", 1, False, False)

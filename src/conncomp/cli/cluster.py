@@ -38,7 +38,8 @@ from conncomp.cli._report import (
     timing_row,
 )
 from conncomp.files.access import atomic_path
-from conncomp.tables.files import (
+from conncomp.tables.files.memory import Budget, in_words
+from conncomp.tables.files.reading import (
     SUFFIXES,
     Batch,
     PairFile,
@@ -49,7 +50,6 @@ from conncomp.tables.files import (
     format_of,
     open_file,
 )
-from conncomp.tables.memory import Budget, in_words
 from conncomp.tables.pairs import Clustering
 
 # Rows that are written at once.

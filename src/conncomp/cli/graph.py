@@ -39,7 +39,7 @@ from conncomp.cli._report import (
 from conncomp.files.access import atomic_path
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
 from conncomp.graph.graph import count_without_arcs, read_graph
-from conncomp.graph.reading import FORMATS
+from conncomp.graph.inputs.reading import FORMATS
 from conncomp.kernels.cuda import launcher
 
 

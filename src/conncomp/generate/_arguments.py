@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from conncomp._arguments import INT32_MAX, shown
-from conncomp.graph.parts import MOST_VERTICES
+from conncomp.graph.inputs.parts import MOST_VERTICES
 from conncomp.kernels.cuda import launcher
 
 # Elements, edges or vertices.

@@ -25,16 +25,16 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph.conversions import (
+from conncomp.graph.graph import Graph
+from conncomp.graph.inputs.conversions import (
     as_arcs_or_rows,
     is_igraph,
     is_networkx,
     is_rustworkx,
     is_sparse,
 )
-from conncomp.graph.graph import Graph
+from conncomp.graph.inputs.parts import check_square
 from conncomp.graph.labelling import _lies_on_gpu, as_graph
-from conncomp.graph.parts import check_square
 from conncomp.kernels.cuda.graph.boruvka import WeightBits, forest_arcs
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 

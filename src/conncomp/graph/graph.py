@@ -24,7 +24,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._core import native
-from conncomp.graph.conversions import (
+from conncomp.graph.inputs.conversions import (
     as_arcs_or_rows,
     check_library,
     edges_of_igraph,
@@ -35,7 +35,7 @@ from conncomp.graph.conversions import (
     is_sparse,
     parts_of_networkx,
 )
-from conncomp.graph.parts import (
+from conncomp.graph.inputs.parts import (
     Ids,
     Indices,
     as_arcs,
@@ -665,7 +665,7 @@ def read_graph(
 
     `remedy` is how the user asks for `compact_ids`; for the others see `Graph.read`.
     """
-    from conncomp.graph.reading import read_parts
+    from conncomp.graph.inputs.reading import read_parts
 
     parts, names = read_parts(path, compact_ids, format, progress, remedy)
     return Graph._of_checked(**parts._asdict()), names

@@ -27,7 +27,7 @@ from conncomp._arrays import (
 )
 from conncomp._core import native
 from conncomp.gpu import Workspace
-from conncomp.graph.parts import (
+from conncomp.graph.inputs.parts import (
     as_indices,
     as_one_dtype,
     check_lengths,

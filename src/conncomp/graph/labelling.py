@@ -26,9 +26,9 @@ from conncomp._arrays import (
 from conncomp.gpu import Workspace
 from conncomp.graph._condensing import fill_in_topological_order, renumber_in_topological_order
 from conncomp.graph.algorithms import ALGORITHMS, STRONG_ALGORITHMS
-from conncomp.graph.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
 from conncomp.graph.graph import Graph
-from conncomp.graph.parts import check_square
+from conncomp.graph.inputs.conversions import is_igraph, is_networkx, is_rustworkx, is_sparse
+from conncomp.graph.inputs.parts import check_square
 from conncomp.kernels.cuda.launcher import current_gpu, first_entry
 
 Numbering = Literal["consecutive", "roots", "topological"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from conncomp._core import native
 from conncomp.components import component_members
 from conncomp.graph import Graph, connected_components
-from conncomp.graph.conversions import Nodes, Rows, csr_of_networkx, dictionaries_of_networkx
+from conncomp.graph.inputs.conversions import Nodes, Rows, csr_of_networkx, dictionaries_of_networkx
 
 
 class Components(NamedTuple):

@@ -1,6 +1,6 @@
 """Clusters of tables of pairs."""
 
-from conncomp.tables.dups import cluster_dups
+from conncomp.tables.files.dups import cluster_dups
 from conncomp.tables.growing import ClusterPairs
 from conncomp.tables.pairs import cluster_pairs
 from conncomp.tables.quality import cluster_quality

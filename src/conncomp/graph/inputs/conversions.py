@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conncomp._arguments import shown
 from conncomp._arrays import is_of
 from conncomp._core import native
-from conncomp.graph.parts import Parts
+from conncomp.graph.inputs.parts import Parts
 
 Ends = NDArray[np.int64]
 Nodes = tuple[Any, ...]

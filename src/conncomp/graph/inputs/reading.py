@@ -33,8 +33,8 @@ from conncomp.files.access import (
     naming,
 )
 from conncomp.files.images import read_image
-from conncomp.graph.conversions import parts_of_networkx
-from conncomp.graph.parts import (
+from conncomp.graph.inputs.conversions import parts_of_networkx
+from conncomp.graph.inputs.parts import (
     Ids,
     Indices,
     Parts,

@@ -9,7 +9,7 @@ import numpy as np
 
 from conncomp._memory import free_memory, resident_memory
 from conncomp.tables.columns import Column, as_columns
-from conncomp.tables.files import Batch, PairFile, empty_column, width_of
+from conncomp.tables.files.reading import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
