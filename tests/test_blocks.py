@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import conncomp
-
-PACKAGE = Path(conncomp.__file__).parent
+PACKAGE = Path(__file__).parent.parent / "src/conncomp"
 BLOCK = 6  # lines
 LEAST = 120  # characters in these: fewer say nothing that a function could say
 # The names that a room makes public, and what is loaded when one of them is asked for.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conncomp.bench import devices
-from conncomp.grid import labelling
+from conncomp.grid import array, request
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.models import Potts
 from conncomp.models.cahn_hilliard import cuda as cahn_hilliard_engine
@@ -191,9 +191,10 @@ class TestHawick:
         assert Path("out/figure-18.png").stat().st_size > 1000
 
     def test_figure_18_on_a_gpu(self, run, host, monkeypatch):
-        monkeypatch.setattr(labelling, "current_gpu", lambda: host)
-        monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
-        monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+        for module in array, request:
+            monkeypatch.setattr(module, "current_gpu", lambda: host)
+        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values: values)
+        monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
         findings = written("figure-18")
@@ -215,9 +216,10 @@ class TestHawick:
         assert ways == {"the default", "CahnHilliard.labels"}
 
     def test_figure_18_of_kernels_that_are_given_up(self, run, host, monkeypatch):
-        monkeypatch.setattr(labelling, "current_gpu", lambda: host)
-        monkeypatch.setattr(labelling, "move_to_gpu", lambda xp, array: array)
-        monkeypatch.setattr(labelling, "move_from_gpu", lambda array, out: np.copyto(out, array))
+        for module in array, request:
+            monkeypatch.setattr(module, "current_gpu", lambda: host)
+        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values: values)
+        monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
         give_up(monkeypatch, "CPU I", "kernel B")
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")

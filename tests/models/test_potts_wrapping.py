@@ -186,9 +186,9 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
         def recorded(kernel):
             def launch(*arguments, **options):
                 launched.append(kernel.name)
-                kernel.function(*arguments, **options)
+                kernel.call(*arguments, **options)
 
-            return kernel._replace(function=launch)
+            return kernel._replace(call=launch)
 
         return tuple(map(recorded, load(file, names)))
 

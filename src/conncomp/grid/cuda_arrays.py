@@ -6,6 +6,7 @@ call to the next of its kind.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
 from typing import Any, Protocol
 
@@ -89,17 +90,15 @@ _LIBRARIES: dict[type, CudaLibrary | None] = {}
 def cuda_library_of(array: object) -> CudaLibrary | None:
     """Return what asks arrays of a library that has some on a GPU; None for other libraries."""
     kind = type(array)
-    if kind not in _LIBRARIES:
-        _LIBRARIES[kind] = _find(array)
-    return _LIBRARIES[kind]
-
-
-def _find(array: object) -> CudaLibrary | None:
+    if kind in _LIBRARIES:
+        return _LIBRARIES[kind]
+    library: CudaLibrary | None = None
     name = library_of(array)
+    if name == "torch" and not getattr(array, "is_cuda", False):
+        return None  # PyTorch need not know of a GPU; one of its next tensors may lie there
     if name == "cupy":
-        return CuPyArrays()
-    if name == "torch":
-        import torch
-
-        return TorchArrays(torch)
-    return None
+        library = CuPyArrays()
+    elif name == "torch":
+        library = TorchArrays(sys.modules["torch"])
+    _LIBRARIES[kind] = library
+    return library

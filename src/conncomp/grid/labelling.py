@@ -12,7 +12,13 @@ from conncomp._arguments import also_named, as_bool
 from conncomp._arrays import choose_device, on_gpu
 from conncomp.gpu import Workspace
 from conncomp.grid.array import array_of_image
-from conncomp.grid.repeated import first_call, kept_call, kind_of_call, may_be_kept
+from conncomp.grid.repeated import (
+    first_call,
+    is_by_default,
+    kept_call,
+    kind_of_call,
+    may_be_kept,
+)
 from conncomp.grid.request import Labels, Numbering, Request, label_array
 
 # Arguments of other libraries' functions of this name, and what takes their place here.
@@ -290,8 +296,11 @@ def label(
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
     kind: Hashable = None
-    if not (options or structure is not None or dtype is not None or out is not None) and (
-        workspace is None and algorithm == "auto" and device != "cpu" and tolerance == 0
+    others = structure, dtype, out, workspace
+    if (
+        not options
+        and all(other is None for other in others)
+        and is_by_default(tolerance, algorithm, device)
     ):
         kind = kind_of_call(
             label_image, background, return_num, connectivity, periodic, batch_axes, numbering

@@ -134,6 +134,17 @@ def kind_of_call(
     return type(label_image), layout, stream, options
 
 
+def is_by_default(tolerance: Any, algorithm: Any, device: Any) -> bool:
+    """Whether arguments are such that launches depend on the kind of a call only."""
+    return (
+        type(tolerance) is int
+        and tolerance == 0
+        and type(algorithm) is str
+        and algorithm == "auto"
+        and (device is None or (type(device) is str and device == "cuda"))
+    )
+
+
 def kept_call(kind: Hashable) -> Repeated | None:
     """Return the launches of calls of a kind, if they are kept."""
     return _kept.get(kind)
