@@ -26,7 +26,7 @@ from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True)
 class Array:
     """An array, and which of its elements are connected.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Literal, Unpack, overload
 
+import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._algorithms import Choices
@@ -296,10 +297,10 @@ def label(
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
     kind: Hashable = None
-    others = structure, dtype, out, workspace
     if (
-        not options
-        and all(other is None for other in others)
+        type(label_image) is not np.ndarray
+        and not options
+        and structure is dtype is out is workspace is None
         and is_by_default(tolerance, algorithm, device)
     ):
         kind = kind_of_call(
