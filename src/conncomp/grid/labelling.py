@@ -300,7 +300,7 @@ def label(
     if (
         type(label_image) is not np.ndarray
         and not options
-        and structure is dtype is out is workspace is None
+        and (structure is None and dtype is None and out is None and workspace is None)
         and is_by_default(tolerance, algorithm, device)
     ):
         kind = kind_of_call(
