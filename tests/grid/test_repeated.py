@@ -69,7 +69,7 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
 def test_large_images_are_labelled_by_bricks(cupy, monkeypatch):
     first, *later = images(shape=(200, 300))
     check(first)
-    names = {launch.kernel.name for kept in repeated._kept.values() for launch in kept._launches}
+    names = {kernel.name for kept in repeated._kept.values() for kernel in kept.kernels}
     assert "label_tiles" in names
     monkeypatch.setattr(request.Request, "fill_on_gpu", None)
     for image in later:
