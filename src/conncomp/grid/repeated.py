@@ -52,8 +52,8 @@ class Repeated:
         image = image_of(array)
         with self._workspace, kept_launches() as launches:
             counts = request.fill_on_gpu(self._gpu, image, labels)
-        # The launches point to the workspace's memory, which is there as long as this part of it is;
-        # the first arrays are not kept.
+        # Launches point to the workspace's memory, which is there as long as this part of it is. Of
+        # the first arrays only the addresses are kept.
         self.counts = counts.reshape(self._batch_shape)
         self.kernels = tuple(launch.kernel for launch in launches)
         self._again = self._gpu.repeat(launches, (image.values, labels))
