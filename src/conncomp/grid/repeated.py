@@ -173,9 +173,10 @@ def first_call(kind: Hashable, label_image: Any, array: Array, request: Request)
     with array.stream():
         gpu = current_gpu()
         labels = gpu.xp.empty(array.shape, INDEX_TYPES[0])
-        workspace = _workspaces.setdefault(gpu.device, Workspace())
-        repeated = Repeated(array, replace(request, workspace=workspace), library, labels)
-        if len(_kept) >= MOST_KINDS:
-            _kept.clear()
-        _kept[kind] = repeated
-        return repeated.result(in_library(labels, array.library))
+        # No other call writes to the counts of components before they are read.
+        with _workspaces.setdefault(gpu.device, Workspace()) as workspace:
+            repeated = Repeated(array, replace(request, workspace=workspace), library, labels)
+            if len(_kept) >= MOST_KINDS:
+                _kept.clear()
+            _kept[kind] = repeated
+            return repeated.result(in_library(labels, array.library))
