@@ -97,9 +97,7 @@ def label_and_count(
     tensor([[2, 2, 0, 1]], dtype=torch.int32)
     """
     labels = label(masks, connectivity)
-    rows = _rows_of(labels, reach_of(masks, connectivity))
-    index = _index_in_table(labels, rows)
-    areas = _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows)
+    areas, index = _areas_of(labels, reach_of(masks, connectivity))
     return labels, _looked_up(areas, index, labels)
 
 
@@ -145,9 +143,8 @@ def largest_components(
     labels = label(masks, connectivity)
     if most == 0:
         return torch.zeros_like(labels, dtype=torch.bool)
-    rows = _rows_of(labels, reach_of(masks, connectivity))
-    index = _index_in_table(labels, rows)
-    areas = _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows)
+    areas, index = _areas_of(labels, reach_of(masks, connectivity))
+    rows = areas.shape[1]
     # No two rows of a mask have the same rank: of equal areas, the first is ahead.
     rank = areas.long() * rows + torch.arange(rows - 1, -1, -1, device=labels.device)
     last = rank.topk(min(most, rows), dim=-1).values[..., -1:]
@@ -280,6 +277,13 @@ def reach_of(masks: torch.Tensor, connectivity: int | None) -> int:
     if isinstance(connectivity, bool):
         raise TypeError(f"connectivity={shown(connectivity)} must be an integer")
     return check_range("connectivity", connectivity, 1, axes)
+
+
+def _areas_of(labels: torch.Tensor, connectivity: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the area of each label of each mask, (masks, rows), and each element's row there."""
+    rows = _rows_of(labels, connectivity)
+    index = _index_in_table(labels, rows)
+    return _areas_by_row(index, prod(labels.shape[:BATCH_AXES]), rows), index
 
 
 def _rows_of(labels: torch.Tensor, connectivity: int) -> int:
