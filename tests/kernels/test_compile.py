@@ -1,18 +1,13 @@
 """Every CUDA kernel that can be asked for compiles, for every kind of GPU, without a warning."""
 
-import importlib
 import re
-import sys
 from collections import defaultdict
 
 import pytest
 
 from conncomp.kernels.cuda.launcher import SOURCES, compile_options, includes, source
+from nvrtc_program import checked, nvrtc, program_of
 from specialisations import names_by_file, template_of
-
-if sys.platform == "darwin":
-    pytest.skip("there is no NVRTC for macOS", allow_module_level=True)
-nvrtc = importlib.import_module("cuda.bindings.nvrtc")
 
 # Of 90 as users have it; elsewhere what a GPU lacks is found in a fifth of the time.
 UNOPTIMISED = "--Ofast-compile=max"
@@ -32,19 +27,12 @@ NAMES = names_by_file()
 def compile_kernels(text, names, options):
     """Compile with NVRTC; return its log, which is empty if there is nothing to say."""
 
-    def check(result):
-        status, *rest = result
-        assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, status
-        return rest[0] if rest else None
-
-    program = check(nvrtc.nvrtcCreateProgram(text.encode(), b"test.cu", 0, [], []))
-    for name in names:
-        check(nvrtc.nvrtcAddNameExpression(program, f"conncomp::{name}".encode()))
+    program = program_of(text, names)
     encoded = [option.encode() for option in options]
     (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
     # The compiler writes into it, and of one byte Python has a single object for all who use it.
-    log = b" " * (1 + check(nvrtc.nvrtcGetProgramLogSize(program)))
-    check(nvrtc.nvrtcGetProgramLog(program, log))
+    log = b" " * (1 + checked(nvrtc.nvrtcGetProgramLogSize(program)))
+    checked(nvrtc.nvrtcGetProgramLog(program, log))
     nvrtc.nvrtcDestroyProgram(program)
     text = log.rstrip(b"\0 ").decode()
     return text if status == nvrtc.nvrtcResult.NVRTC_SUCCESS else text or str(status)

@@ -1,18 +1,13 @@
 """Kernels whose launches overlap touch no memory of the GPU before they wait for the one ahead."""
 
-import importlib
 import re
-import sys
 
 import pytest
 
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.launcher import compile_options, source
+from nvrtc_program import checked, nvrtc, program_of
 from specialisations import template_of
-
-if sys.platform == "darwin":
-    pytest.skip("there is no NVRTC for macOS", allow_module_level=True)
-nvrtc = importlib.import_module("cuda.bindings.nvrtc")
 
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
 WAIT = "griddepcontrol.wait"
@@ -28,16 +23,11 @@ def one_of_each_template():
 
 
 def ptx_of(text, name, options):
-    def check(result):
-        status, *rest = result
-        assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS, status
-        return rest[0] if rest else None
-
-    program = check(nvrtc.nvrtcCreateProgram(text.encode(), b"test.cu", 0, [], []))
-    check(nvrtc.nvrtcAddNameExpression(program, f"conncomp::{name}".encode()))
-    check(nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options]))
-    ptx = bytearray(check(nvrtc.nvrtcGetPTXSize(program)))
-    check(nvrtc.nvrtcGetPTX(program, ptx))
+    program = program_of(text, (name,))
+    encoded = [option.encode() for option in options]
+    checked(nvrtc.nvrtcCompileProgram(program, len(encoded), encoded))
+    ptx = bytearray(checked(nvrtc.nvrtcGetPTXSize(program)))
+    checked(nvrtc.nvrtcGetPTX(program, ptx))
     nvrtc.nvrtcDestroyProgram(program)
     return ptx.decode()
 
