@@ -85,6 +85,44 @@ def test_labels_of_one_call_are_not_those_of_the_next(cupy):
         assert int(count) == number
 
 
+def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
+    first, *later = images()
+    out = cupy.asarray(np.zeros(SHAPE, np.int32))
+    assert label(Array(first), out=out) is out
+    np.testing.assert_array_equal(out.get(), label(first))
+    monkeypatch.setattr(request.Request, "fill_on_gpu", None)
+    for image in later:
+        check(image)
+        assert label(Array(image), out=out) is out
+        np.testing.assert_array_equal(out.get(), label(image))
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (lambda memory: memory[2:8], "shares memory"),
+        (lambda memory: memory[:6], "shares memory"),
+        (lambda memory: memory[11:], "shape"),
+        (lambda memory: memory[::2][6:12], "C-contiguous"),
+    ],
+)
+def test_an_out_that_does_not_fit_is_refused_by_later_calls(cupy, out, message):
+    memory = np.zeros((40, *SHAPE[1:]), np.int32)
+    image = Array(memory[5:11][::-1])  # the first element lies in the last of these
+    for _ in range(2):
+        with pytest.raises((ValueError, TypeError), match=message):
+            label(image, out=Array(out(memory)))
+        label(image, out=Array(memory[11:17]))  # which begins where the image ends
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32, np.uint8])
+def test_out_of_another_type_is_filled(cupy, dtype):
+    for image in images(shape=(3, 8, 9)):
+        out = Array(np.zeros((3, 8, 9), dtype))
+        label(Array(image), out=out)
+        np.testing.assert_array_equal(out.get(), label(image))
+
+
 def test_kinds_are_told_apart(cupy):
     base = images()[0]
     kinds = [

@@ -137,7 +137,7 @@ class Labeller:
             return self._label(label_image, out, None, None)
         kind = type(label_image), layout, library.stream(self._gpu)
         repeated = self._repeated.get(kind)
-        if repeated is None or not (out is None or repeated.takes(out)):
+        if repeated is None or not (out is None or repeated.takes(label_image, out)):
             return self._label(label_image, out, kind, library)
         labels = repeated.new_labels() if out is None else out
         repeated.fill(label_image, labels)

@@ -300,14 +300,15 @@ def label(
     if (
         type(label_image) is not np.ndarray
         and not options
-        and (structure is None and dtype is None and out is None and workspace is None)
+        and (structure is None and dtype is None and workspace is None)
         and is_by_default(tolerance, algorithm, device)
     ):
         kind = kind_of_call(
             label_image, background, return_num, connectivity, periodic, batch_axes, numbering
         )
-        if (repeated := kept_call(kind)) is not None:
-            known: Labels | tuple[Labels, Any] = repeated(label_image)
+        repeated = kept_call(kind)
+        if repeated is not None and (out is None or repeated.takes(label_image, out)):
+            known: Labels | tuple[Labels, Any] = repeated(label_image, out)
             return known
     request = Request(
         choose_device(device, on_gpu(label_image), "label_image"),

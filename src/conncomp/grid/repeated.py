@@ -20,7 +20,7 @@ from conncomp._arrays import caller_stream, in_library
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array
 from conncomp.grid.cuda_arrays import CudaLibrary, cuda_library_of
-from conncomp.grid.request import Request, image_of
+from conncomp.grid.request import Request, image_of, label_array
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
 
 
@@ -49,6 +49,7 @@ class Repeated:
         self._waits_for_num = request.consecutive and not array.batch_axes
         example = in_library(labels, array.library)
         self._labels_kind = type(example), library.layout(example)
+        self._labels_nbytes, self._bounds = labels.nbytes, bounds_of(array.given)
         image = image_of(array)
         with self._workspace, kept_launches() as launches:
             counts = request.fill_on_gpu(self._gpu, image, labels)
@@ -58,9 +59,9 @@ class Repeated:
         self.kernels = tuple(launch.kernel for launch in launches)
         self._again = self._gpu.repeat(launches, (image.values, labels))
 
-    def __call__(self, given: Any) -> Any:
-        """Return what `label` does for another array of the kind."""
-        labels = self.new_labels()
+    def __call__(self, given: Any, out: Any = None) -> Any:
+        """Return what `label` does for another array of the kind, in `out` if it `takes` that."""
+        labels = self.new_labels() if out is None else out
         if not self._return_num:
             self.fill(given, labels)
             return labels
@@ -72,10 +73,14 @@ class Repeated:
         """Return an array to fill."""
         return self._library.empty(self._gpu, self._shape, self._dtype)
 
-    def takes(self, out: Any) -> bool:
-        """Whether an array is as those of `new_labels`."""
+    def takes(self, given: Any, out: Any) -> bool:
+        """Whether an array is as those of `new_labels`, and no part of what is given."""
         kind, layout = self._labels_kind
-        return type(out) is kind and self._library.layout(out) == layout
+        if type(out) is not kind or self._library.layout(out) != layout:
+            return False
+        ahead = self._library.address(out) - self._library.address(given)
+        first, end = self._bounds
+        return ahead + self._labels_nbytes <= first or end <= ahead
 
     def fill(self, given: Any, labels: Any) -> None:
         """Fill labels with those of another array of the kind."""
@@ -91,6 +96,14 @@ class Repeated:
             if self._waits_for_num:
                 return labels, int(self.counts)
             return labels, in_library(self.counts.copy(), self.name)
+
+
+def bounds_of(array: Any) -> tuple[int, int]:
+    """Return where an array's memory begins and ends, in bytes from its first element."""
+    reaches = [
+        stride * (extent - 1) for stride, extent in zip(array.strides, array.shape, strict=True)
+    ]
+    return sum(min(r, 0) for r in reaches), sum(max(r, 0) for r in reaches) + array.itemsize
 
 
 # So large arrays are labelled by kept launches, as the memory that these use is kept, too.
@@ -172,11 +185,17 @@ def first_call(kind: Hashable, label_image: Any, array: Array, request: Request)
     assert library is not None
     with array.stream():
         gpu = current_gpu()
-        labels = gpu.xp.empty(array.shape, INDEX_TYPES[0])
+        output = request.output(array.shape, array.batch_axes, array.given, gpu.xp)
+        if output.labels.dtype != INDEX_TYPES[0]:  # as those of `out`
+            return label_array(array, request)
         # No other call writes to the counts of components before they are read.
         with _workspaces.setdefault(gpu.device, Workspace()) as workspace:
-            repeated = Repeated(array, replace(request, workspace=workspace), library, labels)
+            first = replace(request, workspace=workspace)
+            repeated = Repeated(array, first, library, output.labels)
             if len(_kept) >= MOST_KINDS:
                 _kept.clear()
             _kept[kind] = repeated
-            return repeated.result(in_library(labels, array.library))
+            labels = output.finish()
+            return repeated.result(
+                in_library(labels, array.library) if request.out is None else labels
+            )

@@ -32,12 +32,13 @@ def _label(masks: torch.Tensor, connectivity: int) -> torch.Tensor:
             "by conncomp.label(masks != 0, batch_axes=2)"
         )
     inside = masks if masks.dtype == torch.bool else masks != 0
-    options: dict[str, Any] = {"connectivity": connectivity, "batch_axes": BATCH_AXES}
-    if not (inside.is_cuda and torch.cuda.is_current_stream_capturing()):
-        labels: torch.Tensor = label(inside, **options)
-        return labels
+    # CUDA graphs of PyTorch's compiler refuse results that lie in memory of CuPy.
     labels = torch.empty(inside.shape, dtype=torch.int32, device=inside.device)
-    with _memory_of_torch(inside.device):
+    options: dict[str, Any] = {"connectivity": connectivity, "batch_axes": BATCH_AXES}
+    if inside.is_cuda and torch.cuda.is_current_stream_capturing():
+        with _memory_of_torch(inside.device):
+            label(inside, out=labels, **options)
+    else:
         label(inside, out=labels, **options)
     return labels
 
