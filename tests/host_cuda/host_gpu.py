@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conncomp.kernels.cuda.launcher import SOURCES, Gpu, Launch, includes, launch, source
+from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Launch, includes, launch, source
 from native_program import AT_FIXED_ADDRESSES
 
 HERE = Path(__file__).parent
@@ -184,6 +184,18 @@ class _HostKernel:
             raise TypeError(f"{self.name}: {error.value.decode()}")
 
 
+def _with_values(argument: Any, places: list[tuple[int, int, int]], values: tuple[int, ...]) -> Any:
+    """Return an argument of `launch` with values at (offset, size, number), as `Gpu.repeat` has."""
+    if not places:
+        return argument
+    if not isinstance(argument, np.void):
+        return ctypes.c_void_p(values[places[0][2]])
+    packed = bytearray(argument.tobytes())
+    for offset, size, number in places:
+        packed[offset : offset + size] = values[number].to_bytes(size, "little")
+    return np.frombuffer(packed, argument.dtype)[0]
+
+
 def _argument(value: Any, what: str) -> tuple[Any, int]:
     """Return a buffer with an argument of a kernel, and its size, which is -1 for a pointer."""
     if isinstance(value, ctypes.c_void_p):
@@ -264,24 +276,25 @@ class HostGpu(Gpu):
     def free_memory(self) -> int:
         return 1 << 40
 
-    def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Callable[..., None]:
-        numbers = {self.address(array): number for number, array in enumerate(variable)}
+    def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
+        places = [
+            [list(self._variable_places(argument, variable)) for argument in arguments]
+            for _, _, arguments, _ in launches
+        ]
 
-        def again(stream: int, addresses: tuple[int, ...]) -> None:
-            for kernel, grid, arguments, shared in launches:
-                places = [
-                    None
-                    if argument is None or isinstance(argument, np.generic | int)
-                    else numbers.get(self.address(argument))
-                    for argument in arguments
-                ]
+        def run(stream: int, values: tuple[int, ...]) -> None:
+            for (kernel, grid, arguments, shared), places_of_launch in zip(
+                launches, places, strict=True
+            ):
                 given = [
-                    argument if place is None else ctypes.c_void_p(addresses[place])
-                    for argument, place in zip(arguments, places, strict=True)
+                    _with_values(argument, places_of_argument, values)
+                    for argument, places_of_argument in zip(
+                        arguments, places_of_launch, strict=True
+                    )
                 ]
                 launch(kernel, grid, *given, shared=shared)
 
-        return again
+        return Again(run, ())
 
     def blocks_together(self, threads: int, most: int) -> int:
         return min(self.workers, super().blocks_together(threads, most))

@@ -6,6 +6,8 @@ import pytest
 
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.launcher import compile_options, source
+from conncomp.kernels.cuda.models import bricks
+from conncomp.kernels.cuda.models.replicas import SPINS
 from nvrtc_program import checked, nvrtc, program_of
 from specialisations import template_of
 
@@ -14,11 +16,15 @@ WAIT = "griddepcontrol.wait"
 
 
 def one_of_each_template():
-    """Return the last name of each template of what `label` launches, by file."""
+    """Return the last name of each template whose launches are made again, by file."""
     chosen = {}
-    for driver in (tiled_bricks, tiled_elements):
-        for file, names in driver.specialisations():
-            chosen |= {(file, template_of(name)): name for name in names}
+    of_models = (SPINS, ("activate_bonds",)), (SPINS, ("count_states",)), *bricks.specialisations()
+    for file, names in (
+        *tiled_bricks.specialisations(),
+        *tiled_elements.specialisations(),
+        *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),
+    ):
+        chosen |= {(file, template_of(name)): name for name in names}
     return sorted((file, name) for (file, _), name in chosen.items())
 
 
@@ -32,9 +38,13 @@ def ptx_of(text, name, options):
     return ptx.decode()
 
 
-def touches_before_wait(ptx):
-    """Return what an entry does to memory that others see before it waits."""
-    body = ptx[ptx.index(".entry") :]
+def touches_before_wait(ptx, name):
+    """Return what the entry of a template does to memory that others see before it waits."""
+    (body,) = (
+        entry
+        for entry in ptx.split(".entry")[1:]
+        if re.match(rf"\s*\w*\d{template_of(name)}\w*\(", entry)
+    )
     assert WAIT in body
     return [match.group() for match in MEMORY.finditer(body[: body.index(WAIT)])]
 
@@ -42,7 +52,7 @@ def touches_before_wait(ptx):
 @pytest.mark.parametrize(("file", "name"), one_of_each_template())
 def test_kernels_wait_before_they_touch_memory(file, name):
     options = (*compile_options(file), "-arch=compute_90")
-    assert touches_before_wait(ptx_of(source(file), name, options)) == []
+    assert touches_before_wait(ptx_of(source(file), name, options), name) == []
 
 
 def test_a_kernel_that_reads_first_is_seen():
@@ -52,4 +62,4 @@ def test_a_kernel_that_reads_first_is_seen():
         " const T first = x[1]; follow_launch(); x[0] = first; } }"
     )
     options = (*compile_options("cuda/core/launch.cuh"), "-arch=compute_90")
-    assert touches_before_wait(ptx_of(text, "f<int>", options)) == ["ld.global.u32"]
+    assert touches_before_wait(ptx_of(text, "f<int>", options), "f<int>") == ["ld.global.u32"]

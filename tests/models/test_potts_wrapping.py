@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from conncomp.kernels.cuda.launcher import time_limit
 from conncomp.kernels.lattice import Lattice
 from conncomp.models import Potts, _wrapping, summarise
 from models import alarms
@@ -177,9 +178,9 @@ def test_summaries_have_wrapping_where_it_was_measured():
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("shape", [(20, 36), (3, 4, 5, 6)])
 def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypatch):
-    """From the second one on; by bricks, wrapping takes five launches more."""
+    """From the second one on, kept or not; by bricks, wrapping takes five launches more."""
     model = Potts(shape, 2, 0.5, device=device)
-    gpu, records = model._engine.gpu, model.new_records(4)
+    gpu, records = model._engine.gpu, model.new_records(6)
     load, launched = gpu.load, []
 
     def load_recorded(file, names):
@@ -195,12 +196,15 @@ def test_an_update_takes_no_memory_and_asks_for_nothing(device, shape, monkeypat
     of_updates = {}
     for wrapping in (False, True):
         update = model.updater(wrapping=wrapping)
-        update(model.updates + 1, records[2 * wrapping])
+        first, second, third = records[3 * wrapping : 3 * wrapping + 3]
+        update(model.updates + 1, first)
         launched.clear()
         with monkeypatch.context() as patch:
             patch.setattr(gpu, "xp", NoMemory)
+            update(model.updates + 1, second)
             patch.setattr(gpu, "load", load_recorded)
-            update(model.updates + 1, records[2 * wrapping + 1])
+            with time_limit(100):  # so that no launches are made that were kept
+                update(model.updates + 1, third)
         of_updates[wrapping] = launched.copy()
     if len(shape) == 2:
         more = {"clear_seams", "unite_seams_of_bricks", "close_seams"}

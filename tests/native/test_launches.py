@@ -36,7 +36,9 @@ def launches_of(library, count=2, overlap=False, together=False):
     for k in range(count):
         struct = np.array([1, 2, 30 + k], np.uint64)
         packed = np.uint64(0xDEAD).tobytes() + struct.tobytes() + np.uint32(7 + k).tobytes()
-        launches.add(1000 + k, (10 + k, 128, 64 * k), together, packed, [8, 24, 4], [(0, 1 - k)])
+        launches.add(
+            1000 + k, (10 + k, 128, 64 * k), together, packed, [8, 24, 4], [(0, 0, 8, 1 - k)]
+        )
     return launches
 
 
@@ -106,5 +108,16 @@ def test_arguments_that_are_shorter_than_their_sizes_are_refused(library, driver
     launches = native.Launches(3, False, library)
     with pytest.raises(ValueError, match="arguments have 8 bytes, and their sizes say 12"):
         launches.add(1, (1, 1, 0), False, bytes(8), [8, 4], [])
-    with pytest.raises(ValueError, match="argument 1 is no address"):
-        launches.add(1, (1, 1, 0), False, bytes(12), [8, 4], [(1, 0)])
+    for place in [(1, 0, 8, 0), (0, 4, 8, 0), (2, 0, 1, 0), (0, 2**64 - 4, 8, 0), (0, 0, 9, 0)]:
+        message = rf"argument {place[0]} has no such bytes at {place[1]}$"
+        with pytest.raises(ValueError, match=message):
+            launches.add(1, (1, 1, 0), False, bytes(12), [8, 4], [place])
+
+
+def test_bytes_of_arguments_take_new_values(library, driver):
+    launches = native.Launches(3, False, library)
+    struct = np.array([1, 2, 30], np.uint64)
+    packed = np.uint64(5).tobytes() + struct.tobytes() + np.uint32(7).tobytes()
+    launches.add(9, (1, 32, 0), False, packed, [8, 24, 4], [(1, 20, 4, 1), (2, 0, 4, 0)])
+    launches.run(0, (2**40 + 3, 8))
+    assert rows(driver) == [[9, 1, 32, 0, 0, 5, (8 << 32) + 30, 3, 0]]

@@ -99,6 +99,12 @@ class CurrentContext {
   bool changed_ = false;
 };
 
+// A value that differs from one run to the next: that of `run` with this number, or the first bytes of it,
+// lies at an offset of an argument.
+struct Variable {
+  size_t argument, offset, size, number;
+};
+
 class Launches {
  public:
   // Whether launches may `overlap`, as those of kernels that begin by follow_launch() may.
@@ -107,19 +113,23 @@ class Launches {
   }
 
   // Adds a launch, of so many blocks, threads and bytes of shared memory. `sizes` are those of its arguments,
-  // which lie one after the other in `packed`; the places in `variable` are those of arguments that are
-  // pointers of `run`, with their numbers there.
+  // which lie one after the other in `packed`; `variable` has the fields of ``Variable``.
   void add(uintptr_t function, std::array<unsigned, 3> size, bool together, const nb::bytes& packed,
-           const std::vector<size_t>& sizes, const std::vector<std::pair<size_t, size_t>>& variable) {
-    Launch launch{reinterpret_cast<Handle>(function), size[0], size[1], size[2], together, {}, {}, variable};
+           const std::vector<size_t>& sizes, const std::vector<std::array<size_t, 4>>& variable) {
+    Launch launch{reinterpret_cast<Handle>(function), size[0], size[1], size[2], together, {}, {}, {}};
     const size_t all = std::accumulate(sizes.begin(), sizes.end(), size_t(0));
     if (all != packed.size())
       throw nb::value_error(("arguments have " + std::to_string(packed.size()) +
                              " bytes, and their sizes say " + std::to_string(all))
                                 .c_str());
-    for (const auto& [place, number] : variable)
-      if (place >= sizes.size() || sizes[place] != sizeof(uintptr_t))
-        throw nb::value_error(("argument " + std::to_string(place) + " is no address").c_str());
+    for (const auto& [argument, offset, bytes, number] : variable) {
+      const size_t end = argument < sizes.size() ? sizes[argument] : 0;
+      if (bytes > sizeof(uint64_t) || offset > end || bytes > end - offset)
+        throw nb::value_error(
+            ("argument " + std::to_string(argument) + " has no such bytes at " + std::to_string(offset))
+                .c_str());
+      launch.variable.push_back({argument, offset, bytes, number});
+    }
     // Vectors of words are aligned for all that kernels take.
     size_t begin = 0;
     for (const size_t size : sizes) {
@@ -132,12 +142,12 @@ class Launches {
   }
 
   // Python's lock is held, so that no other thread launches between.
-  void run(uintptr_t stream, const std::vector<uintptr_t>& pointers) {
+  void run(uintptr_t stream, const std::vector<uint64_t>& values) {
     const CurrentContext current(driver_, context_);
     for (size_t i = 0; i < launches_.size(); ++i) {
       Launch& launch = launches_[i];
-      for (const auto& [place, number] : launch.variable)
-        std::memcpy(launch.pointers[place], &pointers.at(number), sizeof(uintptr_t));
+      for (const auto& [argument, offset, bytes, number] : launch.variable)
+        std::memcpy(static_cast<char*>(launch.pointers[argument]) + offset, &values.at(number), bytes);
       // What is ahead of the first one is not ours.
       const Attribute id = launch.together ? Attribute::kTogether : Attribute::kOverlaps;
       LaunchAttribute attribute(id);
@@ -162,7 +172,7 @@ class Launches {
     bool together;
     std::vector<std::vector<Word>> arguments;
     std::vector<void*> pointers;  // to them
-    std::vector<std::pair<size_t, size_t>> variable;
+    std::vector<Variable> variable;
   };
 
   Driver driver_;
@@ -178,7 +188,7 @@ void define_launches(nb::module_& m) {
       .def(nb::init<int, bool, std::string>(), nb::arg("device"), nb::arg("overlap"), nb::arg("library"))
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
            nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
-      .def("run", &Launches::run, nb::arg("stream"), nb::arg("pointers"));
+      .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"));
 }
 
 }  // namespace conncomp

@@ -53,8 +53,6 @@ class Repeated:
         image = image_of(array)
         with self._workspace, kept_launches() as launches:
             counts = request.fill_on_gpu(self._gpu, image, labels)
-        # Launches point to the workspace's memory, which is there as long as this part of it is. Of
-        # the first arrays only the addresses are kept.
         self.counts = counts.reshape(self._batch_shape)
         self.kernels = tuple(launch.kernel for launch in launches)
         self._again = self._gpu.repeat(launches, (image.values, labels))
@@ -86,7 +84,7 @@ class Repeated:
         """Fill labels with those of another array of the kind."""
         address = self._library.address
         with self._workspace:
-            self._again(self._stream, (address(given), address(labels)))
+            self._again.run(self._stream, (address(given), address(labels)))
 
     def result(self, labels: Any) -> Any:
         """Return what `label` does, once the labels are filled."""

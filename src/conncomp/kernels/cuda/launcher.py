@@ -67,6 +67,24 @@ class Launch(NamedTuple):
     shared: int
 
 
+class Field(NamedTuple):
+    """A field of records among a launch's arguments, where it has a value."""
+
+    name: str
+    value: int
+
+
+def _is_array(argument: Any) -> bool:
+    return hasattr(argument, "strides") and not isinstance(argument, np.generic)
+
+
+class Again(NamedTuple):
+    """Launches that are made again by ``run(stream, values)``, and the arrays that they need."""
+
+    run: Callable[[int, tuple[int, ...]], None]
+    memory: tuple[Any, ...]
+
+
 class _Kept(local):
     """The launches of a thread; None where they are not kept."""
 
@@ -105,7 +123,9 @@ def launch(kernel: Kernel, grid: tuple[int, int], *arguments: Any, shared: int =
     if shared > GRANTED_SHARED and kernel.function.max_dynamic_shared_size_bytes < shared:
         kernel.function.max_dynamic_shared_size_bytes = shared
     if _kept.launches is not None:
-        _kept.launches.append(Launch(kernel, grid, arguments, shared))
+        # Records may be views, whose fields others change for the next launch.
+        as_launched = tuple(x.copy() if isinstance(x, np.void) else x for x in arguments)
+        _kept.launches.append(Launch(kernel, grid, as_launched, shared))
     if _recorded is None:
         kernel.call(grid[:1], grid[1:], arguments, shared_mem=shared)
         return
@@ -287,35 +307,51 @@ class Gpu:
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
 
-    def repeat(
-        self, launches: list[Launch], variable: tuple[Any, ...]
-    ) -> Callable[[int, tuple[int, ...]], None]:
-        """Return what makes launches again: ``again(stream, addresses)``.
+    def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
+        """Return what makes launches again: ``again.run(stream, values)``.
 
         Parameters
         ----------
         launches : list of Launch
-        variable : tuple of array
-            Arguments of these launches that others take the place of, by their addresses. No
-            address lies in a struct. Kernels begin by ``follow_launch()`` of ``core/launch.cuh``.
+            Of kernels that begin by ``follow_launch()`` of ``core/launch.cuh``.
+        variable : tuple of array, Field or None
+            What others take the place of: arrays, by their addresses, which are arguments or lie in
+            records of NumPy, and numbers in such records. For None nothing does.
         """
-        numbers = {self.address(array): number for number, array in enumerate(variable)}
         again = native.Launches(self.device, self.launches_overlap, DRIVER)
+        memory = []
         for kernel, (blocks, threads), arguments, shared in launches:
+            places = []
+            for position, argument in enumerate(arguments):
+                found = list(self._variable_places(argument, variable))
+                places += [(position, *place) for place in found]
+                if _is_array(argument) and not found:
+                    memory.append(argument)
             packed = [self._packed(argument) for argument in arguments]
-            places = [
-                (place, numbers[self.address(argument)])
-                for place, argument in enumerate(arguments)
-                if hasattr(argument, "strides")
-                and not isinstance(argument, np.generic)
-                and self.address(argument) in numbers
-            ]
             function = kernel.function.kernel.ptr
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        run: Callable[[int, tuple[int, ...]], None] = again.run
-        return run
+        return Again(again.run, tuple(memory))
+
+    def _variable_places(
+        self, argument: Any, variable: tuple[Any, ...]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield offset, size and number of what is variable in an argument."""
+        for number, value in enumerate(variable):
+            if isinstance(argument, np.void):
+                for name, (dtype, offset, *_) in (argument.dtype.fields or {}).items():
+                    if isinstance(value, Field):
+                        matches = value == (name, argument[name])
+                    else:
+                        address = self.address(value) if _is_array(value) else None
+                        matches = dtype == np.uintp and argument[name] == address
+                    if matches:
+                        yield offset, dtype.itemsize, number
+            elif not (_is_array(value) and _is_array(argument)):
+                continue
+            elif self.address(argument) == self.address(value):
+                yield 0, np.dtype(np.uintp).itemsize, number
 
     def _packed(self, argument: Any) -> bytes:
         """Return the bytes of an argument of `launch`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,16 @@ from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, ctype, current_gpu, launch
+from conncomp.kernels.cuda.launcher import (
+    INDEX_TYPES,
+    Again,
+    Field,
+    are_watched,
+    ctype,
+    current_gpu,
+    kept_launches,
+    launch,
+)
 from conncomp.kernels.cuda.models import bricks
 from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
@@ -80,6 +89,7 @@ class Engine:
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
         self._algorithm_workspace, self._size_workspace = Workspace(), Workspace()
         self._choice_workspace = Workspace()
+        self._repeated: dict[Hashable, Again] = {}
         self._check_memory()
         if self._clusters is None:
             of_sites = np.broadcast_to(np.zeros((), "u1"), (replicas, *lattice.shape))
@@ -125,6 +135,35 @@ class Engine:
         wrapping: bool,
     ) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
+        asked = chosen, record, clusters, wrapping
+        if self._clusters is None or chosen is not None or wrapping or are_watched():
+            self._update(words, new, step, probabilities, *asked)
+            return
+        # Launches depend on nothing but these, and on values that take the first ones' places.
+        kind = self.gpu.current_stream(), record is None, clusters
+        again = self._repeated.get(kind)
+        if again is None:
+            with kept_launches() as launches:
+                self._update(words, new, step, probabilities, *asked)
+            variable = words, new, probabilities, Field("step", step), record
+            self._repeated[kind] = self.gpu.repeat(launches, variable)
+            return
+        address = self.gpu.address
+        spins = address(words), address(new)
+        place = 0 if record is None else address(record)
+        again.run(kind[0], (*spins, address(probabilities), step, place))
+
+    def _update(
+        self,
+        words: Any,
+        new: Any,
+        step: int,
+        probabilities: Any,
+        chosen: ChosenSites | None,
+        record: Any,
+        clusters: bool,
+        wrapping: bool,
+    ) -> None:
         (drawn,) = self._bond_workspace.take(self.gpu, (self._bond_words, BITS))
         count_active = chosen is None or clusters or wrapping
         self._activate(words, step, probabilities, drawn, record, count_active)

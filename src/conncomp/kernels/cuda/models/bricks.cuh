@@ -132,6 +132,7 @@ __device__ inline Bits needed_along(int a, const Bits (&linked)[Tiles::kAxes]) {
 template <class Tiles, class Index, Words kind = Words::kBonds>
 __global__ void __launch_bounds__(kLinkThreads)
     link_words(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words, BrickTable table) {
+  follow_launch();
   using B = typename Tiles::B;
   const Lattice& lattice = replicas.lattice;
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
@@ -227,6 +228,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
     measure_tiles(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
                   const Index* __restrict__ label, BrickTable table, Index* __restrict__ size,
                   Records records) {
+  follow_launch();
   CONNCOMP_DYNAMIC_SHARED(uint32_t, sites_of_root);
   __shared__ WarpList list_of_warp[Tiles::kThreads / kWarp];
   const int brick = int(threadIdx.x), first_of_warp = brick - lane();
@@ -281,6 +283,7 @@ __device__ inline void for_each_root(const Tiles& tiles, const BrickTable& table
 template <class Tiles, class Index>
 __global__ void __launch_bounds__(kLinkThreads)
     join_sizes(Tiles tiles, Index* __restrict__ label, BrickTable table, Index* size) {
+  follow_launch();
   for (int64_t number = grid_thread(); number < table.bricks; number += grid_threads()) {
     const int64_t first_of_item =
         tiles.item_of(uint32_t(number >> tiles.log_parts())) * tiles.grid.cells_of_item();
@@ -298,6 +301,7 @@ __global__ void __launch_bounds__(Tiles::kThreads)
     sum_sizes(Tiles tiles, Replicas replicas, const Bits64* __restrict__ words,
               const Index* __restrict__ label, BrickTable table, const Index* __restrict__ size,
               Records records) {
+  follow_launch();
   const int64_t item = tiles.item_of(blockIdx.x), first_of_item = item * tiles.grid.cells_of_item();
   const int brick = int(threadIdx.x);
   const auto corner = tiles.template corner_of<Index>(blockIdx.x);
@@ -317,6 +321,7 @@ CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
 
 // Tosses the coins of all sites, for q = 2.
 __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
+  follow_launch();
   const int64_t words = coin_words(replicas.lattice);
   coins = replicas.at_replica(coins, words);
   const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
@@ -361,6 +366,7 @@ template <class Tiles, class Index>
 __global__ void __launch_bounds__(Tiles::kThreads, Tiles::kRank < 3 ? 8 : 3)
     flip_bricks(Tiles tiles, Replicas replicas, const Bits64* __restrict__ coins, Index* __restrict__ label,
                 BrickTable table, Bits64* __restrict__ new_spins) {
+  follow_launch();
   constexpr int kAxes = Tiles::kAxes, kThreads = Tiles::kThreads;
   CONNCOMP_DYNAMIC_SHARED(uint32_t, digits);  // of the new states: two words for each brick and plane
   __shared__ WarpList list_of_warp[kThreads / kWarp];

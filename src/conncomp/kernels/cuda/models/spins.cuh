@@ -142,6 +142,7 @@ __global__ void __launch_bounds__(kSpinThreads)
     activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
                    const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records,
                    bool count_active) {
+  follow_launch();
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t replica = replicas.replica(), words = lattice.words();
@@ -172,6 +173,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 // Counts the sites in each state.
 __global__ void __launch_bounds__(kSpinThreads)
     count_states(Replicas replicas, const Bits64* __restrict__ spins, Records records) {
+  follow_launch();
   const Lattice& lattice = replicas.lattice;
   spins = replicas.at_replica(spins, replicas.words_of_states());
   for (int state = 0; state < lattice.states; ++state) {
