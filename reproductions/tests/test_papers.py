@@ -19,7 +19,6 @@ from host_cuda.host_gpu import AVAILABLE, HostGpu
 from reproductions import PAPERS, Claim, fits
 from reproductions.hawick_2010 import kawasaki, phase_separation
 from reproductions.laboratory import Laboratory as Laboratory2010
-from reproductions.paper import Words
 from reproductions.tests.paper_results import files, written
 from reproductions.weigel_2011 import clusters, laboratory
 from reproductions.weigel_2011.fits import (
@@ -147,15 +146,43 @@ class TestCommand:
         assert (done.exit_code, done.stderr) == (0, "")
         assert all(exhibit in done.stdout for exhibit in PAPERS[name].exhibits)
 
+    def test_judged_again(self, run, monkeypatch):
+        """Results are judged and drawn by this version, and nothing is measured."""
+        assert run(*COMMAND, "--figure", "10", "--figure", "11").exit_code == 0
+        rows = written("figure-10")["rows"]
+        claims = [Claim("a", "b", True, of_inputs=False)]
+        told = replace(EXHIBITS["figure-10"], claims=lambda findings: claims)
+        monkeypatch.setitem(EXHIBITS, "figure-10", told)
+        Path("out/figure-10.png").unlink()
+        done = run(*COMMAND, "--all", "--judge")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert [claim["holds"] for claim in written("figure-10")["claims"]] == [True]
+        assert written("figure-10")["rows"] == rows
+        assert files(".png") == {"figure-10", "figure-11"}
+        missing = run(*COMMAND, "--figure", "12", "--judge")
+        assert (missing.exit_code, "figure-12.json" in missing.stderr) == (1, True)
+        Path("out/figure-10.json").write_text('{"size": "small", "device": "cpu"}')
+        other = run(*COMMAND, "--figure", "10", "--judge")
+        assert "figure-10.json is of another version, without 'rows'" in other.stderr
+
+    def test_data_of_no_paper(self, run):
+        done = run(*COMMAND, "--figure", "10", "--data", ".")
+        assert done.exit_code == 2
+        assert "--data: weigel-2011 measures nothing that was published as data" in done.stderr
+
     def test_claims(self, run, monkeypatch):
         """What the paper says is shown beside what was measured."""
-        claims = [Claim("twice as fast", "1.5 times", False, "as it is"), Claim("a", "b", True)]
+        claims = [
+            Claim("twice as fast", "1.5 times", False, "as it is", of_inputs=False),
+            Claim("a", "b", True, of_inputs=False),
+            Claim("of the paper's lattices", "b", True),
+        ]
         told = replace(EXHIBITS["figure-10"], claims=lambda findings: claims)
         monkeypatch.setitem(EXHIBITS, "figure-10", told)
         shown = run(*COMMAND, "--figure", "10").stdout
         assert "twice as fast" in shown
         assert "does not hold" in shown
-        assert [claim["holds"] for claim in written("figure-10")["claims"]] == [False, True]
+        assert [claim["holds"] for claim in written("figure-10")["claims"]] == [False, True, None]
 
 
 def give_up(monkeypatch, *names):
@@ -206,7 +233,8 @@ class TestHawick:
         assert rounds["kernel B"] < rounds["kernel A"]
         assert rounds["the default"] is None
         *_, of_rounds = findings["claims"]
-        assert of_rounds["holds"]
+        assert of_rounds["value"] == rounds["kernel D"]
+        assert of_rounds["holds"] is None  # of a toy
 
     def test_figure_18_of_codes_that_are_given_up(self, run, monkeypatch):
         """What takes too long is left out, and claims do not miss it."""
@@ -341,29 +369,3 @@ class TestFits:
 
     def test_levels(self):
         assert levels(64, 16) == 3
-
-
-class TestWords:
-    @pytest.fixture
-    def words(self, tmp_path):
-        (tmp_path / "claims.toml").write_text(
-            "[reasons]\nhubs = 'of hubs'\n[figure-1]\n"
-            "a.says = 'at most {most:.1f}'\na.because = 'of {why}'\n"
-            "b.says = 'never'\nb.reason = 'hubs'\n"
-        )
-        return Words(str(tmp_path / "words.py"))
-
-    @pytest.mark.parametrize("holds", [True, None, np.True_])
-    def test_reasons_are_those_of_failures(self, words, holds):
-        assert words.claim("figure-1.b", "at times", holds) == Claim("never", "at times", holds)
-
-    @pytest.mark.parametrize("holds", [False, np.False_])
-    def test_failures(self, words, holds):
-        claim = words.claim("figure-1.a", "3.0", holds, most=2, why="age")
-        assert claim == Claim("at most 2.0", "3.0", False, "of age")
-        assert words.claim("figure-1.b", "once", holds).because == "of hubs"
-        assert words.claim("figure-1.b", "once", holds, because="so").because == "so"
-
-    def test_unknown(self, words):
-        with pytest.raises(KeyError):
-            words.claim("figure-1.c", "")
