@@ -63,4 +63,5 @@ ECL_CC_2018 = Paper.read(
     },
     Laboratory,
     (KEPT,),
+    takes_data=True,
 )

@@ -10,7 +10,7 @@ from conncomp.bench.peers import PEERS
 from reproductions.claims import Claim, share
 from reproductions.ecl_cc_2018.claims import percentage
 from reproductions.ecl_cc_2018.laboratory import Laboratory
-from reproductions.ecl_cc_2018.pictures import cell, starred
+from reproductions.ecl_cc_2018.pictures import cell, part, starred
 from reproductions.ecl_cc_2018.published import PUBLISHED, SOURCE, TABLE_2, TABLE_4
 from reproductions.ecl_cc_2018.words import claim
 from reproductions.laboratory import Row
@@ -111,14 +111,17 @@ def inputs(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
 def draw_inputs(findings: Findings, canvas: Any) -> None:
     """Draw Table 2 with the published values below ours."""
     names, lines = starred(findings["rows"]), []
+    shares = findings.get("shares", {})
     by_graph = {row["input"]: row for row in findings["rows"]}
     for graph in TABLE_2["vertices"]:
         published = (cell(TABLE_2[name][graph], int(name == "d_avg")) for name in FIELDS)
-        values = ("left out",) + ("",) * (len(FIELDS) - 1)
+        values = ("left out",) + ("",) * len(FIELDS)
         if row := by_graph.get(graph):
             values = tuple(cell(row[name], int(name == "d_avg")) for name in FIELDS)
-        lines += [(names.get(graph, graph), "2018", *published), ("", "here", *values)]
-    header = ("graph, * stands in", "", "vertices", "arcs", "d min", "d avg", "d max", "components")
+            values += (part(shares.get(graph)),)
+        lines += [(names.get(graph, graph), "2018", *published, ""), ("", "here", *values)]
+    columns = ("vertices", "arcs", "d min", "d avg", "d max", "components", "share")
+    header = ("graph, * stands in", "", *columns)
     table(canvas, header, lines)
 
 
@@ -168,7 +171,7 @@ def draw_paths(findings: Findings, canvas: Any) -> None:
     by_graph: dict[str, dict[int, Row]] = {}
     for row in findings["rows"]:
         by_graph.setdefault(row["input"], {})[row["jump"]] = row
-    names, lines = starred(findings["rows"]), []
+    names, lines = starred(findings["rows"], findings.get("shares")), []
     for graph, rows in by_graph.items():
         jumped, plain = rows[4], rows[3]
         lines.append(
@@ -265,7 +268,11 @@ def draw_kernels(findings: Findings, canvas: Any) -> None:
     axes = canvas.subplots()
     groups = [row["shares"] for row in findings["rows"]]
     groups += [findings["fits"], findings["published"]["shares"]]
-    names = [*starred(findings["rows"]).values(), "average", "average in 2018"]
+    names = [
+        *starred(findings["rows"], findings.get("shares")).values(),
+        "average",
+        "average in 2018",
+    ]
     bottom = [0.0] * len(groups)
     for kernel, words in KERNELS.items():
         heights = [100 * (parts[kernel] or 0) for parts in groups]

@@ -39,8 +39,14 @@ SECONDS = {"small": 120.0, "paper": 180.0, "today": 900.0}
 
 def inputs(size: str) -> list[Input]:
     """Return the graphs of Table 3, which are no larger than `MOST_ARCS`."""
+    part = parts(size)
+    return [graph_input(row, part[row.name]) for row in ECL]
+
+
+def parts(size: str) -> dict[str, float]:
+    """Return how many times as many vertices as published a graph has, by its name."""
     shared = shares(size, "cuda")
-    return [graph_input(row, min(shared[row.name], MOST_ARCS[size] / row.arcs, 1.0)) for row in ECL]
+    return {row.name: min(shared[row.name], MOST_ARCS[size] / row.arcs, 1.0) for row in ECL}
 
 
 def find_profiler() -> str:
@@ -130,6 +136,7 @@ def measure(laboratory: Laboratory) -> Findings:
         "size": laboratory.size,
         "metrics": METRICS,
         "most_arcs": MOST_ARCS[laboratory.size],
+        "shares": parts(laboratory.size),
     }
 
 
@@ -209,7 +216,7 @@ def draw(findings: Findings, canvas: Any) -> None:
                 for text in (cell(relative.get((graph, column))), cell(of_paper[graph]))
             ),
         )
-        for graph, name in starred(findings["rows"]).items()
+        for graph, name in starred(findings["rows"], findings.get("shares")).items()
     ]
     means = findings["fits"]["geometric_means"]
     lines.append(

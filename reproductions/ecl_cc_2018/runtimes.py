@@ -171,7 +171,7 @@ def draw_figure(findings: Findings, canvas: Any) -> None:
         f"in 2018, {findings['published']['machine']}": of_paper,
     }
     relative = {title: _relative(times) for title, times in panels.items()}
-    relative_panels(canvas, relative, "ECL-CC", starred(findings["rows"]))
+    relative_panels(canvas, relative, "ECL-CC", starred(findings["rows"], findings.get("shares")))
 
 
 def shown(code: str) -> str:
@@ -198,7 +198,7 @@ def _relative(times: Table) -> Table:
 def draw_table(findings: Findings, canvas: Any) -> None:
     """Draw the milliseconds: here, and as published."""
     codes, of_paper = findings["codes"], findings["published"]["milliseconds"]
-    names = starred(findings["rows"])
+    names = starred(findings["rows"], findings.get("shares"))
     times_now = _by_code(findings["rows"], codes)
     lines = [
         (

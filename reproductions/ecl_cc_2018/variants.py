@@ -96,7 +96,7 @@ def draw(findings: Findings, canvas: Any) -> None:
     }
     for name, mean in findings["published"]["geometric_means"].items():
         shown[f"{name} in 2018"] = {MEAN: mean}
-    names = starred(findings["rows"])
+    names = starred(findings["rows"], findings.get("shares"))
     relative_panels(canvas, {"* stands in": shown}, base, names, findings["highest"])
 
 

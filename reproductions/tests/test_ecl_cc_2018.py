@@ -145,7 +145,7 @@ class TestOnCpu:
         assert measured == [row.name for row in FEW] + [FEW[-1].name]
         again = Laboratory(devices.Cpu(), "small").graphs(tmp_path / "figure-9.checkpoint")
         assert again.rows == json.loads(json.dumps(whole.rows))
-        with pytest.raises(ValueError, match=r"'small', \d+\] instead of .*'paper'.*--force"):
+        with pytest.raises(ValueError, match=r"'small', \d+, None\] instead of .*'paper'.*--force"):
             Laboratory(devices.Cpu(), "paper").graphs(tmp_path / "figure-7.checkpoint")
         (tmp_path / laboratory.KEPT).write_text("[]")
         with pytest.raises(ValueError, match="holds no measured graphs; --force replaces it"):
@@ -159,6 +159,29 @@ class TestOnCpu:
         assert "holds no measured graphs" in run(*COMMAND, "--figure", "9").stderr
         assert run(*COMMAND, "--figure", "7", "--force").exit_code == 0
         assert written("figure-7")["rows"] != first
+
+    def test_published_files_take_the_places_of_stand_ins(self, few, run):
+        """As published, at any size; what was measured without them is of another kind."""
+        Path("data").mkdir()
+        Path("data/europa_osm.txt").write_text("5 7\n7 9\n3 4\n")
+        done = run(*COMMAND, "--table", "2", "--data", "data")
+        assert (done.exit_code, done.stderr) == (0, "")
+        table = written("table-2")
+        rows = {row["input"]: row for row in table["rows"]}
+        assert rows["europa_osm"]["description"] == "road map, from europa_osm.txt"
+        assert (rows["europa_osm"]["vertices"], rows["europa_osm"]["arcs"]) == (5, 6)
+        assert (rows["europa_osm"]["components"], rows["europa_osm"]["stand_in"]) == (2, False)
+        assert table["shares"]["europa_osm"] == 1
+        assert table["shares"]["2d-2e20.sym"] < 1
+        other = run(*COMMAND, "--figure", "7")
+        assert other.exit_code != 0
+        assert "instead of" in other.stderr
+
+    def test_paper_sizes(self):
+        """On a GPU all graphs are as large as published, on a CPU those of five million arcs."""
+        assert set(laboratory.shares("paper", "cuda").values()) == {1}
+        on_cpu = laboratory.shares("paper", "cpu")
+        assert (on_cpu["internet"], on_cpu["uk-2002"]) == (1, 5_000_000 / 523_574_516)
 
     def test_too_large_graphs_are_left_out(self, few, monkeypatch):
         monkeypatch.setattr("conncomp.bench.inputs.available_memory", lambda: 530_000)
