@@ -86,7 +86,9 @@ class Paper:
 
     Attributes
     ----------
-    name, citation : str
+    name, title, citation : str
+    summary : sequence of str
+        Five lines: what it found, what holds today, and what turned around.
     exhibits : dict of str to Exhibit
         By ``figure-N`` and ``table-N``, or by a name for what the paper has no number of.
     laboratory : callable
@@ -98,7 +100,9 @@ class Paper:
     """
 
     name: str
+    title: str
     citation: str
+    summary: Sequence[str]
     exhibits: dict[str, Exhibit]
     laboratory: Callable[..., Any]
     kept: tuple[str, ...] = ()
@@ -130,7 +134,8 @@ class Paper:
             name: Exhibit(**words["exhibits"][name], **show._asdict())
             for name, show in shows.items()
         }
-        return cls(words["name"], words["citation"], exhibits, laboratory, kept, takes_data)
+        told = (words[name] for name in ("name", "title", "citation", "summary"))
+        return cls(*told, exhibits, laboratory, kept, takes_data)
 
 
 def measure(
