@@ -169,7 +169,7 @@ def directional_propagation_steps() -> Figure:
     passes = [*kernel_c(MESH)]
     agree(passes[-1], final(MESH))
     figure, axes = panels(2, 3, 3.4)
-    ways = "to the right", "to the left", "down", "up"
+    ways = "right", "left", "down", "up"
     _draw(axes[0], first(MESH), "at the start")
     for axis, way, labels in zip(axes[1:], ways, passes, strict=False):
         _draw(axis, labels, f"after the pass {way}")
