@@ -134,8 +134,16 @@ class Paper:
             name: Exhibit(**words["exhibits"][name], **show._asdict())
             for name, show in shows.items()
         }
-        told = (words[name] for name in ("name", "title", "citation", "summary"))
-        return cls(*told, exhibits, laboratory, kept, takes_data)
+        return cls(
+            words["name"],
+            words["title"],
+            words["citation"],
+            words["summary"],
+            exhibits,
+            laboratory,
+            kept,
+            takes_data,
+        )
 
 
 def measure(

@@ -17,7 +17,7 @@ from reproductions.hawick_2010.laboratory import (
     crossover,
     times,
 )
-from reproductions.hawick_2010.words import claim
+from reproductions.hawick_2010.words import claim, words
 from reproductions.laboratory import Row
 from reproductions.paper import Findings
 from reproductions.pictures import groups
@@ -144,6 +144,7 @@ def claims_of_disjoint_3(findings: Findings) -> list[Claim]:
                 "figure-13.many",
                 f"with one component it takes {format_ratio(ratios[way][0])} times as long",
                 ratios[way][0],
+                because=words.reasons["arcs"] if way == CPU else None,
                 way=way,
             )
         )
@@ -177,6 +178,7 @@ def claims_of_slopes(findings: Findings, family: str, ways: Sequence[str]) -> li
                 "figures.slope",
                 "too few points" if slope is None else f"{slope:.2f}",
                 slope,
+                because=words.reasons["first-graphs"] if way == CPU else None,
                 way=way,
                 said=said,
             )

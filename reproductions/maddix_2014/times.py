@@ -172,14 +172,15 @@ def _faster(fits: Findings, pair: str, key: str, least: float) -> Claim:
         return claim(key, "given up for all images")
     slow = [image for image, ratio in ratios.items() if ratio <= least]
     of_kernels = [image for image in slow if alone[image] > least]
-    because = f"not so for {', '.join(slow)}" if slow else ""
+    transfers = ""
     if of_kernels:
-        because += f"; but for {', '.join(of_kernels)} it is the transfers, which both have"
+        transfers = f"; for {', '.join(of_kernels)} it is the transfers, which both have"
     return claim(
         key,
         f"{pair}: {span_of(ratios)}, without transfers {span_of(alone)}",
         min(ratios.values()),
-        because=because,
+        images=", ".join(image for image in slow if image not in of_kernels),
+        transfers=transfers,
     )
 
 
