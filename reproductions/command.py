@@ -62,7 +62,8 @@ VERDICTS = {True: "holds", False: "does not hold", None: "not judged"}
     type=click.Choice(SIZES),
     default="small",
     show_default=True,
-    help="small takes seconds, paper has the inputs of the paper, today larger ones.",
+    help="small takes seconds, paper has the inputs of the paper (of ecl-cc-2018 on a CPU: "
+    "parts of them), today larger ones.",
 )
 @click.option(
     "-o",
