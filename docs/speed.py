@@ -14,9 +14,18 @@ from papers_page import list_table
 from conncomp.bench.compare import geometric_mean
 from conncomp.bench.results import GridRow, Result, Row, load
 from conncomp.bench.units import format_ratio, format_seconds
+from conncomp.graph import algorithms as graph_algorithms
+from conncomp.grid import algorithms as grid_algorithms
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 MARKERS = "osD^vPX*"
+# The algorithms of papers, by the names that they have here.
+REPRODUCED = {
+    name
+    for table in (*graph_algorithms.ALGORITHMS.values(), *grid_algorithms.ALGORITHMS.values())
+    for name in table
+    if name not in ("auto", "afforest", "runs")
+}
 POWERS = "", "²", "³"
 STRONG = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#555555"
 
@@ -110,7 +119,7 @@ def _page(exhibit: Exhibit, result: Result, lines: Sequence[Line]) -> Iterator[s
         "   Times of others over ours, for each input; to the left of the line they are faster.",
         "",
     )
-    header = "input", "conncomp", "copies", *exhibit.beside
+    header = "input", "conncomp", "copies", *map(_beside, exhibit.beside)
     cells = [
         (
             _name(line.row) + (" \\*" if line.row.stand_in else ""),
@@ -123,6 +132,11 @@ def _page(exhibit: Exhibit, result: Result, lines: Sequence[Line]) -> Iterator[s
     means = [_mean([line.ratios[name] for line in lines]) for name in exhibit.beside]
     yield from list_table([header, *cells, ("geometric mean", "", "", *means)])
     yield ""
+    if any(name in REPRODUCED for name in exhibit.beside):
+        yield from (
+            "† A reproduction of ours of a paper's algorithm, not its authors' program.",
+            "",
+        )
     yield _missed(lines)
 
 
@@ -134,6 +148,11 @@ def _name(row: Row) -> str:
     cube = all(length == side for length in others) and len(others) < len(POWERS)
     shape = f"{side}{POWERS[len(others)]}" if cube else " x ".join(map(str, row.shape))
     return f"{row.input}, {shape}"
+
+
+def _beside(name: str) -> str:
+    """Return the header of a column, with a mark for what was written anew after a paper."""
+    return f"{name} †" if name in REPRODUCED else name
 
 
 def _ratio(ratio: float | None) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from reproductions.claims import Claim
 from reproductions.ecl_cc_2018 import ECL_CC_2018
 from reproductions.hawick_2010 import HAWICK_2010
 from reproductions.maddix_2014 import MADDIX_2014
 from reproductions.paper import (
     SIZES,
-    Claim,
     Exhibit,
     Findings,
     Paper,
@@ -15,6 +15,8 @@ from reproductions.paper import (
     draw,
     files_of,
     is_done,
+    judge,
+    judge_again,
     measure,
 )
 from reproductions.wang_2013 import WANG_2013
@@ -35,5 +37,7 @@ __all__ = [
     "draw",
     "files_of",
     "is_done",
+    "judge",
+    "judge_again",
     "measure",
 ]

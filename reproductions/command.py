@@ -23,10 +23,11 @@ from reproductions import (
     RefusalError,
     files_of,
     is_done,
+    judge_again,
     measure,
 )
 
-VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told here"}
+VERDICTS = {True: "holds", False: "does not hold", None: "not judged"}
 
 
 @click.command(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
@@ -61,7 +62,8 @@ VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told here"}
     type=click.Choice(SIZES),
     default="small",
     show_default=True,
-    help="small takes seconds, paper has the inputs of the paper, today larger ones.",
+    help="small takes seconds, paper has the inputs of the paper (of ecl-cc-2018 on a CPU: "
+    "parts of them), today larger ones.",
 )
 @click.option(
     "-o",
@@ -71,7 +73,20 @@ VERDICTS = {True: "holds", False: "does not hold", None: "cannot be told here"}
     help="Where a result and a picture of each go, such as figure-2.json and figure-2.png; made if "
     "need be.",
 )
+@click.option(
+    "--data",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Has graphs that the paper measured, by its names, such as uk-2002.mtx.gz: they are taken "
+    "where they are there, as published, instead of what stands in for them. Of ecl-cc-2018.",
+)
 @click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option(
+    "--judge",
+    "only_judge",
+    is_flag=True,
+    help="Measure nothing: hold the results in DIR against the paper's words and draw them again.",
+)
 def paper(
     name: str,
     figures: tuple[str, ...],
@@ -82,7 +97,9 @@ def paper(
     device: DeviceName,
     size: str,
     output: Path | None,
+    data: Path | None,
     force: bool,
+    only_judge: bool,
 ) -> None:
     """Measure the figures and tables of a paper again, beside its values.
 
@@ -103,6 +120,11 @@ def paper(
     if output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
     optional("matplotlib.figure")
+    if data is not None and not chosen.takes_data:
+        raise click.UsageError(f"--data: {name} measures nothing that was published as data.")
+    if only_judge:
+        _judge(chosen, names, everything, output)
+        return
     try:
         where = DEVICES[device]()
     except (ImportError, RuntimeError) as error:
@@ -125,6 +147,7 @@ def paper(
                 size=size,
                 threads=conncomp.get_num_threads(),
                 output=output,
+                data=data,
                 notify=lambda step: progress.update(task, description=step),
                 leave_out=(lambda *refusal: refusals.append(refusal)) if everything else None,
             ):
@@ -176,6 +199,21 @@ def _not_done(
         if not done:
             missing.append(name)
     return missing
+
+
+def _judge(paper: Paper, names: list[str], everything: bool, output: Path) -> None:
+    """Judge and draw results again, all that are there or those that are asked for."""
+    done: list[tuple[str, Findings]] = []
+    for name in names:
+        if everything and not files_of(name, output)[0].exists():
+            continue
+        try:
+            done.append((name, judge_again(paper, name, output)))
+        except (OSError, ValueError) as error:
+            raise click.ClickException(str(error)) from None
+    show(
+        {}, [("paper", paper.citation)], _table(done, output), _claims(done), as_json=False, names=2
+    )
 
 
 def _list(paper: Paper) -> list[Row]:

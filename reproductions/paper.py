@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from conncomp._optional import optional
 from conncomp.bench.devices import Cpu, DeviceName
 from conncomp.bench.runner import describe
 from conncomp.io import atomic_path
+from reproductions.claims import Claim
 from reproductions.published import read
 
 # What an exhibit shows: ``rows``, one for each point; ``fits``, what follows from them;
@@ -25,82 +26,6 @@ Notify = Callable[[str], object]
 SIZES = ("small", "paper", "today")
 
 FORMAT, VERSION = "conncomp-paper", 2
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a paper says in words, beside what is measured here.
-
-    Attributes
-    ----------
-    says : str
-        What the paper says, with its section.
-    here : str
-        What is measured here.
-    holds : bool or None
-        Whether the measured values agree; None if they cannot tell.
-    because : str
-        Why it does not hold, to be read only then.
-    """
-
-    says: str
-    here: str
-    holds: bool | None
-    because: str = ""
-
-    @property
-    def fails(self) -> bool:
-        """Whether the measured values do not agree."""
-        return self.holds is not None and not self.holds
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the attributes, as JSON takes them."""
-        return asdict(self) | {"holds": None if self.holds is None else bool(self.holds)}
-
-
-class Words:
-    """What a paper says in words: ``claims.toml`` beside a module.
-
-    Parameters
-    ----------
-    module : str
-        The ``__file__`` of the module.
-    """
-
-    def __init__(self, module: str) -> None:
-        self._claims = read(module, "claims")
-        self.reasons: dict[str, str] = self._claims.pop("reasons", {})
-
-    def claim(
-        self,
-        key: str,
-        here: str,
-        holds: bool | None = None,
-        because: str | None = None,
-        **values: Any,
-    ) -> Claim:
-        """Return a claim beside what is measured.
-
-        Parameters
-        ----------
-        key : str
-            The exhibit and the name of the claim, with a dot between.
-        here : str
-        holds : bool or None, optional
-        because : str, optional
-            Instead of the reason in the file. It is told of claims that do not hold.
-        **values
-            Of the places in braces, in the claim and in the reason.
-        """
-        exhibit, _, name = key.partition(".")
-        words = self._claims[exhibit][name]
-        claim = Claim(words["says"].format(**values), here, holds)
-        if not claim.fails:
-            return claim
-        if because is None:
-            reason = words.get("because") or self.reasons.get(words.get("reason"), "")
-            because = reason.format(**values)
-        return replace(claim, because=because)
 
 
 class RefusalError(ValueError):
@@ -132,6 +57,8 @@ class Exhibit:
         What changed since the paper, in two sentences.
     resumable : bool, optional
         Whether `measure` takes a second argument: the path of a checkpoint to go on from.
+    paper_device : str, optional
+        What the paper measured on, if it tells of nothing else.
     """
 
     title: str
@@ -141,6 +68,7 @@ class Exhibit:
     claims: Callable[[Findings], list[Claim]] = no_claims
     since: str = ""
     resumable: bool = False
+    paper_device: DeviceName | None = None
 
 
 class Show(NamedTuple):
@@ -158,28 +86,37 @@ class Paper:
 
     Attributes
     ----------
-    name, citation : str
+    name, title, citation : str
+    summary : sequence of str
+        Five lines: what it found, what holds today, and what turned around.
     exhibits : dict of str to Exhibit
         By ``figure-N`` and ``table-N``, or by a name for what the paper has no number of.
     laboratory : callable
         ``laboratory(device, size, notify)`` returns what the exhibits measure with, and share.
     kept : tuple of str, optional
         The names of files beside the results from which exhibits take what others measured before.
+    takes_data : bool, optional
+        Whether the laboratory takes `data`: a folder of what the paper measured on.
     """
 
     name: str
+    title: str
     citation: str
+    summary: Sequence[str]
     exhibits: dict[str, Exhibit]
-    laboratory: Callable[[Cpu, str, Notify], Any]
+    laboratory: Callable[..., Any]
     kept: tuple[str, ...] = ()
+    takes_data: bool = False
 
     @classmethod
     def read(
         cls,
         module: str,
         shows: Mapping[str, Show],
-        laboratory: Callable[[Cpu, str, Notify], Any],
+        laboratory: Callable[..., Any],
         kept: tuple[str, ...] = (),
+        *,
+        takes_data: bool = False,
     ) -> Paper:
         """Return the paper of which ``exhibits.toml`` tells, beside a module.
 
@@ -189,7 +126,7 @@ class Paper:
             The ``__file__`` of the module.
         shows : dict of str to Show
             By the name of the exhibit, in the order of the paper.
-        laboratory, kept
+        laboratory, kept, takes_data
             As of a paper.
         """
         words = read(module, "exhibits")
@@ -197,7 +134,16 @@ class Paper:
             name: Exhibit(**words["exhibits"][name], **show._asdict())
             for name, show in shows.items()
         }
-        return cls(words["name"], words["citation"], exhibits, laboratory, kept)
+        return cls(
+            words["name"],
+            words["title"],
+            words["citation"],
+            words["summary"],
+            exhibits,
+            laboratory,
+            kept,
+            takes_data,
+        )
 
 
 def measure(
@@ -208,6 +154,7 @@ def measure(
     size: str,
     threads: int,
     output: Path,
+    data: Path | None = None,
     notify: Notify = lambda step: None,
     leave_out: Callable[[str, RefusalError], object] | None = None,
 ) -> Iterator[tuple[str, Findings]]:
@@ -225,6 +172,8 @@ def measure(
         As many copy when the machine's rate is measured.
     output : pathlib.Path
         The folder of `files_of`, which is made.
+    data : pathlib.Path, optional
+        A folder of what the paper measured on, if it takes that.
     notify : callable, optional
         Called with what is measured now.
     leave_out : callable, optional
@@ -243,7 +192,8 @@ def measure(
     """
     output.mkdir(parents=True, exist_ok=True)
     machine = describe(device, threads, size)
-    laboratory = paper.laboratory(device, size, notify)
+    given = {} if data is None else {"data": data}
+    laboratory = paper.laboratory(device, size, notify, **given)
     for name in names:
         exhibit = paper.exhibits[name]
         result_file, picture = files_of(name, output)
@@ -258,7 +208,7 @@ def measure(
                 raise RefusalError(f"{name}: {reason}") from None
             leave_out(name, reason)
             continue
-        result = {
+        result: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "paper": paper.name,
@@ -268,13 +218,51 @@ def measure(
             **machine,
             "took_seconds": perf_counter() - start,
             **findings,
-            "claims": [claim.as_dict() for claim in exhibit.claims(findings)],
         }
+        result["claims"] = [claim.as_dict() for claim in judge(exhibit, result)]
         draw(exhibit, findings, picture)
-        with atomic_path(result_file) as temporary:
-            temporary.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+        _write(result, result_file)
         checkpoint.unlink(missing_ok=True)
         yield name, result
+
+
+def judge(exhibit: Exhibit, result: Mapping[str, Any]) -> list[Claim]:
+    """Return what the paper says of a result; inputs that are not the paper's leave it unjudged."""
+    claims, shares = exhibit.claims(dict(result)), result.get("shares", {})
+    smaller = [name for name, share in shares.items() if share < 1]
+    if exhibit.paper_device not in (None, result["device"]):
+        because = "the paper says it of another kind of device"
+    elif result["size"] == "small":
+        because = "inputs of size small are toys"
+    elif smaller:
+        because = f"{len(smaller)} of {len(shares)} inputs are smaller than the paper's"
+    else:
+        return claims
+    return [claim.unjudged(because) for claim in claims]
+
+
+def judge_again(paper: Paper, name: str, folder: Path) -> Findings:
+    """Judge and draw what `measure` has written for an exhibit again.
+
+    Raises
+    ------
+    ValueError
+        If it was written by another version, so that something is missing in it.
+    """
+    result_file, picture = files_of(name, folder)
+    exhibit, result = paper.exhibits[name], json.loads(result_file.read_text())
+    try:
+        result["claims"] = [claim.as_dict() for claim in judge(exhibit, result)]
+        draw(exhibit, result, picture)
+    except LookupError as error:
+        raise ValueError(f"{result_file} is of another version, without {error}") from None
+    _write(result, result_file)
+    return dict(result)
+
+
+def _write(result: Mapping[str, Any], path: Path) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
 
 
 def draw(exhibit: Exhibit, findings: Findings, path: Path) -> None:

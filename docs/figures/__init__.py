@@ -12,9 +12,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from figures import arrays, drawing, forests, graphs, models, papers, strong
+from figures import arrays, drawing, forests, graphs, hawick, models, papers, strong
 
-MODULES = arrays, forests, graphs, models, papers, strong
+MODULES = arrays, forests, graphs, hawick, models, papers, strong
 FIGURES: dict[str, Callable[[], Figure]] = {
     function.__name__: function for module in MODULES for function in module.FIGURES
 }

@@ -3,22 +3,22 @@
 from collections.abc import Callable
 from functools import partial
 
+from reproductions.claims import Claim
 from reproductions.ecl_cc_2018 import across, graphs, l2, order, runtimes, scaling, variants
-from reproductions.ecl_cc_2018.claims import explained
 from reproductions.ecl_cc_2018.laboratory import KEPT, Laboratory
-from reproductions.paper import Claim, Findings, Paper, Show
+from reproductions.paper import Findings, Paper, Show
 
 
 def _of_phase(phase: variants.Phase, claims: Callable[[Findings], list[Claim]]) -> Show:
     """Return the exhibit of a phase of the algorithm."""
     measure = partial(variants.measure, phase)
-    return Show(measure, variants.draw, partial(explained, claims), resumable=True)
+    return Show(measure, variants.draw, claims, resumable=True)
 
 
 def _of_times(comparison: runtimes.Comparison, figure: int, table: int) -> dict[str, Show]:
     """Return the exhibits of relative times, with what is said of them, and of absolute ones."""
     measure = partial(runtimes.measure, comparison)
-    claims = partial(explained, partial(runtimes.claims, comparison))
+    claims = partial(runtimes.claims, comparison)
     return {
         f"figure-{figure}": Show(measure, runtimes.draw_figure, claims, resumable=True),
         f"table-{table}": Show(measure, runtimes.draw_table, resumable=True),
@@ -32,23 +32,23 @@ ECL_CC_2018 = Paper.read(
         "table-2": Show(
             graphs.inputs,
             graphs.draw_inputs,
-            partial(explained, graphs.claims_of_inputs),
+            graphs.claims_of_inputs,
             resumable=True,
         ),
         "figure-7": _of_phase(variants.INIT, variants.claims_of_start),
         "figure-8": _of_phase(variants.JUMP, variants.claims_of_jumps),
-        "table-3": Show(l2.measure, l2.draw, partial(explained, l2.claims)),
+        "table-3": Show(l2.measure, l2.draw, l2.claims),
         "table-4": Show(
             graphs.paths,
             graphs.draw_paths,
-            partial(explained, graphs.claims_of_paths),
+            graphs.claims_of_paths,
             resumable=True,
         ),
         "figure-9": _of_phase(variants.FINISH, variants.claims_of_end),
         "figure-10": Show(
             graphs.kernels,
             graphs.draw_kernels,
-            partial(explained, graphs.claims_of_kernels),
+            graphs.claims_of_kernels,
             resumable=True,
         ),
         **_of_times(runtimes.TITAN, 11, 5),
@@ -57,14 +57,11 @@ ECL_CC_2018 = Paper.read(
         **_of_times(runtimes.OLD_XEON, 14, 8),
         **_of_times(runtimes.SERIAL_XEON, 15, 9),
         **_of_times(runtimes.SERIAL_OLD_XEON, 16, 10),
-        "figure-17": Show(
-            across.measure, across.draw, partial(explained, across.claims), resumable=True
-        ),
-        "thread-scaling": Show(
-            scaling.measure, scaling.draw, partial(explained, scaling.claims), resumable=True
-        ),
-        "vertex-order": Show(order.measure, order.draw, partial(explained, order.claims)),
+        "figure-17": Show(across.measure, across.draw, across.claims, resumable=True),
+        "thread-scaling": Show(scaling.measure, scaling.draw, scaling.claims, resumable=True),
+        "vertex-order": Show(order.measure, order.draw, order.claims),
     },
     Laboratory,
     (KEPT,),
+    takes_data=True,
 )

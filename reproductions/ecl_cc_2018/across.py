@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import conncomp
+from reproductions.claims import Claim
 from reproductions.ecl_cc_2018.claims import listed, mean_ratio
 from reproductions.ecl_cc_2018.laboratory import Laboratory, Measured, on_threads
 from reproductions.ecl_cc_2018.published import SOURCE, TABLE_5
 from reproductions.ecl_cc_2018.runtimes import SERIAL_XEON, TITAN, XEON, codes_of
 from reproductions.ecl_cc_2018.words import claim
-from reproductions.paper import Claim, Findings
+from reproductions.paper import Findings
 from reproductions.published import Column
+
+OF_PAPER = ("ecl", "soman")  # what is measured of its programs on a GPU
 
 
 def measure(laboratory: Laboratory, checkpoint: Path | None = None) -> Findings:
@@ -120,15 +123,17 @@ def claims(findings: Findings) -> list[Claim]:
         device: min((mean for (where, _), mean in measured.items() if where == device), default=0)
         for device in ("GPU", "parallel CPU", "serial CPU")
     }
-    slowest = max((mean for (where, _), mean in measured.items() if where == "GPU"), default=0)
+    # Of the paper's programs; it has none that sweeps until nothing changes.
+    slowest = max((mean for code in OF_PAPER if (mean := measured.get(("GPU", code)))), default=0)
+    fastest = min(fastest_of["parallel CPU"], fastest_of["serial CPU"])
     claims_told.append(
         claim(
             "figure-17.gpus",
-            f"the slowest GPU code {slowest:.3g}, the fastest CPU code "
-            f"{min(fastest_of['parallel CPU'], fastest_of['serial CPU']):.3g}"
+            f"the slower of {listed(OF_PAPER)}, both reproductions of ours: {slowest:.3g}, the "
+            f"fastest CPU code {fastest:.3g}"
             if on_gpu
             else "not measured: without a GPU",
-            slowest < min(fastest_of["parallel CPU"], fastest_of["serial CPU"]) if on_gpu else None,
+            fastest / slowest if on_gpu else None,
         )
     )
     return claims_told

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from reproductions.claims import Claim, share
 from reproductions.ecl_cc_2018.published import geometric_mean
-from reproductions.ecl_cc_2018.words import claim, words
-from reproductions.paper import Claim, Findings
+from reproductions.ecl_cc_2018.words import claim
 from reproductions.published import Column
 
-# A factor holds if it is so many times as large or as small at most.
-WITHIN = 1.25
+
+def factor(key: str, measured: float | None, **values: Any) -> Claim:
+    """Return a claim of a factor, which is held against the bounds of the claim."""
+    told = "not measured" if measured is None else f"{measured:.3g} times"
+    return claim(key, told, measured, **values)
 
 
-def explained(claims: Callable[[Findings], list[Claim]], findings: Findings) -> list[Claim]:
-    """Return claims; at size small there is one reason why they do not hold."""
-    made = claims(findings)
-    if findings["size"] == "small":
-        small = words.reasons["small"]
-        made = [replace(each, because=small) if each.fails else each for each in made]
-    return made
-
-
-def factor(
-    key: str, said: float, measured: float | None, within: float = WITHIN, **values: Any
-) -> Claim:
-    """Return a claim of a factor, which holds if the measured one is near it."""
-    if measured is None:
-        return claim(key, "not measured", **values)
-    near = max(measured / said, said / measured) <= within
-    return claim(key, f"{measured:.3g} times", near, **values)
-
-
-def share(key: str, said: float, measured: float | None, within: float, **values: Any) -> Claim:
-    """Return a claim of a share of a whole, which holds within so much."""
-    if measured is None:
-        return claim(key, "not measured", **values)
-    return claim(key, f"{100 * measured:.1f} %", abs(measured - said) <= within, **values)
+def percentage(key: str, measured: float | None, **values: Any) -> Claim:
+    """Return a claim of a share of a whole, which is held against the bounds of the claim."""
+    told = "not measured" if measured is None else f"{100 * measured:.1f} %"
+    return claim(key, told, measured, **values)
 
 
 def every(key: str, holds: Mapping[str, bool]) -> Claim:
@@ -49,7 +31,7 @@ def every(key: str, holds: Mapping[str, bool]) -> Claim:
     told = f"on {len(holds) - len(exceptions)} of {len(holds)} graphs"
     if exceptions:
         told += f"; not on {listed(exceptions)}"
-    return claim(key, told, not exceptions)
+    return claim(key, told, share(holds.values()))
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:

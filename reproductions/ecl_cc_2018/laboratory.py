@@ -27,7 +27,13 @@ from conncomp.bench.peers import (
     variants,
 )
 from conncomp.bench.runner import measure_input
-from conncomp.bench.suites.graphs import ECL, Published, published_graph
+from conncomp.bench.suites.graphs import (
+    ECL,
+    Published,
+    find_published,
+    graph_of_file,
+    published_graph,
+)
 from conncomp.graph import Graph
 from conncomp.io import atomic_path
 from conncomp.kernels.cuda.graph import ecl
@@ -44,9 +50,6 @@ CPU_LIBRARIES = ("scipy", "igraph", "networkit-serial", "networkit")
 LIMITS = {"cpu": 30.0, "cuda": 0.1}
 KERNEL_RUNS = 9
 
-# At size paper these have a part of their vertices, or else to make and to check them would take
-# most of the time: Qhull triangulates, SciPy finds trees of roads and the right answers.
-PARTS = {"delaunay_n24": 1 / 16, "europa_osm": 1 / 4, "uk-2002": 1 / 4, "USA-road-d.USA": 1 / 4}
 # What is made as its generator's authors made it can be made larger, too.
 GROWTH = {"2d-2e20.sym": 16, "r4-2e23.sym": 4, "rmat22.sym": 4}
 FEW_ARCS = 3000
@@ -54,17 +57,29 @@ FEW_ARCS = 3000
 MOST_ARCS_ON_CPU = 5_000_000
 
 
-def shares(size: str, device: DeviceName) -> dict[str, float]:
-    """Return how many times as many vertices as published a graph has, by its name."""
+def shares(size: str, device: DeviceName, data: Path | None = None) -> dict[str, float]:
+    """Return how many times as many vertices as published a graph has, by its name.
+
+    Those that are read from files in `data` are those published.
+    """
+    made = _shares_of_made(size, device)
+    return {name: 1 if find_published(data, name) else share for name, share in made.items()}
+
+
+def _shares_of_made(size: str, device: DeviceName) -> dict[str, float]:
     if size == "small" or (size == "paper" and device == "cpu"):
         most = FEW_ARCS if size == "small" else MOST_ARCS_ON_CPU
         return {row.name: min(1, most / row.arcs) for row in ECL}
-    changed = PARTS if size == "paper" else GROWTH
-    return {row.name: changed.get(row.name, 1) for row in ECL}
+    return {row.name: GROWTH.get(row.name, 1) if size == "today" else 1 for row in ECL}
 
 
-def graph_input(row: Published, share: float) -> Input:
-    """Return a graph of Table 2 with a share of its vertices, which its description tells."""
+def graph_input(row: Published, share: float, data: Path | None = None) -> Input:
+    """Return a graph of Table 2 with a share of its vertices, which its description tells.
+
+    It is read from a file in `data`, if there is one.
+    """
+    if path := find_published(data, row.name):
+        return graph_of_file(row, path)
     made = published_graph(row, share)
     if share == 1:
         return made
@@ -100,22 +115,30 @@ class Measured:
         When the first one was measured.
     left_out : dict of str to str
         By the name of a graph.
+    shares : dict of str to float
+        How many times as many vertices as published a graph has.
     """
 
     rows: list[Row] = field(default_factory=list)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     left_out: dict[str, str] = field(default_factory=dict)
+    shares: dict[str, float] = field(default_factory=dict)
 
     def described(self) -> dict[str, Any]:
         """Return what exhibits say of them."""
-        return {"left_out": self.left_out, "graphs_measured": self.created}
+        return {
+            "left_out": self.left_out,
+            "graphs_measured": self.created,
+            "shares": self.shares,
+        }
 
 
 class Laboratory(CommonLaboratory):
     """Measures all that is shown of a graph while it is there, as making it takes longest."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: Any, data: Path | None = None, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.published_files = data
         self._measured: Measured | None = None
 
     def graphs(self, checkpoint: Path | None = None) -> Measured:
@@ -128,9 +151,11 @@ class Laboratory(CommonLaboratory):
         """
         if self._measured is None:
             kept = checkpoint.with_name(KEPT) if checkpoint else None
-            shared = shares(self.size, self.device.name)
-            entries = [graph_input(row, shared[row.name]) for row in ECL]
+            files = self.published_files
+            shared = shares(self.size, self.device.name, files)
+            entries = [graph_input(row, shared[row.name], files) for row in ECL]
             measured = self._read(kept)
+            measured.shares = shared
             done = {row["input"] for row in measured.rows}
             for entry in entries:
                 if entry.name in done:
@@ -232,6 +257,7 @@ class Laboratory(CommonLaboratory):
             "device": self.device.name,
             "size": self.size,
             "threads": conncomp.get_num_threads(),
+            "data": str(self.published_files) if self.published_files else None,
         }
 
     def _read(self, kept: Path | None) -> Measured:

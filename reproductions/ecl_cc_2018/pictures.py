@@ -64,8 +64,28 @@ def cell(value: float | None, decimals: int = 2) -> str:
     return "-" if value is None else f"{value:,.{decimals}f}"
 
 
-def starred(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the names of graphs as they are shown: with a star for a stand-in."""
-    return {
-        str(row["input"]): str(row["input"]) + (" *" if row["stand_in"] else "") for row in rows
-    }
+def part(share: float | None) -> str:
+    """Return which share of the published graph's vertices a graph has.
+
+    Examples
+    --------
+    >>> part(1), part(0.009550), part(4), part(None)
+    ('1', '1/105', '4', '')
+    """
+    if share is None:
+        return ""
+    return f"{share:g}" if share >= 1 else f"1/{1 / share:.0f}"
+
+
+def starred(
+    rows: Sequence[Mapping[str, Any]], shares: Mapping[str, float] | None = None
+) -> dict[str, str]:
+    """Return the names of graphs as they are shown: with a star for a stand-in, and its share."""
+    names = {}
+    for row in rows:
+        name = str(row["input"])
+        share = (shares or {}).get(name, 1)
+        names[name] = name + (" *" if row["stand_in"] else "")
+        if share < 1:
+            names[name] += f", {part(share)}"
+    return names

@@ -15,6 +15,7 @@ from conncomp.kernels.cuda.launcher import COUNT, current_gpu
 from conncomp.kernels.cuda.papers import bfs, edge_propagation, vertex_propagation
 from conncomp.kernels.cuda.papers.blocks import THREADS_OF_BLOCK
 from conncomp.kernels.cuda.papers.vertex_propagation import ROWS
+from reproductions.claims import Claim, share
 from reproductions.hawick_2010.graphs import FAMILIES, graphs_of, measure
 from reproductions.hawick_2010.laboratory import (
     GRAPH_KERNELS,
@@ -27,7 +28,7 @@ from reproductions.hawick_2010.laboratory import (
 )
 from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
-from reproductions.paper import Claim, Findings, Show
+from reproductions.paper import Findings, Show
 from reproductions.pictures import bars, groups, legend, table
 
 FIRST, SECOND, THIRD = GRAPH_KERNELS.values()
@@ -121,7 +122,7 @@ def claims_of_blocks(findings: Findings) -> list[Claim]:
             claim(
                 "table-1.block",
                 f"{fastest}{cost}",
-                None if fastest is None else fastest == said,
+                fastest,
                 kernel=kernel,
                 said=said,
             )
@@ -201,7 +202,7 @@ def claims_of_resources(findings: Findings) -> list[Claim]:
             claim(
                 "table-1.memory",
                 ", ".join(map(str, measured)),
-                measured == said,
+                share([measured == said]),
                 said=", ".join(map(str, said)),
                 need=need,
             )
@@ -266,17 +267,17 @@ def claims_of_rows(findings: Findings) -> list[Claim]:
         claim(
             "rows-of-kernel-2.shared",
             "without it over with it: " + compare(shared),
-            all(gain > 1 for gain in shared.values()) if shared else None,
+            min(shared.values(), default=None),
         ),
         claim(
             "rows-of-kernel-2.sorted",
             f"{format_ratio(alone.get(free))} times as fast",
-            alone[free] > 1 if free else None,
+            alone.get(free),
         ),
         claim(
             "rows-of-kernel-2.sorting",
             "sorted over unsorted: " + compare(whole),
-            all(ratio > 1 for ratio in whole.values()) if whole else None,
+            min(whole.values(), default=None),
         ),
         claim(
             "rows-of-kernel-2.texture",
@@ -336,19 +337,17 @@ def claims_of_rounds(findings: Findings) -> list[Claim]:
             "rounds-of-graphs.diameter",
             f"as many as vertices for {sum(r['rounds'] == r['vertices'] for r in of_third)} of "
             f"{len(of_third)} lines",
-            all(r["rounds"] == r["vertices"] for r in of_third) if of_third else None,
+            share(r["rounds"] == r["vertices"] for r in of_third),
         ),
         claim(
             "rounds-of-graphs.line",
             "rounds over vertices: " + compare(shares),
-            None
-            if None in shares.values()
-            else all(share is not None and share <= 1 for share in shares.values()),
+            max((part for part in shares.values() if part is not None), default=None),
         ),
         claim(
             "rounds-of-graphs.long-distance",
             compare({**worlds}),
-            low >= middle >= high if all(worlds.values()) else None,
+            share([low >= middle, middle >= high]) if all(worlds.values()) else None,
         ),
     ]
 

@@ -56,7 +56,7 @@ ARRAY_CODES = {"raster-scan": CPU_I, "label-equivalence": CPU_II}
 # Graphs of no more arcs are labelled by another library, too.
 CHECKED_ARCS = 10**6
 # A kernel that takes more seconds for a graph is given up.
-LIMIT = 1.0
+LIMIT = 10.0
 # The serial code is timed so often, or once it took so many seconds no more.
 SERIAL_CALLS, SERIAL_SECONDS = 5, 0.5
 

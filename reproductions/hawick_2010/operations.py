@@ -10,10 +10,11 @@ from typing import Any
 
 from conncomp.bench.units import format_seconds
 from conncomp.kernels.cuda.launcher import import_cupy
+from reproductions.claims import Claim, share
 from reproductions.hawick_2010.graphs import graphs_of
 from reproductions.hawick_2010.laboratory import GRAPH_KERNELS, MACHINE, PUBLISHED, Laboratory
 from reproductions.hawick_2010.words import claim
-from reproductions.paper import Claim, Findings, Show
+from reproductions.paper import Findings, Show
 from reproductions.pictures import groups, legend
 
 _, KERNEL, _ = GRAPH_KERNELS.values()
@@ -96,17 +97,19 @@ def claims_of_split(findings: Findings) -> list[Claim]:
     deviations = {row["way"]: row["deviation"] or 0.0 for row in rows if row["vertices"] == last}
     shares = {row["way"]: row["seconds"] or 0.0 for row in rows if row["vertices"] == last}
     varies = max(deviations, key=lambda way: deviations[way])
+    whole = sum(shares.values()) or 1.0
     longest = max(shares, key=lambda way: shares[way])
     return [
         claim(
             "figure-17.allocations",
             f"{varies} varies most, by {format_seconds(max(deviations[varies], 1e-9))}",
-            varies in ALLOCATIONS,
+            share([varies in ALLOCATIONS]),
         ),
         claim(
             "figure-17.kernels",
-            f"{longest} takes longest, {format_seconds(max(shares[longest], 1e-9))}",
-            longest != "kernels",
+            f"{shares['kernels'] / whole:.0%} of it; {longest} takes longest, "
+            f"{format_seconds(max(shares[longest], 1e-9))}",
+            shares["kernels"] / whole,
         ),
     ]
 

@@ -21,6 +21,7 @@ from conncomp.bench.units import format_ratio
 from conncomp.kernels.cuda.core.sweeps import recorded_sweeps
 from conncomp.kernels.cuda.launcher import time_limit
 from conncomp.models import CahnHilliard
+from reproductions.claims import Claim, share
 from reproductions.fits import power_law
 from reproductions.hawick_2010.laboratory import (
     ARRAY_CODES,
@@ -38,7 +39,7 @@ from reproductions.hawick_2010.laboratory import (
 )
 from reproductions.hawick_2010.words import claim
 from reproductions.laboratory import Row
-from reproductions.paper import Claim, Findings, Show
+from reproductions.paper import Findings, Show
 from reproductions.pictures import curve, groups, legend, published, ticks
 from reproductions.threads import one_thread_seconds
 
@@ -46,9 +47,8 @@ THRESHOLD = 0.0
 IN_A_LOOP = "CahnHilliard.labels"  # of one state, with the threshold and new memory
 KERNEL_A, KERNEL_B, KERNEL_C, KERNEL_D = ARRAY_KERNELS.values()
 SLOW = KERNEL_A, KERNEL_B, KERNEL_C
-CLOSE = 1.5
 # What takes longer for a labelling, in seconds, is given up, for longer fields too.
-LIMIT = 5.0
+LIMIT = 20.0
 
 
 class Scale(NamedTuple):
@@ -145,11 +145,11 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int, given_up: set
         in_a_loop = partial(model.labels, threshold=THRESHOLD, numbering="roots")
         host = device.fetch(states)
         if number == 0:  # compiles kernels
-            in_a_loop()
             calls = {name: partial(way, states) for name, way in ways.items()}
             calls |= {name: partial(code, host) for name, code in codes.items()}
             labels = {name: _limited(call, name, given_up) for name, call in calls.items()}
             _check({n: device.fetch(of) for n, of in labels.items() if of is not None}, length)
+        in_a_loop()
         seconds[IN_A_LOOP].append(device.seconds(in_a_loop))
         slow_too = number % scale.slow_every == scale.slow_every // 2
         timed = {
@@ -163,6 +163,8 @@ def _simulation(laboratory: Laboratory, scale: Scale, length: int, given_up: set
                 for name, code in codes.items()
             }
         for name, clock in timed.items():
+            if name in ways and name not in SLOW:  # which kernel works, and is loaded, may differ
+                _limited(partial(ways[name], states), name, given_up)
             if (taken := _limited(clock, name, given_up)) is not None:
                 seconds[name].append(taken)
     step = statistics.mean(of_steps[1:] or of_steps) / scale.every
@@ -278,42 +280,42 @@ def claims(findings: Findings) -> list[Claim]:
     known = [n for n in of_i if all(n in of_paper[name] for name in SLOW)]
     gains = {name: _ratio_at(max(known, default=0), by_way, CPU_I, name) for name in SLOW[1:]}
     alike = _ratio_at(max(known, default=0), by_way, KERNEL_B, KERNEL_C)
-    faster, place = fits["kernel C faster than B at N"], fits["kernels B and C cross at N"]
+    faster, place = fits["kernel C faster than B at N"], fits.get("kernels B and C cross at N")
     best = [
         min(papers, key=lambda name: of_paper[name].get(n, inf)) == KERNEL_D
         for n in of_paper[KERNEL_D]
     ]
-    speed_up = fits[f"{CPU_II} over kernel D"]
-    most = max(row["rounds"] for row in rows if row["way"] == KERNEL_D)
+    speed_up = fits.get(f"{CPU_II} over kernel D")
+    most = max((row.get("rounds") or 0 for row in rows if row["way"] == KERNEL_D), default=0)
     return [
         claim(
             "figure-18.slower",
             "slower at N: " + "; ".join(f"{name} {of or '-'}" for name, of in worse.items()),
-            bool(worse[KERNEL_A]) and not worse[KERNEL_B] and not worse[KERNEL_C]
+            share([bool(worse[KERNEL_A]), not worse[KERNEL_B], not worse[KERNEL_C]])
             if known
             else None,
         ),
         claim(
             "figure-18.alike",
             f"{compare({**gains})}, at {max(known, default=0)}²",
-            1 < alike <= CLOSE if alike else None,
+            alike,
         ),
         claim(
             "figure-18.cross",
             f"they cross at {place:.0f}" if place else f"C is faster at N: {faster or '-'}",
-            place is not None and 1 / CLOSE <= place / 1024 <= CLOSE and longest in faster,
+            place or (0.0 if faster else inf),
         ),
         claim(
             "figure-18.kernel-d",
             f"of the paper's ways for {sum(best)} of {len(best)} lengths",
-            all(best),
+            share(best),
         ),
         claim(
             "figure-18.speed-up",
             f"{format_ratio(speed_up)} times, at {longest}²",
-            1 / CLOSE <= speed_up / 13 <= CLOSE if speed_up and longest >= 4096 else None,
+            speed_up if longest == findings["published"]["length"] else None,
         ),
-        claim("figure-18.iterations", f"at most {most}, up to {longest}²", most <= 9),
+        claim("figure-18.iterations", f"at most {most or '-'}, up to {longest}²", most or None),
     ]
 
 

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from conncomp.bench.peers import Contender, OursOnGpu
+from reproductions.claims import Claim
 from reproductions.laboratory import Laboratory, Row, all_right
 from reproductions.maddix_2014.measurements import (
     DEFAULT,
@@ -27,7 +28,7 @@ from reproductions.maddix_2014.measurements import (
     ways,
 )
 from reproductions.maddix_2014.words import claim
-from reproductions.paper import Claim, Findings
+from reproductions.paper import Findings
 from reproductions.pictures import bars, groups
 
 D = "kernel D"
@@ -119,7 +120,7 @@ def claims_of_ideas(findings: Findings) -> list[Claim]:
         claim(
             "further-work.labels",
             f"{'all' if right else 'not all'} ideas give the labels of scikit-image",
-            right,
+            float(right),
         ),
         _gain(means, sweeps, CELLS, "further-work.cells"),
         _gain(means, sweeps, SHARED, "further-work.shared-memory"),
@@ -127,7 +128,7 @@ def claims_of_ideas(findings: Findings) -> list[Claim]:
         claim(
             "further-work.streams",
             f"left out; {span_of(streams)} as fast at most, were transfers hidden entirely",
-            max(streams.values()) < 1.1 if streams else None,
+            max(streams.values(), default=None),
         ),
         claim(
             "further-work.cpu",
@@ -151,7 +152,7 @@ def _gain(means: dict[str, float], sweeps: dict[str, int], way: str, key: str) -
         key,
         f"{times(means[way])} as long as Kernel D, on the mean of all images; {sweeps[way]} sweeps "
         f"in all instead of {sweeps[D]}",
-        means[way] < 1,
+        means[way],
     )
 
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from conncomp import label
 from conncomp.bench.runner import reference
+from reproductions.claims import Claim
 from reproductions.laboratory import Laboratory, Row
 from reproductions.maddix_2014.measurements import images
 from reproductions.maddix_2014.words import claim
-from reproductions.paper import Claim, Findings
+from reproductions.paper import Findings
 
 SHOWN = 120  # pixels along each side of a picture
 COLOURS = 251  # a prime, so that consecutive labels are told apart
@@ -97,6 +98,6 @@ def claims_of_images(findings: Findings) -> list[Claim]:
             "images.correct",
             f"{'all' if right else 'not all'} labels are those of scikit-image; components: "
             f"{counts}",
-            right,
+            float(right),
         )
     ]

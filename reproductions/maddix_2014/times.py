@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reproductions.claims import Claim
 from reproductions.fits import power_law
 from reproductions.laboratory import Laboratory, Row, all_right, given_up
 from reproductions.maddix_2014 import published
@@ -25,7 +26,7 @@ from reproductions.maddix_2014.measurements import (
     ways,
 )
 from reproductions.maddix_2014.words import claim
-from reproductions.paper import Claim, Findings
+from reproductions.paper import Findings
 from reproductions.pictures import curve, groups, log_axes, table
 
 A, B16, B32, D = published.KERNELS
@@ -123,7 +124,7 @@ def claims_of_times(findings: Findings) -> list[Claim]:
             "times.correct",
             f"{'all' if right else 'not all'} labels are those of scikit-image, for "
             f"{len({row['image'] for row in rows})} images",
-            right,
+            float(right),
         ),
         _largest_image(rows),
     ]
@@ -142,7 +143,7 @@ def claims_of_times(findings: Findings) -> list[Claim]:
 
 def _largest_image(rows: list[Row]) -> Claim:
     pixels = next(row["pixels"] for row in rows if row["image"] == "maze")
-    return claim("times.largest", f"{pixels:,} pixels", True if 5.65e6 < pixels < 5.75e6 else None)
+    return claim("times.largest", f"{pixels:,} pixels", pixels)
 
 
 def _kernel_a_beside_the_cpu(rows: list[Row], fits: Findings) -> Claim:
@@ -158,7 +159,7 @@ def _kernel_a_beside_the_cpu(rows: list[Row], fits: Findings) -> Claim:
     return claim(
         "times.kernel-a",
         f"it takes {times(ratio)} as long for the maze, {span_of(ratios)} for all images",
-        0.5 <= ratio <= 1,
+        ratio,
         sweeps=sweeps,
         each=each,
     )
@@ -171,14 +172,15 @@ def _faster(fits: Findings, pair: str, key: str, least: float) -> Claim:
         return claim(key, "given up for all images")
     slow = [image for image, ratio in ratios.items() if ratio <= least]
     of_kernels = [image for image in slow if alone[image] > least]
-    because = f"not so for {', '.join(slow)}" if slow else ""
+    transfers = ""
     if of_kernels:
-        because += f"; but for {', '.join(of_kernels)} it is the transfers, which both have"
+        transfers = f"; for {', '.join(of_kernels)} it is the transfers, which both have"
     return claim(
         key,
         f"{pair}: {span_of(ratios)}, without transfers {span_of(alone)}",
-        not slow,
-        because=because,
+        min(ratios.values()),
+        images=", ".join(image for image in slow if image not in of_kernels),
+        transfers=transfers,
     )
 
 
@@ -193,7 +195,7 @@ def _thousand(fits: Findings) -> Claim:
     return claim(
         "times.thousand",
         f"Kernel B takes {times(ratio)} as long{beside}",
-        500 <= ratio <= 2000,
+        ratio,
         ratio_of_b=b / d,
         ratio_of_a=a / d,
     )
@@ -204,7 +206,7 @@ def _invocations(rows: list[Row]) -> Claim:
     d, slower = sweeps[D], [sweeps[name] for name in (A, B16, B32)]
     if d is None or None in slower:
         return claim(
-            "times.invocations", "kernels were given up for the maze", scans=published.SCANS
+            "times.invocations", "kernels were given up for the maze", said=published.SCANS
         )
     here = (
         f"with the last, which changes nothing, {d + 1} times for the maze; A {slower[0] + 1:,}, "
@@ -213,8 +215,8 @@ def _invocations(rows: list[Row]) -> Claim:
     return claim(
         "times.invocations",
         here,
-        d < published.SCANS + 1 and min(slower) >= 100,
-        scans=published.SCANS,
+        d + 1,
+        said=published.SCANS,
     )
 
 
@@ -280,7 +282,7 @@ def claims_of_pixels(findings: Findings) -> list[Claim]:
         claim(
             "pixels.stanford",
             f"{more:,} more; {way} takes {times(ratio)} as long for maze2",
-            ratio > 1 if more > 0 else None,
+            ratio if more > 0 else None,
         )
     ]
     growth = {name: exponents[name]["exponent"] for name in published.KERNELS if name in exponents}
@@ -291,7 +293,7 @@ def claims_of_pixels(findings: Findings) -> list[Claim]:
         claim(
             "pixels.growth",
             f"exponents of the number of pixels: {shown}",
-            all(growth[D] < exponent - 0.1 for name, exponent in growth.items() if name != D),
+            min((of - growth[D] for name, of in growth.items() if name != D), default=None),
         )
     )
     ratios = findings["fits"]["with transfers"][f"{A} over {B32}"]
@@ -300,7 +302,7 @@ def claims_of_pixels(findings: Findings) -> list[Claim]:
             claim(
                 "pixels.shape",
                 f"{A} takes {span_of(ratios)} as long as {B32}",
-                min(ratios.values()) > 1,
+                min(ratios.values()),
             )
         )
     return claims

@@ -216,18 +216,24 @@ class TestLaboratory:
             thirty_graphs.thirty_graphs(on_host)
 
     def test_given_up_lengths_are_left_out(self, on_host, monkeypatch):
-        """What took too long is tried again for the longest field alone."""
+        """What took too long is tried again for the longest field alone, Kernel A nowhere."""
         asked = []
 
         def array(entry, kernels, *, limit):
-            asked.append((entry.name, "kernel A" in kernels))
+            asked.extend((entry.name, kernel) for kernel in kernels)
             seconds = None if entry.name == "spiral-8" else 1.0
-            return [{"array": entry.name, "way": "kernel A", "seconds": seconds}]
+            return [{"array": entry.name, "way": way, "seconds": seconds} for way in kernels]
 
         monkeypatch.setattr(on_host, "array", array)
         monkeypatch.setitem(spirals.LENGTHS, "small", (8, 16, 32))
         spirals.measure(on_host)
-        assert [name for name, tried in asked if not tried] == ["spiral-16"]
+        tried = {
+            way: [name for name, kernel in asked if kernel == way]
+            for way in ("kernel A", "kernel C")
+        }
+        of_phases = ["phases-8", "phases-16", "phases-32"]
+        assert tried["kernel C"] == ["spiral-8", "phases-8", "phases-16", "spiral-32", "phases-32"]
+        assert tried["kernel A"] == ["spiral-8", *of_phases]
 
     def test_sweeps_are_recorded_by_the_inner_context(self, on_host):
         graph = graphs.graphs_of("Line", "small")[0].make()
@@ -263,8 +269,9 @@ class TestWords:
         """Where Kernel 1 becomes the faster one, in degrees: 20, 40, 80 are measured."""
         ways = {"CPU": [9, 9, 9], "kernel_1": [2, 2, 2], "kernel_2": [1, 1, 4]}
         rows = self.rows("Disjoint 2", "edges", **ways, kernel_3=[99, 99, None])
+        rows[-1]["reason"] = "given up after 1 s"
         claims = self.claims("figure-12", rows)
-        first, second, third = claims.values()
+        first, second, third, _ = claims.values()
         assert "exceeds about 90 without copies" in first.says
         assert first.here == "Kernel 1 is faster from a degree of 57 on"
         assert not first.holds
@@ -335,7 +342,15 @@ class TestWords:
         assert verdicts == [False, True, True, True, True, None]
         rows[0]["seconds"] = None
         given_up = spirals.claims_of_spirals(findings)[2]
-        assert (given_up.here, given_up.holds) == ("given up at 2,000 times", None)
+        assert (given_up.here, given_up.holds) == ("given up", None)
+        # A shorter spiral was measured, whose rounds are a sixteenth of those of the longest one.
+        rows[2] |= {"rounds": 1000}
+        rows.append({**rows[0], "length": 1024, "seconds": 8.0, "rounds": 40_000})
+        follows = spirals.claims_of_spirals(findings)[2]
+        assert follows.here == (
+            "640,000 times, by 640,000 rounds, which follow from those at 1024²"
+        )
+        assert follows.holds
 
     def test_pictures_of_little(self, tmp_path):
         """A way without times is left out of a picture."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from math import sqrt
-from typing import Any
+from math import hypot, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,8 +63,10 @@ def few_clusters(laboratory: Laboratory) -> Findings:
         rows.append({"length": length, "update": "wolff", "tiles": 1, **wolff})
         for row in rows:
             if row["length"] == length:
-                row["serial_ns"] = single
-                row["speed_up"] = single / row["ns"]
+                speed_up = single.ns / row["ns"]
+                error = hypot(single.error / single.ns, row["ns_error"] / row["ns"])
+                row |= {"serial_ns": single.ns, "serial_ns_error": single.error}
+                row |= {"speed_up": speed_up, "speed_up_error": speed_up * error}
     fastest = [
         max(
             (row for row in rows if row["length"] == length and row["update"] == "few-cluster"),
@@ -82,7 +84,15 @@ def few_clusters(laboratory: Laboratory) -> Findings:
 def draw_few_clusters(findings: Findings, canvas: Any) -> None:
     """Draw Fig. 14."""
     axes = log_axes(canvas, "L", "speed-up a flipped spin, over Wolff on the CPU")
-    curve(axes, findings["fits"]["fastest"], "length", "speed_up", label="few-cluster, best tiles")
+    best = findings["fits"]["fastest"]
+    axes.errorbar(
+        [row["length"] for row in best],
+        [row["speed_up"] for row in best],
+        [row.get("speed_up_error", 0) for row in best],
+        marker="o",
+        capsize=2,
+        label="few-cluster, best tiles",
+    )
     for name, rows in groups(findings["rows"], _update_name).items():
         curve(axes, rows, "length", "speed_up", label=name, linestyle=":", marker=".")
     largest = findings["published"]["largest speed-up"]
@@ -93,13 +103,49 @@ def draw_few_clusters(findings: Findings, canvas: Any) -> None:
     legend(axes)
 
 
+class Spent(NamedTuple):
+    """Nanoseconds for each flipped spin, with their standard error."""
+
+    ns: float
+    error: float
+
+
+def spent(seconds: Sequence[float], flipped: Sequence[float]) -> Spent:
+    """Return what updates take for each spin that they flip: all their time over all their flips.
+
+    Few updates flip many spins and many flip few, so that neither a mean of ratios nor a typical
+    time over a mean number of flips would tell of it. The error is that of a ratio of two sums.
+
+    Examples
+    --------
+    >>> spent([1e-9, 2e-9, 9e-9], [1, 2, 9])
+    Spent(ns=1.0, error=0.0)
+    """
+    times, flips = 1e9 * np.asarray(seconds), np.asarray(flipped, float)
+    ns = float(times.sum() / max(flips.sum(), 1))
+    deviations = times - ns * flips
+    count = len(times)
+    variance = float(deviations @ deviations) / (count * max(count - 1, 1))
+    return Spent(ns, round(sqrt(variance) / max(float(flips.mean()), 1 / count), 12))
+
+
 def _update(laboratory: Laboratory, model: Potts, update: Callable[[], Any]) -> Row:
     """Return what an update takes: in all, and for each spin that it flips."""
     laboratory.notify(f"L = {model.lattice.shape[0]}: single and few clusters")
     update()  # compiles kernels
-    seconds = statistics.median(laboratory.device.seconds(update) for _ in range(CALLS))
-    flipped = flipped_share(model, update, laboratory.scale.flips) * model.lattice.sites
-    return {"seconds": seconds, "flipped": flipped, "ns": 1e9 * seconds / max(flipped, 1)}
+    spins, seconds, flipped = model.spins, list[float](), list[int]()
+    for _ in range(laboratory.scale.flips):
+        seconds.append(laboratory.device.seconds(update))
+        before, spins = spins, model.spins
+        flipped.append(int((spins != before).sum()))
+    ns, error = spent(seconds, flipped)
+    return {
+        "updates": len(seconds),
+        "seconds": sum(seconds),
+        "flipped": sum(flipped),
+        "ns": ns,
+        "ns_error": error,
+    }
 
 
 def flipped_share(model: Potts, update: Callable[[], Any], updates: int) -> float:
@@ -112,17 +158,17 @@ def flipped_share(model: Potts, update: Callable[[], Any], updates: int) -> floa
     return changed / (updates * int(spins.size))
 
 
-def _serial_wolff(laboratory: Laboratory, length: int) -> float:
-    """Return the nanoseconds for each flipped spin of Wolff's update on one thread of the CPU."""
+def _serial_wolff(laboratory: Laboratory, length: int) -> Spent:
+    """Return what Wolff's update takes on one thread of the CPU."""
     model = laboratory.model(length, serial=True)
     laboratory.notify(f"L = {length}: Wolff on the CPU")
-    flipped = seconds = 0.0
+    seconds, flipped = list[float](), list[float]()
     for _ in range(laboratory.scale.flips):
         before = model.magnetisation()
-        seconds += one_thread_seconds(partial(model.wolff, measure=False))
+        seconds.append(one_thread_seconds(partial(model.wolff, measure=False)))
         # Spins of one state become those of the other one.
-        flipped += abs(model.magnetisation() - before) / 2 * model.lattice.sites
-    return 1e9 * seconds / flipped
+        flipped.append(abs(model.magnetisation() - before) / 2 * model.lattice.sites)
+    return spent(seconds, flipped)
 
 
 def _update_name(row: Row) -> str:

@@ -53,8 +53,9 @@ class Scale:
     ----------
     lengths : tuple of int
         Of lattices for sweeps, ascending.
-    longest_labelled, longest_serial : int
-        The longest lattice whose bonds alone are labelled, and the longest for the serial code.
+    longest_labelled, longest_serial, longest_of_table : int
+        The longest lattice whose bonds alone are labelled, the longest for the serial code, and
+        the longest of Table I on a GPU.
     tile_length : int
         Of the lattice whose tiles are labelled in all ways.
     betas_length : int
@@ -78,6 +79,7 @@ class Scale:
     lengths: tuple[int, ...]
     longest_labelled: int
     longest_serial: int
+    longest_of_table: int
     tile_length: int
     betas_length: int
     thermalise: int
@@ -97,17 +99,18 @@ def _powers(first: int, last: int) -> tuple[int, ...]:
 
 BETAS = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4)
 SCALES = {
-    "small": Scale((16, 32), 32, 32, 32, 32, 4, 1, (0.6, 1.0), 2, 2, (4, 8), (4, 8), 100, 200),
+    "small": Scale((16, 32), 32, 32, 32, 32, 32, 4, 1, (0.6, 1.0), 2, 2, (4, 8), (4, 8), 100, 200),
     "paper": Scale(
         _powers(32, 8192),
         8192,
         8192,
+        16384,
         4096,
         8192,
         200,
         3,
         BETAS,
-        20,
+        40,
         256,
         (16, 32, 64, 128),
         (8, 16, 32, 64),
@@ -118,12 +121,13 @@ SCALES = {
         _powers(32, 32768),
         16384,
         8192,
+        16384,
         4096,
         16384,
         200,
         3,
         BETAS,
-        20,
+        40,
         1024,
         (16, 32, 64, 128, 256),
         (8, 16, 32, 64, 128),

@@ -193,11 +193,12 @@ def draw_speed_up(findings: Findings, canvas: Any) -> None:
 
 
 def table(laboratory: Laboratory) -> Findings:
-    """Measure the rows of Table I, on the longest lattice of this size where theirs is longer."""
+    """Measure the rows of Table I, on the longest lattice of this size where his is longer."""
     scale, rows = laboratory.scale, []
+    longest = scale.longest_of_table if laboratory.on_gpu else scale.lengths[-1]
     for of_paper in PUBLISHED["table-1"]["rows"]:
         q, ratio, published_length, merge, processor, cpu_ns, card, gpu_ns = of_paper
-        length = min(published_length, scale.lengths[-1])
+        length = min(published_length, longest)
         point: Any = {"q": q, "ratio": ratio}
         row = {
             "q": q,
@@ -231,7 +232,7 @@ def draw_table(findings: Findings, canvas: Any) -> None:
     rows = findings["rows"]
     places = list(range(len(rows)))
     names = [
-        f"q = {row['q']}, {row['beta_over_critical']:g} beta_c, L = {row['length']}, {row['merge']}"
+        f"q = {row['q']}, {row['beta_over_critical']:g} beta_c, {_lengths(row)}, {row['merge']}"
         for row in rows
     ]
     of_paper = [list(row["published"].items())[:2] for row in rows]
@@ -251,6 +252,14 @@ def draw_table(findings: Findings, canvas: Any) -> None:
     axes.invert_yaxis()
     axes.grid(alpha=0.3)
     canvas.legend(loc="outside lower center", ncols=5, fontsize="x-small")
+
+
+def _lengths(row: Row) -> str:
+    """Return the length of a lattice, and his where it is another one."""
+    length, published_length = row["length"], row["published"]["length"]
+    if length == published_length:
+        return f"L = {length}"
+    return f"L = {published_length} (here {length})"
 
 
 def _way(row: Row) -> str:

@@ -1,6 +1,6 @@
 """What the paper says in words, from ``claims.toml``."""
 
-from reproductions.paper import Words
+from reproductions.claims import Words
 
 words = Words(__file__)
 claim = words.claim

@@ -10,6 +10,7 @@ from conncomp.bench.inputs import SIZES
 from conncomp.bench.peers import algorithms, peers
 from conncomp.bench.runner import Reference, measure, reference
 from conncomp.bench.suites import SUITES, graphs, grids
+from conncomp.bench.suites.numbering import _names
 from reference import components_by_search, consecutive, label_by_flood_fill
 
 NAMES = [(kind, suite) for kind in SUITES for suite in SUITES[kind]]
@@ -62,6 +63,48 @@ def test_the_eighteen_graphs():
         if not entry.name.startswith("kron"):  # thinned out by multiple edges when so small
             published = row.arcs / row.vertices
             assert graph.num_arcs / graph.num_vertices == pytest.approx(published, rel=0.16)
+
+
+STAND_INS = [row for row in graphs.ECL if row.stand_in]
+
+
+@pytest.mark.parametrize("row", STAND_INS, ids=[row.name for row in STAND_INS])
+def test_stand_ins_are_numbered_as_any(row):
+    """No largest hub is vertex 0, whose arcs are all to larger ones."""
+    graph = graphs.published_graph(row, 200_000 / row.arcs).make()
+    degrees = np.diff(graph.indptr)
+    assert degrees[0] <= max(np.quantile(degrees, 0.99), 4)
+    hub = int(degrees.argmax())
+    assert graph.indices[graph.indptr[hub] : graph.indptr[hub + 1]].min() < hub
+
+
+@pytest.mark.parametrize(
+    ("name", "components", "least_degree"),
+    [("as-skitter", 756, 1), ("cit-Patents", 3627, 1), ("in-2004", 134, 0), ("uk-2002", 38359, 0)],
+)
+def test_stand_ins_have_their_components(name, components, least_degree):
+    (row,) = (row for row in graphs.ECL if row.name == name)
+    share = 2_000_000 / row.arcs
+    graph = graphs.published_graph(row, share).make()
+    degrees = np.diff(graph.indptr)
+    assert degrees.min() == least_degree
+    labelled = components_of(graph)
+    assert labelled == pytest.approx(1 + (components - 1) * share, abs=1)
+    assert graph.num_vertices == pytest.approx(row.vertices * share, abs=2)
+
+
+def components_of(graph):
+    return reference(graph, 0).components
+
+
+def test_a_crawl_begins_elsewhere():
+    """Its order is turned, with the small components between at even distances."""
+    names = _names(np, "crawl", 90, 5, 2, None)
+    assert sorted(names) == list(range(100))
+    large, small = names[:90], names[90:]
+    assert np.flatnonzero(np.diff(large) < 0).size == 1
+    assert large[0] > 30
+    assert small.tolist() == [0, 1, 20, 21, 40, 41, 60, 61, 80, 81]
 
 
 def test_hawick_as_published():

@@ -31,6 +31,7 @@ from conncomp.bench.inputs import (
     VERTEX_BYTES,
     Input,
 )
+from conncomp.bench.suites.numbering import numbered
 from conncomp.generate._edges import graph_of_edges
 from conncomp.graph import Graph
 
@@ -140,11 +141,25 @@ def _roads(n: int, keep: float, segments: int = 1, device: str | None = None) ->
 
 
 # Those from generators are made as published. The others are stand-ins of the same kind, mean
-# degree and local order; what their generators leave to choose is set by the largest degree.
+# degree and local order, with as many components, and numbered so that vertex 0 is as any other:
+# at random, as products, interfaces of networks and members are, or in the order of patents and
+# addresses. What their generators leave to choose is set by the largest degree.
 ECL = (
     Published("2d-2e20.sym", "grid", 1_048_576, 4_190_208, _grid, False),
-    Published("amazon0601", "co-purchases", 403_394, 4_886_816, _web(6, 0.35, 10_000)),
-    Published("as-skitter", "Internet topology", 1_696_415, 22_190_596, _web(7, 0.6)),
+    Published(
+        "amazon0601",
+        "co-purchases",
+        403_394,
+        4_886_816,
+        numbered(_web(6, 0.35, 10_000), "random", 7, 403_394),
+    ),
+    Published(
+        "as-skitter",
+        "Internet topology",
+        1_696_415,
+        22_190_596,
+        numbered(_web(7, 0.6), "random", 756, 1_696_415),
+    ),
     Published(
         "citationCiteseer",
         "publication citations",
@@ -152,7 +167,13 @@ ECL = (
         2_313_294,
         partial(generate.barabasi_albert, edges_per_vertex=4, shuffle=True),
     ),
-    Published("cit-Patents", "patent citations", 3_774_768, 33_037_894, _web(4, 0.3, 100_000)),
+    Published(
+        "cit-Patents",
+        "patent citations",
+        3_774_768,
+        33_037_894,
+        numbered(_web(4, 0.3, 100_000), "crawl", 3627, 3_774_768),
+    ),
     Published(
         "coPapersDBLP",
         "co-authors",
@@ -172,7 +193,13 @@ ECL = (
     Published(
         "europa_osm", "road map", 50_912_018, 108_109_320, partial(_roads, keep=0.55, segments=5)
     ),
-    Published("in-2004", "web links", 1_382_908, 27_182_946, _web(10, 0.65, 1000)),
+    Published(
+        "in-2004",
+        "web links",
+        1_382_908,
+        27_182_946,
+        numbered(_web(10, 0.65, 1000), "crawl", 134, 1_382_908, lone=True),
+    ),
     Published(
         "internet",
         "Internet topology",
@@ -191,8 +218,20 @@ ECL = (
     ),
     Published("rmat16.sym", "RMAT", 65_536, 967_866, partial(_rmat, seed=16), False),
     Published("rmat22.sym", "RMAT", 4_194_304, 65_660_814, partial(_rmat, seed=22), False),
-    Published("soc-LiveJournal1", "journal community", 4_847_571, 85_702_474, _web(9, 0.5)),
-    Published("uk-2002", "web links", 18_520_486, 523_574_516, _web(14, 0.65, 1000)),
+    Published(
+        "soc-LiveJournal1",
+        "journal community",
+        4_847_571,
+        85_702_474,
+        numbered(_web(9, 0.5), "random", 1876, 4_847_571, lone=True),
+    ),
+    Published(
+        "uk-2002",
+        "web links",
+        18_520_486,
+        523_574_516,
+        numbered(_web(14, 0.65, 1000), "crawl", 38359, 18_520_486, lone=True),
+    ),
     Published("USA-road-d.NY", "road map", 264_346, 730_100, partial(_roads, keep=0.7)),
     Published("USA-road-d.USA", "road map", 23_947_347, 57_708_624, partial(_roads, keep=0.6)),
 )
@@ -206,14 +245,18 @@ def ecl(size: str, data: Path | None = None) -> list[Input]:
     largest = {"tiny": 3000, "small": 200_000, "medium": 5_000_000, "full": math.inf}[size]
     inputs = []
     for row in ECL:
-        if path := _find(data, row.name):
-            text = f"{row.kind}, from {path.name}"
-            make = partial(_read, path)
-            known = row.name, text, row.vertices, row.arcs, make
-            inputs.append(_input(*known, gpu_arc_bytes=GPU_ARC_BYTES))
+        if path := find_published(data, row.name):
+            inputs.append(graph_of_file(row, path))
             continue
         inputs.append(published_graph(row, min(1, largest / row.arcs)))
     return inputs
+
+
+def graph_of_file(row: Published, path: Path) -> Input:
+    """Return a published graph, which is read from a file."""
+    text = f"{row.kind}, from {path.name}"
+    known = row.name, text, row.vertices, row.arcs, partial(_read, path)
+    return _input(*known, gpu_arc_bytes=GPU_ARC_BYTES)
 
 
 def published_graph(row: Published, share: float = 1) -> Input:
@@ -224,7 +267,8 @@ def published_graph(row: Published, share: float = 1) -> Input:
     return _input(row.name, text, n, m, make, row.stand_in, row.vertex_bytes)
 
 
-def _find(data: Path | None, name: str) -> Path | None:
+def find_published(data: Path | None, name: str) -> Path | None:
+    """Return the file of a published graph in a folder; None if there is none."""
     if data is None:
         return None
     candidates = (data / (name + suffix + zipped) for suffix in SUFFIXES for zipped in ("", ".gz"))
