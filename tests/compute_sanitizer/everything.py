@@ -41,7 +41,12 @@ FAST = ("auto", "ecl", "soman")
 ECL = [{"init": i, "jump": j, "finish": f} for i, j, f in ((1, 1, 1), (2, 2, 2), (3, 3, 3))]
 GRAPH_VARIANTS = {
     "ecl": ECL,
-    "soman": [{"jump": "end"}],
+    "soman": [
+        {"jump": "end"},
+        {"hook": "wang", "writes": "outermost"},
+        {"hook": "soman"},
+        {"writes": "outermost"},
+    ],
     "vertex-propagation": [{"rows": "shared"}, {"rows": "sorted"}],
 }
 
