@@ -186,6 +186,9 @@ ARRAY_VARIANTS = {
         *({"local": local, "merge": merge} for local, merge in product(LOCAL, MERGE)),
         {"sites": 1},
         {"sites": "column"},
+        {"trees": "size", "paths": "compressed", "tile": 4},
+        {"local": "union-find", "trees": "index", "paths": "compressed"},
+        {"paths": "kept"},
     ],
 }
 
