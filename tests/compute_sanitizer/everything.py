@@ -405,6 +405,18 @@ def update_by_tiles(cupy):
         update_spins(cupy, labelling="tiles", local=local, merge=merge, tile=8)
 
 
+def update_as_weigel(cupy):
+    for activation in (1, 4, "column"):
+        update_spins(cupy, labelling="tiles", tile=8, activation=activation)
+    arguments = {"shape": (24, 40), "beta": 0.9, "replicas": 3, "seed": 4}
+    grown = Potts(**arguments, device="cuda", labelling="wave-front")
+    in_memory = Potts(**arguments)
+    for tile in (4, (24, 40)):
+        for model in (grown, in_memory):
+            model.few_cluster(2, tile=tile, p_flip=0.6)
+        check(grown.spins, in_memory.spins, tile)
+
+
 def temper(cupy):
     models = pairs_of(Potts, shape=(16, 24), beta=[0.7, 0.8, 0.9], replicas=3)
     for update in ("metropolis", "wolff", "swendsen-wang"):
@@ -530,6 +542,7 @@ PARTS = {
     "labels-numbers": renumber,
     "potts": update_spins,
     "potts-tiles": update_by_tiles,
+    "potts-weigel": update_as_weigel,
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,
