@@ -83,6 +83,15 @@ def label_graphs_by(cupy, algorithm, connection):
                     check(labels, right, algorithm, options, name)
 
 
+def hook_as_printed(cupy):
+    """Hook as Wang has it, on the example of his report, where that ends in any order of stores."""
+    src, dst = np.array([[0, 1], [1, 3], [0, 2], [2, 4], [2, 5]], np.int32).T.copy()
+    graph = Graph.from_edges(cupy.asarray(src), cupy.asarray(dst), 6)
+    options = {"algorithm": "soman", "hook": "wang", "jump": "end"}
+    _, labels = conncomp.connected_components(graph, **options)
+    check(labels, np.zeros(6, np.int32), options)
+
+
 def graphs_of(cupy, src, dst, n):
     """Return a graph on the GPU as a list of arcs, as rows, and as rows from both ends."""
     arcs = cupy.asarray(src), cupy.asarray(dst)
@@ -523,6 +532,7 @@ PARTS = {
     "graphs": partial(label_graphs, connection="weak", chosen=is_any_of("auto")),
     "graphs-ecl": partial(label_graphs, connection="weak", chosen=is_any_of("ecl")),
     "graphs-papers": partial(label_graphs, connection="weak", chosen=is_none_of("auto", "ecl")),
+    "graphs-printed": hook_as_printed,
     "paths": count_paths,
     "strong": partial(label_graphs, connection="strong", chosen=is_any_of("auto")),
     "strong-papers": partial(label_graphs, connection="strong", chosen=is_none_of("auto")),

@@ -171,7 +171,8 @@ def label(
         where `label_image` is. It may be of any library that shares its memory by DLPack.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where `label_image` lies. "cuda" moves an array in main memory to
-        the current GPU, and the labels back.
+        the current GPU, and the labels back: in strips, on all threads, or, if `label_image` and
+        `out` are pinned (`cupyx.empty_pinned`), by the GPU itself.
     workspace : Workspace, optional
         Memory on the GPU to use again.
     **options
