@@ -50,7 +50,6 @@ def upload(xp: Any, array: NDArray[Any], target: Any) -> None:
                 staging.send(*copied.popleft(), device)
         while copied:
             staging.send(*copied.popleft(), device)
-        staging.wait_for_all()
 
 
 def download(xp: Any, array: Any, out: NDArray[Any]) -> None:
@@ -110,7 +109,7 @@ class _Staging:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Buffers are given back when nobody reads or writes them.
+        # A copy is made, and buffers are given back, when nobody reads or writes these any more.
         self._pool.shutdown(cancel_futures=True)
         self.wait_for_all()
 
