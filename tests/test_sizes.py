@@ -42,6 +42,7 @@ MANY_PARAMETERS = {
     "grid/wrapping.py component_wrapping": USERS,
     "kernels/cuda/components/contacts.py find_contacts": "columns of a table, an array each",
     "kernels/cuda/components/intensities.py measure_intensities": "columns of a table, likewise",
+    "kernels/cuda/papers/tiles.py fill_roots": OPTIONS,
     "models/cahn_hilliard/model.py __init__": USERS,
     "models/kawasaki/model.py __init__": USERS,
     "models/percolation/model.py __init__": USERS,

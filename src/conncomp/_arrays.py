@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib import import_module
 from math import prod
@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conncomp._arguments import INT32_MAX, NUMBERS, check_choice, shown
 from conncomp._core import native
 from conncomp._memory import total_memory
+from conncomp.kernels.cuda.core.strips import download, upload
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
-PIECE = 1 << 28  # bytes that are moved to or from a GPU at once
-PIECE_HERE = 1 << 24  # and that are converted at once in main memory
+FEW_BYTES = 1 << 20  # as many are moved to or from a GPU by one copy
+PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 
 
 def choose_device(device: str | None, arrays_on_gpu: bool, name: str) -> Literal["cpu", "cuda"]:
@@ -343,13 +344,12 @@ def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
 def move_to_gpu(xp: Any, array: NDArray[Any]) -> Any:
     """Return a copy of `array` on the GPU; `xp` is CuPy.
 
-    It moves in pieces, between which Ctrl-C is heard.
+    It moves in strips, between which Ctrl-C is heard.
     """
-    if array.nbytes <= PIECE or not array.flags.c_contiguous:
+    if array.nbytes <= FEW_BYTES or not array.flags.c_contiguous:
         return xp.asarray(array)
     placed = xp.empty(array.shape, array.dtype)
-    for piece in _pieces(array):
-        placed.reshape(-1)[piece].set(array.reshape(-1)[piece])
+    upload(xp, array, placed)
     return placed
 
 
@@ -357,11 +357,10 @@ def move_from_gpu(array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Copy a contiguous array of CuPy's to `out`, which is contiguous, or to a new array."""
     if out is None:
         out = np.empty(array.shape, array.dtype)
-    if array.nbytes <= PIECE:
+    if array.nbytes <= FEW_BYTES:
         array.get(out=out)
-        return out
-    for piece in _pieces(out):
-        array.reshape(-1)[piece].get(out=out.reshape(-1)[piece])
+    else:
+        download(import_cupy(), array, out)
     return out
 
 
@@ -387,11 +386,6 @@ def host_copy(array: Any) -> Any:
 def placed(xp: Any, array: NDArray[Any]) -> Any:
     """Return an array where those of `xp` lie, NumPy or CuPy; itself if that is NumPy."""
     return array if xp is np else move_to_gpu(xp, native_layout(array))
-
-
-def _pieces(array: NDArray[Any]) -> Iterator[slice]:
-    step = PIECE // array.itemsize
-    return (slice(start, start + step) for start in range(0, array.size, step))
 
 
 def extremes(values: Any) -> tuple[int, int]:

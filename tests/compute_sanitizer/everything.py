@@ -41,7 +41,12 @@ FAST = ("auto", "ecl", "soman")
 ECL = [{"init": i, "jump": j, "finish": f} for i, j, f in ((1, 1, 1), (2, 2, 2), (3, 3, 3))]
 GRAPH_VARIANTS = {
     "ecl": ECL,
-    "soman": [{"jump": "end"}],
+    "soman": [
+        {"jump": "end"},
+        {"hook": "wang", "writes": "outermost"},
+        {"hook": "soman"},
+        {"writes": "outermost"},
+    ],
     "vertex-propagation": [{"rows": "shared"}, {"rows": "sorted"}],
 }
 
@@ -76,6 +81,15 @@ def label_graphs_by(cupy, algorithm, connection):
                         graph, algorithm=algorithm, **asked, **options
                     )
                     check(labels, right, algorithm, options, name)
+
+
+def hook_as_printed(cupy):
+    """Hook as Wang has it, on the example of his report, where that ends in any order of stores."""
+    src, dst = np.array([[0, 1], [1, 3], [0, 2], [2, 4], [2, 5]], np.int32).T.copy()
+    graph = Graph.from_edges(cupy.asarray(src), cupy.asarray(dst), 6)
+    options = {"algorithm": "soman", "hook": "wang", "jump": "end"}
+    _, labels = conncomp.connected_components(graph, **options)
+    check(labels, np.zeros(6, np.int32), options)
 
 
 def graphs_of(cupy, src, dst, n):
@@ -181,6 +195,9 @@ ARRAY_VARIANTS = {
         *({"local": local, "merge": merge} for local, merge in product(LOCAL, MERGE)),
         {"sites": 1},
         {"sites": "column"},
+        {"trees": "size", "paths": "compressed", "tile": 4},
+        {"local": "union-find", "trees": "index", "paths": "compressed"},
+        {"paths": "kept"},
     ],
 }
 
@@ -397,6 +414,18 @@ def update_by_tiles(cupy):
         update_spins(cupy, labelling="tiles", local=local, merge=merge, tile=8)
 
 
+def update_as_weigel(cupy):
+    for activation in (1, 4, "column"):
+        update_spins(cupy, labelling="tiles", tile=8, activation=activation)
+    arguments = {"shape": (24, 40), "beta": 0.9, "replicas": 3, "seed": 4}
+    grown = Potts(**arguments, device="cuda", labelling="wave-front")
+    in_memory = Potts(**arguments)
+    for tile in (4, (24, 40)):
+        for model in (grown, in_memory):
+            model.few_cluster(2, tile=tile, p_flip=0.6)
+        check(grown.spins, in_memory.spins, tile)
+
+
 def temper(cupy):
     models = pairs_of(Potts, shape=(16, 24), beta=[0.7, 0.8, 0.9], replicas=3)
     for update in ("metropolis", "wolff", "swendsen-wang"):
@@ -503,6 +532,7 @@ PARTS = {
     "graphs": partial(label_graphs, connection="weak", chosen=is_any_of("auto")),
     "graphs-ecl": partial(label_graphs, connection="weak", chosen=is_any_of("ecl")),
     "graphs-papers": partial(label_graphs, connection="weak", chosen=is_none_of("auto", "ecl")),
+    "graphs-printed": hook_as_printed,
     "paths": count_paths,
     "strong": partial(label_graphs, connection="strong", chosen=is_any_of("auto")),
     "strong-papers": partial(label_graphs, connection="strong", chosen=is_none_of("auto")),
@@ -522,6 +552,7 @@ PARTS = {
     "labels-numbers": renumber,
     "potts": update_spins,
     "potts-tiles": update_by_tiles,
+    "potts-weigel": update_as_weigel,
     "tempering": temper,
     "percolation": percolate,
     "kawasaki": exchange,

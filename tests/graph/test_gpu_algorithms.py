@@ -32,6 +32,9 @@ ECL_VARIANTS = [{"init": i} for i in (1, 2)] + [{"jump": j} for j in (1, 2, 3)]
 ECL_VARIANTS += [{"finish": f} for f in (1, 2)]
 CASES = [(name, {}) for name in ON_GPU] + [("ecl", variant) for variant in ECL_VARIANTS]
 CASES.append(("soman", {"jump": "end"}))
+CASES += [("soman", {"hook": hook}) for hook in ("soman", "wang")]
+CASES += [("soman", {"hook": hook, "writes": "outermost"}) for hook in ("roots", "soman", "wang")]
+CASES.append(("soman", {"jump": "end", "writes": "outermost"}))
 CASES += [("vertex-propagation", {"rows": rows, "block": 64}) for rows in ("shared", "sorted")]
 CASES += [(name, {"block": 32}) for name in ("edge-propagation", "vertex-propagation", "bfs")]
 CASES += [(name, {"block": 512}) for name in ("edge-propagation", "vertex-propagation", "bfs")]

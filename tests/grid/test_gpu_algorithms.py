@@ -4,6 +4,7 @@ Lattices of bonds are compared with SciPy's components of a list of edges.
 """
 
 from collections import Counter
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -57,17 +58,22 @@ VARIANTS = {
     ],
 }
 WAYS = [{"local": local, "merge": merge} for local in tiles.LOCAL for merge in tiles.MERGE]
+FORESTS = list(product(("size", "index"), ("kept", "compressed")))
 VARIANTS["tiles"] = [
     *WAYS[1:],
     *({"tile": side} for side in (4, 8)),
     *({"sites": sites} for sites in (1, "column")),
     {"tile": 4, "merge": "relaxation"},
+    *({"local": "union-find", "trees": trees, "paths": paths} for trees, paths in FORESTS),
+    {"trees": "size", "tile": 4},
 ]
 CASES = [(name, {}) for name in ON_GPU]
 CASES += [(name, options) for name, variants in VARIANTS.items() for options in variants]
 # Those that find links in ways of their own.
 LINK_CASES = [(name, {}) for name in ON_GPU if name != "tiles"]
-LINK_CASES += [("tiles", options) for options in WAYS]
+LINK_CASES += [("tiles", options) for options in (*WAYS, {"trees": "size", "tile": 4})]
+# How small tiles are sewn.
+SEWN = [{"tile": 4, "merge": merge} for merge in tiles.MERGE] + [{"tile": 4, "trees": "size"}]
 
 
 def labels_it(algorithm, image):
@@ -157,7 +163,7 @@ def test_equals_flood_fill(algorithm, data):
     assert described.links.value_type == value_type
     options = {}
     if algorithm == "tiles":  # small ones, so that there are some
-        options = {"tile": 4, "merge": data.draw(st.sampled_from(list(tiles.MERGE)))}
+        options = data.draw(st.sampled_from(SEWN))
     roots = fill(gpu, algorithm, described, index, **options)
     expected = label_by_flood_fill(image, background, connectivity, periodic)
     np.testing.assert_array_equal(roots, expected)
@@ -269,7 +275,7 @@ def test_equals_reference_by_any_rule(algorithm, rule, value_type, rank, index, 
     assert (described.links.rule, described.links.value_type) == (rule, value_type)
     options = {}
     if algorithm == "tiles":
-        options = {"tile": 4, "merge": data.draw(st.sampled_from(list(tiles.MERGE)))}
+        options = data.draw(st.sampled_from(SEWN))
     gpu = HostGpu(seed=data.draw(st.integers(0, 1000)))
     roots = fill(gpu, algorithm, described, index, **options)
     np.testing.assert_array_equal(roots, expected)
@@ -369,6 +375,64 @@ def test_largest_tiles(shape, side, options):
 
 
 @host
+@pytest.mark.parametrize(("trees", "paths"), FORESTS)
+@pytest.mark.parametrize(
+    ("shape", "batch_axes"), [((70, 131), 0), ((3, 40, 33), 1), ((20, 17, 33), 0), ((9, 300), 0)]
+)
+def test_groups_of_tiles(shape, batch_axes, trees, paths):
+    """Seams of several levels, in each of which steps lead to other groups, too."""
+    image = np.random.default_rng(7).integers(0, 2, shape, np.uint8)
+    rank = len(shape) - batch_axes
+    for connectivity, periodic in ((1, True), (rank, False), (rank, True)):
+        described = describe(image, None, connectivity, periodic, batch_axes=batch_axes)
+        options = {"tile": 4, "trees": trees, "paths": paths}
+        roots = fill(HostGpu(seed=3), "tiles", described, **options)
+        items = image if batch_axes else image[None]
+        expected = [label_by_neighbour_pairs(item, None, connectivity, periodic) for item in items]
+        np.testing.assert_array_equal(roots if batch_axes else roots[None], expected)
+
+
+def sewn(image, monkeypatch, **options):
+    """Return roots, and the forest that sewing by size has made."""
+    forests = []
+
+    def noted(kernel, grid, *arguments, **options):
+        if kernel.name == "collect_trees":
+            forests.append(arguments[1].copy())
+        launch(kernel, grid, *arguments, **options)
+
+    monkeypatch.setattr(tiles, "launch", noted)
+    roots = np.full(image.size, -7, np.int32)
+    described = describe(image, connectivity=1)
+    options = {"tile": 4, "trees": "size", **options}
+    tiles.fill_roots(HostGpu(), described, roots, Workspace(), **options)
+    return roots, forests[0]
+
+
+@host
+def test_trees_are_balanced_by_size(monkeypatch):
+    """A part that lies before a larger one becomes its child, and the labels are as ever."""
+    image = np.zeros((4, 16), np.uint8)
+    image[0, 4:] = 1  # three tiles, of which the last two are sewn first
+    roots, forest = sewn(image, monkeypatch)
+    assert forest[[4, 8, 12]].tolist() == [8, -3, 8]
+    assert set(roots[4:16]) == {4}
+
+
+@host
+def test_paths_are_compressed(monkeypatch):
+    image = (np.random.default_rng(2).random((80, 80)) < 0.62).astype(np.uint8)
+    steps = {}
+    for paths in ("kept", "compressed"):
+        roots, forest = sewn(image, monkeypatch, paths=paths)
+        np.testing.assert_array_equal(roots, label_by_flood_fill(image, connectivity=1).ravel())
+        at, steps[paths] = np.arange(image.size), 0
+        while (inner := forest[at] >= 0).any():
+            at, steps[paths] = np.where(inner, forest[at], at), steps[paths] + inner.sum()
+    assert steps["compressed"] < 0.95 * steps["kept"]
+
+
+@host
 @pytest.mark.parametrize(("algorithm", "options"), CASES, ids=str)
 def test_small_images(algorithm, options):
     for shape, connectivity, periodic in (((19, 21), 1, True), ((40, 35), 2, False)):
@@ -437,6 +501,14 @@ def test_sanitized(sanitizer):
         ("tiles", {"sites": 2}, ValueError, "sites=2"),
         ("tiles", {"sites": 1, "tile": 64}, ValueError, "sites=1 and tile=64 make 4096 threads"),
         ("tiles", {"sites": 4, "local": "bfs"}, ValueError, "sites=4 is for .*'bfs'"),
+        ("tiles", {"trees": "rank"}, ValueError, "trees='rank' is not one of None, 'size'"),
+        ("tiles", {"paths": "halved"}, ValueError, "paths='halved' is not one of None, 'kept'"),
+        (
+            "tiles",
+            {"local": "bfs", "merge": "relaxation", "paths": "kept"},
+            ValueError,
+            "paths='kept' is for local='union-find' or merge='sewing', not 'bfs' and 'relaxation'",
+        ),
     ],
 )
 def test_wrong_options(algorithm, options, error, message):

@@ -1,12 +1,15 @@
 """The Potts model on a GPU: by Weigel's labellings, and for long as on the CPU, bit for bit."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from conncomp.kernels.cuda.papers import few_cluster
 from conncomp.models import Potts
 from conncomp.models.potts.cuda import Engine
+from models import alarms, exact
 
 
 def on_host(array):
@@ -42,6 +45,105 @@ def test_tiles_of_weigel(device, local, merge, shape):
     equal_trajectories(
         [Potts(shape, **arguments), Potts(shape, **arguments, device=device, **by_tiles)], SHORT
     )
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("activation", [1, 4, "column"])
+@pytest.mark.parametrize(
+    ("shape", "q", "periodic"),
+    [
+        ((20, 36), 2, True),
+        ((8, 3, 70), 3, (True, False, True)),
+        ((5, 1), 4, True),
+        ((9, 2), 2, True),
+    ],
+)
+def test_bonds_of_one_site_or_several(device, activation, shape, q, periodic):
+    """The same bonds as of 64 sites at a time, and the same counts of them."""
+    arguments = {"q": q, "beta": 0.8, "periodic": periodic, "seed": 5, "replicas": 2}
+    by_sites = {"labelling": "tiles", "tile": 8, "activation": activation}
+    updates = [("swendsen_wang", 2, {"wrapping": True}), ("wolff", 2, {"clusters": True})]
+    models = Potts(shape, **arguments), Potts(shape, **arguments, device=device, **by_sites)
+    equal_trajectories(models, updates)
+
+
+# Lattices of the shortest lengths, whose energies tests enumerate, and larger ones.
+GROWN = [
+    *(((n,), 2, 0.5, True) for n in (1, 2, 3, 8)),
+    *((shape, 3, 0.5, periodic) for shape in ((2, 2), (3, 2, 2)) for periodic in (True, False)),
+    ((1, 2, 1, 3), 4, 0.7, True),
+    ((4, 4), 2, 0.1, True),
+    ((40, 72), 2, 0.88, True),
+    ((40, 72), 3, 1.4, (True, False)),
+    ((8, 12, 16), 2, 0.45, True),
+]
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize(("shape", "q", "beta", "periodic"), GROWN)
+def test_clusters_grown_along_wave_fronts(device, shape, q, beta, periodic):
+    """Chosen sites of every tile, of few tiles, and of one; of many some share a cluster."""
+    arguments = {"q": q, "beta": beta, "periodic": periodic, "seed": 5, "replicas": 3}
+    models = (
+        Potts(shape, **arguments),
+        Potts(shape, **arguments, device=device, labelling="wave-front"),
+    )
+    halves = tuple(n // 2 if n % 2 == 0 else n for n in shape)
+    updates = [
+        ("wolff", 4, {}),
+        ("few_cluster", 4, {"p_flip": 0.6, "tile": halves}),
+        ("few_cluster", 4, {"p_flip": 0.3, "tile": 1}),
+        ("metropolis", 1, {}),
+        ("few_cluster", 2, {"p_flip": 0.9, "tile": (1, *shape[1:])}),
+    ]
+    equal_trajectories(models, updates)
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_energies_of_wave_fronts_are_those_of_enumeration(device):
+    shape, q, beta, replicas = (2, 3), 3, 0.5, 384
+    start = np.random.default_rng(6).integers(0, q, (replicas, *shape))
+    model = Potts(
+        shape,
+        q,
+        beta,
+        replicas=replicas,
+        start=start,
+        seed=6,
+        device=device,
+        labelling="wave-front",
+    )
+    options = {"tile": (1, 3), "p_flip": 0.7}
+    model.few_cluster(40, measure=False, **options)
+    means = model.few_cluster(10, **options).satisfied_bonds.mean(axis=0)
+    expected = exact.levels(shape, q, True).moments(beta).mean
+    assert alarms.of_mean(means, expected) > alarms.FALSE_ALARM
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+def test_what_wave_fronts_do_not_do(device):
+    model = Potts((8, 8), device=device, labelling="wave-front")
+    with pytest.raises(
+        ValueError, match=r"'wave-front' grows .* updates them all; use labelling='auto'"
+    ):
+        model.swendsen_wang()
+    with pytest.raises(ValueError, match="and this call measures them all; use labelling='auto'"):
+        model.wolff(clusters=True)
+    with pytest.raises(TypeError, match="has no option 'tile'"):
+        Potts((8, 8), device=device, labelling="wave-front", tile=4)
+    with pytest.raises(ValueError, match="activation=2 is not one of None, 1, 4, 'column'"):
+        Potts((8, 8), device=device, labelling="tiles", activation=2)
+    with pytest.raises(ValueError, match="labelling='wave-front' is not one of 'auto', 'serial'"):
+        Potts((8, 8), labelling="wave-front")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "threads"), [(1, 1024), (264, 1024), (400, 672), (800, 320), (10**6, 256)]
+)
+def test_threads_of_equation_27(seeds, threads):
+    """With 2048 threads on each of 132 multiprocessors, in whole warps."""
+    gpu = SimpleNamespace(resident_threads=132 * 2048, multiprocessors=132)
+    assert few_cluster.threads_of_block(gpu, seeds) == threads
 
 
 @pytest.mark.parametrize("device", ["cuda"])

@@ -45,6 +45,8 @@ class GraphChoices(Choices, total=False):
     finish: int
     block: int
     rows: str
+    hook: str
+    writes: str
 
 
 @overload
@@ -126,9 +128,11 @@ def connected_components(
     **options
         Of the algorithm: ``init=1..3``, ``jump=1..4`` and ``finish=1..3`` of "ecl", and on a GPU
         ``jump="sweep"`` or ``jump="end"`` of "soman": whether trees are flattened after every
-        sweep, or once at the end; ``block=32..512``, the threads of a block, a multiple of 32 and
-        by default 256, of "edge-propagation", "vertex-propagation" and "bfs"; and of
-        "vertex-propagation" ``rows=`` "cached", "shared" or "sorted", of which the notes tell.
+        sweep, or once at the end, and ``hook="roots"``, ``"soman"`` or ``"wang"`` and
+        ``writes="any"`` or ``"outermost"``, of which the notes tell; ``block=32..512``, the threads
+        of a block, a multiple of 32 and by default 256, of "edge-propagation", "vertex-propagation"
+        and "bfs"; and of "vertex-propagation" ``rows=`` "cached", "shared" or "sorted", of which
+        the notes tell.
 
     Returns
     -------
@@ -148,7 +152,8 @@ def connected_components(
         If it is not square or refers to vertices that it does not have, or another argument does
         not fit, or `dtype` or `out` is too small for the labels.
     ImportError, RuntimeError
-        If the GPU is to be used, and CuPy is not installed or there is none.
+        If the GPU is to be used, and CuPy is not installed or there is none. RuntimeError where
+        "soman" with ``jump="end"`` and a `hook` of its papers comes to no end.
     MemoryError
         If there is too little memory, on the GPU too; the next call works.
 
@@ -211,7 +216,13 @@ def connected_components(
     soman
         Trees are hooked along edges, in alternating directions, and flattened, until there are no
         edges between them [3]_ [4]_. With ``jump="end"`` they are flattened once, which takes very
-        long where trees grow deep.
+        long where trees grow deep. ``hook=`` says which entries an edge stores to: "roots", those
+        of roots only, which is ours; "soman", that of a parent, as printed in [3]_; "wang", those
+        of a parent and of the end below it, as [4]_ corrects that. With ``jump="sweep"`` all give
+        the same labels; with ``jump="end"`` the last two are as printed in [4]_, and raise a
+        RuntimeError where parents lead round in a circle or edges are never marked, as on most
+        graphs. ``writes=`` says which of several stores to an entry wins: "any", or the
+        "outermost", by atomics.
     vertex-propagation, edge-propagation
         Smaller labels spread to neighbours, from the vertices that have got one or along all edges,
         until none changes [5]_. As many passes over the graph as it has vertices, at worst. Of

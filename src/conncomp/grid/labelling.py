@@ -50,6 +50,8 @@ class LabelChoices(Choices, total=False):
     merge: str
     tile: int | None
     sites: int | str
+    trees: str
+    paths: str
 
 
 class ImageChoices(LabelChoices, total=False):
@@ -169,7 +171,8 @@ def label(
         where `label_image` is. It may be of any library that shares its memory by DLPack.
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where `label_image` lies. "cuda" moves an array in main memory to
-        the current GPU, and the labels back.
+        the current GPU, and the labels back: in strips, on all threads, or, if `label_image` and
+        `out` are pinned (`cupyx.empty_pinned`), by the GPU itself.
     workspace : Workspace, optional
         Memory on the GPU to use again.
     **options
@@ -182,7 +185,11 @@ def label(
         ``local="self-labelling"``, ``"bfs"`` or ``"union-find"``, ``merge="sewing"`` or
         ``"relaxation"``, ``tile=4``, 8, 16, 32 or 64 and ``sites=4``, 1 or ``"column"`` of "tiles":
         how tiles are labelled and how they are merged, their length, and the elements of a thread
-        in self-labelling. On the CPU "tiles" has the first three of these, the others none.
+        in self-labelling; and ``trees="size"`` or ``"index"`` and ``paths="kept"`` or
+        ``"compressed"``, for its union-find and sewing: which of two trees is hooked under the
+        other, and whether a find points its path to the root; by default sizes and kept paths
+        within tiles, indices and halved paths in sewing. On the CPU "tiles" has the first three of
+        these, the others none.
 
     Returns
     -------

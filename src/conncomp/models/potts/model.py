@@ -78,11 +78,16 @@ class Potts(Simulated[Measurements]):
         whose first replica is k.
     device : {None, "cpu", "cuda"}, optional
         Where the spins are; None is where `start` is, the CPU otherwise.
-    labelling : {"auto", "serial", "tiles"}, optional
+    labelling : {"auto", "serial", "tiles", "wave-front"}, optional
         How clusters are found: "serial" is breadth-first search that flips as it grows (CPU),
-        "tiles" Weigel's algorithms (GPU, two or three axes). They only take longer.
+        "tiles" Weigel's algorithms (GPU, two or three axes), and "wave-front" his few-cluster
+        update (GPU): only clusters of chosen sites are grown, by all threads of a block each, so
+        that it has no other updates than `few_cluster`, `wolff` and `metropolis`, and measures no
+        clusters. They only take longer.
     **options
-        Of "tiles": ``local``, ``merge`` and ``tile``, as of `conncomp.label`.
+        Of "tiles": ``local``, ``merge``, ``tile``, ``sites``, ``trees`` and ``paths``, as of
+        `conncomp.label`; and ``activation=1``, 4 or ``"column"``, the sites whose bonds a thread
+        draws, as in the paper; by default it draws those of 64.
 
     Attributes
     ----------
@@ -140,7 +145,7 @@ class Potts(Simulated[Measurements]):
         self.lattice = Lattice(lengths, closed, check_range("q", q, 2, MOST_STATES))
         self.coupling = check_positive("coupling", coupling)
         super().__init__(replicas, first_replica, seed, device, start)
-        check_choice("labelling", labelling, ("auto", "serial", "tiles"))
+        check_choice("labelling", labelling, ("auto", "serial", "tiles", "wave-front"))
         self.labelling = labelling
         self.options = dict(options)
         self._betas = self._check_betas(beta)

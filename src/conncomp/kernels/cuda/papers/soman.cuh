@@ -11,15 +11,23 @@
 // that, and until then edges follow parents to the roots (kFollows). As roots may then be any vertex of their
 // tree, at last its members lower the entry of the root to the smallest of them (soman_lower) and take over
 // what is there (soman_finish).
+// Rules (Hook): that is kRoots. Soman's stores to a parent, whatever it is (kParents); after jumps that is a
+// root, and without them his sweeps do not end. Wang's stores to that parent and to the end below it (kEnds).
+// Without jumps parents may then lead round in a circle, which soman_check looks for before anybody follows
+// them; and in any case edges may be marked whose ends are in different trees, so after the jumps
+// soman_send_back unmarks them.
+// Writes: of several stores to an entry in a sweep any wins, or (kOutermost) the smallest where the larger
+// root is hooked, the largest where the smaller one is.
 // No lost updates: what a marked edge has done is kept in parents only. Wang stores to the ends of an edge,
 // and to their parents, even if these are not roots; that replaces the one link of a vertex to a tree to
-// which only marked edges lead, and it is lost if another store to the same root wins. Here a sweep stores to
-// entries of vertices only that were roots before it, so nothing older is replaced. Which of several stores
-// to a root wins does not matter: an edge that stores is not marked in that sweep, so it still joins its ends
-// in the next. There it is marked or, if another has won, stores again; so Wang's stagnant trees, whose roots
-// an edge joins, are sent back. An edge that follows parents may be marked for a store of this sweep that is
-// then replaced: the edge that stored it is not marked, and still joins what was joined.
-// No cycles: all roots that get a parent in a sweep get a smaller one, or all a larger one.
+// which only marked edges lead, and it is lost if another store to the same root wins. By kRoots a sweep
+// stores to entries of vertices only that were roots before it, so nothing older is replaced. Which of
+// several stores to a root wins does not matter: an edge that stores is not marked in that sweep, so it still
+// joins its ends in the next. There it is marked or, if another has won, stores again; so Wang's stagnant
+// trees, whose roots an edge joins, are sent back. An edge that follows parents may be marked for a store of
+// this sweep that is then replaced: the edge that stored it is not marked, and still joins what was joined.
+// No cycles: all roots that get a parent in a sweep get a smaller one, or all a larger one. By kEnds, too, if
+// trees are flat: leaves get roots, and no root gets a leaf.
 // Cost: a sweep reads a byte of every edge and the ends and two parents of those not marked; and all
 // vertices, with two random accesses for each and more where trees were hooked in chains.
 // Source: Wang 2013, "An Implementation of Connected Component Algorithm on GPU"; Soman, Kothapalli and
@@ -42,7 +50,20 @@ __device__ inline Index soman_root(const Index* parent, Index v) {
   return ancestor;
 }
 
-template <bool kFollows, class Vertex, class Index>
+enum class Hook { kRoots, kParents, kEnds };
+
+// Stores a parent to an entry; `lowers` says that all stores of the sweep are to lower theirs.
+template <bool kOutermost, class Index>
+__device__ inline void soman_store(Index* entry, Index target, bool lowers) {
+  if constexpr (!kOutermost)
+    Shared::store(entry, target);
+  else if (lowers)
+    Shared::fetch_min(entry, target);
+  else
+    Shared::fetch_max(entry, target);
+}
+
+template <Hook kHook, bool kFollows, bool kOutermost, class Vertex, class Index>
 __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
     soman_hook(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
                const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, Index* parent,
@@ -52,15 +73,18 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
   bool unmarked = false;
   for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
     if (marked[edge]) continue;
-    const Index a = soman_root<kFollows>(parent, Index(src[edge]));
-    const Index b = soman_root<kFollows>(parent, Index(dst[edge]));
+    const Index u = Index(src[edge]), v = Index(dst[edge]);
+    const Index a = soman_root<kFollows>(parent, u), b = soman_root<kFollows>(parent, v);
     if (a == b) {
       marked[edge] = 1;
       continue;
     }
     const Index child = (a > b) == larger_is_child ? a : b, target = child == a ? b : a;
-    // Most edges of a hub come too late: they need not queue for its entry.
-    if (Shared::load(parent + child) == child) Shared::store(parent + child, target);
+    // By kRoots most edges of a hub come too late, or with less: they need not queue for its entry.
+    const Index held = kHook == Hook::kRoots ? Shared::load(parent + child) : child;
+    const bool stores = kOutermost ? (target < held) == larger_is_child && target != held : held == child;
+    if (stores) soman_store<kOutermost>(parent + child, target, larger_is_child);
+    if (kHook == Hook::kEnds) soman_store<kOutermost>(parent + (child == a ? u : v), target, larger_is_child);
     unmarked = true;
   }
   report_changes(last_change, sweep, unmarked);
@@ -77,6 +101,48 @@ __global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
          ancestor = parent_of_ancestor)
       Shared::store(parent + v, parent_of_ancestor);
   }
+}
+
+// Whether parents lead from a vertex round in a circle: Brent's search, in steps of about the path and
+// circle.
+template <class Index>
+__device__ inline bool soman_circles(const Index* parent, Index v) {
+  Index passed = v;
+  for (int64_t steps = 1, next_mark = 1;; ++steps) {
+    const Index above = Shared::load(parent + v);
+    if (above == v) return false;
+    if (above == passed) return true;
+    v = above;
+    if (steps == next_mark) {
+      passed = v;
+      next_mark *= 2;
+    }
+  }
+}
+
+// Counts the vertices whose parents lead round in a circle.
+template <class Index>
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
+    soman_check(int64_t vertices, const Index* parent, int64_t* circling) {
+  int circling_of_thread = 0;
+  for (int64_t v = grid_thread(); v < vertices; v += grid_threads())
+    circling_of_thread += soman_circles(parent, Index(v));
+  add_for_block(circling_of_thread, circling);
+}
+
+// Unmarks the edges between stagnant trees, all of which are flat; if there are any, sweep 0 is due.
+template <class Vertex, class Index>
+__global__ void __launch_bounds__(kSomanThreads, resident_blocks(kSomanThreads))
+    soman_send_back(const int64_t* __restrict__ edges, const Vertex* __restrict__ src,
+                    const Vertex* __restrict__ dst, uint8_t* __restrict__ marked, const Index* parent,
+                    int64_t* last_change) {
+  bool unmarked = false;
+  for (int64_t edge = grid_thread(), end = *edges; edge < end; edge += grid_threads()) {
+    if (Shared::load(parent + Index(src[edge])) == Shared::load(parent + Index(dst[edge]))) continue;
+    marked[edge] = 0;
+    unmarked = true;
+  }
+  report_changes(last_change, -1, unmarked);
 }
 
 // Lowers the entry of each root to the smallest member of its tree. What a root does after that, as it has

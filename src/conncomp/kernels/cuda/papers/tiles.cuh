@@ -3,16 +3,20 @@
 // What: fills label[i] with the smallest index of i's component, or -1 where there is background.
 // How: every site starts with its index (start_labels). Each block of threads labels a tile of B sites a
 // side in shared memory, in one of three ways: one thread searches breadth-first (local_bfs) or goes
-// through the bonds with union-find on balanced trees (local_union_find), or all threads lower the labels
+// through the bonds with union-find (local_union_find), or all threads lower the labels
 // at the ends of bonds until none changes (local_self_label; a thread has one site, four, or a column).
 // Then tiles are consolidated, in one of two ways. Relaxation: the local roots at the ends of every bond
 // between tiles are stored (prepare_relax) and lower each other's label until none changes (relax). Sewing:
 // the bonds between tiles unite trees of labels (sew), on a first level those within groups of two tiles a
 // side, on the next within groups of four, ..., at last those across periodic borders. At the end every
 // site takes the label of its local root, or of its tree (flatten_tiles).
-// A bond is a pair of neighbours that the link rule connects; with the rule `Bonds` it is given. Unlike in
-// the paper, the trees of sewing are hooked by index rather than size, since the root must be the smallest
-// one; so whole seams are sewn at once, a thread a site.
+// A bond is a pair of neighbours that the link rule connects; with the rule `Bonds` it is given.
+// Trees: in tiles the smaller of two is hooked under the larger, or else the larger index under the smaller;
+// finds leave paths as they are, or point all of a path to its root, which is his partial path compression.
+// The trees of `sew`, unlike his, are hooked by index, since the root must be the smallest one; so whole
+// seams are sewn at once, a thread a site. Sewing as he has it goes through the seams of a group of tiles one
+// bond after the other and hooks by size (sew_by_size), in a forest of its own (plant_trees), whose roots
+// keep the smallest index of their tree in their labels (collect_trees).
 // Cost: with C bonds a side of a tile, relaxation stores 2 C indices for each, sewing nothing beyond the
 // labels. Local work: B^2 steps of one thread (bfs, union-find) or about B passes of all (self-labelling).
 // Relaxation takes about as many sweeps as tiles lie on a path through a component.
@@ -72,26 +76,34 @@ struct Tile {
   }
 };
 
-// Calls body(tile) for those of this block; all its threads call together.
+// Calls body(first site) for the parts of an array, of so many sites a side, that are this block's.
 template <class Index, int rank, class Body>
-__device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
-  int64_t lengths[rank], tiles = grid.items;
+__device__ inline void for_each_part(const Grid<rank>& grid, int64_t side, Body&& body) {
+  int64_t lengths[rank], parts = grid.items;
   for (int k = 0; k < rank; ++k) {
-    lengths[k] = (grid.axes[k].length + (1 << log) - 1) >> log;
-    tiles *= lengths[k];
+    lengths[k] = (grid.axes[k].length + side - 1) / side;
+    parts *= lengths[k];
   }
-  for (int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
-    Tile<rank, Index> tile{{}, log};
+  for (int64_t number = blockIdx.x; number < parts; number += gridDim.x) {
+    Cell<rank, Index> first{};
     int64_t quotient = number;
 #pragma unroll
     for (int k = rank - 1; k >= 0; --k) {
-      tile.first.move(grid, k, Index(quotient % lengths[k] << log));
+      first.move(grid, k, Index(quotient % lengths[k] * side));
       quotient /= lengths[k];
     }
-    tile.first.move_to_item(grid, quotient);
-    body(tile);
-    __syncthreads();  // before shared memory is used again
+    first.move_to_item(grid, quotient);
+    body(first);
   }
+}
+
+// Calls body(tile) for those of this block; all its threads call together.
+template <class Index, int rank, class Body>
+__device__ inline void for_each_tile(const Grid<rank>& grid, int log, Body&& body) {
+  for_each_part<Index>(grid, int64_t(1) << log, [&](const Cell<rank, Index>& first) {
+    body(Tile<rank, Index>{first, log});
+    __syncthreads();  // before shared memory is used again
+  });
 }
 
 // Fills links[site] with a bit for each direction in which a site is linked to a neighbour in the tile. As
@@ -176,35 +188,53 @@ __global__ void __launch_bounds__(kWarp)
   });
 }
 
-// Shared memory: a parent, the first site of a tree, and links for each site.
+// A forest that one thread works on: of a root, tree[root] is the size of its tree, negative; of others it
+// is the parent. Returns the root of a site.
+template <class Entry>
+__device__ inline Entry root_in_tree(Entry* tree, Entry site, bool compresses) {
+  Entry root = site;
+  while (tree[root] >= 0) root = tree[root];
+  while (compresses && site != root) {
+    const Entry above = tree[site];
+    tree[site] = root;
+    site = above;
+  }
+  return root;
+}
+
+// Unites the trees of two roots; first[root] is the smallest site of its tree.
+template <class Entry>
+__device__ inline void unite_trees(Entry* tree, Entry* first, Entry a, Entry b, bool by_size) {
+  if (a == b) return;
+  const bool keeps_a = by_size ? tree[a] <= tree[b] : a < b;
+  const Entry root = keeps_a ? a : b, child = keeps_a ? b : a;
+  tree[root] += tree[child];
+  tree[child] = root;
+  if (first[child] < first[root]) first[root] = first[child];
+}
+
+// Shared memory: an entry of the forest, the first site of a tree, and links for each site.
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kWarp)
-    local_union_find(Grid<rank> grid, Rule rule, int32_t log, const typename Rule::Value* __restrict__ values,
-                     Index* labels) {
+    local_union_find(Grid<rank> grid, Rule rule, int32_t log, bool by_size, bool compresses,
+                     const typename Rule::Value* __restrict__ values, Index* labels) {
   const int sites = 1 << (log * rank);
-  CONNCOMP_DYNAMIC_SHARED(int, parent);  // of a root: the size of its tree, negative
-  int* first = parent + sites;
+  CONNCOMP_DYNAMIC_SHARED(int, tree);
+  int* first = tree + sites;
   uint16_t* links = reinterpret_cast<uint16_t*>(first + sites);
-  const auto root_of = [&](int site) {
-    while (parent[site] >= 0) site = parent[site];
-    return site;
-  };
-  for_each_tile<Index>(grid, log, [&](const Tile<rank, Index>& tile) {
+  for_each_tile<Index>(grid, log, [&](const Tile<rank, Index>& tile_of_block) {
     for (int site = int(threadIdx.x); site < sites; site += int(blockDim.x))
-      parent[site] = -1, first[site] = site;
-    find_links(grid, rule, tile, values, labels, links);
+      tree[site] = -1, first[site] = site;
+    find_links(grid, rule, tile_of_block, values, labels, links);
     __syncthreads();
     for (int site = 0; threadIdx.x == 0 && site < sites; ++site)
       for (unsigned int directions = links[site]; directions != 0; directions &= directions - 1) {
-        const int a = root_of(site), b = root_of(site + tile.distance(__ffs(int(directions)) - 1));
-        if (a == b) continue;
-        const int large = parent[a] <= parent[b] ? a : b, small = large == a ? b : a;
-        parent[large] += parent[small];
-        parent[small] = large;
-        if (first[small] < first[large]) first[large] = first[small];
+        const int neighbour = site + tile_of_block.distance(__ffs(int(directions)) - 1);
+        const int a = root_in_tree(tree, site, compresses), b = root_in_tree(tree, neighbour, compresses);
+        unite_trees(tree, first, a, b, by_size);
       }
     __syncthreads();
-    write_tile(grid, tile, labels, [&](int site) { return first[root_of(site)]; });
+    write_tile(grid, tile_of_block, labels, [&](int site) { return first[root_in_tree(tree, site, false)]; });
   });
 }
 
@@ -253,6 +283,9 @@ template <int rank>
 struct Seams {
   int64_t first, spacing;
   int64_t planes[rank];
+
+  // Whether these are the borders where axes close.
+  __device__ bool close() const { return spacing == 1; }
 };
 
 // Calls body(number, cell, axis) for the sites of the seams; the axis is the one that is crossed.
@@ -326,17 +359,122 @@ __global__ void __launch_bounds__(kTileThreads)
   report_changes(last_change, sweep, changed);
 }
 
+template <Jump jump, class Index>
+__device__ inline void unite_by(Index* labels, Index a, Index b) {
+  const Index above_a = Shared::load(labels + a), above_b = Shared::load(labels + b);
+  if (above_a == above_b) return;
+  hook<Shared>(labels, find_from<Shared, jump>(labels, a, above_a),
+               find_from<Shared, jump>(labels, b, above_b));
+}
+
 template <class Rule, int rank, class Index>
 __global__ void __launch_bounds__(kTileThreads)
     sew(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
-        const typename Rule::Value* __restrict__ values, Index* labels) {
+        Jump jump, const typename Rule::Value* __restrict__ values, Index* labels) {
   for_each_at_seams<Index>(grid, seams, [&](int64_t, const Cell<rank, Index>& cell, int axis) {
     if (Shared::load(labels + cell.index) < 0) return;
     const auto site = rule.site(values, cell.offset);
     for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
-      if (linked_to(rule, values, site, neighbour)) unite<Shared>(labels, cell.index, neighbour.index);
+      if (!linked_to(rule, values, site, neighbour)) return;
+      if (jump == Jump::kIntermediate)
+        unite_by<Jump::kIntermediate>(labels, cell.index, neighbour.index);
+      else if (jump == Jump::kMultiple)
+        unite_by<Jump::kMultiple>(labels, cell.index, neighbour.index);
+      else
+        unite_by<Jump::kNone>(labels, cell.index, neighbour.index);
     });
   });
+}
+
+// Makes a forest of labels, with trees of size 1 for what tiles have found: sizes of these are not worth
+// their while, says the paper.
+template <class Index>
+__global__ void __launch_bounds__(kTileThreads)
+    plant_trees(int64_t sites, const Index* labels, Index* __restrict__ tree) {
+  for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {
+    const Index label = Shared::load(labels + i);
+    tree[i] = leads_to(Index(i), label) ? label : Index(-1);
+  }
+}
+
+// The sites of a group of tiles, and those of its seams.
+template <int rank, class Index>
+struct TileGroup {
+  Cell<rank, Index> first;
+  Index end[rank];
+
+  __device__ TileGroup(const Grid<rank>& grid, const Cell<rank, Index>& cell, int64_t side) : first(cell) {
+    for (int k = 0; k < rank; ++k) {
+      const int64_t length = grid.axes[k].length;
+      end[k] = Index(length - first.at[k] < side ? length : first.at[k] + side);
+    }
+  }
+  __device__ bool holds(const Grid<rank>& grid, Index index) const {
+    const Index within = index % Index(grid.cells_of_item());
+    for (int k = 0; k < rank; ++k) {
+      const Index at = within / Index(grid.axes[k].index_stride) % Index(grid.axes[k].length);
+      if (at < first.at[k] || at >= end[k]) return false;
+    }
+    return true;
+  }
+  // Calls body(cell) for the sites of a plane across an axis.
+  template <class Body>
+  __device__ void for_each_of_plane(const Grid<rank>& grid, int axis, Index plane, Body&& body) const {
+    int64_t sites = 1;
+    for (int k = 0; k < rank; ++k) sites *= k == axis ? 1 : end[k] - first.at[k];
+    for (int64_t number = 0; number < sites; ++number) {
+      Cell<rank, Index> cell = first;
+      cell.move(grid, axis, plane - first.at[axis]);
+      int64_t quotient = number;
+      for (int k = rank - 1; k >= 0; --k) {
+        if (k == axis) continue;
+        const int64_t length = end[k] - first.at[k];
+        cell.move(grid, k, Index(quotient % length));
+        quotient /= length;
+      }
+      body(cell);
+    }
+  }
+};
+
+// A thread goes through the seams within each of its groups of `side` sites a side, as one block of threads
+// does in the paper: what lies in a group is nobody else's. Neighbours in other groups wait for their level.
+template <class Rule, int rank, class Index>
+__global__ void __launch_bounds__(kWarp)
+    sew_by_size(const __grid_constant__ Grid<rank> grid, Rule rule, const __grid_constant__ Seams<rank> seams,
+                int64_t side, bool compresses, const typename Rule::Value* __restrict__ values, Index* tree,
+                Index* labels) {
+  if (threadIdx.x != 0) return;
+  for_each_part<Index>(grid, side, [&](const Cell<rank, Index>& first) {
+    const TileGroup<rank, Index> group(grid, first, side);
+    for (int axis = 0; axis < rank; ++axis) {
+      const int64_t plane = first.at[axis] + seams.first, last = grid.axes[axis].length - 1;
+      // Beyond the end of an axis is where it closes.
+      if (seams.planes[axis] == 0 || plane == last || (plane > last && !seams.close())) continue;
+      group.for_each_of_plane(
+          grid, axis, Index(plane < last ? plane : last), [&](const Cell<rank, Index>& cell) {
+            if (labels[cell.index] < 0) return;
+            const auto site = rule.site(values, cell.offset);
+            for_each_neighbour_along(grid, cell, axis, 1, [&](const Neighbour<Index>& neighbour) {
+              if (!linked_to(rule, values, site, neighbour)) return;
+              if (labels[neighbour.index] < 0) return;  // background, where values have changed since
+              if (grid.most_moves > 1 && !group.holds(grid, neighbour.index)) return;
+              const Index a = root_in_tree(tree, cell.index, compresses);
+              const Index b = root_in_tree(tree, neighbour.index, compresses);
+              unite_trees(tree, labels, a, b, true);
+            });
+          });
+    }
+  });
+}
+
+// Gives every site the label that the root of its tree has.
+template <class Index>
+__global__ void __launch_bounds__(kTileThreads) collect_trees(int64_t sites, Index* tree, Index* labels) {
+  for (int64_t i = grid_thread(); i < sites; i += grid_threads()) {
+    const Index root = root_in_tree(tree, Index(i), false);
+    if (tree[i] >= 0) Shared::store(labels + i, Shared::load(labels + root));
+  }
 }
 
 template <class Index>

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,18 @@ LOCAL = {
     "union-find": "local_union_find",
 }
 MERGE = {"sewing": ("sew",), "relaxation": ("prepare_relax", "relax")}
+ACROSS = MERGE | {"by size": ("plant_trees", "sew_by_size")}
 TILES = (4, 8, 16, 32, 64)
 OPTIONS = {
     "local": tuple(LOCAL),
     "merge": tuple(MERGE),
     "tile": (None, *TILES),
     "sites": (None, 4, 1, "column"),
+    "trees": (None, "size", "index"),
+    "paths": (None, "kept", "compressed"),
 }
+# ``Jump`` of ``core/union_find.h``, in sewing by index.
+JUMPS = {None: np.int32(4), "kept": np.int32(3), "compressed": np.int32(1)}
 DEFAULT_TILE = {2: 16, 3: 8}
 
 # What shared memory has room for, 48 KiB in each of the three ways; and its bytes a site.
@@ -53,6 +59,8 @@ def fill_roots(
     merge: str = "sewing",
     tile: int | None = None,
     sites: int | str | None = None,
+    trees: str | None = None,
+    paths: str | None = None,
 ) -> int:
     """Fill `roots` with the smallest index of each element's component, -1 for background.
 
@@ -75,6 +83,12 @@ def fill_roots(
         there.
     sites : {4, 1, "column"}, optional
         How many sites are a thread's, for "self-labelling"; with 1, a tile has up to 1024.
+    trees : {"size", "index"}, optional
+        What decides which of two trees is hooked under the other, in "union-find" and "sewing"; by
+        default their size in tiles, and their index in sewing.
+    paths : {"kept", "compressed"}, optional
+        What finds make of the paths that they walk there: nothing, or all of a path points to the
+        root. By default nothing in tiles; in sewing paths are halved.
 
     Returns
     -------
@@ -84,50 +98,86 @@ def fill_roots(
     side = tile or DEFAULT_TILE[image.rank]
     threads = WARP if local != "self-labelling" else _threads(side, image.rank, sites)
     log = side.bit_length() - 1
-    names = _names(image.rule_name, image.rank, roots.dtype, local, merge)
+    sewing = _sewing(merge, trees)
+    names = _names(image.rule_name, image.rank, roots.dtype, local, sewing)
     start, label, *across, flatten = gpu.load(FILE, names)
-
-    # Planes between tiles across each axis, and where the axis closes.
-    planes = tuple(
-        -(-length // side) - (not closed)
-        for length, closed in zip(image.shape, image.geometry.steps.periodic, strict=True)
-    )
-    neighbours = _crossing_neighbours(image)
-    total = _seam_sites(image, planes)
-    count = total * neighbours if merge == "relaxation" else 0
-    parts = (LAST_CHANGE, (2 * count, roots.dtype))
-    last_change, *pairs = workspace.take(gpu, *parts[: 2 if count else 1])
 
     width, height = START_BLOCK
     described = image.grid, image.rule
     shape = np.int32(width), np.int32(height)
     by_block = image.blocks(gpu, width, height, width * height)
+    last_change, *memory = _take_memory(gpu, image, roots.dtype, workspace, side, sewing)
     launch(start, by_block, *described, *shape, image.values, roots, last_change)
 
     by_tile = image.blocks(gpu, side, side, threads)
-    square = (sites in (None, 4),) if local == "self-labelling" else ()
-    arguments = np.int32(log), *square, image.values, roots
+    variant: tuple[bool, ...] = ()
+    if local == "self-labelling":
+        variant = (sites in (None, 4),)
+    elif local == "union-find":
+        variant = trees != "index", paths == "compressed"
+    arguments = np.int32(log), *map(np.bool_, variant), image.values, roots
     launch(label, by_tile, *described, *arguments, shared=side**image.rank * SITE_BYTES[local])
 
+    by_site = gpu.blocks(image.size, THREADS), THREADS
     relaxations = 0
-    if merge == "sewing":
-        for first, spacing, crossed in _levels(image, side):
-            by_site = gpu.blocks(_seam_sites(image, crossed), THREADS), THREADS
-            seams = _seams(image, first, spacing, crossed)
-            launch(across[0], by_site, *described, seams, image.values, roots)
-    elif count:
-        prepare, relax = across
-        by_site = gpu.blocks(total, THREADS), THREADS
-        seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
-        launch(prepare, by_site, *described, *seams, image.values, roots, *pairs)
-        by_pair = gpu.blocks(count, THREADS), THREADS
-
-        def sweep(number: int) -> None:
-            launch(relax, by_pair, count, *pairs, roots, last_change, number)
-
-        relaxations = sweep_until_settled(sweep, last_change)
-    launch(flatten, (gpu.blocks(image.size, THREADS), THREADS), image.size, roots)
+    if sewing == "sewing":
+        _sew(gpu, image, roots, side, across[0], JUMPS[paths])
+    elif sewing == "by size":
+        plant, sew = across
+        launch(plant, by_site, image.size, roots, *memory)
+        compresses = np.bool_(paths == "compressed")
+        for group, seams in _levels(image, side):
+            groups = image.items * prod(-(-length // group) for length in image.shape)
+            one_each = gpu.blocks(groups, 1), WARP
+            arguments = seams, group, compresses, image.values, *memory, roots
+            launch(sew, one_each, *described, *arguments)
+    elif memory:
+        relaxations = _relax(gpu, image, roots, side, across, last_change, *memory)
+    launch(flatten, by_site, image.size, *(memory if sewing == "by size" else ()), roots)
     return relaxations
+
+
+def _sewing(merge: str, trees: str | None) -> str:
+    """Return which of `MERGE` it is."""
+    return "by size" if merge == "sewing" and trees == "size" else merge
+
+
+def _take_memory(
+    gpu: Gpu, image: Image, index: np.dtype[Any], workspace: Workspace, side: int, sewing: str
+) -> tuple[Any, ...]:
+    """Return the number of the last change, and what consolidation needs: a forest, or pairs."""
+    count = 0
+    if sewing == "by size":
+        count = image.size
+    elif sewing == "relaxation":
+        count = 2 * _seam_sites(image, _planes(image, side)) * _crossing_neighbours(image)
+    return workspace.take(gpu, LAST_CHANGE, *([(count, index)] if count else []))
+
+
+def _sew(gpu: Gpu, image: Image, roots: Any, side: int, sew: Any, jump: Any) -> None:
+    """Unite trees by index, all bonds of a level at once."""
+    for _, seams in _levels(image, side):
+        by_site = gpu.blocks(_seam_sites(image, tuple(seams["planes"])), THREADS), THREADS
+        launch(sew, by_site, image.grid, image.rule, seams, jump, image.values, roots)
+
+
+def _relax(
+    gpu: Gpu, image: Image, roots: Any, side: int, kernels: Any, last_change: Any, pairs: Any
+) -> int:
+    """Lower labels at the ends of bonds between tiles until none changes; return how often."""
+    prepare, relax = kernels
+    planes, neighbours = _planes(image, side), _crossing_neighbours(image)
+    total = _seam_sites(image, planes)
+    by_site = gpu.blocks(total, THREADS), THREADS
+    seams = _seams(image, side - 1, side, planes), np.int32(neighbours), total
+    launch(prepare, by_site, image.grid, image.rule, *seams, image.values, roots, pairs)
+    count = total * neighbours
+    by_pair = gpu.blocks(count, THREADS), THREADS
+
+    def sweep(number: int) -> None:
+        launch(relax, by_pair, count, pairs, roots, last_change, number)
+
+    return sweep_until_settled(sweep, last_change)
 
 
 def waits(options: Mapping[str, Any]) -> bool:
@@ -136,7 +186,14 @@ def waits(options: Mapping[str, Any]) -> bool:
 
 
 def check(
-    image: Image, *, local: str, merge: str, tile: int | None, sites: int | str | None
+    image: Image,
+    *,
+    local: str,
+    merge: str,
+    tile: int | None,
+    sites: int | str | None,
+    trees: str | None,
+    paths: str | None,
 ) -> None:
     """Raise ValueError unless an array and its tiles fit."""
     if image.rank not in RANKS:
@@ -155,6 +212,12 @@ def check(
         raise ValueError(
             f"sites={sites!r} is for local='self-labelling', not {local!r}; leave it out"
         )
+    for name, given in (("trees", trees), ("paths", paths)):
+        if given is not None and local != "union-find" and merge != "sewing":
+            raise ValueError(
+                f"{name}={given!r} is for local='union-find' or merge='sewing', not {local!r} and "
+                f"{merge!r}; leave it out"
+            )
     threads = _threads(side, image.rank, sites)
     if local == "self-labelling" and threads > MAX_THREADS:
         raise ValueError(
@@ -176,14 +239,24 @@ def _crossing_neighbours(image: Image) -> int:
     return max(sum(step[k] != 0 for step in backward) for k in range(image.rank))
 
 
-def _levels(image: Image, side: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """Yield the seams of each level of sewing, as first, spacing and the numbers of planes."""
+def _planes(image: Image, side: int) -> tuple[int, ...]:
+    """Return how many planes between tiles, or where it closes, there are across each axis."""
+    return tuple(
+        -(-length // side) - (not closed)
+        for length, closed in zip(image.shape, image.geometry.steps.periodic, strict=True)
+    )
+
+
+def _levels(image: Image, side: int) -> Iterator[tuple[int, Any]]:
+    """Yield the sides of a group and the seams, for each level of sewing."""
     while side < max(image.shape):
         planes = tuple(-(-length // side) // 2 for length in image.shape)
-        yield side - 1, 2 * side, planes
+        yield 2 * side, _seams(image, side - 1, 2 * side, planes)
         side *= 2
-    if any(image.geometry.steps.periodic):
-        yield max(image.shape), 1, tuple(int(closed) for closed in image.geometry.steps.periodic)
+    closed = tuple(map(int, image.geometry.steps.periodic))
+    if any(closed):
+        whole = max(image.shape)
+        yield whole, _seams(image, whole, 1, closed)
 
 
 def _seam_sites(image: Image, planes: tuple[int, ...]) -> int:
@@ -198,14 +271,15 @@ def _seams(image: Image, first: int, spacing: int, planes: tuple[int, ...]) -> A
 
 
 @cache
-def _names(rule: str, rank: int, index: np.dtype[Any], local: str, merge: str) -> tuple[str, ...]:
+def _names(rule: str, rank: int, index: np.dtype[Any], local: str, sewing: str) -> tuple[str, ...]:
     types = f"{rule}, {rank}, {ctype(index)}"
-    only_index = {"relax"}
+    only_index = {"relax", "plant_trees"}
+    last = "collect_trees" if sewing == "by size" else "flatten_tiles"
     return (
         f"start_labels<{types}>",
         f"{LOCAL[local]}<{types}>",
-        *(f"{name}<{ctype(index) if name in only_index else types}>" for name in MERGE[merge]),
-        f"flatten_tiles<{ctype(index)}>",
+        *(f"{name}<{ctype(index) if name in only_index else types}>" for name in ACROSS[sewing]),
+        f"{last}<{ctype(index)}>",
     )
 
 
@@ -213,5 +287,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that `fill_roots` can load."""
     for rule, rank in rule_kinds():
         if rank in RANKS:
-            for way in product(INDEX_TYPES, LOCAL, MERGE):
+            for way in product(INDEX_TYPES, LOCAL, ACROSS):
                 yield FILE, _names(rule, rank, *way)

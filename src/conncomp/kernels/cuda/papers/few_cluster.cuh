@@ -1,0 +1,157 @@
+// A cluster of one chosen site in each tile, grown along its wave front: Weigel's few-cluster update.
+//
+// What: fills new_spins with the spins after an update in which the clusters of chosen sites may flip.
+// How: a block of threads takes a tile and grows the cluster of its chosen site, wherever in the lattice that
+// leads (grow_clusters). Sites that are new wait in the block's queue, an array of as many places as the
+// lattice has sites, as a claim is then one atomic addition; each thread takes one of those that wait, draws
+// the bonds of it to equal spins, and claims the sites behind active ones. A site is claimed once, for the
+// tile whose block is first. When a front meets a site that another tile has claimed, the two are united in a
+// forest of tiles, so that the parts of a cluster are one at the end (settle_growths). Then all claimed sites
+// of a cluster flip or none (flip_growths), as its smallest site decides: the very update of
+// choose_clusters and flip_clusters, which label all clusters first.
+// Unlike the paper's, spins do not flip while clusters grow: two chosen sites may lie in one cluster, whose
+// parts would each decide for themselves, and with a probability below one a cluster would be torn, so that
+// the update would no longer be exact. As many blocks share a queue as memory has room for, one after the
+// other. Cost: about two Philox calls for each site of a cluster, an atomic access for each bond that is
+// active; as many rounds as a front takes, with two barriers each. A queue of all sites for each block.
+// Source: Weigel 2011, section III (point 3 and equation 27).
+#pragma once
+
+#include "core/union_find.h"
+#include "cuda/models/clusters.cuh"
+#include "cuda/papers/site_bonds.cuh"
+
+namespace conncomp {
+
+// Laid out as in few_cluster.py. Seeds are numbered tile by tile, one replica after the other.
+template <class Index>
+struct Growths {
+  Index* owner;   // of each site: the seed that has claimed it, or -1
+  Index* above;   // of each seed: a forest of those in one cluster
+  Index* lowest;  // the smallest site of its part, or of the cluster once that is settled
+  Index* queue;   // for each block, a place for each site
+  int64_t seeds, owners;
+};
+
+template <class Index>
+__global__ void __launch_bounds__(kSpinThreads) reset_growths(Growths<Index> growths) {
+  const int64_t thread = grid_thread(), threads = grid_threads();
+  for (int64_t i = thread; i < growths.owners; i += threads) growths.owner[i] = -1;
+  for (int64_t i = thread; i < growths.seeds; i += threads) {
+    growths.above[i] = Index(i);
+    growths.lowest[i] = Index(growths.owners);
+  }
+}
+
+// A seed's view of its replica.
+template <class Index>
+struct Growth {
+  const Growths<Index>& growths;
+  Index seed;
+  Index* owner;
+
+  // Claims a site; if another seed has it, the two have one cluster. Returns whether it is new.
+  __device__ bool claim(int64_t site) const {
+    Index held = Current::load(owner + site);
+    if (held == Index(-1)) held = Current::compare_exchange(owner + site, Index(-1), seed);
+    if (held == Index(-1)) return true;
+    if (held != seed) unite<Shared>(growths.above, seed, held);
+    return false;
+  }
+};
+
+// Calls body(site, axis, neighbour) for the bonds at a site, those of its own and those of sites before it.
+template <class Body>
+__device__ inline void for_each_bond_at(const Lattice& lattice, int64_t site, Body&& body) {
+  int64_t stride = 1, quotient = site;
+  for (int axis = kRowAxis; axis >= 0; --axis) {
+    const int64_t length = lattice.length[axis], at = quotient % length;
+    if (length > 1) {
+      const int64_t next = next_site(lattice, site, axis, at, stride, 1);
+      const int64_t before = next_site(lattice, site, axis, at, stride, -1);
+      if (next >= 0) body(site, axis, next);
+      if (before >= 0) body(before, axis, before);
+    }
+    quotient /= length;
+    stride *= length;
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(1024)
+    grow_clusters(Replicas replicas, ChoiceTiles tiles, Growths<Index> growths,
+                  const Bits64* __restrict__ all_spins, const Bits64* __restrict__ probability) {
+  const Lattice& lattice = replicas.lattice;
+  const int64_t sites = lattice.sites(), tiles_of_lattice = tiles.count(lattice);
+  Index* const queue = growths.queue + blockIdx.x * sites;
+  __shared__ int64_t put;
+  for (int64_t seed = blockIdx.x; seed < growths.seeds; seed += gridDim.x) {
+    const int64_t replica = seed / tiles_of_lattice;
+    const Draws draws{replicas.seed, Bits64(replicas.first + replica), replicas.step};
+    const Bits64* const spins = all_spins + replica * replicas.words_of_states();
+    const Growth<Index> growth{growths, Index(seed), growths.owner + replica * sites};
+    if (threadIdx.x == 0) {
+      const int64_t site = tiles.chosen_site(lattice, draws, seed % tiles_of_lattice);
+      const bool is_new = growth.claim(site);
+      queue[0] = Index(site);
+      InBlock::store(&put, int64_t(is_new));
+    }
+    Index lowest = Index(growths.owners);
+    for (int64_t taken = 0;;) {
+      __syncthreads();
+      const int64_t waiting = InBlock::load(&put);
+      __syncthreads();  // before more are put
+      if (taken == waiting) break;
+      for (int64_t i = taken + threadIdx.x; i < waiting; i += blockDim.x) {
+        const int64_t site = queue[i];
+        const int state = state_at(lattice, spins, place_of_site(lattice, site));
+        if (Index(site) < lowest) lowest = Index(site);
+        for_each_bond_at(lattice, site, [&](int64_t bond, int axis, int64_t neighbour) {
+          if (state_at(lattice, spins, place_of_site(lattice, neighbour)) != state) return;
+          if (!is_active(draws, place_of_site(lattice, bond), axis, probability[replica])) return;
+          if (growth.claim(neighbour)) queue[InBlock::fetch_add(&put, int64_t(1))] = Index(neighbour);
+        });
+      }
+      taken = waiting;
+    }
+    if (lowest < Index(growths.owners)) Shared::fetch_min(growths.lowest + seed, lowest);
+  }
+}
+
+// Lowers what the root of each cluster's seeds has to the smallest site of all its parts.
+template <class Index>
+__global__ void __launch_bounds__(kSpinThreads) settle_growths(Growths<Index> growths) {
+  for (int64_t seed = grid_thread(); seed < growths.seeds; seed += grid_threads()) {
+    const Index root = find<Shared, Jump::kNone>(growths.above, Index(seed));
+    if (root != Index(seed)) Shared::fetch_min(growths.lowest + root, Shared::load(growths.lowest + seed));
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(kSpinThreads)
+    flip_growths(Replicas replicas, Growths<Index> growths, Choice choice, const Bits64* __restrict__ spins,
+                 Bits64* __restrict__ new_spins) {
+  const Lattice& lattice = replicas.lattice;
+  const Draws draws = replicas.draws();
+  const int64_t words = lattice.words();
+  spins = replicas.at_replica(spins, replicas.words_of_states());
+  new_spins = replicas.at_replica(new_spins, replicas.words_of_states());
+  const Index* const owner = replicas.at_replica(growths.owner, lattice.sites());
+  replicas.for_each_word([&](int64_t word) {
+    const int64_t column = word % lattice.columns();
+    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
+    for (int k = 0; k < lattice.planes; ++k) new_spins[k * words + word] = 0;
+    for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
+      const int bit = __ffsll((long long)sites) - 1;
+      int state = state_of(spins + word, words, lattice.planes, bit);
+      if (const Index seed = owner[first + bit]; seed >= 0) {
+        const Index root = find<Shared, Jump::kNone>(growths.above, seed);
+        const ClusterDraw draw = draw_cluster(draws, growths.lowest[root]);
+        if (choice.always || draw.decision < choice.p_flip) state = draw.another_state(lattice.states, state);
+      }
+      set_state(new_spins + word, words, lattice.planes, state, Bits64(1) << bit);
+    }
+  });
+}
+
+}  // namespace conncomp
