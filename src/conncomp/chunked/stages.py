@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp.chunked.counting import count_before
 from conncomp.chunked.engine import Call
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import ChunkLabels, label_chunk, report_chunk
+from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import numbers_of_chunk, relabel_chunk, roots_of_chunk
@@ -117,6 +117,36 @@ def again(rules: Rules, values: Any, report: Report) -> Labelled:
     return Labelled(label_chunk(rules, values), report)
 
 
+class Alone(NamedTuple):
+    """A chunk of whole items, which no other one touches."""
+
+    labels: NDArray[Any]
+    counts: NDArray[np.int64]
+
+
+def label_items(rules: Rules, numbering: str, dtype: np.dtype[Any], values: NDArray[Any]) -> Alone:
+    """Label a chunk of whole items."""
+    labels, counts = label_values(rules, values, numbering=numbering, dtype=dtype)
+    return Alone(labels, on_host(counts) if rules.batch_axes else np.array([int(counts)]))
+
+
+def _label_alone(
+    call: Call,
+    layout: Layout,
+    rules: Rules,
+    values: Mapping[Index, Any],
+    numbering: str,
+    dtype: np.dtype[Any],
+) -> Result:
+    """Do what `label_all` does where items are not cut."""
+    result = Result({}, {})
+    for index in layout.indices():
+        alone = call("alone", index, label_items, rules, numbering, dtype, values[index])
+        result.labels[index] = call("labels", index, getattr, alone, "labels")
+        result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
+    return result
+
+
 class Result(NamedTuple):
     """What an engine returned for all chunks.
 
@@ -159,6 +189,8 @@ def label_all(
         As `values`, to label chunks again for the third stage; by default labels are kept since the
         first one.
     """
+    if not layout.crossed:
+        return _label_alone(call, layout, rules, values, numbering, dtype)
     starts = {index: layout.start(index) for index in layout.indices()}
     first = label_and_report if again_of is None else report_only
     labelled = {

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from conncomp._algorithms import Choices
 from conncomp._arguments import also_named, as_bool
 from conncomp._arrays import choose_device, on_gpu
+from conncomp._lazy import is_lazy, of_lazy
 from conncomp.gpu import Workspace
 from conncomp.grid.array import array_of_image
 from conncomp.grid.repeated import (
@@ -296,6 +297,25 @@ def label(
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    if type(label_image) is not np.ndarray and is_lazy(label_image):
+        lazily: Labels | tuple[Labels, Any] = of_lazy("label")(
+            label_image,
+            background=background,
+            return_num=return_num,
+            connectivity=connectivity,
+            structure=structure,
+            tolerance=tolerance,
+            periodic=periodic,
+            batch_axes=batch_axes,
+            numbering=numbering,
+            algorithm=algorithm,
+            dtype=dtype,
+            out=out,
+            device=device,
+            workspace=workspace,
+            **options,
+        )
+        return lazily
     kind: Hashable = None
     if (
         type(label_image) is not np.ndarray
