@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import product
 from math import prod
 from typing import Any
@@ -143,13 +145,32 @@ def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any
         {index: TaskRef((source.name, *ahead, *index)) for index in layout.indices()}
         for source in sources
     ]
-    result = label_all(graph.call, layout, rules, values[0], numbering, dtype, *values[1:])
+    again_of = values[1] if values[1:] else None
+    with _no_collection():
+        result = label_all(
+            graph.call, layout, rules, values[0], numbering, dtype, again_of, counted
+        )
     name = next(iter(result.labels.values())).key[0]
     high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
     labels = dask.array.Array(
         high, name, lengths, dtype=dtype, meta=_meta(array, len(lengths), dtype)
     )
     return (labels, _counts(graph, labels, result.counts, batch)) if counted else labels
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the collector of garbage from going through all tasks again and again.
+
+    It doubles the time of a graph, which has no garbage.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _are_kept(rules: Rules) -> bool:

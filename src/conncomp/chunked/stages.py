@@ -58,10 +58,11 @@ def link_all(
     call: Call, layout: Layout, rules: Rules, reports: Mapping[Index, Any]
 ) -> dict[Index, Any]:
     """Return a `Linked` of each chunk."""
-    linked = {}
+    linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
     for index in layout.indices():
         found = layout.neighbours(index, rules.directions)
         directions = tuple(direction for direction, _ in found)
+        directions = distinct.setdefault(directions, directions)  # of many chunks, kept once
         others = [reports[other] for _, other in found]
         linked[index] = call("link", index, link, rules, directions, reports[index], *others)
     return linked
@@ -156,7 +157,7 @@ class Result(NamedTuple):
         Of the index of each chunk to its labels.
     counts : dict
         Of the index along the batch axes of each block of chunks to the number of components of
-        each of its items, in C order.
+        each of its items, in C order; empty if they are not counted.
     """
 
     labels: dict[Index, Any]
@@ -171,6 +172,7 @@ def label_all(
     numbering: Literal["consecutive", "roots"],
     dtype: np.dtype[Any],
     again_of: Mapping[Index, Any] | None = None,
+    counted: bool = True,
 ) -> Result:
     """Label all chunks of an array as `label` labels the array.
 
@@ -188,6 +190,8 @@ def label_all(
     again_of : mapping, optional
         As `values`, to label chunks again for the third stage; by default labels are kept since the
         first one.
+    counted : bool, optional
+        Whether components are counted, even where they are not numbered.
     """
     if not layout.crossed:
         return _label_alone(call, layout, rules, values, numbering, dtype)
@@ -211,11 +215,6 @@ def label_all(
         tree = Tree(layout, block)
         tree.unite(call, linked)
         tables = tree.parts()
-        counts = {
-            index: call("count", index, count, reports[index], *table)
-            for index, table in tables.items()
-        }
-        bases, result.counts[block] = count_before(call, tree, counts)
         if numbering == "roots":
             for index, table in tables.items():
                 result.labels[index] = call(
@@ -228,6 +227,14 @@ def label_all(
                     labelled[index],
                     *table,
                 )
+            if not counted:
+                continue
+        counts = {
+            index: call("count", index, count, reports[index], *table)
+            for index, table in tables.items()
+        }
+        bases, result.counts[block] = count_before(call, tree, counts)
+        if numbering == "roots":
             continue
         published = {
             index: call("publish", index, publish, reports[index], *table, *bases[index])
