@@ -77,7 +77,8 @@ def label_bonds(
         Of bool and of shape ``(ndim, *shape)`` for a lattice of that shape: ``bonds[k][site]`` is
         whether the site is joined to the next one along axis ``k``. Or of uint8 and of shape
         ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
-        an axis count only if it is periodic. With any strides.
+        an axis count only if it is periodic. With any strides. A Dask array is labelled when its
+        labels are computed, as by `label`.
     return_num : bool, optional
         Whether to return the number of clusters too.
     periodic : bool or sequence of bool, optional
