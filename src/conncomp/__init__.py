@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from conncomp import _lazy
 
 # Functions of arrays lie below it, and find it by this.
-_lazy.ROOMS["dask"] = "conncomp.chunked.dask_arrays"
+_lazy.ROOMS["dask"] = "conncomp.chunked.of_dask"
 
 # The rooms, each with the public names that it has. A room is imported when one of its names is
 # first asked for: all of them together take as long as NumPy.

@@ -60,7 +60,7 @@ class Graph:
 
 def label(label_image: Any, **arguments: Any) -> Any:
     """Do what `conncomp.label` does, whose arguments these are, for a Dask array."""
-    image = _array("label_image", label_image)
+    image = dask_array("label_image", label_image)
     choices = _checked("label_image", image, arguments)
     layout, rules = rules_of_image(image.chunks, image.dtype, **choices)
     return _label(image, layout, rules, arguments)
@@ -68,7 +68,7 @@ def label(label_image: Any, **arguments: Any) -> Any:
 
 def label_bonds(bonds: Any, **arguments: Any) -> Any:
     """Do what `conncomp.label_bonds` does, whose arguments these are, for a Dask array."""
-    array = _array("bonds", bonds)
+    array = dask_array("bonds", bonds)
     if array.dtype == np.bool_ and array.ndim:
         array = array.rechunk({0: -1})
     choices = _checked("bonds", array, arguments)
@@ -76,7 +76,7 @@ def label_bonds(bonds: Any, **arguments: Any) -> Any:
     return _label(array, layout, rules, arguments)
 
 
-def _array(name: str, given: Any) -> Any:
+def dask_array(name: str, given: Any) -> Any:
     """Return a Dask array none of whose chunks is empty, unless it is empty."""
     if not isinstance(given, dask.array.Array):
         raise TypeError(
@@ -153,7 +153,7 @@ def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any
     name = next(iter(result.labels.values())).key[0]
     high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
     labels = dask.array.Array(
-        high, name, lengths, dtype=dtype, meta=_meta(array, len(lengths), dtype)
+        high, name, lengths, dtype=dtype, meta=meta_of(array, len(lengths), dtype)
     )
     return (labels, _counts(graph, labels, result.counts, batch)) if counted else labels
 
@@ -179,7 +179,7 @@ def _are_kept(rules: Rules) -> bool:
     return not memory or prod(rules.shape) * KEPT_BYTES * SHARE <= memory
 
 
-def _meta(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
+def meta_of(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
     """Return an empty array of the library that chunks of labels are of."""
     meta = array._meta if on_gpu(array._meta) else np.zeros(())
     return meta.reshape(-1)[:0].astype(dtype).reshape((0,) * ndim)
