@@ -26,7 +26,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._core import native
-from conncomp._lazy import is_lazy, of_lazy
+from conncomp._lazy import function_for
 from conncomp.kernels.cuda.components.tables import combine_labels
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -54,8 +54,8 @@ def where_labels_lie(function: _Function) -> _Function:
 
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
-        if is_lazy(labels) and (lazily := of_lazy(function.__name__)) is not None:
-            return lazily(labels, *arguments, **options)
+        if (other := function_for(labels, function.__name__)) is not None:
+            return other(labels, *arguments, **options)
         library = library_of(labels)
         if not on_gpu(labels):
             return in_library(function(labels, *arguments, **options), library)

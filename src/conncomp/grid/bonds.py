@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
-from conncomp._lazy import is_lazy, of_lazy
+from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.array import Array, placed_on, stream_of
@@ -136,8 +136,9 @@ def label_bonds(
            [ 0,  1,  1,  1],
            [ 8,  9, 10, 11]], dtype=int32)
     """
-    if is_lazy(bonds):
-        lazily: Labels | tuple[Labels, Any] = of_lazy("label_bonds")(
+    other = function_for(bonds, "label_bonds")
+    if other is not None:
+        returned: Labels | tuple[Labels, Any] = other(
             bonds,
             return_num=return_num,
             periodic=periodic,
@@ -150,7 +151,7 @@ def label_bonds(
             workspace=workspace,
             **options,
         )
-        return lazily
+        return returned
     request = Request(
         choose_device(device, on_gpu(bonds), "bonds"),
         numbering,

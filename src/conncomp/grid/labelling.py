@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from conncomp._algorithms import Choices
 from conncomp._arguments import also_named, as_bool
 from conncomp._arrays import choose_device, on_gpu
-from conncomp._lazy import is_lazy, of_lazy
+from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
 from conncomp.grid.array import array_of_image
 from conncomp.grid.repeated import (
@@ -147,7 +147,8 @@ def label(
         differ exactly, whatever their dtype; floating-point numbers, and `tolerance`, are compared
         in float64. A NaN connects to nothing, and so does the background.
     periodic : bool or sequence of bool, optional
-        Which axes close on themselves: one answer for all, or one for each axis.
+        Which axes close on themselves: one answer for all, or one for each axis. For a DataArray
+        of xarray their names will do, and ``batch_dims=["time"]`` names batch axes.
     batch_axes : int, optional
         How many axes ahead hold separate arrays, such as the images of a batch; 0 by default. Each
         of these items is labelled as if alone: `connectivity`, `structure` and `periodic` speak of
@@ -191,7 +192,8 @@ def label(
     labels : ndarray of int32 or int64, or of `dtype`
         As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of,
         if that takes arrays of others (``from_dlpack``), and where it lies; else of NumPy, neither
-        a subclass nor masked. Of a Dask array another one, of the same chunks.
+        a subclass nor masked. Of a Dask array another one, of the same chunks; of a DataArray of
+        xarray another one, with its coordinates and attributes.
     num : int or ndarray of int64
         The number of components; only if `return_num`. With `batch_axes` an array of the numbers
         for each item, of the shape of these axes. For an image on a GPU and ``numbering="roots"``,
@@ -299,8 +301,9 @@ def label(
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
-    if type(label_image) is not np.ndarray and is_lazy(label_image):
-        lazily: Labels | tuple[Labels, Any] = of_lazy("label")(
+    other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
+    if other is not None:
+        returned: Labels | tuple[Labels, Any] = other(
             label_image,
             background=background,
             return_num=return_num,
@@ -317,7 +320,7 @@ def label(
             workspace=workspace,
             **options,
         )
-        return lazily
+        return returned
     kind: Hashable = None
     if (
         type(label_image) is not np.ndarray
