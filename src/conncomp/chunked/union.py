@@ -178,29 +178,27 @@ class Level:
         return bits
 
 
-def levels_of(counts: Index, most: int = GROUP) -> list[Level]:
+def levels_of(counts: Index) -> list[Level]:
     """Return the levels of the tree of unions, the lowest first.
 
     Parameters
     ----------
     counts : tuple of int
         How many chunks there are along each axis with several chunks.
-    most : int, optional
-        A union joins no more regions than these.
     """
     levels: list[Level] = []
     while prod(counts) > 1:
-        levels.append(Level(counts, _group_size(counts, most)))
+        levels.append(Level(counts, _group_size(counts)))
         counts = levels[-1].groups
     return levels
 
 
-def _group_size(counts: Index, most: int) -> Index:
+def _group_size(counts: Index) -> Index:
     """Return the lengths of groups that are as cubic as they can be."""
     size = [1] * len(counts)
     while True:
         short = [k for k in range(len(counts)) if size[k] < counts[k]]
         axis = min(short, key=lambda k: size[k], default=None)
-        if axis is None or 2 * prod(size) > most:
+        if axis is None or 2 * prod(size) > GROUP:
             return tuple(map(min, size, counts))
         size[axis] *= 2
