@@ -206,7 +206,8 @@ def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
         else:
             places = at[xp.unique(slots, return_index=True)[1]]
         parts.append(places)
-        numbers.append(xp.repeat(begin, _repeats(count)) + _ramp(xp, count) + 1)
+        if wanted is not None:
+            numbers.append(_labels_between(xp, begin, count))
     places = xp.concatenate(parts)
     if wanted is None:
         return places
@@ -214,15 +215,12 @@ def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
     return on_host(places)[where]
 
 
-def _repeats(count: Any) -> Any:
-    """Return numbers of repetitions as `repeat` takes them: CuPy only from main memory."""
-    return count if isinstance(count, np.ndarray) else count.get().tolist()
-
-
-def _ramp(xp: Any, count: Any) -> Any:
-    """Return 0, 1, ... up to each of some numbers, one after the other."""
-    total = int(count.sum())
-    return xp.arange(total) - xp.repeat(xp.cumsum(count) - count, _repeats(count))
+def _labels_between(xp: Any, begin: Any, count: Any) -> Any:
+    """Return so many labels after each of `begin`, one after the other."""
+    ends = xp.cumsum(count)
+    place = xp.arange(int(ends[-1]))
+    row = xp.searchsorted(ends, place, side="right")
+    return begin[row] + place - (ends - count)[row] + 1
 
 
 def _bits(sides: int) -> list[int]:
