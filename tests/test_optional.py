@@ -19,7 +19,7 @@ SOURCES = sorted(Path(conncomp.__file__).parent.rglob("*.py"))
 ALWAYS = {"conncomp", "numpy", "scipy", *sys.stdlib_module_names}
 # The peers of `conncomp bench` are skipped where they are missing; the others are those whose
 # arrays the user gave, or come with one of ours.
-NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba"}
+NEVER_MISSING = {"_conncomp_networkx", "cupyx", "jax", "markupsafe", "numba", "dask", "xarray"}
 # Named in errors otherwise than on PyPI, and not installed with what the tests need.
 HEAVY = {"cupy", "torch"}
 

@@ -206,7 +206,6 @@ def test_what_a_mask_hides_is_not_checked():
     ("labels", "message"),
     [
         (sparse.csr_array(np.eye(3, dtype=int)), r"labels is a csr_array of scipy.*\.toarray\(\)"),
-        (dask.array.zeros((2, 2), int), r"labels is a.* Array of dask.*\.compute\(\)"),
         (np.zeros((2, 2), object), r"labels is an array of Python objects; .*\.astype\(\)"),
         (None, "labels is a NoneType; it must be of integers"),
     ],
@@ -214,6 +213,13 @@ def test_what_a_mask_hides_is_not_checked():
 def test_labels_that_are_none(function, labels, message):
     with pytest.raises(TypeError, match=message):
         function(labels)
+
+
+@pytest.mark.parametrize("function", EVERY[1:5])
+def test_labels_that_are_not_computed_yet(function):
+    """The others take them: see ``chunked/test_dask_components.py``."""
+    with pytest.raises(TypeError, match=r"labels is a.* Array of dask.*\.compute\(\)"):
+        function(dask.array.zeros((2, 2), int))
 
 
 @pytest.mark.parametrize("function", EVERY)

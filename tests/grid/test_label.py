@@ -7,7 +7,6 @@ import cc3d
 import numpy as np
 import pytest
 import skimage.measure
-import xarray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
@@ -229,13 +228,6 @@ def test_tensors_in_main_memory():
     labels = label(Tensor([[1.5, 1.5, 0.5]]))
     assert type(labels) is np.ndarray
     np.testing.assert_array_equal(labels, [[1, 1, 2]])
-
-
-def test_xarray():
-    image = xarray.DataArray([[1, 1, 0], [0, 0, 2]], dims=("y", "x"))
-    labels = label(image)
-    assert type(labels) is np.ndarray
-    np.testing.assert_array_equal(labels, [[1, 1, 0], [0, 0, 2]])
 
 
 @given(images(), st.integers(0, 2**32), st.sampled_from(BACKGROUNDS + UNREPRESENTABLE))

@@ -26,6 +26,7 @@ from conncomp._arrays import (
     on_gpu,
 )
 from conncomp._core import native
+from conncomp._lazy import function_for
 from conncomp.kernels.cuda.components.tables import combine_labels
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
 
@@ -53,6 +54,8 @@ def where_labels_lie(function: _Function) -> _Function:
 
     @wraps(function)
     def call(labels: Any, *arguments: Any, **options: Any) -> Any:
+        if (other := function_for(labels, function.__name__)) is not None:
+            return other(labels, *arguments, **options)
         library = library_of(labels)
         if not on_gpu(labels):
             return in_library(function(labels, *arguments, **options), library)
@@ -267,10 +270,15 @@ def items_of_rows(items: Items, rows: Any) -> tuple[Any, Any]:
     return batch, labels
 
 
+def most_rows(elements: int) -> int:
+    """Return how many rows a table for labels of so many elements may have."""
+    return max(ROWS_PER_ELEMENT * elements, ROWS_ALWAYS)
+
+
 def _check_rows(high: int, batch: tuple[int, ...], elements: int) -> None:
     """Raise if tables with a row for each number up to the largest label were too large."""
     items = prod(batch)
-    if (high + 1) * items <= max(ROWS_PER_ELEMENT * elements, ROWS_ALWAYS):
+    if (high + 1) * items <= most_rows(elements):
         return
     if not batch:
         raise ValueError(

@@ -69,9 +69,7 @@ def largest_components(
     array([[1, 1, 0, 0, 0],
            [0, 0, 0, 2, 2]])
     """
-    most = as_integer("k", k)
-    if most < 0:
-        raise ValueError(f"k={most} components; use 0 or more")
+    most = check_number_kept(k)
     items = check_items(labels, background, batch_axes)
     kept = items.xp.zeros(items.all_rows, bool)
     ranked, rank = _rank_by_size(items)
@@ -132,11 +130,7 @@ def remove_small_components(
     >>> conncomp.remove_small_components([True, True, False, True], 2)
     array([ True,  True, False, False])
     """
-    if min_size is None and max_size is None:
-        raise ValueError("neither min_size nor max_size is given; give one of them, or both")
-    least = 0 if min_size is None else as_integer("min_size", min_size)
-    most = None if max_size is None else as_integer("max_size", max_size)
-    inverted = as_bool("invert", invert)
+    least, most, inverted = check_sizes(min_size, max_size, invert)
     mask = as_mask(labels)
     if mask is not None:
         check_mask(mask, background)
@@ -144,11 +138,7 @@ def remove_small_components(
         items = check_items(components, 0, batch_axes)
     else:
         items = check_items(labels, background, batch_axes)
-        if connectivity is not None:
-            raise ValueError(
-                f"connectivity={shown(connectivity)} is for masks, but labels is of integers, "
-                "which are components already; leave it out"
-            )
+        check_connectivity_is_for_masks(connectivity)
     sizes = count_rows(items)
     highest = items.length + 1  # which any dtype holds
     kept = sizes >= max(0, min(least, highest))
@@ -156,6 +146,34 @@ def remove_small_components(
         kept &= sizes <= max(-1, min(most, highest))
     pruned: Labels = _keep(items, ~kept if inverted else kept)
     return pruned if mask is None else pruned != 0
+
+
+def check_sizes(
+    min_size: int | None, max_size: int | None, invert: bool
+) -> tuple[int, int | None, bool]:
+    """Return the sizes of components to keep, from and to, and whether others are kept instead."""
+    if min_size is None and max_size is None:
+        raise ValueError("neither min_size nor max_size is given; give one of them, or both")
+    least = 0 if min_size is None else as_integer("min_size", min_size)
+    most = None if max_size is None else as_integer("max_size", max_size)
+    return least, most, as_bool("invert", invert)
+
+
+def check_connectivity_is_for_masks(connectivity: float | None) -> None:
+    """Raise if a connectivity is given with labels, which are components already."""
+    if connectivity is not None:
+        raise ValueError(
+            f"connectivity={shown(connectivity)} is for masks, but labels is of integers, "
+            "which are components already; leave it out"
+        )
+
+
+def check_number_kept(k: int) -> int:
+    """Return how many components to keep."""
+    most = as_integer("k", k)
+    if most < 0:
+        raise ValueError(f"k={most} components; use 0 or more")
+    return most
 
 
 @where_labels_lie

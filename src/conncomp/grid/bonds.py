@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
+from conncomp._lazy import function_for
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.array import Array, placed_on, stream_of
@@ -76,7 +77,8 @@ def label_bonds(
         Of bool and of shape ``(ndim, *shape)`` for a lattice of that shape: ``bonds[k][site]`` is
         whether the site is joined to the next one along axis ``k``. Or of uint8 and of shape
         ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
-        an axis count only if it is periodic. With any strides.
+        an axis count only if it is periodic. With any strides. A Dask array is labelled when its
+        labels are computed, as by `label`.
     return_num : bool, optional
         Whether to return the number of clusters too.
     periodic : bool or sequence of bool, optional
@@ -134,6 +136,22 @@ def label_bonds(
            [ 0,  1,  1,  1],
            [ 8,  9, 10, 11]], dtype=int32)
     """
+    other = function_for(bonds, "label_bonds")
+    if other is not None:
+        returned: Labels | tuple[Labels, Any] = other(
+            bonds,
+            return_num=return_num,
+            periodic=periodic,
+            batch_axes=batch_axes,
+            numbering=numbering,
+            algorithm=algorithm,
+            dtype=dtype,
+            out=out,
+            device=device,
+            workspace=workspace,
+            **options,
+        )
+        return returned
     request = Request(
         choose_device(device, on_gpu(bonds), "bonds"),
         numbering,
@@ -164,7 +182,7 @@ def array_of_bonds(
     check_kind(given, "bu", bonds, "bonds", wanted)
     if given.dtype.itemsize > 1:
         raise TypeError(f"bonds is of dtype {given.dtype}; it must be {wanted}")
-    shape, batch = _check_lattice(given, batch_axes)
+    shape, batch = check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
     read, library = given, library_of(bonds)
@@ -175,7 +193,7 @@ def array_of_bonds(
     return Array(given, library, sites, links, neighbourhood, batch)
 
 
-def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
+def check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
     """Return the shape of the lattice, and its number of batch axes."""
     planes = bonds.dtype == bool
     if planes and bonds.ndim < 2:

@@ -1,0 +1,26 @@
+"""Arrays that are computed later or whose axes have names, and the rooms that take them.
+
+Functions of arrays lie below these rooms. ``conncomp/__init__.py``, which lies above all, names
+them here, and one is imported when the first of its arrays is given.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# By library, the module that has a function for each that takes its arrays, of the same name.
+ROOMS: dict[str, str] = {}
+
+
+def function_for(array: object, name: str) -> Any:
+    """Return what takes an array in place of the function of a name; None if that itself does.
+
+    That is for collections of Dask and objects of xarray, which are not imported to tell.
+    """
+    kind = type(array)
+    if not hasattr(kind, "__dask_graph__"):
+        return None
+    libraries = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    room = next((ROOMS[library] for library in libraries if library in ROOMS), None)
+    return None if room is None else getattr(import_module(room), name, None)

@@ -1,0 +1,18 @@
+"""The functions that take Dask arrays, by the names of those that take arrays in memory."""
+
+from conncomp.chunked.dask_arrays import label, label_bonds
+from conncomp.chunked.dask_components import (
+    component_sizes,
+    largest_components,
+    relabel_consecutive,
+    remove_small_components,
+)
+
+__all__ = [
+    "component_sizes",
+    "label",
+    "label_bonds",
+    "largest_components",
+    "relabel_consecutive",
+    "remove_small_components",
+]

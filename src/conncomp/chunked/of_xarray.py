@@ -1,0 +1,76 @@
+"""`label` of arrays of xarray, whose axes have names: of NumPy, of CuPy, or in chunks of Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import xarray
+
+from conncomp import grid
+from conncomp._arguments import as_batch_axes, as_sequence, shown
+from conncomp._arrays import as_numpy
+
+
+def label(label_image: Any, **arguments: Any) -> Any:
+    """Do what `conncomp.label` does, whose arguments these are, for a DataArray."""
+    if not isinstance(label_image, xarray.DataArray):
+        return as_numpy(label_image, "label_image")  # which says what to do
+    if arguments.get("out") is not None:
+        raise ValueError(
+            "out is for arrays without coordinates, but label_image is a DataArray; leave it out"
+        )
+    names = arguments.pop("batch_dims", None)
+    batch, arguments["batch_axes"] = _batch_dims(label_image, names, arguments["batch_axes"])
+    rest = [name for name in label_image.dims if name not in batch]
+    arguments["periodic"] = _periodic(rest, arguments["periodic"])
+    ordered = label_image.transpose(*batch, *rest)
+    result: Any = grid.label(ordered.data, **arguments)
+    if not arguments["return_num"]:
+        return _like(ordered, result).transpose(*label_image.dims)
+    labels, num = result
+    if batch:
+        first = ordered.isel(dict.fromkeys(rest, 0), drop=True) if ordered.size else None
+        coords = {} if first is None else first.coords
+        num = xarray.DataArray(num, dims=batch, coords=coords, name="num")
+    return _like(ordered, labels).transpose(*label_image.dims), num
+
+
+def _like(image: Any, labels: Any) -> Any:
+    """Return labels with the coordinates, the attributes and the name of an image."""
+    return image.copy(deep=False, data=labels)
+
+
+def _batch_dims(image: Any, names: Any, batch_axes: Any) -> tuple[list[Any], int]:
+    """Return the names of the batch axes, and how many there are."""
+    if names is None:
+        count = as_batch_axes(batch_axes, image.ndim, "label_image")
+        return list(image.dims[:count]), count
+    if batch_axes:
+        raise ValueError(
+            f"batch_axes={shown(batch_axes)} and batch_dims={shown(names)} exclude each other; "
+            "leave one out"
+        )
+    batch = list(as_sequence("batch_dims", names))
+    _check_names("batch_dims", batch, list(image.dims))
+    return batch, as_batch_axes(len(batch), image.ndim, "label_image")
+
+
+def _periodic(dims: list[Any], periodic: Any) -> Any:
+    """Return which of some axes are periodic, as `conncomp.label` takes it."""
+    named = isinstance(periodic, Sequence) and any(isinstance(each, str) for each in periodic)
+    if not named or isinstance(periodic, str):
+        return periodic
+    _check_names("periodic", list(periodic), dims)
+    return [name in periodic for name in dims]
+
+
+def _check_names(argument: str, names: list[Any], dims: list[Any]) -> None:
+    for k, name in enumerate(names):
+        if name not in dims:
+            raise ValueError(
+                f"{argument}={shown(names)} has {shown(name)}, which is no axis of an item; these "
+                f"are {', '.join(map(str, dims))}"
+            )
+        if name in names[:k]:
+            raise ValueError(f"{argument}={shown(names)} has {shown(name)} twice; name it once")

@@ -1,0 +1,96 @@
+"""Sizes, selection and consecutive numbers of labels in Dask arrays, against those in memory."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import conncomp
+from chunked_cases import cut
+
+FUNCTIONS = {
+    "sizes": (conncomp.component_sizes, {}),
+    "largest": (conncomp.largest_components, {"k": 2}),
+    "no component": (conncomp.largest_components, {"k": 0}),
+    "large": (conncomp.remove_small_components, {"min_size": 4}),
+    "of some size": (conncomp.remove_small_components, {"min_size": 2, "max_size": 9}),
+    "small": (conncomp.remove_small_components, {"min_size": 4, "invert": True}),
+    "numbers": (conncomp.relabel_consecutive, {}),
+}
+
+
+def random_labels(seed):
+    """Return labels, their chunks, and their background."""
+    rng = np.random.default_rng(seed)
+    ndim = int(rng.integers(1, 4))
+    shape = tuple(int(rng.integers(1, [0, 40, 12, 7][ndim])) for _ in range(ndim))
+    background = [0, -1, None][rng.integers(3)]
+    dtype = rng.choice(["i4", "i8", "u1", "u2", "i2"] if background != -1 else ["i4", "i8", "i2"])
+    labels = rng.integers(0, rng.choice([1, 3, 12, 120]), shape)
+    labels[rng.random(shape) < 0.4] = background or 0
+    if rng.random() < 0.2:
+        labels = np.ma.masked_array(labels, rng.random(shape) < 0.3)
+    return labels.astype(dtype), tuple(cut(rng, length, 4) for length in shape), background
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_as_in_memory(name):
+    function, arguments = FUNCTIONS[name]
+    for seed in range(40):
+        labels, chunks, background = random_labels(seed)
+        lazy = da.from_array(labels, chunks)
+        given = function(lazy, background=background, **arguments)
+        assert isinstance(given, da.Array)
+        want = function(labels, background=background, **arguments)
+        computed = given.compute()
+        np.testing.assert_array_equal(computed, want, err_msg=str(seed))
+        assert computed.dtype == given.dtype == want.dtype
+        if name != "sizes":
+            assert given.chunks == chunks
+
+
+def test_consecutive_numbers_of_any_integers_and_the_labels_they_had():
+    labels = np.array([[7, -(2**60), 0, 7], [2**62, 0, 3, 3]])
+    numbers, old = conncomp.relabel_consecutive(da.from_array(labels, 2), return_labels=True)
+    want, had = conncomp.relabel_consecutive(labels, return_labels=True)
+    np.testing.assert_array_equal(numbers, want)
+    np.testing.assert_array_equal(old.compute(), had)
+
+
+def test_masks():
+    mask = np.random.default_rng(1).random((30, 40)) < 0.4
+    lazy = da.from_array(mask, (7, 40))
+    kept = conncomp.remove_small_components(lazy, 5, connectivity=1)
+    assert kept.dtype == bool
+    np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 5, connectivity=1))
+
+
+def test_labels_of_dask_go_on():
+    mask = np.random.default_rng(2).random((20, 20, 20)) < 0.3
+    labels = conncomp.label(da.from_array(mask, 9), connectivity=1)
+    np.testing.assert_array_equal(
+        conncomp.largest_components(labels, 3),
+        conncomp.largest_components(conncomp.label(mask, connectivity=1), 3),
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda a: conncomp.component_sizes(a.astype(float)),
+            TypeError,
+            "labels is of dtype float",
+        ),
+        (lambda a: conncomp.component_sizes(a, batch_axes=1), ValueError, "batch_axes=1 is for la"),
+        (lambda a: conncomp.component_sizes(a[0]), ValueError, "background has to be given"),
+        (lambda a: conncomp.component_sizes(-a).compute(), ValueError, "labels holds -1; labels "),
+        (lambda a: conncomp.component_sizes(a * 2**40).compute(), ValueError, "relabel_consecutiv"),
+        (lambda a: conncomp.largest_components(a, -1), ValueError, "k=-1 components"),
+        (lambda a: conncomp.remove_small_components(a), ValueError, "neither min_size nor max_siz"),
+        (lambda a: conncomp.remove_small_components(a, 1, connectivity=1), ValueError, "for masks"),
+        (lambda a: conncomp.sort_by_size(a), TypeError, r"not computed yet; .*\.compute\(\)"),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call(da.from_array(np.array([[0, 1], [1, 1]]), 1))

@@ -1,0 +1,75 @@
+"""`label` of arrays of xarray, whose axes have names."""
+
+import dask.array as da
+import numpy as np
+import pytest
+import xarray
+
+import conncomp
+
+VALUES = np.random.default_rng(3).random((4, 6, 9)) < 0.4
+
+
+@pytest.fixture(params=["numpy", "dask"])
+def field(request):
+    values = VALUES if request.param == "numpy" else da.from_array(VALUES, (1, 3, 4))
+    return xarray.DataArray(
+        values,
+        dims=("time", "lat", "lon"),
+        coords={"lat": np.linspace(-75, 75, 6), "lon": 40 * np.arange(9), "time": list("abcd")},
+        attrs={"units": "1"},
+        name="rain",
+    )
+
+
+def test_labels_have_names_coordinates_attributes_and_chunks(field):
+    labels = conncomp.label(field)
+    assert type(labels) is xarray.DataArray
+    assert (labels.dims, labels.attrs, labels.name) == (field.dims, field.attrs, "rain")
+    assert labels.chunks == field.chunks
+    xarray.testing.assert_equal(labels.coords.to_dataset(), field.coords.to_dataset())
+    np.testing.assert_array_equal(labels, conncomp.label(VALUES))
+
+
+def test_periodic_and_batches_by_name(field):
+    labels, num = conncomp.label(
+        field, periodic=["lon"], batch_dims=["time"], connectivity=1, return_num=True
+    )
+    want, count = conncomp.label(
+        VALUES, periodic=(False, True), batch_axes=1, connectivity=1, return_num=True
+    )
+    np.testing.assert_array_equal(labels, want)
+    assert num.dims == ("time",)
+    assert num.sel(time="c") == count[2]
+
+
+def test_batches_are_named_in_any_place(field):
+    turned = field.transpose("lat", "lon", "time")
+    labels = conncomp.label(turned, batch_dims=["time"], periodic=[True, False])
+    assert labels.dims == ("lat", "lon", "time")
+    want = conncomp.label(VALUES, batch_axes=1, periodic=[True, False])
+    np.testing.assert_array_equal(labels.transpose(*field.dims), want)
+
+
+def test_number_of_all(field):
+    _, num = conncomp.label(field, return_num=True, numbering="roots", batch_axes=0)
+    assert int(num) == conncomp.label(VALUES, return_num=True)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"periodic": ["lom"]},
+            r"\['lom'\] has 'lom', which is no axis .* time, lat, lon",
+        ),
+        ({"batch_dims": ["time", "time"]}, "has 'time' twice; name it once"),
+        ({"batch_dims": ["time"], "periodic": ["time"]}, "has 'time', which is no axis of an item"),
+        ({"batch_dims": ["time"], "batch_axes": 1}, "exclude each other; leave one out"),
+        ({"batch_dims": ["time", "lat", "lon"]}, "batch_axes=3 must be from 0 to 2"),
+        ({"out": np.zeros(VALUES.shape, int)}, "out is for arrays without coordinates"),
+    ],
+)
+def test_errors(field, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        conncomp.label(field, **arguments)
