@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
+    "chunked": ("stream_labels",),
     "components": (
         "Component",
         "ComponentStatistics",
@@ -58,6 +59,7 @@ __all__ = sorted(_ROOM_OF)
 
 if TYPE_CHECKING:
     from conncomp._config import *
+    from conncomp.chunked import *
     from conncomp.components import *
     from conncomp.gpu import *
     from conncomp.graph import *
