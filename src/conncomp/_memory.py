@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Of a control group, what it may take at most and takes now: files of the two versions.
@@ -41,6 +43,30 @@ def resident_memory() -> int:
 def peak_memory() -> int:
     """Return how many bytes of memory this process has had at most."""
     return _field("/proc/self/status", "VmHWM") or _peak()
+
+
+@contextmanager
+def memory_limit(limit: int | None) -> Iterator[None]:
+    """Let allocations fail, by MemoryError, that would take this process beyond so many bytes.
+
+    The system counts what is allocated, whether it is used or not. Where it cannot, as only Linux
+    can, nothing is limited.
+    """
+    data = _field("/proc/self/status", "VmData")
+    if limit is None or data is None:
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    most = data + max(limit - resident_memory(), 0)
+    if before[1] != resource.RLIM_INFINITY:
+        most = min(most, before[1])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def _peak() -> int:

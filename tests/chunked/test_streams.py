@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp.chunked import _slabs
+from conncomp.chunked import streams as module
 from strategies import value_pool
 
 EMPTY = "moments", "weighted_centroids"
@@ -107,7 +107,7 @@ def test_streams_give_what_the_whole_volume_does(case, size, kind, surfaces, spa
     volume, lengths, options, rng = case
     image = None if kind is None else image_for(volume.shape, rng, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_slabs, "PIECE", size)
+        patch.setattr(module, "PIECE", size)
         batches = list(
             conncomp.stream_labels(
                 cut(volume, lengths, image), surfaces=surfaces, spacing=spacing, **options
@@ -121,7 +121,7 @@ def test_streams_give_what_the_whole_volume_does(case, size, kind, surfaces, spa
 
 
 def test_components_come_as_soon_as_they_are_finished(monkeypatch):
-    monkeypatch.setattr(_slabs, "PIECE", 1)
+    monkeypatch.setattr(module, "PIECE", 1)
     asked = []
 
     def slabs():
@@ -137,7 +137,7 @@ def test_components_come_as_soon_as_they_are_finished(monkeypatch):
 
 
 def test_a_periodic_first_axis_keeps_what_reaches_the_first_slice(monkeypatch):
-    monkeypatch.setattr(_slabs, "PIECE", 1)
+    monkeypatch.setattr(module, "PIECE", 1)
     ring = [[[1, 0, 2]], [[0, 0, 0]], [[1, 0, 0]]]
     batches = list(conncomp.stream_labels(ring, periodic=(True, False)))
     assert [batch.labels.tolist() for batch in batches] == [[0, 2]]
@@ -203,7 +203,7 @@ def test_sums_that_do_not_fit_are_named():
     with pytest.raises(OverflowError, match="the sum of image"):
         list(conncomp.stream_labels([(np.ones((2, 2), bool), np.repeat(large, 2, 0))]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_slabs, "PIECE", 1)
+        patch.setattr(module, "PIECE", 1)
         slabs = [(np.ones((1, 2), bool), large)] * 2
         with pytest.raises(OverflowError, match="values of the image"):
             list(conncomp.stream_labels(slabs))

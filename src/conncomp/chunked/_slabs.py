@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from conncomp._arrays import as_numpy_and_mask, check_kind
 
-# Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
-PIECE = 1 << 23
-
 
 @dataclass(frozen=True)
 class Slab:
@@ -43,8 +40,10 @@ class Slab:
         return Slab(self.values.copy(), None if self.image is None else self.image.copy())
 
 
-def pieces_of(slabs: Iterator[Any]) -> Iterator[Slab]:
-    """Yield the slices of all slabs, so many at once that they make a piece, fewer at the end.
+def pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
+    """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
+
+    If there is no size, slabs are yielded as they come.
 
     What has to wait for more is copied: whoever makes slabs may fill the same array again.
 
@@ -55,7 +54,10 @@ def pieces_of(slabs: Iterator[Any]) -> Iterator[Slab]:
     """
     waiting: list[Slab] = []
     for slab in _checked(slabs):
-        length = max(1, PIECE // prod(slab.values.shape[1:]))
+        if size is None:
+            yield slab
+            continue
+        length = max(1, size // prod(slab.values.shape[1:]))
         begin = 0
         if waiting:
             begin = min(len(slab), length - sum(map(len, waiting)))

@@ -13,6 +13,9 @@ from conncomp.chunked._slabs import pieces_of
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 
+# Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
+PIECE = 1 << 23
+
 Slabs = Iterable[ArrayLike | tuple[ArrayLike, ArrayLike]]
 
 
@@ -114,15 +117,19 @@ def stream_labels(
     rule = Rule(
         background, connectivity, structure, tolerance, periodic, as_bool("surfaces", surfaces)
     )
-    return _batches(slabs, rule, spacing)
+    return measure_slabs(slabs, rule, spacing, PIECE)
 
 
-def _batches(
-    slabs: Slabs, rule: Rule, spacing: float | Sequence[float] | None
+def measure_slabs(
+    slabs: Slabs, rule: Rule, spacing: float | Sequence[float] | None, size: int | None
 ) -> Iterator[ComponentStatistics]:
-    """Yield the rows of components as they are finished."""
+    """Yield the rows of components as they are finished.
+
+    Slabs are put together to pieces of so many elements; if that is None, they are taken as they
+    come.
+    """
     components = OpenComponents(rule)
-    for piece in pieces_of(iter(slabs)):
+    for piece in pieces_of(iter(slabs), size):
         lengths = check_spacing(spacing, piece.values.ndim)
         yield from _batch(components.add(piece), lengths)
     if components.length:
