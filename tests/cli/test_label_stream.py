@@ -25,7 +25,7 @@ def table(path):
 
 @pytest.fixture(params=[1, 200, 1 << 23])
 def _piece(request, monkeypatch):
-    monkeypatch.setattr(stream, "PIECE", request.param)
+    monkeypatch.setattr(stream, "LARGEST_SLAB", request.param)
 
 
 @pytest.mark.usefixtures("_piece")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arguments import shown
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
+from conncomp._memory import in_words, parse_bytes
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
@@ -44,7 +45,6 @@ from conncomp.cli.label.threshold import above, otsu
 from conncomp.files.images import check_format
 from conncomp.files.slabs import Raw, parse_raw
 from conncomp.kernels.cuda import launcher
-from conncomp.tables.files.memory import in_words, parse_bytes
 
 Image = NDArray[Any]
 

@@ -12,21 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._memory import memory_limit, peak_memory, resident_memory
-from conncomp.chunked._open import Rule
-from conncomp.chunked.streams import PIECE, measure_slabs
+from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
 from conncomp.cli._options import closed_axes
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_sizes
 from conncomp.cli.label.options import Options, finite
 from conncomp.cli.label.threshold import above
-from conncomp.components.statistics import ComponentStatistics
 from conncomp.files.slabs import SlabFile, open_slabs
-from conncomp.tables.files.memory import in_words
 
 # Bytes that an element takes beside its value, where components are few: of a slab, its label, and
 # of the slices that are joined, rows; and bytes of the rows of a component while they are joined.
 ELEMENT, SLICE, COMPONENT = 32, 100, 600
+# Elements of a slab, at most.
+LARGEST_SLAB = 1 << 23
 # Slabs grow by this factor at most, as more of them is known.
 GROWTH = 2
 
@@ -100,7 +98,7 @@ class Budget:
     def __init__(self, limit: int | None, file: SlabFile) -> None:
         plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
         self.limit, self._file, self._slice = limit, file, plane * (2 * width + ELEMENT)
-        self._most = max(1, PIECE // max(plane, 1))
+        self._most = max(1, LARGEST_SLAB // max(plane, 1))
         least = resident_memory() + plane * (2 * width + SLICE)
         if limit is not None and least > limit:
             raise click.UsageError(
@@ -187,6 +185,9 @@ def _measure(
     tallies: tuple[Tally, Tally],
 ) -> None:
     """Count all components, and those that are kept; write lines of the latter if wanted."""
+    from conncomp.chunked._open import Rule  # of which the help has no need
+    from conncomp.chunked.streams import measure_slabs
+
     rule = Rule(options.background, options.connectivity, None, 0, axes, False)
     total = math.prod(file.shape) * file.dtype.itemsize
 
@@ -215,7 +216,7 @@ def _measure(
                 add([column[large] for column in columns])
 
 
-def _spans(batch: ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
+def _spans(batch: conncomp.ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
     """Yield for each axis whether components reach both of its ends."""
     for k, length in enumerate(file.shape):
         box = batch.bounding_boxes[:, k]
@@ -228,7 +229,7 @@ def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
     return ["label", "size", *(["volume"] if with_volumes else []), *positions]
 
 
-def columns_of(statistics: ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
+def columns_of(statistics: conncomp.ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
     """Return what all tables of components have: where they are, and how large."""
     boxes = np.moveaxis(statistics.bounding_boxes, 0, -1)
     return [
