@@ -13,6 +13,8 @@ from conncomp.chunked._slabs import pieces_of
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
 
+__all__ = ["stream_labels"]
+
 # Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
 PIECE = 1 << 23
 
