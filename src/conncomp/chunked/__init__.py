@@ -1,1 +1,32 @@
-"""What is larger than memory: streams of slabs."""
+"""Labels of arrays in chunks: those that the whole array would have, from one chunk at a time.
+
+Three stages, as functions of the chunks that an engine hands them, in any order and anywhere:
+
+    labelling.py      each chunk alone, and a report of what lies on its faces
+    faces.py          pairs of components of neighbouring chunks that are one
+    union.py          a tree of small unions of these, up, and tables of what roots became, down
+    numbering.py      for consecutive numbers, counts of roots, up, and how many are before, down
+    relabelling.py    each chunk once more, by the part of the table that is its own
+
+`stages.label_all` tells an engine what to call; `engine.call_now` is one. No task needs more than a
+chunk and what lies on faces of others, and none grows with the array.
+"""
+
+from conncomp.chunked.engine import Call, Part, call_now
+from conncomp.chunked.layout import Layout
+from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
+from conncomp.chunked.stages import Result, label_all
+from conncomp.chunked.tree import Tree
+
+__all__ = [
+    "Call",
+    "Layout",
+    "Part",
+    "Result",
+    "Rules",
+    "Tree",
+    "call_now",
+    "label_all",
+    "rules_of_bonds",
+    "rules_of_image",
+]

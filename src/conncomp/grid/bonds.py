@@ -164,7 +164,7 @@ def array_of_bonds(
     check_kind(given, "bu", bonds, "bonds", wanted)
     if given.dtype.itemsize > 1:
         raise TypeError(f"bonds is of dtype {given.dtype}; it must be {wanted}")
-    shape, batch = _check_lattice(given, batch_axes)
+    shape, batch = check_lattice(given, batch_axes)
     item = "a lattice of bonds" if batch else "the lattice of bonds"
     neighbourhood = check_neighbourhood(1, None, periodic, shape[batch:], item)
     read, library = given, library_of(bonds)
@@ -175,7 +175,7 @@ def array_of_bonds(
     return Array(given, library, sites, links, neighbourhood, batch)
 
 
-def _check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
+def check_lattice(bonds: Any, batch_axes: int) -> tuple[tuple[int, ...], int]:
     """Return the shape of the lattice, and its number of batch axes."""
     planes = bonds.dtype == bool
     if planes and bonds.ndim < 2:

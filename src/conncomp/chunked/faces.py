@@ -1,0 +1,156 @@
+"""The second stage, between two chunks: which of their components are linked over faces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked.rules import Rules
+from conncomp.kernels.links import Links
+from conncomp.kernels.neighbourhood import Step
+
+
+class Face(NamedTuple):
+    """One side of a chunk; arrays lack the axis that leads to it.
+
+    Attributes
+    ----------
+    ids : array of int32
+        Which component of the report each element has, -1 for the background.
+    compared : array or None
+        What the link rule compares: values, or for bonds whether there is one to the next chunk.
+    """
+
+    ids: NDArray[np.int32]
+    compared: NDArray[Any] | None
+
+
+class Report(NamedTuple):
+    """What other chunks have to know of one. Arrays of components have those on faces, in order.
+
+    Attributes
+    ----------
+    roots : array of int64
+        The flat index in the whole array of each component's first element in this chunk.
+    labels : array of int64
+        Their labels in this chunk.
+    segments : array of int64
+        In which segment of the chunk that element lies; ``segment_axis`` says what these are.
+    touched : array of uint64
+        Bits of the sides that each touches, as of `Layout.sides`.
+    faces : dict of Face
+        Those beyond which there is another chunk, by the number of their bit.
+    counts : array of int64
+        How many components of the chunk, on faces or not, have their first element in each segment.
+    """
+
+    roots: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    touched: NDArray[np.uint64]
+    faces: dict[int, Face]
+    counts: NDArray[np.int64]
+
+
+def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> NDArray[np.int64]:
+    """Return the pairs of roots that links between two neighbouring chunks unite.
+
+    Parameters
+    ----------
+    rules : Rules
+    direction : tuple of int
+        That leads from one chunk to the other, one of `Rules.directions`.
+    one, other : Report
+
+    Returns
+    -------
+    array of int64, shape (2, pairs)
+        Distinct pairs: roots of `one`, and of `other`.
+    """
+    first = next(j for j, move in enumerate(direction) if move)
+    bit = 2 * first + (direction[first] > 0)
+    here = _part(rules, direction, one.faces[bit])
+    there = _part(rules, tuple(-move for move in direction), other.faces[bit ^ 1])
+    codes, others = [np.zeros(0, np.int64)], np.int64(max(len(other.roots), 1))
+    for step in rules.moves[direction]:
+        near, far = _neighbours(rules, direction, step, here, there)
+        linked = np.flatnonzero(_are_linked(rules.links, near, far))
+        code = near.ids.reshape(-1)[linked] * others + far.ids.reshape(-1)[linked]
+        # Most elements have the pair of the one before.
+        codes.append(code[np.flatnonzero(np.diff(code, prepend=-1))])
+    distinct = np.unique(np.concatenate(codes))
+    return np.stack([one.roots[distinct // others], other.roots[distinct % others]])
+
+
+def _part(rules: Rules, direction: Step, face: Face) -> Face:
+    """Return the part of a face that is next to the chunk in some direction.
+
+    Its axes are those along which the direction does not lead.
+    """
+    moves = dict(zip(rules.crossed, direction, strict=True))
+    over = [axis for axis, move in moves.items() if move]
+    places: tuple[Any, ...] = tuple(
+        (0 if moves[axis] < 0 else -1) if axis in over else slice(None)
+        for axis in range(len(rules.shape))
+        if axis != over[0]
+    )
+    places += (...,)  # so that what is left of no axis is an array, too
+    return Face(face.ids[places], None if face.compared is None else face.compared[places])
+
+
+def _neighbours(
+    rules: Rules, direction: Step, step: Step, here: Face, there: Face
+) -> tuple[Face, Face]:
+    """Return the elements from which a step leads to the other chunk, and where it leads."""
+    over = {axis for axis, move in zip(rules.crossed, direction, strict=True) if move}
+    within = [(axis, step[axis]) for axis in range(len(step)) if axis not in over]
+    near, far, turned, turns = [], [], [], []
+    for k, (axis, move) in enumerate(within):
+        if move and axis >= rules.batch_axes and rules.closed[axis - rules.batch_axes]:
+            turned.append(k)
+            turns.append(-move)
+            move = 0
+        near.append(slice(max(-move, 0), -move if move > 0 else None))
+        far.append(slice(max(move, 0), move if move < 0 else None))
+
+    def reached(array: NDArray[Any] | None) -> NDArray[Any] | None:
+        if array is None:
+            return None
+        return (np.roll(array, turns, turned) if turned else array)[tuple(far)]
+
+    compared = None if here.compared is None else here.compared[tuple(near)]
+    ids: Any = reached(there.ids)
+    return Face(here.ids[tuple(near)], compared), Face(ids, reached(there.compared))
+
+
+def _are_linked(links: Links, near: Face, far: Face) -> NDArray[np.bool_]:
+    """Return which elements are linked to those in the same places of another chunk."""
+    linked: NDArray[np.bool_] = (near.ids >= 0) & (far.ids >= 0)
+    if links.rule == "bonds":
+        joined = far.compared if near.compared is None else near.compared
+        assert joined is not None
+        linked &= joined
+    elif near.compared is not None:
+        assert far.compared is not None
+        with np.errstate(invalid="ignore", over="ignore"):
+            linked &= _are_close(links, near.compared, far.compared)
+    return linked
+
+
+def _are_close(links: Links, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where values are equal, or within the tolerance, as kernels compare them."""
+    if links.rule == "equal":
+        equal: NDArray[np.bool_] = one == other
+        return equal
+    if one.dtype.kind == "f":
+        one, other = one.astype(np.float64), other.astype(np.float64)
+        near: NDArray[np.bool_] = (one == other) | (abs(one - other) <= links.limit)
+        return near
+    unsigned = np.dtype(f"u{one.dtype.itemsize}")
+    high, low = np.maximum(one, other), np.minimum(one, other)
+    # Unsigned numbers wrap around to the difference, which always fits.
+    apart = high.astype(unsigned) - low.astype(unsigned)
+    within: NDArray[np.bool_] = apart <= unsigned.type(links.limit)
+    return within

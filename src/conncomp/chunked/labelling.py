@@ -1,0 +1,271 @@
+"""The first stage: labels of one chunk alone, and a report of what lies on its faces."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import as_cupy, move_from_gpu, on_gpu
+from conncomp.chunked.faces import Face, Report
+from conncomp.chunked.rules import Rules
+from conncomp.grid.bonds import label_bonds
+from conncomp.grid.labelling import label
+from conncomp.kernels.cuda.launcher import current_gpu
+
+# Shorter rows than this are joined, as NumPy takes as long for one of them.
+SHORT_ROW = 64
+PIECE = 1 << 22  # elements that are looked at at once
+
+
+class ChunkLabels(NamedTuple):
+    """The components of a chunk alone.
+
+    Attributes
+    ----------
+    labels : array of int32 or int64
+        From 1 in C order, through all items; 0 is background. Of NumPy or CuPy.
+    ends : array
+        For each row the largest label up to its end. A row has the elements of the last axes, one
+        or more of them, and is within a segment (`segment_axis`).
+    """
+
+    labels: Any
+    ends: Any
+
+    @property
+    def components(self) -> int:
+        """How many components there are."""
+        return int(self.ends[-1])
+
+
+def segment_axis(rules: Rules) -> int:
+    """Return the axis from which on elements of a chunk follow each other in the whole array.
+
+    Elements with the same places along the axes before it are a segment of the chunk: they are
+    contiguous in C order of the array, as this is the last axis along which there are more chunks.
+    """
+    return rules.crossed[-1] if rules.crossed else rules.batch_axes
+
+
+def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
+    """Label a chunk alone.
+
+    Parameters
+    ----------
+    rules : Rules
+    values : array
+        Of the chunk: what `label` or `label_bonds` takes, in main memory or on a GPU.
+
+    Returns
+    -------
+    ChunkLabels
+        Where `values` lie.
+    """
+    if on_gpu(values):
+        values = as_cupy(values)
+    function: Any = label_bonds if rules.links.rule == "bonds" else label
+    labels, counts = function(
+        values,
+        return_num=True,
+        periodic=rules.closed,
+        batch_axes=rules.batch_axes,
+        **rules.choices,
+    )
+    if rules.batch_axes:
+        _number_through(labels, counts)
+    rows = labels.reshape(-1, _row_length(labels.shape, segment_axis(rules)))
+    xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
+    # CuPy has no maximum.accumulate; of labels in order, none that begins is below one before.
+    if xp is np:
+        ends = np.maximum.accumulate(rows.max(axis=1))
+    else:
+        ends = xp.asarray(np.maximum.accumulate(rows.max(axis=1).get()))
+    return ChunkLabels(labels, ends)
+
+
+def _number_through(labels: Any, counts: Any) -> None:
+    """Let numbers go on from one item of a batch to the next, in place."""
+    flat = counts.reshape(-1)
+    if len(flat) > 1:
+        before = (flat.cumsum() - flat).astype(labels.dtype).reshape(len(flat), 1)
+        items = labels.reshape(len(flat), -1)
+        items += before * (items > 0)
+
+
+def _row_length(shape: tuple[int, ...], segment: int) -> int:
+    """Return how many elements the rows of a chunk have."""
+    axis = len(shape) - 1
+    while axis > segment and prod(shape[axis:]) < SHORT_ROW:
+        axis -= 1
+    return prod(shape[axis:])
+
+
+def report_chunk(
+    rules: Rules, start: tuple[int, ...], sides: int, values: Any, labelled: ChunkLabels
+) -> Report:
+    """Report what other chunks have to know of one.
+
+    Parameters
+    ----------
+    rules : Rules
+    start : tuple of int
+        Where its first element lies in the array.
+    sides : int
+        Beyond which sides there is another chunk, as of `Layout.sides`.
+    values : array
+        Of the chunk, as for `label_chunk`.
+    labelled : ChunkLabels
+        What that returned.
+    """
+    labels = labelled.labels
+    faces = {bit: _side(labels, rules, bit) for bit in _bits(sides)}
+    on_faces, ids = _compact(faces, labelled.components)
+    places = first_elements(labelled, on_faces)
+    shape = labels.shape
+    counts = np.diff(_on_host(labelled.ends), prepend=0)
+    segment = prod(shape[segment_axis(rules) :])
+    report_faces, touched = {}, np.zeros(len(on_faces), np.uint64)
+    for bit, face in ids.items():
+        touches = np.zeros(len(on_faces), bool)
+        touches[face[face >= 0]] = True
+        touched |= touches.astype(np.uint64) << np.uint64(bit)
+        report_faces[bit] = Face(face, _compared(values, rules, bit))
+    return Report(
+        root_indices(rules.shape, start, shape, places),
+        on_faces,
+        places // max(segment, 1),
+        touched,
+        report_faces,
+        counts.reshape(-1, segment // (labels.size // len(counts))).sum(axis=1, dtype=np.int64),
+    )
+
+
+def root_indices(
+    whole: tuple[int, ...], start: tuple[int, ...], shape: tuple[int, ...], places: Any
+) -> Any:
+    """Return flat indices in the whole array of places in a chunk, in C order there, as int64."""
+    indices, stride = places * 0, 1
+    for axis in reversed(range(len(shape))):
+        indices += (places % shape[axis] + start[axis]) * stride
+        places = places // shape[axis]
+        stride *= whole[axis]
+    return indices
+
+
+def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
+    """Return the flat index of the first element of some components of a chunk, as int64.
+
+    Parameters
+    ----------
+    labelled : ChunkLabels
+    wanted : array of int64, optional
+        Labels, ascending; all by default.
+
+    Returns
+    -------
+    array of int64
+        In main memory if `wanted` is given, or else where the labels lie.
+    """
+    labels, ends = labelled
+    xp = np if isinstance(labels, np.ndarray) else current_gpu().xp
+    begins = xp.concatenate([xp.zeros_like(ends[:1]), ends[:-1]])
+    if wanted is None:
+        chosen = xp.flatnonzero(ends > begins)
+    else:
+        chosen = xp.unique(xp.searchsorted(ends, xp.asarray(wanted.astype(ends.dtype))))
+    rows = labels.reshape(len(ends), -1)
+    length, parts = rows.shape[1], [xp.zeros(0, np.int64)]
+    numbers = [xp.zeros(0, ends.dtype)]
+    piece = max(1, PIECE // length)
+    for first in range(0, len(chosen), piece):
+        some = chosen[first : first + piece]
+        begin, count = begins[some], ends[some] - begins[some]
+        part = rows[some]
+        new = part > begin[:, None]
+        new[:, 1:] &= part[:, 1:] != part[:, :-1]
+        at = xp.flatnonzero(new)
+        row = at // length
+        # Labels begin in order: those of a row have the places after those of the rows before.
+        slots = part.reshape(-1)[at] - begin[row] - 1 + (xp.cumsum(count) - count)[row]
+        at = at - row * length + some[row] * length
+        if xp is np:
+            places = np.empty(int(count.sum()), np.int64)
+            places[slots[::-1]] = at[::-1]  # of several, the last one stays
+        else:
+            places = at[xp.unique(slots, return_index=True)[1]]
+        parts.append(places)
+        numbers.append(xp.repeat(begin, _repeats(count)) + _ramp(xp, count) + 1)
+    places = xp.concatenate(parts)
+    if wanted is None:
+        return places
+    where = np.searchsorted(_on_host(xp.concatenate(numbers)), wanted)
+    return _on_host(places)[where]
+
+
+def _repeats(count: Any) -> Any:
+    """Return numbers of repetitions as `repeat` takes them: CuPy only from main memory."""
+    return count if isinstance(count, np.ndarray) else count.get().tolist()
+
+
+def _ramp(xp: Any, count: Any) -> Any:
+    """Return 0, 1, ... up to each of some numbers, one after the other."""
+    total = int(count.sum())
+    return xp.arange(total) - xp.repeat(xp.cumsum(count) - count, _repeats(count))
+
+
+def _bits(sides: int) -> list[int]:
+    return [bit for bit in range(sides.bit_length()) if sides >> bit & 1]
+
+
+def _side(array: Any, rules: Rules, bit: int, ahead: int = 0) -> Any:
+    """Return the elements on a side of a chunk, without its axis, after some axes ahead."""
+    axis = ahead + rules.crossed[bit // 2]
+    return array[(slice(None),) * axis + ((-1 if bit & 1 else 0), ...)]
+
+
+def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
+    """Return what the link rule compares on a side, or None if it need not be known."""
+    if not rules.compares_values:
+        return None
+    axis = rules.crossed[bit // 2] - rules.batch_axes
+    if rules.links.rule != "bonds":
+        return _on_host(_side(values, rules, bit))
+    if not bit & 1:  # bonds lead to the next chunk
+        return None
+    if rules.planes:
+        return _on_host(_side(values[axis], rules, bit))
+    joined: NDArray[Any] = (_on_host(_side(values, rules, bit)) >> np.uint8(axis) & 1).astype(bool)
+    return joined
+
+
+def _on_host(array: Any) -> NDArray[Any]:
+    """Return an array in main memory, without a mask."""
+    if isinstance(array, np.ndarray):
+        return np.ma.getdata(array)
+    if on_gpu(array):
+        return move_from_gpu(current_gpu().xp.ascontiguousarray(as_cupy(array)))
+    return np.asarray(array)
+
+
+def _compact(
+    faces: dict[int, Any], count: int
+) -> tuple[NDArray[np.int64], dict[int, NDArray[np.int32]]]:
+    """Return the labels on some faces, ascending, and which of them each element there has.
+
+    That is -1 for the background.
+    """
+    if not faces:
+        return np.zeros(0, np.int64), {}
+    first = next(iter(faces.values()))
+    xp = np if isinstance(first, np.ndarray) else current_gpu().xp
+    present = xp.zeros(count + 1, bool)
+    for face in faces.values():
+        present[face] = True
+    present[0] = False
+    ids = (xp.cumsum(present, dtype=np.int64) - 1).astype(np.int32)
+    ids[0] = -1
+    labels = _on_host(xp.flatnonzero(present)).astype(np.int64)
+    return labels, {bit: _on_host(ids[face]) for bit, face in faces.items()}

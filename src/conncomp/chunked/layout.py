@@ -1,0 +1,102 @@
+"""How an array is cut into chunks, and which of them are neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, product
+from math import prod
+
+from conncomp.kernels.neighbourhood import Step
+
+Index = tuple[int, ...]  # of a chunk, along each axis
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The chunks of an array, none of which is empty.
+
+    Attributes
+    ----------
+    lengths : tuple of tuple of int
+        For each axis, the lengths of the chunks along it, all positive.
+    periodic : tuple of bool
+        For each axis; False for batch axes.
+    batch_axes : int
+        How many axes ahead hold separate arrays, the items.
+    """
+
+    lengths: tuple[tuple[int, ...], ...]
+    periodic: tuple[bool, ...]
+    batch_axes: int = 0
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """That of the array."""
+        return tuple(sum(lengths) for lengths in self.lengths)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many chunks there are along each axis."""
+        return tuple(len(lengths) for lengths in self.lengths)
+
+    @cached_property
+    def crossed(self) -> tuple[int, ...]:
+        """The axes of items along which there are several chunks."""
+        return tuple(k for k in range(self.batch_axes, len(self.counts)) if self.counts[k] > 1)
+
+    @cached_property
+    def _starts(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(accumulate(lengths, initial=0))[:-1] for lengths in self.lengths)
+
+    def indices(self) -> Iterator[Index]:
+        """Yield the index of each chunk, in C order."""
+        return product(*map(range, self.counts))
+
+    def start(self, index: Index) -> tuple[int, ...]:
+        """Return where the first element of a chunk lies in the array."""
+        return tuple(starts[k] for starts, k in zip(self._starts, index, strict=True))
+
+    def chunk_shape(self, index: Index) -> tuple[int, ...]:
+        """Return the shape of a chunk."""
+        return tuple(lengths[k] for lengths, k in zip(self.lengths, index, strict=True))
+
+    def sides(self, index: Index) -> int:
+        """Return the sides of a chunk beyond which there is another one, as bits.
+
+        Bit 2 j is the first side along the axis ``crossed[j]``, bit 2 j + 1 the last one.
+        """
+        bits = 0
+        for j, axis in enumerate(self.crossed):
+            last = self.counts[axis] - 1
+            bits |= (self.periodic[axis] or index[axis] > 0) << 2 * j
+            bits |= (self.periodic[axis] or index[axis] < last) << 2 * j + 1
+        return bits
+
+    def neighbours(self, index: Index, directions: tuple[Step, ...]) -> list[tuple[Step, Index]]:
+        """Return which of some directions lead from a chunk to another one, and to which.
+
+        Parameters
+        ----------
+        index : tuple of int
+        directions : tuple of tuple of int
+            -1, 0 or 1 along each of the axes `crossed`, as `Rules.directions`.
+        """
+        found = []
+        for direction in directions:
+            other = list(index)
+            for move, axis in zip(direction, self.crossed, strict=True):
+                other[axis] += move
+                if self.periodic[axis]:
+                    other[axis] %= self.counts[axis]
+                elif not 0 <= other[axis] < self.counts[axis]:
+                    break
+            else:
+                found.append((direction, tuple(other)))
+        return found
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return prod(self.counts)

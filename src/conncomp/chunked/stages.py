@@ -1,0 +1,216 @@
+"""The three stages of all chunks, by whatever engine calls functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked.counting import count_before
+from conncomp.chunked.engine import Call
+from conncomp.chunked.faces import Report, linked_roots
+from conncomp.chunked.labelling import ChunkLabels, label_chunk, report_chunk
+from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
+from conncomp.chunked.relabelling import numbers_of_chunk, relabel_chunk, roots_of_chunk
+from conncomp.chunked.rules import Rules
+from conncomp.chunked.tree import Linked, Tree
+from conncomp.chunked.union import Table, open_of
+from conncomp.kernels.neighbourhood import Step
+
+
+class Labelled(NamedTuple):
+    """A chunk after the first stage."""
+
+    labels: ChunkLabels
+    report: Report
+
+
+def label_and_report(rules: Rules, start: Index, sides: int, values: Any) -> Labelled:
+    """Do the first stage of a chunk; arguments are those of `report_chunk`."""
+    labels = label_chunk(rules, values)
+    return Labelled(labels, report_chunk(rules, start, sides, values, labels))
+
+
+def report_only(rules: Rules, start: Index, sides: int, values: Any) -> Report:
+    """Do the first stage of a chunk that will be labelled again in the third one."""
+    return label_and_report(rules, start, sides, values).report
+
+
+def report_of(labelled: Labelled) -> Report:
+    """Return the report of a chunk, which other chunks take without its labels."""
+    return labelled.report
+
+
+def link(rules: Rules, directions: tuple[Step, ...], report: Report, *others: Report) -> Linked:
+    """Return what a union has to know of a chunk, given its neighbours in some directions."""
+    pairs = [
+        linked_roots(rules, direction, report, other)
+        for direction, other in zip(directions, others, strict=True)
+    ]
+    return Linked(open_of(report), np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1))
+
+
+def link_all(
+    call: Call, layout: Layout, rules: Rules, reports: Mapping[Index, Any]
+) -> dict[Index, Any]:
+    """Return a `Linked` of each chunk."""
+    linked = {}
+    for index in layout.indices():
+        found = layout.neighbours(index, rules.directions)
+        directions = tuple(direction for direction, _ in found)
+        others = [reports[other] for _, other in found]
+        linked[index] = call("link", index, link, rules, directions, reports[index], *others)
+    return linked
+
+
+def count(report: Report, tables: list[Table], place: int) -> Indices:
+    """Return how many roots of the whole array a chunk has in each segment."""
+    return count_final_roots(report, tables[place])
+
+
+def publish(
+    report: Report, tables: list[Table], table: int, bases: list[Indices], base: int
+) -> Numbers:
+    """Return the numbers of the roots of the whole array on faces of a chunk."""
+    counts = count_final_roots(report, tables[table])
+    return published_numbers(report, tables[table], counts, bases[base])
+
+
+def relabel_by_roots(
+    rules: Rules,
+    start: Index,
+    dtype: np.dtype[Any],
+    labelled: Labelled,
+    tables: list[Table],
+    place: int,
+) -> NDArray[Any]:
+    """Do the third stage of a chunk, whose labels are to be roots."""
+    roots = roots_of_chunk(rules, start, labelled.labels, labelled.report, tables[place])
+    result: NDArray[Any] = relabel_chunk(labelled.labels.labels, roots, dtype)
+    return result
+
+
+def relabel_by_numbers(
+    dtype: np.dtype[Any],
+    labelled: Labelled,
+    tables: list[Table],
+    table: int,
+    bases: list[Indices],
+    base: int,
+    numbers: list[Numbers],
+    of_chunk: int,
+) -> NDArray[Any]:
+    """Do the third stage of a chunk, whose labels are to be consecutive."""
+    report = labelled.report
+    counts = count_final_roots(report, tables[table])
+    of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
+    result: NDArray[Any] = relabel_chunk(labelled.labels.labels, of_labels, dtype)
+    return result
+
+
+def again(rules: Rules, values: Any, report: Report) -> Labelled:
+    """Label a chunk once more, whose report was kept, but not its labels."""
+    return Labelled(label_chunk(rules, values), report)
+
+
+class Result(NamedTuple):
+    """What an engine returned for all chunks.
+
+    Attributes
+    ----------
+    labels : dict
+        Of the index of each chunk to its labels.
+    counts : dict
+        Of the index along the batch axes of each block of chunks to the number of components of
+        each of its items, in C order.
+    """
+
+    labels: dict[Index, Any]
+    counts: dict[Index, Any]
+
+
+def label_all(
+    call: Call,
+    layout: Layout,
+    rules: Rules,
+    values: Mapping[Index, Any],
+    numbering: Literal["consecutive", "roots"],
+    dtype: np.dtype[Any],
+    again_of: Mapping[Index, Any] | None = None,
+) -> Result:
+    """Label all chunks of an array as `label` labels the array.
+
+    Parameters
+    ----------
+    call : callable
+        The engine, as of ``engine.py``.
+    layout : Layout
+    rules : Rules
+    values : mapping
+        Of the index of each chunk to what stands for its values.
+    numbering : {"consecutive", "roots"}
+    dtype : dtype
+        Of the labels.
+    again_of : mapping, optional
+        As `values`, to label chunks again for the third stage; by default labels are kept since the
+        first one.
+    """
+    starts = {index: layout.start(index) for index in layout.indices()}
+    first = label_and_report if again_of is None else report_only
+    labelled = {
+        index: call("label", index, first, rules, start, layout.sides(index), values[index])
+        for index, start in starts.items()
+    }
+    reports = labelled
+    if again_of is None:
+        reports = {index: call("report", index, report_of, labelled[index]) for index in starts}
+    else:
+        labelled = {
+            index: call("again", index, again, rules, again_of[index], reports[index])
+            for index in starts
+        }
+    linked = link_all(call, layout, rules, reports)
+    result = Result({}, {})
+    for block in product(*map(range, layout.counts[: layout.batch_axes])):
+        tree = Tree(layout, block)
+        tree.unite(call, linked)
+        tables = tree.parts()
+        counts = {
+            index: call("count", index, count, reports[index], *table)
+            for index, table in tables.items()
+        }
+        bases, result.counts[block] = count_before(call, tree, counts)
+        if numbering == "roots":
+            for index, table in tables.items():
+                result.labels[index] = call(
+                    "roots",
+                    index,
+                    relabel_by_roots,
+                    rules,
+                    starts[index],
+                    dtype,
+                    labelled[index],
+                    *table,
+                )
+            continue
+        published = {
+            index: call("publish", index, publish, reports[index], *table, *bases[index])
+            for index, table in tables.items()
+        }
+        numbers = tree.exchange(call, published)
+        for index, table in tables.items():
+            result.labels[index] = call(
+                "numbers",
+                index,
+                relabel_by_numbers,
+                dtype,
+                labelled[index],
+                *table,
+                *bases[index],
+                *numbers[index],
+            )
+    return result

@@ -1,0 +1,206 @@
+"""The second stage: the union of roots that are linked over faces, in a tree.
+
+A chunk's components on its faces are open. Where neighbouring regions become one, a small union has
+their open components and the pairs of roots between them; what touches no outer side of the region
+any more is done with, and goes no further up. So no union grows with the array, but with the
+faces between the regions that it joins:
+
+    pairs between chunks     a | b   c | d            unite (a, b), (c, d), and (ab, cd)
+    tables, on the way back  abcd -> ab -> a, b       what a root has become at last
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked.faces import Report
+from conncomp.chunked.layout import Index
+from conncomp.graph.graph import Graph
+from conncomp.graph.labelling import connected_components
+
+Indices = NDArray[np.int64]
+GROUP = 64  # regions that one union joins
+
+
+class Open(NamedTuple):
+    """The components of a region that links to other regions may unite; arrays of one length.
+
+    Attributes
+    ----------
+    keys : array of int64
+        Roots of components of chunks that touch outer sides of the region.
+    roots : array of int64
+        Those of their components in the region.
+    touched : array of uint64
+        Bits of the outer sides of the region that each key touches, as of `Layout.sides`.
+    """
+
+    keys: Indices
+    roots: Indices
+    touched: NDArray[np.uint64]
+
+
+class Table(NamedTuple):
+    """What roots of a region have become: distinct roots, ascending, and those now."""
+
+    roots: Indices
+    replaced: Indices
+
+
+class Union(NamedTuple):
+    """Regions that were made one.
+
+    Attributes
+    ----------
+    open : Open
+        Of the region that they make.
+    pairs : array of int64, shape (2, pairs)
+        The keys that are linked to other regions than these.
+    tables : list of Table
+        For each of the regions what its open roots have become.
+    """
+
+    open: Open
+    pairs: Indices
+    tables: list[Table]
+
+
+def open_of(report: Report) -> Open:
+    """Return what is open of a chunk."""
+    return Open(report.roots, report.roots, report.touched)
+
+
+def unite(regions: Sequence[Open], pairs: Sequence[Indices], outer: Sequence[int]) -> Union:
+    """Make one region of several.
+
+    Parameters
+    ----------
+    regions : sequence of Open
+    pairs : sequence of array of int64, shape (2, pairs)
+        Of keys that are linked: those of `linked_roots`, or that are left of other unions.
+    outer : sequence of int
+        For each region, the bits of its sides that are outer sides of the region that they make.
+    """
+    keys = np.concatenate([region.keys for region in regions])
+    roots = np.concatenate([region.roots for region in regions])
+    linked = np.concatenate([np.zeros((2, 0), np.int64), *pairs], axis=1)
+    distinct, vertices = np.unique(roots, return_inverse=True)
+    order = np.argsort(keys, kind="stable")
+    where = np.minimum(np.searchsorted(keys, linked, sorter=order), max(len(keys) - 1, 0))
+    where = order[where] if len(keys) else where
+    inside = (keys[where] == linked).all(axis=0) if len(keys) else np.zeros(0, bool)
+    ends = vertices.reshape(-1)[where[:, inside]]
+    graph = Graph.from_edges(ends[0], ends[1], len(distinct))
+    # Vertices are in the order of the roots: the smallest of a component is its root.
+    replaced = distinct[connected_components(graph, numbering="roots")[1]]
+    touched = np.concatenate(
+        [region.touched & np.uint64(bits) for region, bits in zip(regions, outer, strict=True)]
+    )
+    still = touched > 0
+    tables = []
+    for region in regions:
+        own = np.unique(region.roots)
+        tables.append(Table(own, replaced[np.searchsorted(distinct, own)]))
+    return Union(
+        Open(keys[still], replaced[vertices.reshape(-1)][still], touched[still]),
+        linked[:, ~inside],
+        tables,
+    )
+
+
+def tables_below(union: Union, above: Table) -> list[Table]:
+    """Return, for each region of a union, what its open roots have become at last.
+
+    Parameters
+    ----------
+    union : Union
+    above : Table
+        What the open roots of the region that they make have become at last.
+    """
+    return [Table(table.roots, look_up(above, table.replaced)) for table in union.tables]
+
+
+def look_up(table: Table, roots: Indices) -> Indices:
+    """Return what some roots have become; those that are not in the table are as they were."""
+    if not len(table.roots):
+        return roots
+    where = np.minimum(np.searchsorted(table.roots, roots), len(table.roots) - 1)
+    return np.where(table.roots[where] == roots, table.replaced[where], roots)
+
+
+@dataclass(frozen=True)
+class Level:
+    """Unions of one height in the tree.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        How many regions there are below along each axis.
+    size : tuple of int
+        How many of these one union joins along each axis, at most.
+    """
+
+    counts: Index
+    size: Index
+
+    @property
+    def groups(self) -> Index:
+        """How many unions there are along each axis."""
+        return tuple(-(-count // size) for count, size in zip(self.counts, self.size, strict=True))
+
+    def members(self, group: Index) -> list[Index]:
+        """Return the indices of the regions that a union joins, in C order."""
+        return list(
+            product(
+                *(
+                    range(k * size, min((k + 1) * size, count))
+                    for k, size, count in zip(group, self.size, self.counts, strict=True)
+                )
+            )
+        )
+
+    def outer(self, group: Index, member: Index) -> int:
+        """Return the bits of a region's sides that are outer sides of its group."""
+        bits = 0
+        for j, (k, place, count, size) in enumerate(
+            zip(group, member, self.counts, self.size, strict=True)
+        ):
+            if size < count:  # or else what is beyond a side is in the group, too
+                bits |= (place == k * size) << 2 * j
+                bits |= (place == min((k + 1) * size, count) - 1) << 2 * j + 1
+        return bits
+
+
+def levels_of(counts: Index, most: int = GROUP) -> list[Level]:
+    """Return the levels of the tree of unions, the lowest first.
+
+    Parameters
+    ----------
+    counts : tuple of int
+        How many chunks there are along each axis with several chunks.
+    most : int, optional
+        A union joins no more regions than these.
+    """
+    levels: list[Level] = []
+    while prod(counts) > 1:
+        levels.append(Level(counts, _group_size(counts, most)))
+        counts = levels[-1].groups
+    return levels
+
+
+def _group_size(counts: Index, most: int) -> Index:
+    """Return the lengths of groups that are as cubic as they can be."""
+    size = [1] * len(counts)
+    while True:
+        short = [k for k in range(len(counts)) if size[k] < counts[k]]
+        axis = min(short, key=lambda k: size[k], default=None)
+        if axis is None or 2 * prod(size) > most:
+            return tuple(map(min, size, counts))
+        size[axis] *= 2

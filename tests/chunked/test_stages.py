@@ -1,0 +1,94 @@
+"""The three stages, chunk by chunk, against the labels of the whole array."""
+
+import numpy as np
+import pytest
+
+import conncomp
+from chunked_cases import random_bonds, random_case
+from conncomp.chunked import call_now, label_all, rules_of_bonds, rules_of_image, union
+from reference import label_by_bonds, label_by_flood_fill
+
+NUMBERINGS = ["roots", "consecutive"]
+
+
+def pieces_of(array, layout, ahead=0):
+    """Return the chunks of an array by their index, as slices of its last axes."""
+    pieces = {}
+    for index in layout.indices():
+        begin, shape = layout.start(index), layout.chunk_shape(index)
+        place = tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
+        pieces[index] = array[(slice(None),) * ahead + place]
+    return pieces
+
+
+def assembled(pieces, layout, dtype):
+    whole = np.full(layout.shape, -2, dtype)
+    for index, place in pieces_of(whole, layout).items():
+        assert pieces[index].dtype == dtype
+        place[...] = pieces[index]
+    return whole
+
+
+def counts_of(result, layout):
+    """Return the number of components of each item."""
+    counts = np.zeros(layout.shape[: layout.batch_axes], np.int64)
+    for block, given in result.counts.items():
+        begins = layout.start((*block, *(0,) * (len(layout.shape) - len(block))))
+        lengths = [layout.lengths[k][b] for k, b in enumerate(block)]
+        place = tuple(slice(a, a + n) for a, n in zip(begins, lengths, strict=False))
+        counts[place] = given.reshape(lengths)
+    return counts
+
+
+def label_in_chunks(values, layout, rules, numbering, again=False):
+    pieces = pieces_of(values, layout, int(rules.planes))
+    dtype = np.dtype(np.int32)
+    result = label_all(call_now, layout, rules, pieces, numbering, dtype, pieces if again else None)
+    return assembled(result.labels, layout, dtype), counts_of(result, layout)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_images(part, monkeypatch):
+    """Hundreds of cases; every second one by unions of few regions, so that the tree is high."""
+    for seed in range(60 * part, 60 * part + 60):
+        image, chunks, arguments = random_case(seed)
+        monkeypatch.setattr(union, "GROUP", [64, 4][seed % 2])
+        layout, rules = rules_of_image(chunks, image.dtype, **arguments)
+        if not layout.crossed:
+            continue
+        for numbering, again in zip(NUMBERINGS, [seed % 3 == 0, seed % 3 == 1], strict=True):
+            labels, counts = label_in_chunks(image, layout, rules, numbering, again)
+            want, num = conncomp.label(image, return_num=True, numbering=numbering, **arguments)
+            np.testing.assert_array_equal(labels, want, err_msg=f"{seed} {numbering}")
+            np.testing.assert_array_equal(counts, num, err_msg=f"{seed} {numbering}")
+
+
+def test_images_by_flood_fill():
+    for seed in range(1000, 1060):
+        image, chunks, arguments = random_case(seed)
+        layout, rules = rules_of_image(chunks, image.dtype, **arguments)
+        if layout.crossed:
+            labels, _ = label_in_chunks(image, layout, rules, "roots")
+            want = label_by_flood_fill(image, **arguments)
+            np.testing.assert_array_equal(labels, want, err_msg=str(seed))
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_bonds(part):
+    for seed in range(60 * part, 60 * part + 60):
+        bonds, chunks, arguments = random_bonds(seed)
+        planes = bonds.dtype == bool
+        ahead = ((len(bonds),),) if planes else ()
+        layout, rules = rules_of_bonds((*ahead, *chunks), bonds.dtype, **arguments)
+        if not layout.crossed:
+            continue
+        for numbering in NUMBERINGS:
+            labels, counts = label_in_chunks(bonds, layout, rules, numbering)
+            want, num = conncomp.label_bonds(
+                bonds, return_num=True, numbering=numbering, **arguments
+            )
+            np.testing.assert_array_equal(labels, want, err_msg=str(seed))
+            np.testing.assert_array_equal(counts, num, err_msg=str(seed))
+        if planes:
+            labels, _ = label_in_chunks(bonds, layout, rules, "roots")
+            np.testing.assert_array_equal(labels, label_by_bonds(bonds, **arguments))
