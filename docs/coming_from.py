@@ -662,7 +662,7 @@ DASK_IMAGE = (
             ),
             (
                 "Chunks are labelled on their own there and then joined, when something is"
-                " computed. Ours is labelled at once, in memory.",
+                " computed. An array in memory is labelled at once; ours takes Dask arrays, too.",
                 "not isinstance(a[0], np.ndarray)",
             ),
             (

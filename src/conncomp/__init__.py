@@ -3,6 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from conncomp import _lazy
+
+# Functions of arrays lie below it, and find it by this.
+_lazy.ROOMS["dask"] = "conncomp.chunked.dask_arrays"
+
 # The rooms, each with the public names that it has. A room is imported when one of its names is
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {

@@ -536,6 +536,23 @@ class Output:
         return out
 
 
+def as_label_type(dtype: DTypeLike | None, largest: int, lowest: int) -> np.dtype[Any]:
+    """Return the dtype of labels that no array is made for now.
+
+    Parameters
+    ----------
+    dtype : dtype or None
+        As of `Output`.
+    largest : int
+        No label is larger.
+    lowest : {0, -1}
+        The smallest label that there may be.
+    """
+    wanted = INDEX_TYPES[largest > INT32_MAX] if dtype is None else _as_dtype(dtype)
+    _check_label_type(wanted, "dtype", largest, lowest)
+    return wanted
+
+
 def _as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         return np.dtype(dtype)

@@ -64,16 +64,7 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     ChunkLabels
         Where `values` lie.
     """
-    if on_gpu(values):
-        values = as_cupy(values)
-    function: Any = label_bonds if rules.links.rule == "bonds" else label
-    labels, counts = function(
-        values,
-        return_num=True,
-        periodic=rules.closed,
-        batch_axes=rules.batch_axes,
-        **rules.choices,
-    )
+    labels, counts = label_values(rules, values)
     if rules.batch_axes:
         _number_through(labels, counts)
     rows = labels.reshape(-1, _row_length(labels.shape, segment_axis(rules)))
@@ -84,6 +75,24 @@ def label_chunk(rules: Rules, values: Any) -> ChunkLabels:
     else:
         ends = xp.asarray(np.maximum.accumulate(rows.max(axis=1).get()))
     return ChunkLabels(labels, ends)
+
+
+def label_values(rules: Rules, values: Any, **arguments: Any) -> Any:
+    """Return what `label` or `label_bonds` does for a chunk alone, with the number of components.
+
+    Parameters
+    ----------
+    rules, values
+        As of `label_chunk`.
+    **arguments
+        Of these functions, further ones.
+    """
+    if on_gpu(values):
+        values = as_cupy(values)
+    function: Any = label_bonds if rules.links.rule == "bonds" else label
+    periodic, batch = rules.closed, rules.batch_axes
+    arguments |= rules.choices
+    return function(values, return_num=True, periodic=periodic, batch_axes=batch, **arguments)
 
 
 def _number_through(labels: Any, counts: Any) -> None:
@@ -125,7 +134,7 @@ def report_chunk(
     on_faces, ids = _compact(faces, labelled.components)
     places = first_elements(labelled, on_faces)
     shape = labels.shape
-    counts = np.diff(_on_host(labelled.ends), prepend=0)
+    counts = np.diff(on_host(labelled.ends), prepend=0)
     segment = prod(shape[segment_axis(rules) :])
     report_faces, touched = {}, np.zeros(len(on_faces), np.uint64)
     for bit, face in ids.items():
@@ -201,8 +210,8 @@ def first_elements(labelled: ChunkLabels, wanted: Any = None) -> Any:
     places = xp.concatenate(parts)
     if wanted is None:
         return places
-    where = np.searchsorted(_on_host(xp.concatenate(numbers)), wanted)
-    return _on_host(places)[where]
+    where = np.searchsorted(on_host(xp.concatenate(numbers)), wanted)
+    return on_host(places)[where]
 
 
 def _repeats(count: Any) -> Any:
@@ -232,16 +241,16 @@ def _compared(values: Any, rules: Rules, bit: int) -> NDArray[Any] | None:
         return None
     axis = rules.crossed[bit // 2] - rules.batch_axes
     if rules.links.rule != "bonds":
-        return _on_host(_side(values, rules, bit))
+        return on_host(_side(values, rules, bit))
     if not bit & 1:  # bonds lead to the next chunk
         return None
     if rules.planes:
-        return _on_host(_side(values[axis], rules, bit))
-    joined: NDArray[Any] = (_on_host(_side(values, rules, bit)) >> np.uint8(axis) & 1).astype(bool)
+        return on_host(_side(values[axis], rules, bit))
+    joined: NDArray[Any] = (on_host(_side(values, rules, bit)) >> np.uint8(axis) & 1).astype(bool)
     return joined
 
 
-def _on_host(array: Any) -> NDArray[Any]:
+def on_host(array: Any) -> NDArray[Any]:
     """Return an array in main memory, without a mask."""
     if isinstance(array, np.ndarray):
         return np.ma.getdata(array)
@@ -267,5 +276,5 @@ def _compact(
     present[0] = False
     ids = (xp.cumsum(present, dtype=np.int64) - 1).astype(np.int32)
     ids[0] = -1
-    labels = _on_host(xp.flatnonzero(present)).astype(np.int64)
-    return labels, {bit: _on_host(ids[face]) for bit, face in faces.items()}
+    labels = on_host(xp.flatnonzero(present)).astype(np.int64)
+    return labels, {bit: on_host(ids[face]) for bit, face in faces.items()}

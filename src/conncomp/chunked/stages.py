@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conncomp.chunked.counting import count_before
 from conncomp.chunked.engine import Call
 from conncomp.chunked.faces import Report, linked_roots
-from conncomp.chunked.labelling import ChunkLabels, label_chunk, report_chunk
+from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import numbers_of_chunk, relabel_chunk, roots_of_chunk
@@ -58,10 +58,11 @@ def link_all(
     call: Call, layout: Layout, rules: Rules, reports: Mapping[Index, Any]
 ) -> dict[Index, Any]:
     """Return a `Linked` of each chunk."""
-    linked = {}
+    linked, distinct = {}, dict[tuple[Step, ...], tuple[Step, ...]]()
     for index in layout.indices():
         found = layout.neighbours(index, rules.directions)
         directions = tuple(direction for direction, _ in found)
+        directions = distinct.setdefault(directions, directions)  # of many chunks, kept once
         others = [reports[other] for _, other in found]
         linked[index] = call("link", index, link, rules, directions, reports[index], *others)
     return linked
@@ -117,6 +118,36 @@ def again(rules: Rules, values: Any, report: Report) -> Labelled:
     return Labelled(label_chunk(rules, values), report)
 
 
+class Alone(NamedTuple):
+    """A chunk of whole items, which no other one touches."""
+
+    labels: NDArray[Any]
+    counts: NDArray[np.int64]
+
+
+def label_items(rules: Rules, numbering: str, dtype: np.dtype[Any], values: NDArray[Any]) -> Alone:
+    """Label a chunk of whole items."""
+    labels, counts = label_values(rules, values, numbering=numbering, dtype=dtype)
+    return Alone(labels, on_host(counts) if rules.batch_axes else np.array([int(counts)]))
+
+
+def _label_alone(
+    call: Call,
+    layout: Layout,
+    rules: Rules,
+    values: Mapping[Index, Any],
+    numbering: str,
+    dtype: np.dtype[Any],
+) -> Result:
+    """Do what `label_all` does where items are not cut."""
+    result = Result({}, {})
+    for index in layout.indices():
+        alone = call("alone", index, label_items, rules, numbering, dtype, values[index])
+        result.labels[index] = call("labels", index, getattr, alone, "labels")
+        result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
+    return result
+
+
 class Result(NamedTuple):
     """What an engine returned for all chunks.
 
@@ -126,7 +157,7 @@ class Result(NamedTuple):
         Of the index of each chunk to its labels.
     counts : dict
         Of the index along the batch axes of each block of chunks to the number of components of
-        each of its items, in C order.
+        each of its items, in C order; empty if they are not counted.
     """
 
     labels: dict[Index, Any]
@@ -141,6 +172,7 @@ def label_all(
     numbering: Literal["consecutive", "roots"],
     dtype: np.dtype[Any],
     again_of: Mapping[Index, Any] | None = None,
+    counted: bool = True,
 ) -> Result:
     """Label all chunks of an array as `label` labels the array.
 
@@ -158,7 +190,11 @@ def label_all(
     again_of : mapping, optional
         As `values`, to label chunks again for the third stage; by default labels are kept since the
         first one.
+    counted : bool, optional
+        Whether components are counted, even where they are not numbered.
     """
+    if not layout.crossed:
+        return _label_alone(call, layout, rules, values, numbering, dtype)
     starts = {index: layout.start(index) for index in layout.indices()}
     first = label_and_report if again_of is None else report_only
     labelled = {
@@ -179,11 +215,6 @@ def label_all(
         tree = Tree(layout, block)
         tree.unite(call, linked)
         tables = tree.parts()
-        counts = {
-            index: call("count", index, count, reports[index], *table)
-            for index, table in tables.items()
-        }
-        bases, result.counts[block] = count_before(call, tree, counts)
         if numbering == "roots":
             for index, table in tables.items():
                 result.labels[index] = call(
@@ -196,6 +227,14 @@ def label_all(
                     labelled[index],
                     *table,
                 )
+            if not counted:
+                continue
+        counts = {
+            index: call("count", index, count, reports[index], *table)
+            for index, table in tables.items()
+        }
+        bases, result.counts[block] = count_before(call, tree, counts)
+        if numbering == "roots":
             continue
         published = {
             index: call("publish", index, publish, reports[index], *table, *bases[index])

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_cupy, as_numpy, check_kind, choose_device, library_of, on_gpu
+from conncomp._lazy import is_lazy, of_lazy
 from conncomp.gpu import Workspace
 from conncomp.grid._arguments import check_batch_axes, check_neighbourhood
 from conncomp.grid.array import Array, placed_on, stream_of
@@ -76,7 +77,8 @@ def label_bonds(
         Of bool and of shape ``(ndim, *shape)`` for a lattice of that shape: ``bonds[k][site]`` is
         whether the site is joined to the next one along axis ``k``. Or of uint8 and of shape
         ``shape``: bit ``k``, of value ``1 << k``, is that bond. The bonds of the last sites along
-        an axis count only if it is periodic. With any strides.
+        an axis count only if it is periodic. With any strides. A Dask array is labelled when its
+        labels are computed, as by `label`.
     return_num : bool, optional
         Whether to return the number of clusters too.
     periodic : bool or sequence of bool, optional
@@ -134,6 +136,21 @@ def label_bonds(
            [ 0,  1,  1,  1],
            [ 8,  9, 10, 11]], dtype=int32)
     """
+    if is_lazy(bonds):
+        lazily: Labels | tuple[Labels, Any] = of_lazy("label_bonds")(
+            bonds,
+            return_num=return_num,
+            periodic=periodic,
+            batch_axes=batch_axes,
+            numbering=numbering,
+            algorithm=algorithm,
+            dtype=dtype,
+            out=out,
+            device=device,
+            workspace=workspace,
+            **options,
+        )
+        return lazily
     request = Request(
         choose_device(device, on_gpu(bonds), "bonds"),
         numbering,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from conncomp._algorithms import Choices
 from conncomp._arguments import also_named, as_bool
 from conncomp._arrays import choose_device, on_gpu
+from conncomp._lazy import is_lazy, of_lazy
 from conncomp.gpu import Workspace
 from conncomp.grid.array import array_of_image
 from conncomp.grid.repeated import (
@@ -126,7 +127,8 @@ def label(
         any library that shares its memory with that, such as PyTorch, or by DLPack. Images of
         SimpleITK and ITK have the axes of the arrays that these make of them, the last first.
         Values are compared as they are: 0.25 and 0.75 differ, -0.0 equals 0.0, and a NaN equals
-        nothing. Masked elements are background. The keyword ``image`` works, too.
+        nothing. Masked elements are background. A Dask array is labelled when its labels are
+        computed. The keyword ``image`` works, too.
     background : number, optional
         Elements of this value are labelled 0; 0 by default. A value that it does not hold,
         such as -1 for unsigned integers, makes every element foreground; NaN makes the NaNs
@@ -189,18 +191,18 @@ def label(
     labels : ndarray of int32 or int64, or of `dtype`
         As `label_image` in shape; `out` if that was given. Of the library that `label_image` is of,
         if that takes arrays of others (``from_dlpack``), and where it lies; else of NumPy, neither
-        a subclass nor masked.
+        a subclass nor masked. Of a Dask array another one, of the same chunks.
     num : int or ndarray of int64
         The number of components; only if `return_num`. With `batch_axes` an array of the numbers
         for each item, of the shape of these axes. For an image on a GPU and ``numbering="roots"``,
         or `batch_axes`, an array on the GPU, so that the call does not wait for it; it lies in
-        `workspace`, until that is used again.
+        `workspace`, until that is used again. For a Dask array an array of Dask, too.
 
     Raises
     ------
     TypeError
-        If `label_image` is complex, of objects, sparse, not computed yet (of Dask) or otherwise
-        without values that can be compared, or a sequence that is neither an array nor a list or
+        If `label_image` is complex, of objects, sparse, of Dask but no array, or otherwise without
+        values that can be compared, or a sequence that is neither an array nor a list or
         tuple; if `tolerance` is not a real number, or `options` has a name that the algorithm does
         not know.
     ValueError
@@ -208,7 +210,8 @@ def label(
         `algorithm`, `dtype`, `out` or an option does not fit, `structure` is not symmetric, an
         array of bool is given a `tolerance`, `dtype` or `out` is too small for the labels, elements
         would have more than 3**10 neighbours (11 axes that are longer than 1, at full
-        connectivity), or an array for a GPU has more than 6 such axes.
+        connectivity), or an array for a GPU has more than 6 such axes. For a Dask array, if
+        lengths of chunks are unknown, or `out`, `workspace` or ``dtype="smallest"`` is given.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none.
     MemoryError
@@ -296,6 +299,25 @@ def label(
     for name in options:
         if name in ELSEWHERE:
             raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    if type(label_image) is not np.ndarray and is_lazy(label_image):
+        lazily: Labels | tuple[Labels, Any] = of_lazy("label")(
+            label_image,
+            background=background,
+            return_num=return_num,
+            connectivity=connectivity,
+            structure=structure,
+            tolerance=tolerance,
+            periodic=periodic,
+            batch_axes=batch_axes,
+            numbering=numbering,
+            algorithm=algorithm,
+            dtype=dtype,
+            out=out,
+            device=device,
+            workspace=workspace,
+            **options,
+        )
+        return lazily
     kind: Hashable = None
     if (
         type(label_image) is not np.ndarray

@@ -1,0 +1,198 @@
+"""`label` and `label_bonds` of Dask arrays: a graph of tasks, for any scheduler."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import product
+from math import prod
+from typing import Any
+
+import dask.array
+import numpy as np
+from dask._task_spec import Task, TaskRef
+from dask.base import tokenize
+from dask.graph_manipulation import clone
+from dask.highlevelgraph import HighLevelGraph
+
+from conncomp._arguments import as_bool
+from conncomp._arrays import as_label_type, choose_device, on_gpu
+from conncomp._memory import total_memory
+from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
+from conncomp.chunked.stages import label_all
+from conncomp.grid.request import Request
+
+KEPT_BYTES = 4  # of the labels of an element between the stages
+SHARE = 4  # of the memory of the machine, one part of which kept labels may take
+
+
+class Graph:
+    """An engine that makes tasks of calls.
+
+    Parameters
+    ----------
+    token : str
+        In the names of all tasks.
+
+    Attributes
+    ----------
+    tasks : dict
+        By key.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token, self.tasks = token, dict[Any, Task]()
+
+    def name(self, name: str) -> str:
+        """Return what tasks are called in the graph."""
+        return f"conncomp-{name}-{self._token}"
+
+    def call(
+        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
+    ) -> TaskRef:
+        """Add a task; return what stands for its result."""
+        key = (self.name(name), *index)
+        self.tasks[key] = Task(key, function, *arguments)
+        return TaskRef(key)
+
+
+def label(label_image: Any, **arguments: Any) -> Any:
+    """Do what `conncomp.label` does, whose arguments these are, for a Dask array."""
+    image = _array("label_image", label_image)
+    choices = _checked("label_image", image, arguments)
+    layout, rules = rules_of_image(image.chunks, image.dtype, **choices)
+    return _label(image, layout, rules, arguments)
+
+
+def label_bonds(bonds: Any, **arguments: Any) -> Any:
+    """Do what `conncomp.label_bonds` does, whose arguments these are, for a Dask array."""
+    array = _array("bonds", bonds)
+    if array.dtype == np.bool_ and array.ndim:
+        array = array.rechunk({0: -1})
+    choices = _checked("bonds", array, arguments)
+    layout, rules = rules_of_bonds(array.chunks, array.dtype, **choices)
+    return _label(array, layout, rules, arguments)
+
+
+def _array(name: str, given: Any) -> Any:
+    """Return a Dask array none of whose chunks is empty, unless it is empty."""
+    if not isinstance(given, dask.array.Array):
+        raise TypeError(
+            f"{name} is a {type(given).__name__} of Dask; make an array of it first, for example "
+            "by .to_dask_array(lengths=True)"
+        )
+    if np.isnan(np.array(given.shape, float)).any():
+        raise ValueError(
+            f"{name} has chunks of unknown lengths; let Dask find them by its "
+            ".compute_chunk_sizes() first"
+        )
+    if given.size and any(0 in lengths for lengths in given.chunks):
+        return given.rechunk(tuple(tuple(n for n in axis if n) for axis in given.chunks))
+    return given
+
+
+def _checked(name: str, array: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Check what concerns no values; return arguments of `rules_of_image` or `rules_of_bonds`."""
+    choices = dict(arguments)
+    out, workspace = choices.pop("out", None), choices.pop("workspace", None)
+    if out is not None:
+        raise ValueError(
+            f"out is for arrays in memory, but {name} is of Dask; dask.array.store writes the "
+            "labels to an array"
+        )
+    if workspace is not None:
+        raise ValueError(f"workspace is for arrays on a GPU, but {name} is of Dask; leave it out")
+    if isinstance(choices.get("dtype"), str) and choices["dtype"] == "smallest":
+        raise ValueError(
+            f"dtype='smallest' is known when all labels are, but {name} is of Dask; name a dtype"
+        )
+    place = choose_device(choices["device"], on_gpu(array._meta), name)
+    of_algorithm = {key: choices[key] for key in choices.keys() - _OF_ARRAYS}
+    Request(
+        place, choices["numbering"], choices["algorithm"], False, None, None, None, of_algorithm
+    )
+    for key in ("numbering", "dtype", "return_num"):
+        choices.pop(key)
+    return choices
+
+
+_OF_ARRAYS = {
+    *("background", "connectivity", "structure", "tolerance", "periodic", "batch_axes"),
+    *("numbering", "dtype", "return_num", "algorithm", "device"),
+}
+
+
+def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any]) -> Any:
+    """Return the labels of a Dask array, and the number of components if it is asked for."""
+    numbering = arguments["numbering"]
+    lowest = 0 if numbering == "consecutive" else -1
+    dtype = as_label_type(arguments["dtype"], rules.item_size, lowest)
+    counted = as_bool("return_num", arguments["return_num"])
+    lengths = array.chunks[rules.planes :]
+    batch = rules.batch_axes
+    if not prod(rules.shape):
+        labels = dask.array.zeros(rules.shape, dtype, chunks=lengths)
+        counts = dask.array.zeros(rules.shape[:batch], np.int64, chunks=lengths[:batch])
+        return (labels, counts) if counted else labels
+    ahead = (0,) * rules.planes
+    graph = Graph(tokenize(array, rules, numbering, dtype))
+    sources = [array]
+    if layout.crossed and not _are_kept(rules):
+        sources.append(clone(array))
+    values = [
+        {index: TaskRef((source.name, *ahead, *index)) for index in layout.indices()}
+        for source in sources
+    ]
+    again_of = values[1] if values[1:] else None
+    with _no_collection():
+        result = label_all(
+            graph.call, layout, rules, values[0], numbering, dtype, again_of, counted
+        )
+    name = next(iter(result.labels.values())).key[0]
+    high = HighLevelGraph.from_collections(name, graph.tasks, dependencies=sources)
+    labels = dask.array.Array(
+        high, name, lengths, dtype=dtype, meta=_meta(array, len(lengths), dtype)
+    )
+    return (labels, _counts(graph, labels, result.counts, batch)) if counted else labels
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the collector of garbage from going through all tasks again and again.
+
+    It doubles the time of a graph, which has no garbage.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _are_kept(rules: Rules) -> bool:
+    """Whether labels of chunks are kept from the first stage to the third."""
+    memory = total_memory()
+    return not memory or prod(rules.shape) * KEPT_BYTES * SHARE <= memory
+
+
+def _meta(array: Any, ndim: int, dtype: np.dtype[Any]) -> Any:
+    """Return an empty array of the library that chunks of labels are of."""
+    meta = array._meta if on_gpu(array._meta) else np.zeros(())
+    return meta.reshape(-1)[:0].astype(dtype).reshape((0,) * ndim)
+
+
+def _counts(graph: Graph, labels: Any, counts: Mapping[Index, Any], batch: int) -> Any:
+    """Return the numbers of components of items as a Dask array."""
+    name, tasks = graph.name("num"), {}
+    for block in product(*(range(len(lengths)) for lengths in labels.chunks[:batch])):
+        shape = tuple(lengths[k] for lengths, k in zip(labels.chunks, block, strict=False))
+        key = (name, *block)
+        tasks[key] = Task(key, np.reshape, counts[block], shape)
+    high = HighLevelGraph.from_collections(name, tasks, dependencies=[labels])
+    return dask.array.Array(
+        high, name, labels.chunks[:batch], dtype=np.int64, meta=np.zeros((0,) * batch, np.int64)
+    )

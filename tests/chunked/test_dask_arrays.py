@@ -1,0 +1,198 @@
+"""`label` and `label_bonds` of Dask arrays, against those of the same arrays in memory."""
+
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import dask
+import dask.array as da
+import dask.dataframe
+import numpy as np
+import pandas
+import pytest
+
+import conncomp
+from chunked_cases import random_bonds, random_case
+from conncomp.chunked import dask_arrays
+
+IMAGE = np.random.default_rng(7).random((18, 14, 11)) < 0.25
+
+
+def computed(*lazy):
+    """Return what a graph gives by threads, and one task after the other, which are the same."""
+    with dask.config.set(scheduler="sync"):
+        alone = dask.compute(*lazy)
+    for one, other in zip(alone, dask.compute(*lazy, num_workers=3), strict=True):
+        np.testing.assert_array_equal(one, other)
+    return alone
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_as_in_memory(part):
+    """As `test_stages` does, with fewer cases; here chunks of whole items are among them."""
+    for seed in range(2000 + 20 * part, 2020 + 20 * part):
+        image, chunks, arguments = random_case(seed)
+        lazy = da.from_array(image, chunks)
+        for numbering in ("roots", "consecutive"):
+            arguments["numbering"] = numbering
+            labels, num = conncomp.label(lazy, return_num=True, **arguments)
+            want, count = conncomp.label(image, return_num=True, **arguments)
+            assert (labels.shape, labels.chunks, labels.dtype) == (image.shape, chunks, want.dtype)
+            assert (num.shape, num.dtype) == (np.shape(count), np.int64)
+            given = computed(labels, num)
+            np.testing.assert_array_equal(given[0], want, err_msg=str(seed))
+            np.testing.assert_array_equal(given[1], count, err_msg=str(seed))
+
+
+def test_bonds_as_in_memory():
+    for seed in range(300, 330):
+        bonds, chunks, arguments = random_bonds(seed)
+        ahead = ((1,) * len(bonds),) if bonds.dtype == bool else ()
+        labels, num = conncomp.label_bonds(
+            da.from_array(bonds, (*ahead, *chunks)), return_num=True, **arguments
+        )
+        want, count = conncomp.label_bonds(bonds, return_num=True, **arguments)
+        np.testing.assert_array_equal(labels, want, err_msg=str(seed))
+        np.testing.assert_array_equal(num, count, err_msg=str(seed))
+
+
+def test_labelled_again_where_labels_have_no_room(monkeypatch):
+    monkeypatch.setattr(dask_arrays, "total_memory", lambda: 4 * IMAGE.size)
+    labels, num = conncomp.label(da.from_array(IMAGE, 5), return_num=True)
+    want, count = conncomp.label(IMAGE, return_num=True)
+    np.testing.assert_array_equal(labels, want)
+    assert num.compute() == count
+    kinds = {key[0].rpartition("-")[0] for key in dict(labels.__dask_graph__()) if len(key) == 4}
+    assert "conncomp-again" in kinds
+
+
+def test_parts_of_labels():
+    """A part takes no more tasks than it needs, and is right."""
+    lazy = da.from_array(IMAGE, (6, 7, 11))
+    labels = conncomp.label(lazy)
+    np.testing.assert_array_equal(labels[7:9, 3:].compute(), conncomp.label(IMAGE)[7:9, 3:])
+    items = conncomp.label(lazy, batch_axes=1)
+    (part,) = dask.optimize(items[:6])
+    assert not any(key[1] > 0 for key in dict(part.__dask_graph__()) if "alone" in str(key[0]))
+    np.testing.assert_array_equal(part, conncomp.label(IMAGE[:6], batch_axes=1))
+
+
+def test_empty_chunks_and_empty_arrays():
+    lazy = da.from_array(IMAGE, ((3, 0, 15), 14, (4, 7, 0)))
+    assert (0 in lazy.chunks[0], 0 in lazy.chunks[2]) == (True, True)
+    np.testing.assert_array_equal(conncomp.label(lazy), conncomp.label(IMAGE))
+    labels, num = conncomp.label(da.zeros((3, 0), chunks=2), return_num=True, batch_axes=1)
+    assert (labels.compute().shape, num.compute().tolist()) == ((3, 0), [0, 0, 0])
+
+
+def test_masked_elements_are_background():
+    hidden = np.ma.masked_array(
+        IMAGE.astype("u1"), np.random.default_rng(0).random(IMAGE.shape) < 0.3
+    )
+    labels = conncomp.label(da.from_array(hidden, 6))
+    np.testing.assert_array_equal(labels, conncomp.label(hidden))
+
+
+def test_dtypes():
+    lazy = da.from_array(IMAGE, 6)
+    assert conncomp.label(lazy, dtype="u2").compute().dtype == np.uint16
+    np.testing.assert_array_equal(conncomp.label(lazy, dtype="i8"), conncomp.label(IMAGE))
+    single = da.from_array(np.arange(400).reshape(20, 20) + 1, 9)
+    with pytest.raises(ValueError, match="dtype is uint8, too small for labels up to 400; use uin"):
+        conncomp.label(single, dtype=np.uint8).compute()
+
+
+def test_labels_of_one_item_beyond_32_bits_are_of_64():
+    assert conncomp.label(da.zeros((2**16, 2**16), chunks=2**14, dtype=bool)).dtype == np.int64
+    assert conncomp.label(da.zeros((2**16, 2**15 - 1), chunks=2**14, dtype=bool)).dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"connectivity": 4}, ValueError, "connectivity=4 must be from 1"),
+        ({"structure": np.ones((3, 3))}, TypeError, "structure"),
+        ({"tolerance": 1}, ValueError, "tolerance=1 is for numbers"),
+        ({"periodic": (True,)}, ValueError, "has 1 entries; label_image has 3 axes"),
+        ({"batch_axes": 3}, ValueError, "batch_axes=3 must be from 0 to 2"),
+        ({"numbering": "any"}, ValueError, "numbering='any' is not one of"),
+        ({"algorithm": "fast"}, ValueError, "algorithm='fast'"),
+        ({"tile": 4}, TypeError, "algorithm='auto' has no option 'tile'"),
+        ({"dtype": float}, TypeError, "dtype is float64; labels are integers"),
+        ({"dtype": "smallest"}, ValueError, "dtype='smallest' is known when .*; name a dtype"),
+        ({"dtype": "u4", "numbering": "roots"}, ValueError, "without a -1"),
+        ({"out": np.zeros((18, 14, 11), int)}, ValueError, r"out is for .* dask\.array\.store"),
+        ({"workspace": conncomp.Workspace()}, ValueError, "workspace is .* is of Dask; leave it"),
+        ({"device": "gpu"}, ValueError, "device='gpu' is not one of"),
+        ({"delta": 1}, TypeError, "label has no argument 'delta'; tolerance="),
+    ],
+)
+def test_errors_come_at_once(arguments, error, message):
+    with pytest.raises(error, match=message):
+        conncomp.label(da.from_array(IMAGE, 6), **arguments)
+
+
+def test_what_is_no_array_of_known_chunks():
+    lazy = da.from_array(np.arange(9), 4)
+    with pytest.raises(ValueError, match=r"chunks of unknown lengths; .*\.compute_chunk_sizes\(\)"):
+        conncomp.label(lazy[lazy > 3])
+    with pytest.raises(TypeError, match="of dtype complex128; it must be of bool, integer or"):
+        conncomp.label(lazy * 1j)
+    frame = dask.dataframe.from_pandas(pandas.DataFrame({"a": [1, 2]}), npartitions=1)
+    with pytest.raises(TypeError, match=r"a DataFrame of Dask; .*\.to_dask_array"):
+        conncomp.label(frame)
+    with pytest.raises(ValueError, match="with 2 planes, but a lattice of shape"):
+        conncomp.label_bonds(da.zeros((2, 3, 3, 3), dtype=bool))
+
+
+def test_graph_is_small_and_soon_made():
+    """Of its own, for each chunk: 100 microseconds of processor time, and 6 KB."""
+    image = da.zeros((160,) * 3, chunks=8, dtype=np.uint8)
+    conncomp.label(image[:16])
+    best = float("inf")
+    for _ in range(3):
+        begin = time.process_time()
+        labels = conncomp.label(image)
+        best = min(best, time.process_time() - begin)
+    assert best / image.npartitions < 100e-6
+    tracemalloc.start()
+    labels = conncomp.label(image)
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert size / labels.npartitions < 6000
+
+
+def test_graphs_have_names_by_what_they_do():
+    lazy = da.from_array(IMAGE, 6)
+    one, other = conncomp.label(lazy), conncomp.label(lazy, connectivity=1)
+    assert one.name == conncomp.label(lazy).name != other.name
+    computed(one, other)
+
+
+def test_dask_is_not_imported_for_arrays_in_memory():
+    script = """
+import sys, conncomp, numpy
+conncomp.label(numpy.ones((3, 3)))
+conncomp.component_sizes([[1]])
+print("dask" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.strip() == "False", done.stderr
+
+
+def test_processes():
+    distributed = pytest.importorskip("distributed")
+    with (
+        dask.config.set({"distributed.admin.tick.limit": "60s"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        labels, num = conncomp.label(da.from_array(IMAGE, 6), return_num=True, periodic=True)
+        want, count = conncomp.label(IMAGE, return_num=True, periodic=True)
+        np.testing.assert_array_equal(labels.compute(), want)
+        assert num.compute() == count
