@@ -13,6 +13,7 @@ _lazy.ROOMS["dask"] = "conncomp.chunked.dask_arrays"
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
     "chunked.streams": ("stream_labels",),
+    "chunked.volumes": ("label_file",),
     "components": (
         "Component",
         "ComponentStatistics",
@@ -66,6 +67,7 @@ __all__ = sorted(_ROOM_OF)
 if TYPE_CHECKING:
     from conncomp._config import *
     from conncomp.chunked.streams import *
+    from conncomp.chunked.volumes import *
     from conncomp.components import *
     from conncomp.gpu import *
     from conncomp.graph import *
