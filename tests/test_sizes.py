@@ -32,6 +32,7 @@ MANY_PARAMETERS = {
     "cli/bench.py _bench": COMMAND,
     "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
     "cli/simulate/potts.py potts": COMMAND,
+    "chunked/volumes/labelling.py label_file": USERS,
     "generate/networks.py rmat": USERS,
     "graph/labelling.py connected_components": USERS,
     "graph/papers.py fill_by_ecl": OPTIONS,

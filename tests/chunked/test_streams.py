@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
-from conncomp.chunked import streams as module
+from conncomp.chunked.streams import batches as module
 from strategies import value_pool
 
 EMPTY = "moments", "weighted_centroids"

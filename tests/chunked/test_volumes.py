@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from conncomp.chunked import _volumes
+from conncomp.chunked.volumes import stores
 
 zarr = pytest.importorskip("zarr")
 
@@ -64,7 +64,7 @@ def test_zarr(tmp_path, case, target):
 @pytest.mark.parametrize("target", ["labels.zarr", "labels.npy"])
 @pytest.mark.parametrize("elements", [1, 400, 1 << 24])
 def test_npy(tmp_path, monkeypatch, target, elements):
-    monkeypatch.setattr(_volumes, "NPY_CHUNK", elements)
+    monkeypatch.setattr(stores, "NPY_CHUNK", elements)
     np.save(tmp_path / "v.npy", VOLUME)
     count = conncomp.label_file(tmp_path / "v.npy", tmp_path / target, memory="8G")
     wanted, number = conncomp.label(VOLUME, return_num=True)
@@ -94,7 +94,7 @@ def test_goes_on_where_it_ended(tmp_path, monkeypatch):
     wanted, number = conncomp.label(VOLUME, return_num=True)
     threads = conncomp.get_num_threads()
     conncomp.set_num_threads(1)
-    read = _volumes.ZarrVolume.read
+    read = stores.ZarrVolume.read
     reads = []
 
     def failing(self, place):
@@ -103,7 +103,7 @@ def test_goes_on_where_it_ended(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return read(self, place)
 
-    monkeypatch.setattr(_volumes.ZarrVolume, "read", failing)
+    monkeypatch.setattr(stores.ZarrVolume, "read", failing)
     chunks, total = 4 * 4 * 2, 0
     for most in (1, 10, 40, 9, 1000):
         reads.clear()
@@ -123,7 +123,7 @@ def test_goes_on_where_it_ended(tmp_path, monkeypatch):
 def test_other_input_or_arguments_are_noticed(tmp_path, monkeypatch):
     source = store(tmp_path / "v.zarr", VOLUME, (4, 5, 6))
     with monkeypatch.context() as patch:
-        patch.setattr(_volumes.ZarrVolume, "read", lambda *_: 1 / 0)
+        patch.setattr(stores.ZarrVolume, "read", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             conncomp.label_file(source, tmp_path / "l.zarr")
     with pytest.raises(ValueError, match="as arguments differ; remove it"):

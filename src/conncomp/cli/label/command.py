@@ -20,7 +20,6 @@ from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
     closed_axes,
     device_option,
-    input_argument,
     json_option,
     periodic_option,
     threads_option,
@@ -42,6 +41,7 @@ from conncomp.cli._report import (
 from conncomp.cli.label.options import Options, finite
 from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
 from conncomp.cli.label.threshold import above, otsu
+from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
 from conncomp.files.slabs import Raw, parse_raw
 from conncomp.kernels.cuda import launcher
@@ -134,13 +134,14 @@ def _shown(text: str) -> str:
 
 
 @click.command()
-@input_argument
+@click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png"),
-    help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png.",
+    callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
+    help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
+    "which must not exist, chunk by chunk.",
 )
 @click.option("--key", metavar="NAME", help="Which array of a .npz file.")
 @click.option(
@@ -227,8 +228,8 @@ def _shown(text: str) -> str:
     "--memory",
     metavar="SIZE",
     callback=_parse_memory,
-    help="With --stats-only: the most memory that the command may take, such as 8G; if it needs "
-    "more, it ends with an error.",
+    help="With --stats-only, and for labels in Zarr: the most memory that the command may take, "
+    "such as 8G; if it needs more, it ends with an error.",
 )
 @device_option
 @threads_option
@@ -238,10 +239,18 @@ def label(**given: Any) -> None:
 
     Elements are connected if they are neighbours and of equal value. Components that are kept
     keep their labels.
+
+    If IN is an array of Zarr, or FILE is named .zarr, it is labelled chunk by chunk, and may be
+    larger than memory: -o, --background, --connectivity, --periodic and --memory are for it.
+    What is done is kept in FILE.partial, and the same command goes on after a kill.
     """
     options = Options(**given)
     _check_options(options)
     stage = Stages()
+    if options.has_chunks:
+        report, rows = label_chunks(options, stage)
+        show(report, rows, as_json=options.as_json)
+        return
     if options.stats_only:
         report = stream(options, stage)
         tables = (_summary(report), distribution_table(report, "elements"))

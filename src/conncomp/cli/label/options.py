@@ -34,6 +34,13 @@ class Options:
     raw: Raw | None
     memory: int | None
 
+    @property
+    def has_chunks(self) -> bool:
+        """Whether the volume, or its labels, are in chunks of Zarr."""
+        return self.input.is_dir() or (
+            self.output is not None and self.output.suffix.lower() == ".zarr"
+        )
+
 
 def finite(number: Any) -> Any:
     """Return what JSON has, a finite number or text."""

@@ -32,9 +32,10 @@ GROWTH = 2
 def check_stream(options: Options) -> None:
     """Raise where options do not go together with --stats-only, or need it."""
     if not options.stats_only:
-        for name, given in (("--raw", options.raw), ("--memory", options.memory)):
-            if given is not None:
-                raise click.UsageError(f"{name} is for --stats-only; give both.")
+        if options.raw is not None:
+            raise click.UsageError("--raw is for --stats-only; give both.")
+        if options.memory is not None and not options.has_chunks:
+            raise click.UsageError("--memory is for --stats-only, or labels in Zarr; give both.")
         return
     refused: dict[str, Any] = {
         "--output": options.output,
@@ -185,8 +186,8 @@ def _measure(
     tallies: tuple[Tally, Tally],
 ) -> None:
     """Count all components, and those that are kept; write lines of the latter if wanted."""
-    from conncomp.chunked._open import Rule  # of which the help has no need
-    from conncomp.chunked.streams import measure_slabs
+    from conncomp.chunked.streams.batches import measure_slabs
+    from conncomp.chunked.streams.open_components import Rule  # of which the help has no need
 
     rule = Rule(options.background, options.connectivity, None, 0, axes, False)
     total = math.prod(file.shape) * file.dtype.itemsize

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_bool
-from conncomp.chunked._open import OpenComponents, Rule, Table
-from conncomp.chunked._slabs import pieces_of
+from conncomp.chunked.streams.open_components import OpenComponents, Rule, Table
+from conncomp.chunked.streams.slabs import pieces_of
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics
-
-__all__ = ["stream_labels"]
 
 # Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
 PIECE = 1 << 23

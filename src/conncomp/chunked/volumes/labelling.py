@@ -18,21 +18,21 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from conncomp._arguments import INT32_MAX, check_choice, shown
 from conncomp._core import native
 from conncomp._memory import in_words, memory_limit, parse_bytes, resident_memory
+from conncomp._optional import optional
 from conncomp.chunked import stages
-from conncomp.chunked._kept import Kept
-from conncomp.chunked._volumes import (
+from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.rules import Rules, rules_of_image
+from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.stores import (
     Volume,
     create_volume,
+    is_npy,
     open_volume,
     place_of,
     remove,
     writer_of,
 )
-from conncomp.chunked.layout import Index, Layout
-from conncomp.chunked.rules import Rules, rules_of_image
 from conncomp.files.access import StrPath, as_path
-
-__all__ = ["label_file"]
 
 Numbering = Literal["consecutive", "roots"]
 Progress = Callable[[int, int], object]
@@ -121,6 +121,8 @@ def label_file(
     given, wanted = as_path(source), as_path(target)
     if os.path.lexists(wanted):
         raise FileExistsError(17, "exists; remove it, or choose another name", wanted)
+    if not is_npy(wanted):
+        optional("zarr")
     volume = open_volume(given)
     layout, rules = rules_of_image(
         chunks_of(volume),
@@ -247,7 +249,7 @@ class Job:
         self, rules: Rules, numbering: Numbering, folder: Path, told: dict[str, Any], target: Path
     ) -> int:
         """Label all chunks; return the number of components."""
-        self._kept = Kept(folder, told, ".npy" if target.suffix == ".npy" else "")
+        self._kept = Kept(folder, told, ".npy" if is_npy(str(target)) else "")
         if self._kept.is_new:
             remove(self._kept.labels)
             create_volume(str(self._kept.labels), self._volume, self._dtype)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.chunked._slabs import Slab
+from conncomp.chunked.streams.slabs import Slab
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
 from conncomp.graph.graph import Graph

@@ -21,8 +21,6 @@ from conncomp.files.access import naming
 from conncomp.files.images import read_header
 
 Place = tuple[slice, ...]
-PURPOSE = "a volume in Zarr"
-
 # Elements of a chunk of a .npy file, which has none of its own.
 NPY_CHUNK = 1 << 24
 # Bytes of one element that are allocated for a chunk of Zarr, at most: its header may lie.
@@ -143,7 +141,7 @@ def open_volume(path: str) -> Volume:
                 raise ValueError("is in Fortran order; save numpy.ascontiguousarray(array)")
         volume: Volume = NpyVolume(path, shape, dtype, begin)
     else:
-        zarr = optional("zarr", PURPOSE)
+        zarr = optional("zarr")
         with naming(path):
             opened = zarr.open(path, mode="r")
             if not hasattr(opened, "shape"):
@@ -159,9 +157,14 @@ def open_volume(path: str) -> Volume:
     return volume
 
 
+def is_npy(path: str) -> bool:
+    """Say whether a volume of that name is a .npy file."""
+    return path.lower().endswith(".npy")
+
+
 def create_volume(path: str, source: Volume, dtype: np.dtype[Any]) -> None:
     """Make an empty volume for labels, in chunks as those of the source."""
-    if path.endswith(".npy"):
+    if is_npy(path):
         with open(path, "wb") as file:
             np.lib.format.write_array_header_2_0(
                 file, {"descr": dtype.str, "fortran_order": False, "shape": source.shape}
@@ -172,14 +175,14 @@ def create_volume(path: str, source: Volume, dtype: np.dtype[Any]) -> None:
     version = 3 if array is None else int(array.metadata.zarr_format)
     inner = source.chunks if array is None else tuple(array.chunks)
     shards = {} if inner == source.chunks else {"shards": source.chunks}
-    optional("zarr", PURPOSE).create_array(
+    optional("zarr").create_array(
         store=path, shape=source.shape, chunks=inner, dtype=dtype, zarr_format=version, **shards
     )
 
 
 def writer_of(path: str) -> Any:
     """Return a function that writes a part of a volume that was made, by its place."""
-    if path.endswith(".npy"):
+    if is_npy(path):
 
         def write_slices(place: Place, values: NDArray[Any]) -> None:
             mapped = np.lib.format.open_memmap(path, mode="r+")
@@ -187,7 +190,7 @@ def writer_of(path: str) -> Any:
             mapped.flush()
 
         return write_slices
-    array = optional("zarr", PURPOSE).open_array(path, mode="r+")
+    array = optional("zarr").open_array(path, mode="r+")
 
     def write(place: Place, values: NDArray[Any]) -> None:
         array[place] = values
