@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import tifffile
 
 from conncomp.cli.label import stream
+from measured_command import measured
 
 VOLUME = (np.random.default_rng(3).random((19, 8, 9)) < 0.2).astype(np.uint8)
 VOLUME *= np.random.default_rng(4).integers(1, 4, VOLUME.shape, np.uint8)
@@ -117,16 +117,6 @@ def test_a_damaged_volume_leaves_no_table(run):
     result = run("label", "v.npy", "--stats-only", "--stats", "a.csv")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert os.listdir() == ["v.npy"]
-
-
-def measured(*words):
-    """Run the command; return its report and the most memory that it took, by the system."""
-    command = [sys.executable, "-m", "conncomp", "label", *words, "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        out, error = process.stdout.read(), process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, out, error.decode(), usage.ru_maxrss * 1024
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="of other systems, kilobytes mean others")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -16,7 +17,21 @@ from conncomp.chunked.layout import Index
 from conncomp.files.access import naming
 
 # Reports that are kept in memory, as neighbours ask for them again.
-RECENT = 64
+RECENT = 16
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """Stands for an array, or a list of arrays, in a file."""
+
+    path: Path
+    is_list: bool
+
+    def arrays(self) -> Any:
+        """Read it."""
+        with naming(self.path), np.load(self.path, allow_pickle=False) as arrays:
+            parts = [arrays[name] for name in arrays]
+        return parts if self.is_list else parts[0]
 
 
 class Kept:
@@ -91,6 +106,14 @@ class Kept:
         with temporary.open("wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
         os.replace(temporary, path)
+
+    def set_aside(self, name: str, result: Any) -> SetAside:
+        """Write what is needed again later, but not by another run."""
+        path = self.folder / "reports" / f"{name}.npz"
+        is_list = isinstance(result, list)
+        with path.open("wb") as file:
+            np.savez(file, *(result if is_list else [result]), allow_pickle=False)
+        return SetAside(path, is_list)
 
     def _report(self, index: Index) -> Report:
         path = self._path(index)

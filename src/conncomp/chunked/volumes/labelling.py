@@ -22,7 +22,7 @@ from conncomp._optional import optional
 from conncomp.chunked import stages
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rules import Rules, rules_of_image
-from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.kept import Kept, SetAside
 from conncomp.chunked.volumes.stores import (
     Volume,
     create_volume,
@@ -40,6 +40,8 @@ Progress = Callable[[int, int], object]
 # Bytes of an element while its chunk is labelled, beside its value twice: labels, final labels, and
 # tables of components where these are few.
 ELEMENT = 24
+# What else takes memory: threads, buffers of Zarr, reports of neighbouring chunks.
+FIXED = 5 * 10**7
 
 
 def label_file(
@@ -143,8 +145,17 @@ def label_file(
         "arguments": _digest(rules, numbering),
         "source": volume.identity(),
     }
-    with memory_limit(limit):
-        return job.run(rules, numbering, Path(f"{wanted}.partial"), told, Path(wanted))
+    folder = Path(f"{wanted}.partial")
+    try:
+        with memory_limit(limit):
+            return job.run(rules, numbering, folder, told, Path(wanted))
+    except MemoryError as error:
+        if limit is None:
+            raise
+        raise MemoryError(
+            f"memory={in_words(limit)} is too little for chunks of shape {volume.chunks} and their "
+            f"components ({error}); give more: what is done is kept in {folder}"
+        ) from error
 
 
 def chunks_of(volume: Volume) -> list[list[int]]:
@@ -187,7 +198,7 @@ def _workers(volume: Volume, limit: int | None) -> int:
     if limit is None:
         return threads
     chunk = math.prod(volume.chunks) * (2 * volume.dtype.itemsize + ELEMENT)
-    now = resident_memory()
+    now = resident_memory() + FIXED
     if now + chunk > limit:
         raise ValueError(
             f"memory={in_words(limit)} is too little: the program and a chunk of shape "
@@ -291,7 +302,11 @@ class Job:
         if name == "labels":
             return self._write_labels(index, function(*arguments))
         self._wait()
-        return function(*map(self._resolved, arguments))
+        result = function(*map(self._resolved, arguments))
+        if name == "count" or name.startswith("first-"):
+            # A number for each row of chunks, of all chunks: these go to the disk, too.
+            return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
+        return result
 
     def _start(self, task: Callable[..., None], *arguments: Any) -> None:
         self._tasks.append(self._pool.submit(task, *arguments))
@@ -310,6 +325,8 @@ class Job:
             return self._volume.read(place_of(self._layout, argument.index))
         if isinstance(argument, Reported):
             return self._kept.report(argument.index)
+        if isinstance(argument, SetAside):
+            return argument.arrays()
         if isinstance(argument, Later):
             return argument.function(*map(self._resolved, argument.arguments))
         return argument
