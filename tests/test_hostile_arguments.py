@@ -113,6 +113,8 @@ BOTH = ["numbering", "algorithm", "dtype", "out", "device", "workspace"]
 OF_LABEL = ["label_image", "background", "return_num", "connectivity", "structure", "tolerance"]
 OF_LABEL += ["periodic", "batch_axes", "block", *BOTH]
 OF_BONDS = ["bonds", "return_num", "periodic", "batch_axes", "block", *BOTH]
+OF_STREAMS = ["slabs", "background", "connectivity", "structure", "tolerance", "periodic"]
+OF_STREAMS += ["surfaces", "spacing"]
 OF_GRAPHS = ["csgraph", "directed", "connection", "return_labels", "jump", *BOTH]
 
 
@@ -192,6 +194,12 @@ CALLS = {
         for name in OF_BONDS
     },
     "label: image": argument(conncomp.label, "image"),
+    **{
+        f"stream_labels: {name}": lambda value, name=name: list(
+            conncomp.stream_labels(**({"slabs": [IMAGE]} | {name: value}))
+        )
+        for name in OF_STREAMS
+    },
     **{
         f"component_wrapping: {name}": argument(
             conncomp.component_wrapping, name, label_image=IMAGE

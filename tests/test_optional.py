@@ -71,6 +71,10 @@ TAKERS = {
     ],
     "skimage": [COMMAND.format(BENCH)],
     "torch": ["import conncomp.torch"],
+    "zarr": [
+        "import conncomp, os; os.mkdir('a'); conncomp.label_file('a', 'b.npy')",
+        COMMAND.format("label image.npy -o a.zarr"),
+    ],
     "cupy": [
         IMAGE + "conncomp.label(image, device='cuda')",
         COMMAND.format(BENCH + " --device cuda"),

@@ -12,6 +12,8 @@ _lazy.ROOMS.update(dask="conncomp.chunked.of_dask", xarray="conncomp.chunked.of_
 # first asked for: all of them together take as long as NumPy.
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
+    "chunked.streams": ("stream_labels",),
+    "chunked.volumes": ("label_file",),
     "components": (
         "Component",
         "ComponentStatistics",
@@ -54,6 +56,7 @@ _ROOMS = {
     ),
     "io": ("read_image", "write_image", "write_view"),
     "tables": ("ClusterPairs", "cluster_dups", "cluster_pairs", "cluster_quality"),
+    "tables.edges": ("forest_of_edge_files", "label_edge_files"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 # These have names of their own.
@@ -63,12 +66,15 @@ __all__ = sorted(_ROOM_OF)
 
 if TYPE_CHECKING:
     from conncomp._config import *
+    from conncomp.chunked.streams import *
+    from conncomp.chunked.volumes import *
     from conncomp.components import *
     from conncomp.gpu import *
     from conncomp.graph import *
     from conncomp.grid import *
     from conncomp.io import *
     from conncomp.tables import *
+    from conncomp.tables.edges import *
 
     __version__: str
 else:

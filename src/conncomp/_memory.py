@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Of a control group, what it may take at most and takes now: files of the two versions.
@@ -11,6 +14,9 @@ GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+UNITS |= {f"{name}i": 2 ** (10 * k) for k, name in enumerate("kmgt", 1)}
 
 
 def total_memory() -> int:
@@ -43,6 +49,30 @@ def peak_memory() -> int:
     return _field("/proc/self/status", "VmHWM") or _peak()
 
 
+@contextmanager
+def memory_limit(limit: int | None) -> Iterator[None]:
+    """Let allocations fail, by MemoryError, that would take this process beyond so many bytes.
+
+    The system counts what is allocated, whether it is used or not. Where it cannot, as only Linux
+    can, nothing is limited.
+    """
+    data = _field("/proc/self/status", "VmData")
+    if limit is None or data is None:
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    most = data + max(limit - resident_memory(), 0)
+    if before[1] != resource.RLIM_INFINITY:
+        most = min(most, before[1])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
 def _peak() -> int:
     import resource  # which not all systems have, and few calls need
 
@@ -72,3 +102,28 @@ def _text(path: str) -> str:
         return Path(path).read_text()
     except OSError:
         return ""
+
+
+def parse_bytes(text: str) -> int:
+    """Return a number of bytes, such as ``8G``, ``500 MB`` or ``2GiB``.
+
+    Examples
+    --------
+    >>> parse_bytes("8G"), parse_bytes("1.5 KiB")
+    (8000000000, 1536)
+    """
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?)b?\s*", text.lower())
+    if match is None or match[2] not in UNITS:
+        raise ValueError(f"memory={text!r} is no number of bytes such as 8G, 500M or 2GiB")
+    return int(float(match[1]) * UNITS[match[2]])
+
+
+def in_words(size: float) -> str:
+    """Return a number of bytes in words.
+
+    Examples
+    --------
+    >>> in_words(8.1e9), in_words(25e6)
+    ('8.1 GB', '25 MB')
+    """
+    return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"

@@ -22,6 +22,7 @@ PACKAGES = {
     "skimage": ("scikit-image", "bench", "a check of labels"),
     "tifffile": ("tifffile", "io", "this file format"),
     "torch": ("PyTorch", "torch", "conncomp.torch"),
+    "zarr": ("zarr", "zarr", "a volume in Zarr"),
 }
 
 

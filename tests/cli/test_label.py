@@ -13,7 +13,7 @@ from skimage.color import rgb2gray
 from skimage.filters import threshold_otsu
 
 import conncomp
-from conncomp.cli.label import _above, _otsu
+from conncomp.cli.label.threshold import above, otsu
 from conncomp.kernels.cuda import launcher
 from reference import consecutive, label_by_flood_fill
 
@@ -214,7 +214,7 @@ def test_otsu_agrees_with_skimage(report, dtype):
     rng = np.random.default_rng(2)
     image = np.concatenate([rng.normal(60, 20, 3000), rng.normal(160, 30, 2000)])
     image = image.clip(0, 255).astype(dtype).reshape(50, 100)
-    assert _otsu(image) == threshold_otsu(image)
+    assert otsu(image) == threshold_otsu(image)
     conncomp.write_image("grey.tif", image)
     found = report("label", "grey.tif", "--threshold", "otsu")
     assert found["threshold"] == threshold_otsu(image)
@@ -229,8 +229,8 @@ def test_otsu_of_floats_is_exact():
         return len(low) * len(high) * (low.mean(dtype=float) - high.mean(dtype=float)) ** 2
 
     best = max(np.sort(values)[:-1], key=between)
-    assert _otsu(np.append(values, [np.nan, np.inf])) == best
-    assert _otsu(np.full(5, 7)) == 7
+    assert otsu(np.append(values, [np.nan, np.inf])) == best
+    assert otsu(np.full(5, 7)) == 7
 
 
 @pytest.mark.parametrize(
@@ -312,13 +312,13 @@ def test_thresholds_are_compared_exactly(dtype):
     thresholds = [0.5, -1.5, 2**24 + 1, 2**53 + 1, 2**60 + 200, 2**60 + 1, 10**300, -(10**300)]
     for threshold in [*thresholds, *numbers, 1e300, 3.4e38]:
         expected = [value > threshold for value in exact]
-        assert _above(image, threshold).tolist() == expected
+        assert above(image, threshold).tolist() == expected
 
 
 def test_thresholds_and_infinity():
     image = np.array([np.inf, -np.inf, np.nan, 3e38], np.float32)
-    assert _above(image, 1e300).tolist() == [True, False, False, False]
-    assert _above(image, -(10**300)).tolist() == [True, False, False, True]
+    assert above(image, 1e300).tolist() == [True, False, False, False]
+    assert above(image, -(10**300)).tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize("background", [10**300, -(10**300), 1e300, "inf"])

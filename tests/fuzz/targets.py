@@ -96,6 +96,7 @@ def arguments(data):
         [
             conncomp.label,
             conncomp.label_bonds,
+            conncomp.stream_labels,
             conncomp.connected_components,
             conncomp.Graph,
             conncomp.Graph.from_edges,
@@ -128,6 +129,8 @@ def arguments(data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = function(*positional, **named)
+        if function is conncomp.stream_labels:
+            list(result)
         if isinstance(result, conncomp.Graph):
             conncomp.connected_components(result)
             conncomp.connected_components(result, connection="strong")

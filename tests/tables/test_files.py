@@ -18,9 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conncomp._memory import peak_memory
+from conncomp._memory import parse_bytes, peak_memory
 from conncomp.tables.files import reading as files
-from conncomp.tables.files.memory import parse_bytes
 from conncomp.tables.files.reading import Wanted, batches, check_types, format_of, open_file
 from conncomp.tables.pairs import Clustering
 from pair_files import NAMES, write, write_dups

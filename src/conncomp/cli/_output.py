@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,23 @@ def write_rows(
     path: Path, header: Sequence[str], columns: Sequence[NDArray[Any]], delimiter: str = ","
 ) -> None:
     """Write columns of equal length as text, a line for each row; an empty header is left out."""
+    with rows_file(path, header, delimiter) as add:
+        add(columns)
+
+
+@contextmanager
+def rows_file(
+    path: Path, header: Sequence[str], delimiter: str = ","
+) -> Iterator[Callable[[Sequence[NDArray[Any]]], None]]:
+    """Give a function that adds rows to a file of text, columns of equal length at a time."""
     with atomic_path(path) as temporary, temporary.open("w", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         if header:
             writer.writerow(header)
-        for start in range(0, len(columns[0]), BLOCK):
-            rows = slice(start, start + BLOCK)
-            writer.writerows(zip(*(column[rows].tolist() for column in columns), strict=True))
+
+        def add(columns: Sequence[NDArray[Any]]) -> None:
+            for start in range(0, len(columns[0]), BLOCK):
+                rows = slice(start, start + BLOCK)
+                writer.writerows(zip(*(column[rows].tolist() for column in columns), strict=True))
+
+        yield add

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import conncomp
-from conncomp._memory import peak_memory
+from conncomp._memory import in_words, peak_memory
 from conncomp._optional import optional
 from conncomp.cli._errors import in_options
 from conncomp.cli._options import json_option, threads_option, top_option
@@ -38,7 +38,7 @@ from conncomp.cli._report import (
     timing_row,
 )
 from conncomp.files.access import atomic_path
-from conncomp.tables.files.memory import Budget, in_words
+from conncomp.tables.files.memory import Budget
 from conncomp.tables.files.reading import (
     SUFFIXES,
     Batch,

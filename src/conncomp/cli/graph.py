@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +20,6 @@ from conncomp._optional import optional
 from conncomp.cli._device import stages_on
 from conncomp.cli._options import (
     device_option,
-    input_argument,
     json_option,
     threads_option,
     top_option,
@@ -42,6 +44,9 @@ from conncomp.graph.graph import count_without_arcs, read_graph
 from conncomp.graph.inputs.reading import FORMATS
 from conncomp.kernels.cuda import launcher
 
+# What names of files end in whose rows are edges.
+EDGE_FILES = (".parquet", ".pq", ".parq", ".arrow", ".arrows", ".feather", ".ipc")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -57,6 +62,14 @@ class Options:
     histogram: Path | None
     device: Literal["cpu", "cuda"]
     as_json: bool
+    src: str | None
+    dst: str | None
+
+    @property
+    def has_edge_files(self) -> bool:
+        """Whether edges are rows of tables, or names are a pattern."""
+        suffix = self.input.suffix.lower()
+        return suffix in EDGE_FILES or not os.path.lexists(self.input)
 
     @property
     def connection(self) -> Literal["weak", "strong"]:
@@ -69,16 +82,34 @@ class Options:
         return self.output is not None and self.output.suffix.lower() == ".npy"
 
 
+class FileOrPattern(click.Path):
+    """The name of a file, or a pattern of names of files of Parquet or Arrow."""
+
+    def convert(self, value: Any, option: click.Parameter | None, context: Any) -> Any:
+        """Return a path, which exists unless it is a pattern."""
+        if glob.has_magic(str(value)) and not os.path.lexists(value):
+            return Path(value)
+        return super().convert(value, option, context)
+
+
 @click.command()
-@input_argument
+@click.argument(
+    "input", metavar="IN", type=FileOrPattern(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    callback=output_file(".npy", ".npz", ".txt", ".csv"),
-    help="Write the labels: .npy or .npz in the order of the vertices, .txt or .csv with a vertex "
-    "and its label on each line.",
+    callback=output_file(".npy", ".npz", ".txt", ".csv", ".parquet"),
+    help="Write the labels: .npy, .npz or .parquet in the order of the vertices, .txt or .csv with "
+    "a vertex and its label on each line.",
 )
+@click.option(
+    "--src",
+    metavar="COLUMN",
+    help="Of edges in Parquet or Arrow: the column of their first ends. Default: src.",
+)
+@click.option("--dst", metavar="COLUMN", help="That of their second ends. Default: dst.")
 @click.option(
     "--strong", is_flag=True, help="Vertices are connected if arcs lead from each to the other."
 )
@@ -117,20 +148,18 @@ def graph(**given: Any) -> None:
     with a header, Matrix Market, METIS, DIMACS, GraphML, ECL or a matrix of SciPy (.npz); each may
     be packed by gzip, bzip2 or xz. IN may be /dev/stdin or another pipe. Vertices that have names
     are written with them.
+
+    IN may also be a file of Parquet or Arrow IPC, or a pattern of such, as 'edges/*.parquet': a
+    table with a row for each edge, whose ends are integers. It is read in batches: memory holds
+    the vertices, and not the edges.
     """
     options = Options(**given)
     _check_options(options)
     stage = Stages()
-    with stage("reading", counts=True) as progress:
-        arcs, ids = read_graph(
-            options.input, options.compact_ids, options.format, progress, remedy="--compact-ids"
-        )
-    if ids is not None and options.writes_npy:
-        raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
-    count, labels = _label(arcs, options, stage)
+    edges = _read_edges(options, stage) if options.has_edge_files else _read_graph(options, stage)
+    count, labels, ids = edges.components, edges.labels, edges.ids
     with stage("measuring"):
         sizes = conncomp.component_sizes(labels, background=None)
-        without_arcs = count_without_arcs(arcs) if (sizes == 1).any() else 0
     if options.output is not None:
         with stage("writing"):
             _write_labels(options.output, labels, ids)
@@ -140,29 +169,84 @@ def graph(**given: Any) -> None:
             plot_sizes(options.histogram, sizes, title)
     report: dict[str, Any] = {
         "input": {"path": options.input},
-        "vertices": arcs.num_vertices,
-        "arcs": arcs.num_arcs,
+        "vertices": len(labels),
+        "arcs": edges.arcs,
         "connection": options.connection,
         "components": count,
-        "without_arcs": without_arcs,
+        "without_arcs": edges.count_without_arcs() if (sizes == 1).any() else 0,
         "largest": largest(sizes, options.top),
         "sizes": describe_sizes(sizes),
         "seconds": stage.seconds,
-        "arcs_per_second": arcs.num_arcs / stage.seconds["labelling"],
+        "arcs_per_second": edges.arcs / stage.seconds["labelling"],
         "device": options.device,
         "threads": conncomp.get_num_threads(),
         "written": {"labels": options.output, "histogram": options.histogram},
     }
     tables = (
         _summary(report, numbered=ids is None),
-        largest_table(report["largest"], arcs.num_vertices, "vertices"),
+        largest_table(report["largest"], len(labels), "vertices"),
         distribution_table(report, "vertices"),
     )
     show(report, *tables, as_json=options.as_json)
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """The labels of a graph's vertices, and what else the report tells."""
+
+    components: int
+    labels: NDArray[Any]
+    ids: NDArray[Any] | None
+    arcs: int
+    count_without_arcs: Callable[[], int | None]
+
+
+def _read_graph(options: Options, stage: Stages) -> Labelled:
+    """Read and label a graph in a file of a graph's format."""
+    with stage("reading", counts=True) as progress:
+        arcs, ids = read_graph(
+            options.input, options.compact_ids, options.format, progress, remedy="--compact-ids"
+        )
+    if ids is not None and options.writes_npy:
+        raise click.UsageError("vertices have names, for which .npy has no place; write .npz.")
+    count, labels = _label(arcs, options, stage)
+    return Labelled(count, labels, ids, arcs.num_arcs, lambda: count_without_arcs(arcs))
+
+
+def _read_edges(options: Options, stage: Stages) -> Labelled:
+    """Read edges of files in batches, and label their vertices meanwhile."""
+    from conncomp.tables.edges import EdgeFiles, label_edges  # of which the help has no need
+
+    optional("pyarrow").set_cpu_count(conncomp.get_num_threads())
+    src, dst = options.src or "src", options.dst or "dst"
+    files = EdgeFiles(options.input, src, dst, None, None)
+    with stage("labelling", counts=True) as progress:
+        count, labels = label_edges(files, progress)
+    return Labelled(count, labels, None, files.count, lambda: None)
+
+
+def _check_edge_options(options: Options) -> None:
+    """Raise where options are not for edges in files of tables, or for nothing else."""
+    if not options.has_edge_files:
+        for name, given in (("--src", options.src), ("--dst", options.dst)):
+            if given is not None:
+                raise click.UsageError(f"{name} is for edges in Parquet or Arrow files.")
+        return
+    refused = {
+        "--strong": options.strong,
+        "--compact-ids": options.compact_ids,
+        "--format": options.format is not None,
+        "--algorithm": options.algorithm != "auto",
+        "--device cuda": options.device == "cuda",
+    }
+    for name, is_given in refused.items():
+        if is_given:
+            raise click.UsageError(f"{name} is not for edges in Parquet or Arrow files.")
+
+
 def _check_options(options: Options) -> None:
     """Raise where options of the command do not go together, or what they need is missing."""
+    _check_edge_options(options)
     check_distinct((options.input, options.output, options.histogram))
     if options.compact_ids and options.writes_npy:
         raise click.UsageError("--compact-ids: a .npy file has no place for the ids; write .npz.")
@@ -202,7 +286,12 @@ def _write_labels(path: Path, labels: NDArray[Any], ids: NDArray[Any] | None) ->
         write_rows(path, header, (vertices, labels), delimiter)
         return
     with atomic_path(path) as temporary, temporary.open("wb") as file:
-        if suffix == ".npy":
+        if suffix == ".parquet":
+            table = optional("pyarrow").table(
+                {"label": labels} | ({} if ids is None else {"id": ids})
+            )
+            optional("pyarrow.parquet").write_table(table, file)
+        elif suffix == ".npy":
             # Not to the file itself, to which NumPy writes without a reason where it fails.
             np.save(SimpleNamespace(write=file.write), labels)
         else:

@@ -6,6 +6,8 @@ import math
 import os
 import re
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -40,36 +42,104 @@ def read_tiff(file: IO[bytes]) -> tuple[NDArray[Any], int | None]:
     file : binary file
         With a descriptor, as its size is asked for.
     """
-    tifffile = optional("tifffile")
-    size = os.fstat(file.fileno()).st_size
-    check_directories(file, size)
-    file.seek(0)
-    plain = {f"is_{kind}": False for kind in tifffile.TIFF.FILE_FLAGS if kind not in INTERPRETED}
-    with tifffile.TiffFile(file, **plain) as tiff:
-        if not tiff.pages:
-            raise ValueError("holds no page")
-        series = tiff.series[0]
+    with _opened(file) as tiff:
+        series = _checked_series(tiff, os.fstat(file.fileno()).st_size)
         page = series.keyframe
-        if page.compression not in EXPANSION:
-            raise ValueError(
-                f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
-                "not read; save it with DEFLATE, or uncompressed"
-            )
-        if series.dtype is None:
-            raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
-        bits = min(page.bitspersample, 8 * series.dtype.itemsize)
-        if math.prod(series.shape) * bits > 8 * EXPANSION[page.compression] * size:
-            raise ValueError(
-                f"says that it has shape {series.shape} and dtype {series.dtype}, "
-                f"but is of {size} bytes"
-            )
-        if sum(sum(map(int, part.databytecounts)) for part in tiff.pages) > size:
-            raise ValueError(f"says that it holds more strips than fit into its {size} bytes")
         axes, array = series.axes, np.asarray(series.asarray())
         if page.is_ome:
             axes, array = _in_ome_order(page.description, axes, array)
     channels = max(axes.find("S"), axes.find("C"))
     return array, None if channels < 0 else channels
+
+
+@dataclass(frozen=True)
+class Series:
+    """The first series of a TIFF file, as slices that are read when they are asked for.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : dtype
+    begin : int or None
+        Where the values begin, if they follow each other in the file.
+    read : callable or None
+        Returns slices from one to before another, if they do not.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    begin: int | None
+    read: Callable[[int, int], NDArray[Any]] | None
+
+
+def open_series(file: IO[bytes]) -> Series:
+    """Open the first series of a TIFF file, which stays open, to be read slice by slice.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or is not the slices of one volume of numbers, without channels.
+    """
+    tiff = _opened(file)
+    size = os.fstat(file.fileno()).st_size
+    series = _checked_series(tiff, size)
+    axes, page, shape = series.axes, series.keyframe, tuple(series.shape)
+    if page.is_ome:
+        # Of one value, as only the shape is wanted.
+        axes, array = _in_ome_order(page.description, axes, np.broadcast_to(False, shape))
+        shape = array.shape
+    if "C" in axes or "S" in axes:
+        raise ValueError(f"is in colour or has several channels, of shape {shape}; save one alone")
+    if series.dataoffset is not None:
+        dtype = series.dtype.newbyteorder(tiff.byteorder)
+        if series.dataoffset + math.prod(shape) * dtype.itemsize > size:
+            raise ValueError(f"says that it has shape {shape}, but is of {size} bytes")
+        return Series(shape, dtype, series.dataoffset, None)
+    if len(series.pages) == 1:
+        whole = series.pages[0].asarray().reshape(shape)
+        return Series(shape, whole.dtype, None, lambda begin, end: whole[begin:end])
+    pages = math.prod(shape[1:]) // math.prod(page.shape)  # of a slice
+    if pages * math.prod(page.shape) != math.prod(shape[1:]) or pages == 0:
+        raise ValueError(f"has pages of shape {page.shape}, which do not make up slices of {shape}")
+
+    def read(begin: int, end: int) -> NDArray[Any]:
+        chosen = series.pages[begin * pages : end * pages]
+        return np.stack([part.asarray() for part in chosen]).reshape(end - begin, *shape[1:])
+
+    return Series(shape, series.dtype, None, read)
+
+
+def _opened(file: IO[bytes]) -> Any:
+    """Open a file whose directories are sound."""
+    tifffile = optional("tifffile")
+    check_directories(file, os.fstat(file.fileno()).st_size)
+    file.seek(0)
+    plain = {f"is_{kind}": False for kind in tifffile.TIFF.FILE_FLAGS if kind not in INTERPRETED}
+    return tifffile.TiffFile(file, **plain)
+
+
+def _checked_series(tiff: Any, size: int) -> Any:
+    """Return the first series of a file of so many bytes, once it is known to fit into these."""
+    if not tiff.pages:
+        raise ValueError("holds no page")
+    series = tiff.series[0]
+    page = series.keyframe
+    if page.compression not in EXPANSION:
+        raise ValueError(
+            f"is compressed by {getattr(page.compression, 'name', page.compression)}, which is "
+            "not read; save it with DEFLATE, or uncompressed"
+        )
+    if series.dtype is None:
+        raise ValueError(f"holds values of {page.bitspersample} bits, which are not read")
+    bits = min(page.bitspersample, 8 * series.dtype.itemsize)
+    if math.prod(series.shape) * bits > 8 * EXPANSION[page.compression] * size:
+        raise ValueError(
+            f"says that it has shape {series.shape} and dtype {series.dtype}, "
+            f"but is of {size} bytes"
+        )
+    if sum(sum(map(int, part.databytecounts)) for part in tiff.pages) > size:
+        raise ValueError(f"says that it holds more strips than fit into its {size} bytes")
+    return series
 
 
 def check_directories(file: IO[bytes], size: int) -> None:

@@ -133,11 +133,7 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
     With it comes the kind of its content.
     """
     head = given.read(SIGNATURE)
-    if not head:
-        raise ValueError("is empty")
-    kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
-    if kind is None:
-        raise ValueError(f"is of none of the kinds {', '.join(kind.name for kind in KINDS)}")
+    kind = kind_of(head)
     if stat.S_ISREG(os.fstat(given.fileno()).st_mode):
         given.seek(0)
         yield given, kind
@@ -153,6 +149,16 @@ def _seekable(given: IO[bytes]) -> Iterator[tuple[IO[bytes], Kind]]:
             head = given.read(BLOCK)
         file.seek(0)
         yield file, kind
+
+
+def kind_of(head: bytes) -> Kind:
+    """Return the kind of a file that begins with these bytes."""
+    if not head:
+        raise ValueError("is empty")
+    kind = next((kind for kind in KINDS if re.match(kind.signature, head, re.DOTALL)), None)
+    if kind is None:
+        raise ValueError(f"is of none of the kinds {', '.join(kind.name for kind in KINDS)}")
+    return kind
 
 
 def write_image(path: StrPath, image: ArrayLike) -> None:
@@ -230,7 +236,7 @@ def check_format(path: StrPath, shape: tuple[int, ...]) -> None:
             raise ValueError(f"{path}: TIFF cannot hold an array of shape {shape}; write .npy")
 
 
-def _read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+def read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Return shape, order and dtype of a .npy file of `size` bytes, and where its data begin."""
     # From a piece of the file, so that a forged length of the header cannot ask for more.
     head = io.BytesIO(file.read(NPY_HEADER))
@@ -251,7 +257,7 @@ def _read_header(file: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.
 
 
 def _read_npy(file: IO[bytes], mmap: bool = False) -> Content:
-    shape, fortran_order, dtype, begin = _read_header(file, os.fstat(file.fileno()).st_size)
+    shape, fortran_order, dtype, begin = read_header(file, os.fstat(file.fileno()).st_size)
     order: Any = "F" if fortran_order else "C"
     count = math.prod(shape)
     if mmap and count:
@@ -270,7 +276,7 @@ def _read_gzip(file: IO[bytes]) -> Content:
 
 def _read_stream(member: Any, size: int) -> Image:
     """Read a .npy file of up to `size` bytes from what unpacks it, to its end."""
-    shape, fortran_order, dtype, begin = _read_header(member, size)
+    shape, fortran_order, dtype, begin = read_header(member, size)
     array = np.empty(math.prod(shape), dtype)
     member.seek(begin)
     _fill(array, member)

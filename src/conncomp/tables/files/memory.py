@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
 
-from conncomp._memory import free_memory, resident_memory
+from conncomp._memory import free_memory, in_words, parse_bytes, resident_memory
 from conncomp.tables.columns import Column, as_columns
 from conncomp.tables.files.reading import Batch, PairFile, empty_column, width_of
 from conncomp.tables.ids import family_of
-
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-UNITS |= {f"{name}i": 2 ** (10 * k) for k, name in enumerate("kmgt", 1)}
 
 # Bytes of a distinct id in the table that finds it, on average and while that grows; of its place
 # among the clusters of a threshold, and of its columns there; of the links that divide clusters.
@@ -24,31 +20,6 @@ LENGTH = 16  # of text, before any has come
 READING = 150 * 10**6
 # Of memory that is free, what is left to others where no limit is given.
 SHARE = 0.9
-
-
-def parse_bytes(text: str) -> int:
-    """Return a number of bytes, such as ``8G``, ``500 MB`` or ``2GiB``.
-
-    Examples
-    --------
-    >>> parse_bytes("8G"), parse_bytes("1.5 KiB")
-    (8000000000, 1536)
-    """
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?i?)b?\s*", text.lower())
-    if match is None or match[2] not in UNITS:
-        raise ValueError(f"memory={text!r} is no number of bytes such as 8G, 500M or 2GiB")
-    return int(float(match[1]) * UNITS[match[2]])
-
-
-def in_words(size: float) -> str:
-    """Return a number of bytes in words.
-
-    Examples
-    --------
-    >>> in_words(8.1e9), in_words(25e6)
-    ('8.1 GB', '25 MB')
-    """
-    return f"{size / 1e9:,.3g} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
 class Budget:

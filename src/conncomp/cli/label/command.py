@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arguments import shown
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
+from conncomp._memory import in_words, parse_bytes
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
     closed_axes,
     device_option,
-    input_argument,
     json_option,
     periodic_option,
     threads_option,
@@ -39,35 +38,18 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
+from conncomp.cli.label.options import Options, finite
+from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
+from conncomp.cli.label.threshold import above, otsu
+from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
+from conncomp.files.slabs import Raw, parse_raw
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
 
 # How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
 LUMINANCE = (0.2125, 0.7154, 0.0721)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the command is given."""
-
-    input: Path
-    output: Path | None
-    key: str | None
-    channel: int | None
-    grey: bool
-    threshold: int | float | str | None
-    background: int | float
-    connectivity: int | None
-    periodic: bool | list[bool] | list[int]
-    top: int | None
-    min_size: int | None
-    stats: Path | None
-    spacing: tuple[float, ...] | None
-    picture: Path | None
-    device: str
-    as_json: bool
 
 
 def _number(text: str) -> int | float:
@@ -126,19 +108,40 @@ def _parse_spacing(
     return lengths
 
 
+def _parse_raw(context: click.Context, option: click.Parameter, text: str | None) -> Raw | None:
+    try:
+        return None if text is None else parse_raw(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{_shown(text or '')} is no shape and dtype, such as '512,2048,2048:uint16'.",
+            context,
+            option,
+        ) from None
+
+
+def _parse_memory(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_bytes(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{_shown(text or '')} is no number of bytes, such as '8G'.", context, option
+        ) from None
+
+
 def _shown(text: str) -> str:
     """Return what was typed, in quotes, and its beginning only if it is long."""
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 @click.command()
-@input_argument
+@click.argument("input", metavar="IN", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png"),
-    help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png.",
+    callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
+    help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
+    "which must not exist, chunk by chunk.",
 )
 @click.option("--key", metavar="NAME", help="Which array of a .npz file.")
 @click.option(
@@ -208,6 +211,26 @@ def _shown(text: str) -> str:
     "axes, it shows the middle slice along the first; of more than 2000 pixels a side, every "
     "second, third, ... of them.",
 )
+@click.option(
+    "--stats-only",
+    is_flag=True,
+    help="Read the volume once, slab by slab, and only measure components: it may be larger than "
+    "memory. For .npy in C order, TIFF and --raw. With --stats, lines are written as components "
+    "are finished, without moments; labels are the smallest index of the component.",
+)
+@click.option(
+    "--raw",
+    metavar="SHAPE:DTYPE",
+    callback=_parse_raw,
+    help="With --stats-only: IN holds nothing but values, such as 512,2048,2048:uint16.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=_parse_memory,
+    help="With --stats-only, and for labels in Zarr: the most memory that the command may take, "
+    "such as 8G; if it needs more, it ends with an error.",
+)
 @device_option
 @threads_option
 @json_option
@@ -216,10 +239,23 @@ def label(**given: Any) -> None:
 
     Elements are connected if they are neighbours and of equal value. Components that are kept
     keep their labels.
+
+    If IN is an array of Zarr, or FILE is named .zarr, it is labelled chunk by chunk, and may be
+    larger than memory: -o, --background, --connectivity, --periodic and --memory are for it.
+    What is done is kept in FILE.partial, and the same command goes on after a kill.
     """
     options = Options(**given)
     _check_options(options)
     stage = Stages()
+    if options.has_chunks:
+        report, rows = label_chunks(options, stage)
+        show(report, rows, as_json=options.as_json)
+        return
+    if options.stats_only:
+        report = stream(options, stage)
+        tables = (_summary(report), distribution_table(report, "elements"))
+        show(report, *tables, as_json=options.as_json)
+        return
     with stage("reading"):
         image = _read(options.input, options.key, options.channel, options.grey)
     _check_image(options, image)
@@ -228,8 +264,8 @@ def label(**given: Any) -> None:
     threshold = None
     if options.threshold is not None:
         with stage("thresholding"):
-            threshold = _otsu(image) if options.threshold == "otsu" else options.threshold
-            image = _above(image, threshold)
+            threshold = otsu(image) if options.threshold == "otsu" else options.threshold
+            image = above(image, threshold)
     labels, count, closes = _label(image, axes, options, stage)
     del image
     with stage("measuring"):
@@ -243,10 +279,10 @@ def label(**given: Any) -> None:
         if options.min_size is not None or options.top is not None:
             kept = conncomp.component_sizes(labels, background=0)
     written = _write(options, labels, closes, stage)
-    report: dict[str, Any] = {
+    report = {
         "input": source,
-        "threshold": threshold if threshold is None else _finite(threshold),
-        "background": _finite(options.background),
+        "threshold": threshold if threshold is None else finite(threshold),
+        "background": finite(options.background),
         "connectivity": options.connectivity or len(axes),
         "periodic": axes,
         "components": count,
@@ -267,6 +303,7 @@ def label(**given: Any) -> None:
 def _check_options(options: Options) -> None:
     """Raise where options of the command do not go together."""
     check_distinct((options.input, options.output, options.stats, options.picture))
+    check_stream(options)
     if options.channel is not None and options.grey:
         raise click.UsageError("--channel and --grey exclude each other.")
     if options.spacing is not None and options.stats is None:
@@ -383,51 +420,6 @@ def _check_outputs(output: Path | None, picture: Path | None, shape: tuple[int, 
         check_picture(picture, shape)
 
 
-def _above(image: Image, threshold: Any) -> NDArray[np.bool_]:
-    """Return where `image` is larger than a number, which is compared exactly."""
-    if image.dtype.kind == "b":
-        image = image.view(np.uint8)  # which NumPy compares with integers of any size
-    if image.dtype.kind != "f":
-        return np.asarray(image > math.floor(threshold))
-    if isinstance(threshold, np.floating):  # of the image itself
-        return np.asarray(image > threshold)
-    kind = np.longdouble if image.dtype.itemsize > 8 else np.float64
-    below = kind(str(threshold) if isinstance(threshold, int) else threshold)
-    if isinstance(threshold, int) and int(below) > threshold:
-        below = np.nextafter(below, kind(-np.inf))
-    return np.asarray(image > below)
-
-
-def _finite(number: Any) -> Any:
-    """Return what JSON has, a finite number or text."""
-    return number if math.isfinite(number) else str(number)
-
-
-def _otsu(image: Image) -> Any:
-    """Return the value that splits the image into two classes whose means differ most.
-
-    Otsu's criterion, the variance between the classes, at every value that occurs, without bins.
-    NaN and infinities are left out.
-    """
-    values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
-    if len(values) == 0:
-        raise ValueError("--threshold otsu needs an image with finite values")
-    sums = np.cumsum(_in_range(values) * counts)
-    below = np.cumsum(counts).astype(np.float64)
-    above = below[-1] - below[:-1]
-    apart = sums[:-1] / below[:-1] - (sums[-1] - sums[:-1]) / above
-    variance = below[:-1] * above * apart**2
-    return values[variance.argmax() if len(variance) else 0]
-
-
-def _in_range(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return `values`; floating ones scaled by a power of two, so that sums stay in range."""
-    if values.dtype.kind == "f":
-        values = values.astype(np.promote_types(values.dtype, np.float64))
-        values = np.ldexp(values, -np.frexp(abs(values).max())[1])
-    return values.astype(np.float64)
-
-
 def _axes_of_components(image: Any, periodic: list[bool], options: Options) -> NDArray[np.bool_]:
     """Return along which axes each component closes on itself."""
     wrapping = conncomp.component_wrapping(
@@ -449,13 +441,9 @@ def _write_statistics(
 ) -> None:
     """Write a line for each component; `closes` is of all components, kept or not."""
     statistics = conncomp.component_statistics(labels, background=0, spacing=spacing)
-    columns: dict[str, NDArray[Any]] = {"label": statistics.labels, "size": statistics.sizes}
-    if spacing is not None:
-        columns["volume"] = statistics.volumes
+    names = names_of_columns(labels.ndim, spacing is not None)
+    columns = dict(zip(names, columns_of(statistics, spacing is not None), strict=True))
     axes = range(labels.ndim)
-    for side, name in enumerate(("begin", "end")):
-        columns |= {f"{name}_{k}": statistics.bounding_boxes[:, k, side] for k in axes}
-    columns |= {f"centroid_{k}": statistics.centroids[:, k] for k in axes}
     columns |= {
         f"moment_{j}_{k}": statistics.moments[:, j, k] for j in axes for k in axes if j <= k
     }
@@ -493,6 +481,8 @@ def _summary(report: dict[str, Any]) -> list[Row]:
         timing_row(report["seconds"]),
         speed_row(report["elements_per_second"], "elements", report["threads"], report["device"]),
     ]
+    if "memory" in report:
+        rows.append(("memory", f"{in_words(report['memory']['peak'])} at most"))
     written = report["written"]
     rows += [
         (name, str(written[name])) for name in ("labels", "statistics") if written[name] is not None

@@ -1,0 +1,165 @@
+"""`stream_labels`: components of a volume that comes slab by slab, measured as they finish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from conncomp._arguments import as_bool
+from conncomp.chunked.streams.open_components import OpenComponents, Rule, Table
+from conncomp.chunked.streams.slabs import pieces_of
+from conncomp.components._labels import check_spacing
+from conncomp.components.statistics import ComponentStatistics
+
+# Elements of a piece: of fewer, calls and slices between pieces take a larger share of the time.
+PIECE = 1 << 23
+
+Slabs = Iterable[ArrayLike | tuple[ArrayLike, ArrayLike]]
+
+
+def stream_labels(
+    slabs: Slabs,
+    background: float | None = None,
+    connectivity: float | None = None,
+    *,
+    structure: ArrayLike | None = None,
+    tolerance: float = 0,
+    periodic: bool | Sequence[bool] = False,
+    surfaces: bool = False,
+    spacing: float | Sequence[float] | None = None,
+) -> Iterator[ComponentStatistics]:
+    """Measure the connected regions of a volume that comes slab by slab.
+
+    The volume is read once and labels are not kept, so that it can be of any length: memory is that
+    of about one slab, its labels, and a row for each component that is still open, that is, reaches
+    the last slice so far [1]_.
+
+    Parameters
+    ----------
+    slabs : iterable of array_like, or of tuples of two
+        Consecutive slices of the volume along its first axis, as many at once as is convenient, of
+        one dtype, in main memory. Of a tuple, the first array is the slab and the second one, of
+        the same shape, the image to measure the intensities of. An array can be filled again for
+        the next slab.
+    background, connectivity, structure, tolerance, periodic
+        As for `label`, of the whole volume: if its first axis is periodic, the last slice meets the
+        first one, and components that reach this are open until the end.
+    surfaces : bool, optional
+        Whether to count ``faces``.
+    spacing : number or sequence of numbers, optional
+        The distance of neighbouring elements along each axis, as for `component_statistics`.
+
+    Returns
+    -------
+    iterator of ComponentStatistics
+        Those that were finished meanwhile, in batches: each component is in one of them. Rows are
+        those of `component_statistics` of the whole, with the same numbers, but for second moments
+        and weighted centroids, which are left out; sums of floating-point images may differ in
+        their last digits. ``labels`` are those of ``label(volume, numbering="roots")``, the
+        smallest flat C-order index of the component; a batch is in their order, and all batches,
+        sorted by them, are in the order of labels.
+
+    Raises
+    ------
+    TypeError
+        If `slabs` is an array and no iterable of slabs, or a slab is not of real numbers or lies on
+        a GPU.
+    ValueError
+        If a slab has no elements, or another dtype or shape along the other axes than the first
+        one, or an argument does not fit, as for `label` and `component_statistics`.
+    OverflowError
+        If the sum of coordinates, or of integers of an image, over a component needs more than 64
+        bits.
+
+    See Also
+    --------
+    label : Of an array in memory.
+    component_statistics : What is measured, of labels in memory.
+
+    Notes
+    -----
+    Errors in arguments that depend on the number of axes are raised when the first batch is asked
+    for. Slabs are taken apart, or put together, to pieces of about eight million elements, or of
+    one slice if that is larger.
+
+    References
+    ----------
+    .. [1] M. Isenburg, J. Shewchuk, "Streaming connected component computation for trillion voxel
+       images", Workshop on Massive Data Algorithmics, 2009.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> first = [[1, 1, 0, 2],
+    ...          [0, 0, 0, 2]]
+    >>> second = [[1, 0, 2, 0]]
+    >>> for batch in conncomp.stream_labels([first, second]):
+    ...     print(batch.labels, batch.sizes, batch.bounding_boxes[:, 0].tolist())
+    [0] [2] [[0, 1]]
+    [3 8] [3 1] [[0, 3], [2, 3]]
+
+    Of a volume in a file, with intensities, one table:
+
+    >>> import numpy as np
+    >>> image = np.array([[9, 8, 1, 7], [1, 2, 1, 6], [5, 1, 8, 0]])
+    >>> slabs = ((image[z : z + 1] > 4, image[z : z + 1]) for z in range(3))
+    >>> batches = list(conncomp.stream_labels(slabs, connectivity=1))
+    >>> sum(len(batch.labels) for batch in batches), max(batch.means.max() for batch in batches)
+    (4, np.float64(8.5))
+    """
+    if hasattr(slabs, "__array__") or not isinstance(slabs, Iterable):
+        raise TypeError(
+            f"slabs is a {type(slabs).__name__}; it must be an iterable of slabs, such as [volume] "
+            "or (volume[z : z + 64] for z in range(0, len(volume), 64))"
+        )
+    rule = Rule(
+        background, connectivity, structure, tolerance, periodic, as_bool("surfaces", surfaces)
+    )
+    return measure_slabs(slabs, rule, spacing, PIECE)
+
+
+def measure_slabs(
+    slabs: Slabs, rule: Rule, spacing: float | Sequence[float] | None, size: int | None
+) -> Iterator[ComponentStatistics]:
+    """Yield the rows of components as they are finished.
+
+    Slabs are put together to pieces of so many elements; if that is None, they are taken as they
+    come.
+    """
+    components = OpenComponents(rule)
+    for piece in pieces_of(iter(slabs), size):
+        lengths = check_spacing(spacing, piece.values.ndim)
+        yield from _batch(components.add(piece), lengths)
+    if components.length:
+        yield from _batch(components.finish(), lengths)
+
+
+def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatistics]:
+    """Yield rows in the order of roots, if there are any."""
+    if not table.rows:
+        return
+    table = table.take(np.argsort(table["root"]))
+    ndim, none = len(spacing), np.empty(0)
+    centroids = table["sum"] / table["size"][:, None]
+    if spacing != (1,) * ndim:
+        centroids *= np.array(spacing)
+    means = none
+    if "total" in table:
+        means = table["total"] / table["size"]
+    yield ComponentStatistics(
+        labels=table["root"],
+        sizes=table["size"],
+        bounding_boxes=np.stack([table["begin"], table["end"]], axis=-1),
+        centroids=centroids,
+        moments=np.empty((0, ndim, ndim)),
+        batch=np.empty((table.rows, 0), np.int64),
+        sums=table.get("total", none),
+        means=means,
+        minima=table.get("minimum", none),
+        maxima=table.get("maximum", none),
+        weighted_centroids=np.empty((0, ndim)),
+        faces=table.get("faces", np.empty((0, ndim), np.int64)),
+        spacing=spacing,
+    )

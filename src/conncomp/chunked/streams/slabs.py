@@ -1,0 +1,143 @@
+"""Slabs of a volume that come one after another, as pieces of about the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import as_numpy_and_mask, check_kind
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Consecutive slices of a volume along its first axis.
+
+    Attributes
+    ----------
+    values : ndarray
+        Masked, if some elements are.
+    image : ndarray or None
+        Of the same shape: what is measured within components.
+    """
+
+    values: NDArray[Any]
+    image: NDArray[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, begin: int, end: int) -> Slab:
+        """Return some of the slices."""
+        return Slab(self.values[begin:end], None if self.image is None else self.image[begin:end])
+
+    def copy(self) -> Slab:
+        """Return the same in memory that nobody else has."""
+        return Slab(self.values.copy(), None if self.image is None else self.image.copy())
+
+
+def pieces_of(slabs: Iterator[Any], size: int | None) -> Iterator[Slab]:
+    """Yield the slices of all slabs, as many at once as have `size` elements, fewer at the end.
+
+    If there is no size, slabs are yielded as they come.
+
+    What has to wait for more is copied: whoever makes slabs may fill the same array again.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a slab is no array of numbers, has no elements, or does not go with the first one.
+    """
+    waiting: list[Slab] = []
+    for slab in _checked(slabs):
+        if size is None:
+            yield slab
+            continue
+        length = max(1, size // prod(slab.values.shape[1:]))
+        begin = 0
+        if waiting:
+            begin = min(len(slab), length - sum(map(len, waiting)))
+            waiting.append(slab.part(0, begin))
+            if sum(map(len, waiting)) < length:
+                waiting[-1] = waiting[-1].copy()
+                continue
+            yield _joined(waiting)
+        while len(slab) - begin >= length:
+            yield slab.part(begin, begin + length)
+            begin += length
+        waiting = [slab.part(begin, len(slab)).copy()] if begin < len(slab) else []
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(parts: list[Slab]) -> Slab:
+    """Return slabs that follow each other as one."""
+    if len(parts) == 1:
+        return parts[0]
+    values = [part.values for part in parts]
+    masked = any(isinstance(array, np.ma.MaskedArray) for array in values)
+    images = [part.image for part in parts if part.image is not None]
+    return Slab(
+        (np.ma.concatenate if masked else np.concatenate)(values),
+        np.concatenate(images) if images else None,
+    )
+
+
+def _checked(slabs: Iterator[Any]) -> Iterator[Slab]:
+    first = None
+    for number, given in enumerate(slabs):
+        slab = _as_slab(given, f"slabs[{number}]")
+        first = slab if first is None else first
+        _check_alike(slab, first, f"slabs[{number}]")
+        yield slab
+
+
+def _as_slab(given: Any, name: str) -> Slab:
+    if not isinstance(given, tuple):
+        return Slab(_as_values(given, name), None)
+    if len(given) != 2:
+        raise ValueError(
+            f"{name} is a tuple of {len(given)}; a slab is an array, or a tuple of an array and "
+            "the image to measure"
+        )
+    values = _as_values(given[0], f"{name}[0]")
+    image = _as_values(given[1], f"{name}[1]")
+    if isinstance(image, np.ma.MaskedArray):
+        raise ValueError(f"{name}[1], an image, has masked elements; mask those of the slab")
+    if image.shape != values.shape:
+        raise ValueError(
+            f"{name} has an image of shape {image.shape}; it must have that of the slab, "
+            f"{values.shape}"
+        )
+    return Slab(values, image)
+
+
+def _as_values(given: Any, name: str) -> NDArray[Any]:
+    values, mask = as_numpy_and_mask(given, name)
+    check_kind(values, "biuf", given, name, "of bool, integer or floating dtype")
+    if values.ndim == 0:
+        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
+    if values.size == 0:
+        raise ValueError(f"{name} has shape {values.shape}; it must have a slice or more")
+    return values if mask is None else np.ma.masked_array(values, mask)
+
+
+def _check_alike(slab: Slab, first: Slab, name: str) -> None:
+    """Raise unless a slab can follow the first one."""
+    if slab.values.shape[1:] != first.values.shape[1:]:
+        raise ValueError(
+            f"{name} has shape {slab.values.shape}, but slabs[0] {first.values.shape}; all axes "
+            "but the first must be of the same length"
+        )
+    if (slab.image is None) != (first.image is None):
+        raise ValueError(f"only one of slabs[0] and {name} has an image; all must, or none")
+    for array, model in ((slab.values, first.values), (slab.image, first.image)):
+        if array is not None and model is not None and array.dtype != model.dtype:
+            raise ValueError(
+                f"{name} is of dtype {array.dtype}, but slabs[0] of {model.dtype}; they must be of "
+                "one dtype"
+            )

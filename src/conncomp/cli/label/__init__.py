@@ -1,0 +1,5 @@
+"""``conncomp label``."""
+
+from conncomp.cli.label.command import label
+
+__all__ = ["label"]

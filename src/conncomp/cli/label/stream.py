@@ -1,0 +1,242 @@
+"""``conncomp label --stats-only``: a volume that is read slab by slab, and only measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import conncomp
+from conncomp._memory import in_words, memory_limit, peak_memory, resident_memory
+from conncomp.cli._options import closed_axes
+from conncomp.cli._output import rows_file
+from conncomp.cli._report import Counter, Stages, describe_sizes
+from conncomp.cli.label.options import Options, finite
+from conncomp.cli.label.threshold import above
+from conncomp.files.slabs import SlabFile, open_slabs
+
+# Bytes that an element takes beside its value, where components are few: of a slab, its label, and
+# of the slices that are joined, rows; and bytes of the rows of a component while they are joined.
+ELEMENT, SLICE, COMPONENT = 32, 100, 600
+# Elements of a slab, at most.
+LARGEST_SLAB = 1 << 23
+# Slabs grow by this factor at most, as more of them is known.
+GROWTH = 2
+
+
+def check_stream(options: Options) -> None:
+    """Raise where options do not go together with --stats-only, or need it."""
+    if not options.stats_only:
+        if options.raw is not None:
+            raise click.UsageError("--raw is for --stats-only; give both.")
+        if options.memory is not None and not options.has_chunks:
+            raise click.UsageError("--memory is for --stats-only, or labels in Zarr; give both.")
+        return
+    refused: dict[str, Any] = {
+        "--output": options.output,
+        "--key": options.key,
+        "--channel": options.channel,
+        "--grey": options.grey or None,
+        "--top": options.top,
+        "--picture": options.picture,
+        "--device cuda": options.device == "cuda" or None,
+    }
+    for name, value in refused.items():
+        if value is not None:
+            raise click.UsageError(
+                f"{name} needs the whole image, and --stats-only has slabs only."
+            )
+    if options.threshold == "otsu":
+        raise click.UsageError("--threshold otsu needs the whole image; give a number.")
+
+
+class Tally:
+    """Sums over components that come in batches.
+
+    Attributes
+    ----------
+    components, elements : int
+    largest : list of dict
+        The largest component, if there is one.
+    """
+
+    def __init__(self) -> None:
+        self.components = self.elements = 0
+        self.largest: list[dict[str, int]] = []
+        self._parts: dict[int, dict[str, int]] = {}
+
+    def add(self, labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
+        """Take the components of a batch."""
+        self.components += len(sizes)
+        self.elements += int(sizes.sum())
+        for part in describe_sizes(sizes):
+            known = self._parts.setdefault(part["from"], part | {"components": 0, "elements": 0})
+            for name in ("components", "elements"):
+                known[name] += part[name]
+        if len(sizes):
+            row = int(sizes.argmax())
+            here = {"label": int(labels[row]), "size": int(sizes[row])}
+            self.largest = [min((*self.largest, here), key=lambda c: (-c["size"], c["label"]))]
+
+    @property
+    def sizes(self) -> list[dict[str, int]]:
+        """What `describe_sizes` returns of all sizes."""
+        return [self._parts[start] for start in sorted(self._parts)]
+
+
+class Budget:
+    """A limit of memory, and how many slices at once keep to it.
+
+    Slabs begin with one slice and grow, as what they have taken so far, and how many components
+    they have, tells what longer ones will take.
+    """
+
+    def __init__(self, limit: int | None, file: SlabFile) -> None:
+        plane, width = math.prod(file.shape[1:]), file.dtype.itemsize
+        self.limit, self._file, self._slice = limit, file, plane * (2 * width + ELEMENT)
+        self._most = max(1, LARGEST_SLAB // max(plane, 1))
+        least = resident_memory() + plane * (2 * width + SLICE)
+        if limit is not None and least > limit:
+            raise click.UsageError(
+                f"--memory {in_words(limit)}: the program and one slice of {plane:,} elements take "
+                f"{in_words(least)}; give more."
+            )
+
+    def slabs(self, found: Tally) -> Iterator[NDArray[Any]]:
+        """Yield all slices, as long as there is memory for the next ones.
+
+        Components that are finished meanwhile are counted by `found`.
+        """
+        end = self._file.shape[0]
+        length = self._most if self.limit is None else 1
+        begin = 0
+        while begin < end:
+            before = resident_memory()
+            yield self._file.read(begin, min(begin + length, end))
+            begin += length
+            if self.limit is not None and begin < end:
+                length = self._next_length(length, before, begin, found.components / begin)
+
+    def _next_length(self, length: int, before: int, done: int, components: float) -> int:
+        """Return how many slices come next, where each so far had so many components."""
+        assert self.limit is not None
+        # As slabs are alike, but for what is left of each: components that are open.
+        grown = max(resident_memory() - before, 0) if done > length else 0
+        most = peak_memory() + grown
+        if most > self.limit:
+            return max(length // 2, 1)
+        longer = min(GROWTH * length, self._most)
+        more = (longer - length) * (self._slice + COMPONENT * components)
+        return longer if most + more <= self.limit else length
+
+
+def stream(options: Options, stage: Stages) -> dict[str, Any]:
+    """Measure the components of a volume; return the report."""
+    with open_slabs(options.input, options.raw) as file:
+        spacing = options.spacing
+        if spacing is not None and len(spacing) != len(file.shape):
+            raise ValueError(
+                f"--spacing has {len(spacing)} lengths; the image has {len(file.shape)} axes"
+            )
+        axes = closed_axes(options.periodic, len(file.shape), "image")
+        budget = Budget(options.memory, file)
+        found, kept = Tally(), Tally()
+        try:
+            with stage("labelling", counts=True) as progress, memory_limit(budget.limit):
+                _measure(file, options, axes, budget, progress, (found, kept))
+        except MemoryError as error:
+            if budget.limit is None:
+                raise
+            raise MemoryError(
+                f"--memory {in_words(budget.limit)} is too little for a slab, its components and "
+                f"those that are open ({error}); give more"
+            ) from error
+    total = math.prod(file.shape)
+    return {
+        "input": {"path": options.input, "shape": file.shape, "dtype": str(file.dtype)},
+        "threshold": options.threshold,
+        "background": finite(options.background),
+        "connectivity": options.connectivity or len(axes),
+        "periodic": axes,
+        "components": found.components,
+        "foreground": found.elements,
+        "largest": found.largest,
+        "sizes": found.sizes,
+        "kept": {"components": kept.components, "elements": kept.elements},
+        "seconds": stage.seconds,
+        "elements_per_second": total / stage.seconds["labelling"],
+        "device": options.device,
+        "threads": conncomp.get_num_threads(),
+        "memory": {"peak": peak_memory(), "limit": budget.limit},
+        "written": {"labels": None, "statistics": options.stats, "picture": None},
+    }
+
+
+def _measure(
+    file: SlabFile,
+    options: Options,
+    axes: list[bool],
+    budget: Budget,
+    progress: Counter,
+    tallies: tuple[Tally, Tally],
+) -> None:
+    """Count all components, and those that are kept; write lines of the latter if wanted."""
+    from conncomp.chunked.streams.batches import measure_slabs
+    from conncomp.chunked.streams.open_components import Rule  # of which the help has no need
+
+    rule = Rule(options.background, options.connectivity, None, 0, axes, False)
+    total = math.prod(file.shape) * file.dtype.itemsize
+
+    found, kept = tallies
+
+    def slabs() -> Iterator[Any]:
+        done = 0
+        for slab in budget.slabs(found):
+            yield slab if options.threshold is None else above(slab, options.threshold)
+            done += slab.nbytes
+            progress(done, total)
+
+    batches = measure_slabs(slabs(), rule, options.spacing, None)
+    with ExitStack() as files:
+        add = None
+        if options.stats is not None:
+            header = names_of_columns(len(axes), options.spacing is not None)
+            header += [f"spans_{k}" for k in range(len(axes))]
+            add = files.enter_context(rows_file(options.stats, header))
+        for batch in batches if total else ():
+            found.add(batch.labels, batch.sizes)
+            large = batch.sizes >= (options.min_size or 1)
+            kept.add(batch.labels[large], batch.sizes[large])
+            if add is not None:
+                columns = [*columns_of(batch, options.spacing is not None), *_spans(batch, file)]
+                add([column[large] for column in columns])
+
+
+def _spans(batch: conncomp.ComponentStatistics, file: SlabFile) -> Iterator[NDArray[np.int64]]:
+    """Yield for each axis whether components reach both of its ends."""
+    for k, length in enumerate(file.shape):
+        box = batch.bounding_boxes[:, k]
+        yield ((box[:, 0] == 0) & (box[:, 1] == length)).astype(np.int64)
+
+
+def names_of_columns(ndim: int, with_volumes: bool) -> list[str]:
+    """Return the names of `columns_of`."""
+    positions = [f"{name}_{k}" for name in ("begin", "end", "centroid") for k in range(ndim)]
+    return ["label", "size", *(["volume"] if with_volumes else []), *positions]
+
+
+def columns_of(statistics: conncomp.ComponentStatistics, with_volumes: bool) -> list[NDArray[Any]]:
+    """Return what all tables of components have: where they are, and how large."""
+    boxes = np.moveaxis(statistics.bounding_boxes, 0, -1)
+    return [
+        *(statistics.labels, statistics.sizes),
+        *([statistics.volumes] if with_volumes else []),
+        *boxes[:, 0],
+        *boxes[:, 1],
+        *statistics.centroids.T,
+    ]

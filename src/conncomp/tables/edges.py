@@ -1,0 +1,331 @@
+"""Components of graphs whose edges are in files, batch by batch: memory of the vertices alone."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import shown
+from conncomp._core import native
+from conncomp.files.access import StrPath
+from conncomp.graph.forests import spanning_forest
+from conncomp.graph.graph import Graph
+from conncomp.graph.incremental import IncrementalComponents
+from conncomp.graph.inputs.parts import check_num_vertices, excess
+from conncomp.tables.files.reading import Wanted, batches, open_file
+
+__all__ = ["forest_of_edge_files", "label_edge_files"]
+
+Vertices = NDArray[np.int64]
+
+# Told the bytes read and in total, as they are.
+Progress = Callable[[int, int], object]
+
+# Edges that a byte of a file may hold, where a header says so.
+ROWS_PER_BYTE = 64
+# Vertices for which there is room at first.
+FEWEST_VERTICES = 1 << 10
+
+
+def label_edge_files(
+    files: StrPath | Sequence[StrPath],
+    src: str = "src",
+    dst: str = "dst",
+    *,
+    num_vertices: int | None = None,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[int, NDArray[Any]]:
+    r"""Label the connected components of a graph whose edges are in files.
+
+    Edges are read once, in batches, and not kept: memory is 4 bytes a vertex, or 8 from 2³¹
+    vertices on, twice while labels are made, and what is being read.
+
+    Parameters
+    ----------
+    files : str, path-like, or sequence of these
+        Files of Parquet, Arrow IPC, CSV or TSV, or patterns such as ``"edges/*.parquet"``.
+    src, dst : str, optional
+        The columns that have the two ends of each edge, of integers, 0 or larger.
+    num_vertices : int, optional
+        By default one more than the largest end.
+    format : {"parquet", "arrow", "csv", "tsv"}, optional
+        By default that of each file's name.
+    progress : callable, optional
+        Called with the bytes that are read so far, about, and those of all files.
+
+    Returns
+    -------
+    n_components : int
+    labels : ndarray of int32 or int64, shape (num_vertices,)
+        As of `connected_components` of all edges.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing, or no file is of a pattern.
+    ValueError
+        If a file is damaged or lacks a column, a row has a null, an end is negative or not below
+        `num_vertices`, or so much larger than the number of edges that it is hardly meant.
+    TypeError
+        If a column is not of integers.
+    ImportError
+        If pyarrow is not installed.
+    MemoryError
+        If there is too little memory.
+
+    See Also
+    --------
+    connected_components : Of a graph in memory.
+    forest_of_edge_files : Edges that connect the same vertices.
+    cluster_pairs : Of pairs of any ids.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import conncomp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, edges in (("a.csv", "src,dst\n0,1\n"), ("b.csv", "src,dst\n3,1\n4,4\n")):
+    ...         _ = pathlib.Path(folder, name).write_text(edges)
+    ...     conncomp.label_edge_files(f"{folder}/*.csv")
+    (3, array([0, 0, 1, 0, 2], dtype=int32))
+    """
+    return label_edges(EdgeFiles(files, src, dst, num_vertices, format), progress)
+
+
+def label_edges(edges: EdgeFiles, progress: Progress | None = None) -> tuple[int, NDArray[Any]]:
+    """Return what `label_edge_files` does of files that are open."""
+    components = _Growing(edges)
+    for src_ends, dst_ends, most in edges.batches(progress):
+        components.add(src_ends, dst_ends, most)
+    return components.result()
+
+
+def forest_of_edge_files(
+    files: StrPath | Sequence[StrPath],
+    src: str = "src",
+    dst: str = "dst",
+    *,
+    num_vertices: int | None = None,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    r"""Find a spanning forest of a graph whose edges are in files.
+
+    Edges are read once, in batches, and those that connect nothing new are not kept: memory is that
+    of three numbers a vertex beside what `label_edge_files` takes.
+
+    Parameters
+    ----------
+    files, src, dst, num_vertices, format, progress
+        As of `label_edge_files`.
+
+    Returns
+    -------
+    edges : ndarray of int64
+        The numbers of the edges that `spanning_forest` of all has, from 0, file by file and row by
+        row; ascending.
+    src, dst : ndarray of int64
+        Their ends.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, TypeError, ImportError, MemoryError
+        As of `label_edge_files`.
+
+    See Also
+    --------
+    spanning_forest : Of a graph in memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import conncomp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "e.csv").write_text("src,dst\n0,1\n1,0\n3,1\n")
+    ...     conncomp.forest_of_edge_files(f"{folder}/e.csv")
+    (array([0, 2]), array([0, 3]), array([1, 1]))
+    """
+    edges = EdgeFiles(files, src, dst, num_vertices, format)
+    components = _Growing(edges)
+    forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
+    for sources, targets, most in edges.batches(progress):
+        first = edges.count - len(sources)
+        components.make_room(most)
+        kept = components.new_links(sources, targets)
+        components.add(sources, targets, most)
+        forest.append((first + kept, *(end[kept].astype(np.int64) for end in (sources, targets))))
+    numbers, sources, targets = (np.concatenate(part) for part in zip(*forest, strict=True))
+    return numbers, sources, targets
+
+
+class EdgeFiles:
+    """Files that have a graph's edges.
+
+    Parameters
+    ----------
+    files, src, dst, num_vertices, format
+        As of `label_edge_files`.
+
+    Attributes
+    ----------
+    num_vertices : int or None
+        If it was given.
+    count : int
+        How many edges were read so far.
+    size : int
+        In bytes.
+    """
+
+    def __init__(
+        self,
+        files: StrPath | Sequence[StrPath],
+        src: str,
+        dst: str,
+        num_vertices: int | None,
+        format: str | None,
+    ) -> None:
+        self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
+        self.count = 0
+        wanted = Wanted((_name("src", src),), (_name("dst", dst),), argument="src")
+        if format == "dups":
+            raise ValueError("format='dups' has no edges; use cluster_dups")
+        self._files = [open_file(name, wanted, format, True) for name in names_of_files(files)]
+        self.size = sum(file.size for file in self._files)
+
+    def batches(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any, int]]:
+        """Yield both ends of edges, and how many vertices there are by them."""
+        done = 0.0
+        with closing(batches(self._files, "raise", native.get_num_threads())) as parts:
+            for batch in parts:
+                src, largest_src = _as_vertices(batch.left[0], "src", batch.path)
+                dst, largest_dst = _as_vertices(batch.right[0], "dst", batch.path)
+                self.count += len(src)
+                done += batch.bytes
+                if progress is not None:
+                    progress(int(done), self.size)
+                yield src, dst, self._vertices(max(largest_src, largest_dst), batch.path)
+
+    def _vertices(self, largest: int, path: str) -> int:
+        """Return how many vertices there are, by the largest end of some edges.
+
+        Raises
+        ------
+        ValueError
+            If they are more than were given, or too many for all edges.
+        """
+        if self.num_vertices is not None:
+            if largest >= self.num_vertices:
+                raise ValueError(
+                    f"{path}: an edge has the end {largest}; num_vertices={self.num_vertices}, so "
+                    f"that vertices are numbered from 0 to {self.num_vertices - 1}"
+                )
+            return self.num_vertices
+        # What headers promise is held against the rows when these are read, and before against what
+        # files can hold.
+        promised = min(sum(file.rows or 0 for file in self._files), ROWS_PER_BYTE * self.size)
+        if problem := excess(largest + 1, max(promised, self.count)):
+            raise ValueError(
+                f"{path}: an edge has the end {largest}, which makes {problem}; vertices are "
+                "numbered from 0: use cluster_pairs for ids of any size, or give num_vertices if "
+                "so many are meant"
+            )
+        return largest + 1
+
+
+class _Growing:
+    """Components of vertices whose number is known at the end."""
+
+    def __init__(self, edges: EdgeFiles) -> None:
+        self._edges, self._used = edges, edges.num_vertices or 0
+        room = FEWEST_VERTICES if edges.num_vertices is None else edges.num_vertices
+        self._components = IncrementalComponents(room)
+
+    def make_room(self, used: int) -> None:
+        """Let there be so many vertices."""
+        self._used = max(self._used, used)
+        before = self._components
+        if self._used > before.num_vertices:
+            self._components = IncrementalComponents(max(self._used, 2 * before.num_vertices))
+            roots = before.labels("roots")
+            self._components.add_edges(np.arange(len(roots), dtype=roots.dtype), roots)
+
+    def add(self, src: Any, dst: Any, used: int) -> None:
+        """Take edges among so many vertices."""
+        self.make_room(used)
+        self._components.add_edges(src, dst)
+
+    def new_links(self, src: Any, dst: Any) -> Vertices:
+        """Return which edges connect what none before them connects."""
+        roots = np.stack([self._components.roots(src), self._components.roots(dst)])
+        apart = np.flatnonzero(roots[0] != roots[1])
+        names, ends = np.unique(roots[:, apart], return_inverse=True)
+        sources, targets = ends.reshape(2, -1)
+        graph = Graph.from_edges(sources, targets, num_vertices=len(names))
+        links: Vertices = apart[spanning_forest(graph)]
+        return links
+
+    def result(self) -> tuple[int, NDArray[Any]]:
+        """Return the number of components, and labels."""
+        unused = self._components.num_vertices - self._used
+        dtype = np.int32 if self._used <= 1 << 31 else np.int64
+        labels = self._components.labels()[: self._used].astype(dtype, copy=False)
+        return self._components.count - unused, labels
+
+
+def names_of_files(files: StrPath | Sequence[StrPath]) -> list[str]:
+    """Return the names of files, those of a pattern sorted, each once.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing, or no file is of a pattern.
+    """
+    if isinstance(files, (str, os.PathLike)):
+        files = [files]
+    try:
+        patterns = [os.fspath(name) for name in files]
+    except TypeError:
+        patterns = []
+    if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
+        raise TypeError(f"files={shown(files)} must be a name of a file, or several")
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        exists = os.path.lexists(pattern)
+        names = [pattern] if exists else sorted(glob.glob(pattern, recursive=True))
+        if not names:
+            raise FileNotFoundError(2, "there is no such file, and none of that pattern", pattern)
+        found |= dict.fromkeys(names)
+    return list(found)
+
+
+def _name(argument: str, name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"{argument}={shown(name)} must be the name of a column")
+    return name
+
+
+def _as_vertices(column: Any, name: str, path: str) -> tuple[NDArray[Any], int]:
+    """Return a column of integers as vertices, and the largest; -1 of none."""
+    ends = column if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)
+    if ends.dtype.kind not in "iu":
+        raise TypeError(f"{path}: the column of {name} is of {ends.dtype}, not of integers")
+    if not len(ends):
+        return ends.astype(np.int32), -1
+    # As unsigned numbers, negative ones are the largest: one pass finds out about both.
+    largest = int(ends.view(f"u{ends.dtype.itemsize}").max())
+    if largest > np.iinfo(f"i{ends.dtype.itemsize}").max and ends.dtype.kind == "i":
+        raise ValueError(
+            f"{path}: the column of {name} holds {ends.min()}; vertices are not negative"
+        )
+    if largest > np.iinfo(np.int64).max:
+        raise ValueError(f"{path}: the column of {name} holds {largest}, too large for a vertex")
+    if ends.dtype.kind == "i" and ends.dtype.itemsize >= 4:
+        return ends, largest
+    return ends.astype(np.int32 if ends.dtype.itemsize < 4 else np.int64), largest

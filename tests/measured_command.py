@@ -1,0 +1,21 @@
+"""`conncomp label` in a process of its own, with the most memory that it takes."""
+
+import subprocess
+import sys
+
+# Started by a small process, as the system counts what a process was before its program began.
+MEASURE = """
+import os, sys
+program = os.posix_spawn(sys.executable, [sys.executable, *sys.argv[1:]], os.environ)
+_, status, usage = os.wait4(program, 0)
+print(usage.ru_maxrss * 1024)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def measured(*words):
+    """Run the command; return its report and the most memory that it took, by the system."""
+    command = [sys.executable, "-c", MEASURE, "-m", "conncomp", "label", *words, "--json"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    report, _, peak = found.stdout.strip().rpartition("\n")
+    return found.returncode, report, found.stderr, int(peak)

@@ -1,0 +1,125 @@
+"""Graphs whose edges are in files, held against `connected_components` of all edges."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import conncomp
+from conncomp.tables.files import reading
+
+PARTS = [
+    (np.array([0, 5, 5], np.int32), np.array([1, 7, 7], np.int32)),
+    (np.zeros(0, np.int32), np.zeros(0, np.int32)),
+    (np.array([9, 1], np.int32), np.array([5, 3], np.int32)),
+]
+
+
+def write(folder, parts, names=("src", "dst"), **options):
+    for number, ends in enumerate(parts):
+        table = pa.table(dict(zip(names, ends, strict=True)))
+        pyarrow.parquet.write_table(table, folder / f"{number}.parquet", **options)
+    return str(folder / "*.parquet")
+
+
+def expected(parts, num_vertices=None):
+    src, dst = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return conncomp.Graph.from_edges(src, dst, num_vertices=num_vertices)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sizes=st.lists(st.integers(0, 60), min_size=1, max_size=4),
+    vertices=st.integers(1, 90),
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from(["i1", "u1", "i4", "u4", "i8", "u8"]),
+    more=st.sampled_from([None, 0, 5]),
+    rows=st.sampled_from([1, 7, 1 << 18]),
+)
+def test_components_and_forest(tmp_path_factory, sizes, vertices, seed, dtype, more, rows):
+    rng = np.random.default_rng(seed)
+    parts = [tuple(rng.integers(0, vertices, (2, size)).astype(dtype)) for size in sizes]
+    files = write(tmp_path_factory.mktemp("edges"), parts, row_group_size=17)
+    count = None if more is None else vertices + more
+    graph = expected(parts, count)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "ROWS", rows)
+        found, labels = conncomp.label_edge_files(files, num_vertices=count)
+        numbers, src, dst = conncomp.forest_of_edge_files(files, num_vertices=count)
+    wanted, wanted_labels = conncomp.connected_components(graph)
+    assert found == wanted
+    np.testing.assert_array_equal(labels, wanted_labels, strict=True)
+    np.testing.assert_array_equal(numbers, conncomp.spanning_forest(graph))
+    both = zip(*parts, strict=True)
+    for ends, side in zip((src, dst), both, strict=True):
+        np.testing.assert_array_equal(ends, np.concatenate(side)[numbers])
+
+
+def test_other_columns_formats_and_several_names(tmp_path):
+    write(tmp_path, PARTS, ("a", "b"))
+    names = [tmp_path / "0.parquet", str(tmp_path / "2.parquet")]
+    told = []
+    count, labels = conncomp.label_edge_files(
+        names, "a", "b", progress=lambda *now: told.append(now)
+    )
+    assert (count, labels.tolist()) == (6, [0, 0, 1, 0, 2, 3, 4, 3, 5, 3])
+    size = sum((tmp_path / f"{k}.parquet").stat().st_size for k in (0, 2))
+    assert told[-1] == (size, size)
+    (tmp_path / "edges.tsv").write_text("src\tdst\n3\t1\n")
+    assert conncomp.label_edge_files(tmp_path / "edges.tsv")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("ends", "error", "words"),
+    [
+        (([0, -3], [1, 1]), ValueError, "0.parquet: the column of src holds -3"),
+        (([0], [10**12]), ValueError, "an edge has the end 1000000000000, which makes"),
+        ((np.array([2**63], np.uint64), [1]), ValueError, "too large for a vertex"),
+        (([0.5], [1]), TypeError, "not of integers|is of float64"),
+        ((["a"], ["b"]), TypeError, "not of integers"),
+        (([0, None], [1, 2]), ValueError, "null"),
+    ],
+)
+def test_bad_ends(tmp_path, ends, error, words):
+    files = write(tmp_path, [ends])
+    for function in (conncomp.label_edge_files, conncomp.forest_of_edge_files):
+        with pytest.raises(error, match=words):
+            function(files)
+
+
+def test_bad_arguments(tmp_path):
+    files = write(tmp_path, PARTS)
+    with pytest.raises(ValueError, match="has the end 9; num_vertices=9"):
+        conncomp.label_edge_files(files, num_vertices=9)
+    with pytest.raises(ValueError, match="src='left': it has no column of that name"):
+        conncomp.label_edge_files(files, "left")
+    with pytest.raises(TypeError, match="dst=5 must be the name of a column"):
+        conncomp.label_edge_files(files, dst=5)
+    with pytest.raises(FileNotFoundError, match="none of that pattern"):
+        conncomp.label_edge_files(str(tmp_path / "*.arrow"))
+    for names in (5, [], [5], b"x"):
+        with pytest.raises(TypeError, match="files="):
+            conncomp.label_edge_files(names)
+    with pytest.raises(ValueError, match="has no edges"):
+        conncomp.label_edge_files(files, format="dups")
+    with pytest.raises(ValueError, match="num_vertices=-1"):
+        conncomp.label_edge_files(files, num_vertices=-1)
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    files = write(tmp_path, PARTS)
+    content = (tmp_path / "2.parquet").read_bytes()
+    (tmp_path / "2.parquet").write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"2\.parquet: "):
+        conncomp.label_edge_files(files)
+
+
+def test_room_grows_with_the_vertices(tmp_path):
+    src = np.arange(5000, dtype=np.int64)
+    files = write(
+        tmp_path, [(src[k : k + 100], src[k : k + 100] // 7) for k in range(0, 5000, 100)]
+    )
+    count, labels = conncomp.label_edge_files(files)
+    assert (count, labels.max()) == (1, 0)
