@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, Unpack, overload
 
 import numpy as np
@@ -305,9 +305,7 @@ def label(
            [0, 0, 0, 1],
            [1, 0, 2, 0]], dtype=int32), array([2, 1, 2]))
     """
-    for name in options:
-        if name in ELSEWHERE:
-            raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
+    _refuse_names_of_elsewhere(options)
     other = None if type(label_image) is np.ndarray else function_for(label_image, "label")
     if other is not None:
         returned: Labels | tuple[Labels, Any] = other(
@@ -366,3 +364,10 @@ def label(
         first: Labels | tuple[Labels, Any] = first_call(kind, label_image, array, request)
         return first
     return label_array(array, request)
+
+
+def _refuse_names_of_elsewhere(options: Mapping[str, Any]) -> None:
+    """Raise for what other libraries call an argument of `label`."""
+    for name in options:
+        if name in ELSEWHERE:
+            raise TypeError(f"label has no argument {name!r}; {ELSEWHERE[name]}")
