@@ -153,7 +153,7 @@ def connected_components(
         not fit, or `dtype` or `out` is too small for the labels.
     ImportError, RuntimeError
         If the GPU is to be used, and CuPy is not installed or there is none. RuntimeError where
-        "soman" with ``jump="end"`` and a `hook` of its papers comes to no end.
+        "soman" with ``jump="end"`` and a ``hook=`` of its papers comes to no end.
     MemoryError
         If there is too little memory, on the GPU too; the next call works.
 

@@ -175,7 +175,7 @@ def label(
     device : {None, "cpu", "cuda"}, optional
         Where to work: by default where `label_image` lies. "cuda" moves an array in main memory to
         the current GPU, and the labels back: in strips, on all threads, or, if `label_image` and
-        `out` are pinned (`cupyx.empty_pinned`), by the GPU itself.
+        `out` are pinned (``cupyx.empty_pinned``), by the GPU itself.
     workspace : Workspace, optional
         Memory on the GPU to use again.
     **options
