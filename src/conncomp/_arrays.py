@@ -18,7 +18,7 @@ from conncomp._memory import total_memory
 from conncomp.kernels.cuda.core.strips import download, upload
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, import_cupy
 
-FEW_BYTES = 32 << 20  # as many are moved to or from a GPU by one copy, which is sooner done
+FEW_BYTES = 1 << 20  # as many are moved to or from a GPU by one copy, pinned or not
 PIECE_HERE = 1 << 24  # bytes that are converted at once in main memory
 
 

@@ -46,6 +46,12 @@ class DeviceArray:
         self.shape, self.dtype, self.nbytes = shape, self.host.dtype, self.host.nbytes
         self.data = SimpleNamespace(ptr=self.host.ctypes.data)
 
+    def set(self, array):
+        self.host[...] = array
+
+    def get(self, out):
+        out[...] = self.host
+
 
 class LateGpu:
     """The module `cupy`, with arrays of main memory that it takes for pinned."""
@@ -76,6 +82,7 @@ def small_strips(request, monkeypatch):
     monkeypatch.setattr(strips, "STRIP", 1000)
     monkeypatch.setattr(strips, "PIECE", 30_000)
     monkeypatch.setattr(_arrays, "FEW_BYTES", 100)
+    monkeypatch.setattr(strips, "FEW_BYTES", 100)
     monkeypatch.setattr(strips.native, "get_num_threads", lambda: request.param, raising=False)
 
 
@@ -99,6 +106,16 @@ def test_there_and_back(count, dtype, pinned):
     strips.download(gpu, placed, back)
     np.testing.assert_array_equal(back, array)
     assert {kind for kind, _ in gpu.copies} == {strips.FROM_GPU}
+
+
+def test_few_bytes_are_copied_at_once_unless_they_are_pinned():
+    array = np.random.default_rng(0).integers(0, 200, 2 << 20).astype(np.uint8)
+    for gpu, strip_copies in (LateGpu(), 0), (LateGpu(array), 1):
+        back = np.zeros_like(array)
+        placed = _arrays.move_to_gpu(gpu, array)
+        assert len(gpu.copies) == strip_copies
+        strips.download(gpu, placed, back)
+        np.testing.assert_array_equal(back, array)
 
 
 def test_partly_pinned():

@@ -19,6 +19,7 @@ from conncomp._core import native
 
 STRIP = 2 << 20  # bytes of a buffer
 MOST_THREADS = 16  # more do not copy faster
+FEW_BYTES = 32 << 20  # as many are sooner moved by one copy than threads have begun
 # What is copied at once between pinned memory and a GPU, before Ctrl-C is heard.
 PIECE = 1 << 28
 
@@ -41,6 +42,9 @@ def upload(xp: Any, array: NDArray[Any], target: Any) -> None:
     if is_pinned(xp, array):
         _copy_pinned(xp, device, array.ctypes.data, array.nbytes, TO_GPU)
         return
+    if array.nbytes <= FEW_BYTES:
+        target.set(array)
+        return
     with _Staging(xp, array.nbytes) as staging:
         copied: deque[tuple[int, slice, Future[None]]] = deque()
         for slot, strip in staging.strips():
@@ -60,6 +64,9 @@ def download(xp: Any, array: Any, out: NDArray[Any]) -> None:
     host, device = out.reshape(-1).view(np.uint8), int(array.data.ptr)
     if is_pinned(xp, out):
         _copy_pinned(xp, out.ctypes.data, device, out.nbytes, FROM_GPU)
+        return
+    if out.nbytes <= FEW_BYTES:
+        array.get(out=out)
         return
     with _Staging(xp, out.nbytes) as staging:
         sent: deque[tuple[int, slice]] = deque()
