@@ -341,15 +341,16 @@ def converted(array: NDArray[Any], dtype: Any, out: Any = None) -> Any:
     return out
 
 
-def move_to_gpu(xp: Any, array: NDArray[Any]) -> Any:
+def move_to_gpu(xp: Any, array: NDArray[Any], wait: bool = True) -> Any:
     """Return a copy of `array` on the GPU; `xp` is CuPy.
 
-    It moves in strips, between which Ctrl-C is heard.
+    It moves in strips, between which Ctrl-C is heard. Without `wait` the last one may still be on
+    its way, so that nobody may change `array` before the GPU has been waited for.
     """
     if array.nbytes <= FEW_BYTES or not array.flags.c_contiguous:
         return xp.asarray(array)
     placed = xp.empty(array.shape, array.dtype)
-    upload(xp, array, placed)
+    upload(xp, array, placed, wait)
     return placed
 
 

@@ -6,36 +6,28 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import conncomp
 from conncomp import _arrays
 from conncomp.kernels.cuda.core import strips
+from cuda_driver import driver_stand_in
+from host_cuda.host_gpu import AVAILABLE
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+STRIP = 1000
 
 
 class LateStream:
-    """A stream that copies as late as it may."""
+    """A stream that copies as late as it may; that of the stand-in for the driver, too."""
 
     ptr = 7
 
     def __init__(self):
-        self.waiting, self.done = [], 0
-
-    def work(self, until):
-        while self.done < until:
-            ctypes.memmove(*self.waiting[self.done])
-            self.done += 1
+        self.waiting, self.waits = [], 0
 
     def synchronize(self):
-        self.work(len(self.waiting))
-
-
-class Event:
-    def __init__(self, disable_timing):
-        assert disable_timing
-
-    def record(self, stream):
-        self.stream, self.until = stream, len(stream.waiting)
-
-    def synchronize(self):
-        self.stream.work(self.until)
+        self.waits += 1
+        while self.waiting:
+            ctypes.memmove(*self.waiting.pop(0))
 
 
 class DeviceArray:
@@ -57,7 +49,7 @@ class LateGpu:
     """The module `cupy`, with arrays of main memory that it takes for pinned."""
 
     def __init__(self, *pinned):
-        self.stream, self.copies = LateStream(), []
+        self.stream, self.copies, self.buffers = LateStream(), [], []
         spans = [(array.ctypes.data, array.ctypes.data + array.nbytes) for array in pinned]
 
         def attributes(at):
@@ -68,48 +60,85 @@ class LateGpu:
             self.copies.append((kind, count))
             self.stream.waiting.append((target, source, count))
 
+        def pinned_memory(count):
+            self.buffers.append(np.zeros(count, np.uint8))
+            return SimpleNamespace(ptr=self.buffers[-1].ctypes.data)
+
         self.cuda = SimpleNamespace(
-            Event=Event,
-            alloc_pinned_memory=bytearray,
+            alloc_pinned_memory=pinned_memory,
             get_current_stream=lambda: self.stream,
-            runtime=SimpleNamespace(memcpyAsync=copy, pointerGetAttributes=attributes),
+            runtime=SimpleNamespace(
+                memcpyAsync=copy, pointerGetAttributes=attributes, getDevice=lambda: 3
+            ),
         )
         self.empty = DeviceArray
 
 
-@pytest.fixture(params=[1, 2, 5])
-def small_strips(request, monkeypatch):
-    monkeypatch.setattr(strips, "STRIP", 1000)
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return driver_stand_in(tmp_path_factory.mktemp("driver"))
+
+
+@pytest.fixture
+def driver(library, monkeypatch):
+    monkeypatch.setattr(strips, "DRIVER", library)
+    monkeypatch.setattr(strips, "STRIP", STRIP)
     monkeypatch.setattr(strips, "PIECE", 30_000)
     monkeypatch.setattr(_arrays, "FEW_BYTES", 100)
     monkeypatch.setattr(strips, "FEW_BYTES", 100)
-    monkeypatch.setattr(strips.native, "get_num_threads", lambda: request.param, raising=False)
+    strips._transfers.cache_clear()
+    loaded = ctypes.CDLL(library)
+    loaded.begin_copies(-1)
+    yield loaded
+    strips._transfers.cache_clear()
 
 
-@pytest.mark.parametrize("pinned", [False, True])
+@pytest.fixture(params=[1, 2, 5])
+def threads(request):
+    before = conncomp.get_num_threads()
+    conncomp.set_num_threads(request.param)
+    yield request.param
+    conncomp.set_num_threads(before)
+
+
+def random_array(count, dtype):
+    return np.random.default_rng(count).integers(0, 200, count).astype(dtype)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float64])
 @pytest.mark.parametrize("count", [125, 1000, 1001, 24_999])
-@pytest.mark.usefixtures("small_strips")
-def test_there_and_back(count, dtype, pinned):
-    array = np.random.default_rng(count).integers(0, 200, count).astype(dtype)
-    back = np.zeros_like(array)
-    gpu = LateGpu(array, back) if pinned else LateGpu()
+def test_there_and_back(driver, threads, count, dtype):
+    array = random_array(count, dtype)
+    back, gpu = np.zeros_like(array), LateGpu()
     placed = _arrays.move_to_gpu(gpu, array)
-    assert placed is not array
     np.testing.assert_array_equal(placed.host, array)
-    longest = 30_000 if pinned else 1000
-    assert gpu.copies == [
-        (strips.TO_GPU, min(longest, array.nbytes - start))
-        for start in range(0, array.nbytes, longest)
-    ]
-    gpu.copies.clear()
     strips.download(gpu, placed, back)
     np.testing.assert_array_equal(back, array)
-    assert {kind for kind, _ in gpu.copies} == {strips.FROM_GPU}
+    sizes = sorted(driver.bytes_of_copy(k) for k in range(driver.number_of_copies()))
+    cut = [min(STRIP, array.nbytes - start) for start in range(0, array.nbytes, STRIP)]
+    assert sizes == sorted(2 * cut)
+    strips_of_array = -(-array.nbytes // STRIP)
+    assert all(b.size == 2 * STRIP * min(threads, strips_of_array) for b in gpu.buffers)
+    assert driver.copies_under_way() == driver.events_alive() == 0
+
+
+@pytest.mark.parametrize("wait", [True, False])
+@pytest.mark.parametrize("count", [125, 29_999, 30_000, 75_001])
+def test_pinned_arrays_are_copied_as_they_are(driver, count, wait):
+    array = random_array(count, np.uint8)
+    back = np.zeros_like(array)
+    gpu = LateGpu(array, back)
+    placed = _arrays.move_to_gpu(gpu, array, wait)
+    pieces = [min(30_000, count - start) for start in range(0, count, 30_000)]
+    assert gpu.copies == [(strips.TO_GPU, piece) for piece in pieces]
+    assert len(gpu.stream.waiting) == (not wait)
+    strips.download(gpu, placed, back)
+    np.testing.assert_array_equal(back, array)
+    assert driver.number_of_copies() == 0
 
 
 def test_few_bytes_are_copied_at_once_unless_they_are_pinned():
-    array = np.random.default_rng(0).integers(0, 200, 2 << 20).astype(np.uint8)
+    array = random_array(2 << 20, np.uint8)
     for gpu, strip_copies in (LateGpu(), 0), (LateGpu(array), 1):
         back = np.zeros_like(array)
         placed = _arrays.move_to_gpu(gpu, array)
@@ -125,18 +154,22 @@ def test_partly_pinned():
     assert strips.is_pinned(LateGpu(array), array)
 
 
-@pytest.mark.usefixtures("small_strips")
-def test_buffers_outlive_a_copy_that_fails(monkeypatch):
-    """What the GPU has been told to read stays until it is read."""
-    gpu, array = LateGpu(), np.zeros(50_000, np.uint8)
-    record = Event.record
+def test_threads_that_have_streams_of_their_own_begin_when_the_caller_s_is_done(
+    driver, monkeypatch
+):
+    gpu, array = LateGpu(), random_array(5000, np.uint8)
+    monkeypatch.setattr(strips, "PER_THREAD", LateStream.ptr)
+    strips.upload(gpu, array, DeviceArray(5000, np.uint8))
+    assert gpu.stream.waits == 1
 
-    def fail(event, stream):
-        record(event, stream)
-        if len(stream.waiting) == 7:
-            raise KeyboardInterrupt
 
-    monkeypatch.setattr(Event, "record", fail)
-    with pytest.raises(KeyboardInterrupt):
-        strips.upload(gpu, array, DeviceArray(50_000, np.uint8))
-    assert gpu.stream.done >= 6
+@pytest.mark.parametrize("failing", [0, 7, 20])
+@pytest.mark.parametrize("copy", [strips.upload, strips.download])
+def test_buffers_outlive_a_copy_that_fails(driver, threads, failing, copy):
+    """What the GPU has been told to read or to write stays until that is done."""
+    gpu, array, device = LateGpu(), np.zeros(50_000, np.uint8), DeviceArray(50_000, np.uint8)
+    driver.begin_copies(failing)
+    with pytest.raises(RuntimeError, match="CUDA: launch failed"):
+        copy(gpu, *((array, device) if copy is strips.upload else (device, array)))
+    assert driver.number_of_copies() >= failing
+    assert driver.copies_under_way() == driver.events_alive() == 0

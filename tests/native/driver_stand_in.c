@@ -1,8 +1,10 @@
-// A stand-in for CUDA's driver: it writes down what it is asked for, for the test of `native.Launches`.
+// A stand-in for CUDA's driver: it writes down the launches that it is asked for, and copies as late as it may,
+// for the tests of `native.Launches` and `native.Transfers`.
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
-static void* current = 0;
+static _Thread_local void* current = 0;
 static int launches = 0, failing = -1;
 static uint64_t kept[64][9];
 
@@ -63,3 +65,63 @@ void begin(void* context, int launch_that_fails) {
   launches = contexts_set = 0;
   failing = launch_that_fails;
 }
+
+// Copies of a stream, which are made when somebody waits for an event that was recorded after them.
+enum { kCopies = 1 << 12, kEvents = 1 << 12 };
+static struct {
+  uint64_t target, source;
+  size_t bytes;
+} copies[kCopies];
+static int copies_asked = 0, copies_made = 0, copy_that_fails = -1, events = 0, events_destroyed = 0;
+static int recorded[kEvents];  // the copies asked for before, by event
+static pthread_mutex_t stream_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+int cuMemcpyAsync(uint64_t target, uint64_t source, size_t bytes, void* stream) {
+  if (!current) return 201;
+  pthread_mutex_lock(&stream_mutex);
+  const int fails = copies_asked == copy_that_fails || copies_asked == kCopies || stream != (void*)7;
+  if (!fails) {
+    copies[copies_asked].target = target;
+    copies[copies_asked].source = source;
+    copies[copies_asked++].bytes = bytes;
+  }
+  pthread_mutex_unlock(&stream_mutex);
+  return fails ? 719 : 0;
+}
+int cuEventCreate(void** event, unsigned flags) {
+  pthread_mutex_lock(&stream_mutex);
+  const int fails = events == kEvents || flags != 2;
+  if (!fails) *event = &recorded[events++];
+  pthread_mutex_unlock(&stream_mutex);
+  return fails ? 2 : 0;
+}
+int cuEventRecord(void* event, void* stream) {
+  pthread_mutex_lock(&stream_mutex);
+  *(int*)event = copies_asked;
+  pthread_mutex_unlock(&stream_mutex);
+  return stream == (void*)7 ? 0 : 400;
+}
+int cuEventSynchronize(void* event) {
+  pthread_mutex_lock(&stream_mutex);
+  for (; copies_made < *(int*)event; ++copies_made)
+    memcpy((void*)copies[copies_made].target, (void*)copies[copies_made].source, copies[copies_made].bytes);
+  pthread_mutex_unlock(&stream_mutex);
+  return 0;
+}
+int cuEventDestroy_v2(void* event) {
+  pthread_mutex_lock(&stream_mutex);
+  ++events_destroyed;
+  pthread_mutex_unlock(&stream_mutex);
+  return 0;
+}
+
+// Forgets all copies; one of the next may fail.
+void begin_copies(int failing) {
+  copies_asked = copies_made = events = events_destroyed = 0;
+  copy_that_fails = failing;
+  memset(recorded, 0, sizeof recorded);
+}
+int number_of_copies(void) { return copies_asked; }
+int copies_under_way(void) { return copies_asked - copies_made; }
+int events_alive(void) { return events - events_destroyed; }
+size_t bytes_of_copy(int number) { return copies[number].bytes; }

@@ -1,14 +1,13 @@
 """`native.Launches` against a stand-in for CUDA's driver that writes down what it is asked for."""
 
 import ctypes
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conncomp._core import native
-from host_cuda.host_gpu import AVAILABLE, COMPILER
+from cuda_driver import driver_stand_in
+from host_cuda.host_gpu import AVAILABLE
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
 CONTEXT = 103  # of device 3
@@ -17,10 +16,7 @@ TOGETHER, OVERLAPS = 2, 6  # attributes of a launch
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    path = tmp_path_factory.mktemp("driver") / "driver.so"
-    source = Path(__file__).with_name("driver_stand_in.c")
-    subprocess.run([COMPILER, "-x", "c", "-shared", "-fPIC", source, "-o", path], check=True)
-    return str(path)
+    return driver_stand_in(tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture

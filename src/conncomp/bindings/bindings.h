@@ -94,6 +94,7 @@ void define_intensities(nb::module_& m);
 void define_contacts(nb::module_& m);
 void define_models(nb::module_& m);
 void define_launches(nb::module_& m);
+void define_transfers(nb::module_& m);
 void define_tables(nb::module_& m);
 void define_generate(nb::module_& m);
 

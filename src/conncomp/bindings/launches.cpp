@@ -1,9 +1,5 @@
 // Launches of kernels that are made again and again with other arrays: arguments are packed once, and CUDA's
 // driver is called without Python between the launches.
-//
-// The driver is found when the first launch is made, as the module is built and loaded where there is none.
-#include <dlfcn.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +11,9 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/driver.h"
 
 namespace conncomp {
-
-namespace {
-
-// CUresult is 0 where all is well. Contexts, functions and streams are handles.
-using Handle = void*;
 
 // CUlaunchAttributeID: that all blocks run at the same time; that a launch may begin before the one ahead of
 // it on its stream has ended.
@@ -47,57 +39,7 @@ struct LaunchConfig {
   unsigned number_of_attributes = 0;
 };
 
-struct Driver {
-  int (*get_error_string)(int, const char**);
-  int (*retain_context)(Handle*, int device);
-  int (*get_context)(Handle*);
-  int (*set_context)(Handle);
-  int (*launch)(const LaunchConfig*, Handle function, void** arguments, void** extra);
-
-  explicit Driver(const std::string& library) {
-    void* const opened = dlopen(library.c_str(), RTLD_NOW);
-    if (!opened) throw std::runtime_error("CUDA's driver, " + library + ", cannot be loaded");
-    find(opened, "cuGetErrorString", get_error_string);
-    find(opened, "cuDevicePrimaryCtxRetain", retain_context);
-    find(opened, "cuCtxGetCurrent", get_context);
-    find(opened, "cuCtxSetCurrent", set_context);
-    find(opened, "cuLaunchKernelEx", launch);
-  }
-  void check(int result) const {
-    if (result == 0) return;
-    const char* text = nullptr;
-    get_error_string(result, &text);
-    throw std::runtime_error(std::string("CUDA: ") + (text ? text : "unknown error"));
-  }
-
- private:
-  template <class Function>
-  static void find(void* opened, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(opened, name));
-    if (!function) throw std::runtime_error(std::string("CUDA's driver has no ") + name);
-  }
-};
-
-// The context of a device, where kernels are loaded, is current as long as it exists.
-class CurrentContext {
- public:
-  CurrentContext(const Driver& driver, Handle context) : driver_(driver) {
-    driver.check(driver.get_context(&before_));
-    if (before_ == context) return;
-    driver.check(driver.set_context(context));
-    changed_ = true;
-  }
-  ~CurrentContext() {
-    if (changed_ && before_) driver_.set_context(before_);
-  }
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
-
- private:
-  const Driver& driver_;
-  Handle before_ = nullptr;
-  bool changed_ = false;
-};
+namespace {
 
 // A value that differs from one run to the next: that of `run` with this number, or the first bytes of it,
 // lies at an offset of an argument.

@@ -59,6 +59,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_graph_inputs(m);
   define_dictionaries(m);
   define_launches(m);
+  define_transfers(m);
   define_tables(m);
   define_generate(m);
   m.def("set_num_threads", [](int threads) { process().wanted_threads = threads; });

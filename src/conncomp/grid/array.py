@@ -116,7 +116,10 @@ def stream_of(given: Any, library: str) -> AbstractContextManager[object]:
 
 
 def placed_on(device: str, array: Any) -> Any:
-    """Return an array of NumPy or CuPy where it is worked on; itself if it lies there."""
+    """Return an array of NumPy or CuPy where it is worked on; itself if it lies there.
+
+    A copy on a GPU may still be on its way there. Labels that come back are waited for.
+    """
     if device == "cuda" and isinstance(array, np.ndarray):
-        return move_to_gpu(current_gpu().xp, array)
+        return move_to_gpu(current_gpu().xp, array, wait=False)
     return array

@@ -1,0 +1,82 @@
+// CUDA's driver, as far as it is called from C++.
+//
+// It is found when it is first needed, as the module is built and loaded where there is none.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace conncomp {
+
+// CUresult is 0 where all is well. Contexts, functions, streams and events are handles.
+using Handle = void*;
+
+struct LaunchConfig;  // CUlaunchConfig
+
+struct Driver {
+  int (*get_error_string)(int, const char**);
+  int (*retain_context)(Handle*, int device);
+  int (*get_context)(Handle*);
+  int (*set_context)(Handle);
+  int (*launch)(const LaunchConfig*, Handle function, void** arguments, void** extra);
+  int (*copy)(uint64_t target, uint64_t source, size_t bytes, Handle stream);
+  int (*create_event)(Handle*, unsigned flags);
+  int (*record_event)(Handle, Handle stream);
+  int (*wait_for_event)(Handle);
+  int (*destroy_event)(Handle);
+
+  explicit Driver(const std::string& library) {
+    void* const opened = dlopen(library.c_str(), RTLD_NOW);
+    if (!opened) throw std::runtime_error("CUDA's driver, " + library + ", cannot be loaded");
+    find(opened, "cuGetErrorString", get_error_string);
+    find(opened, "cuDevicePrimaryCtxRetain", retain_context);
+    find(opened, "cuCtxGetCurrent", get_context);
+    find(opened, "cuCtxSetCurrent", set_context);
+    find(opened, "cuLaunchKernelEx", launch);
+    find(opened, "cuMemcpyAsync", copy);
+    find(opened, "cuEventCreate", create_event);
+    find(opened, "cuEventRecord", record_event);
+    find(opened, "cuEventSynchronize", wait_for_event);
+    find(opened, "cuEventDestroy_v2", destroy_event);
+  }
+  void check(int result) const {
+    if (result == 0) return;
+    const char* text = nullptr;
+    get_error_string(result, &text);
+    throw std::runtime_error(std::string("CUDA: ") + (text ? text : "unknown error"));
+  }
+
+ private:
+  template <class Function>
+  static void find(void* opened, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(opened, name));
+    if (!function) throw std::runtime_error(std::string("CUDA's driver has no ") + name);
+  }
+};
+
+// The context of a device, where kernels are loaded, is current as long as it exists.
+class CurrentContext {
+ public:
+  CurrentContext(const Driver& driver, Handle context) : driver_(driver) {
+    driver.check(driver.get_context(&before_));
+    if (before_ == context) return;
+    driver.check(driver.set_context(context));
+    changed_ = true;
+  }
+  ~CurrentContext() {
+    if (changed_ && before_) driver_.set_context(before_);
+  }
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+ private:
+  const Driver& driver_;
+  Handle before_ = nullptr;
+  bool changed_ = false;
+};
+
+}  // namespace conncomp
