@@ -61,7 +61,7 @@ def kernels_on_host(gpu, monkeypatch):
     monkeypatch.setattr(conncomp, "connected_components", connected_components)
     for module in array, request:
         monkeypatch.setattr(module, "current_gpu", lambda: executor)
-    monkeypatch.setattr(array, "move_to_gpu", lambda xp, values: values)
+    monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
     monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
     monkeypatch.setattr(conncomp.Graph, "to", lambda graph, device: graph)
     monkeypatch.setattr(devices.Cuda, "place", lambda _, data: data)

@@ -221,7 +221,7 @@ class TestHawick:
     def test_figure_18_on_a_gpu(self, run, host, monkeypatch):
         for module in array, request:
             monkeypatch.setattr(module, "current_gpu", lambda: host)
-        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values: values)
+        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
         monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
         done = run(*self.COMMAND, "--device", "cuda")
         assert (done.exit_code, done.stderr) == (0, "")
@@ -247,7 +247,7 @@ class TestHawick:
     def test_figure_18_of_kernels_that_are_given_up(self, run, host, monkeypatch):
         for module in array, request:
             monkeypatch.setattr(module, "current_gpu", lambda: host)
-        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values: values)
+        monkeypatch.setattr(array, "move_to_gpu", lambda xp, values, wait=True: values)
         monkeypatch.setattr(request, "move_from_gpu", lambda values, out: np.copyto(out, values))
         give_up(monkeypatch, "CPU I", "kernel B")
         done = run(*self.COMMAND, "--device", "cuda")
