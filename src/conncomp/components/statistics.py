@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -14,7 +14,6 @@ from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, as_cupy, as_numpy, new_array, on_gpu, on_host, placed
 from conncomp._core import native
 from conncomp._optional import optional
-from conncomp.components._intensities import Image, check_image
 from conncomp.components._labels import (
     Background,
     Items,
@@ -25,6 +24,10 @@ from conncomp.components._labels import (
     library_at,
     where_labels_lie,
 )
+from conncomp.components.columns.accumulators import Accumulators, Channel
+from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.intensities import Image, check_channels, check_image
+from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.kernels.cuda.components.intensities import measure_intensities
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.components.tables import measure_labels
@@ -190,11 +193,81 @@ class ComponentStatistics:
         """
         return optional("pyarrow").table(self._columns_in_memory())
 
+    def to_polars(self) -> Any:
+        """Return `columns` as a DataFrame of Polars.
+
+        Raises
+        ------
+        ImportError
+            If Polars is not installed.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_polars()["size"].to_list()
+        [2, 1]
+        """
+        return optional("polars").DataFrame(self._columns_in_memory())
+
     def _columns_in_memory(self) -> dict[str, NDArray[Any]]:
         return {
             name: on_host(as_cupy(column)) if on_gpu(column) else as_numpy(column, name)
             for name, column in self.columns().items()
         }
+
+
+@dataclass(frozen=True)
+class ComponentTable(ComponentStatistics):
+    """What `component_statistics` returns for ``properties``: `ComponentStatistics` with columns.
+
+    Of an image with channels, ``sums``, ``means``, ``minima``, ``maxima`` and
+    ``weighted_centroids`` have one more axis, the last.
+
+    Attributes
+    ----------
+    properties : dict of str to ndarray
+        The values of each property, with a row for each component: of shape (n,) for numbers, or
+        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
+        properties that are arrays of any shape, as ``image``, a sequence that makes an entry when
+        it is asked for.
+    """
+
+    properties: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a property, or one of its columns, by name.
+
+        Raises
+        ------
+        KeyError
+            If it was not asked for.
+        """
+        return self.properties[name] if name in self.properties else self.columns()[name]
+
+    def columns(self) -> dict[str, Any]:
+        """Return the table as scikit-image's ``regionprops_table`` does: a column for each number.
+
+        Names are those of properties with the indices of the number in it: ``bbox-0``,
+        ``moments-0-1``. ``label`` is the first column, before those of the batch. Arrays lie where
+        ``labels`` does; columns of arrays are made at once, and as NumPy arrays of objects.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> labels = [[1, 1, 0], [0, 0, 2]]
+        >>> table = conncomp.component_statistics(labels, properties=["area", "bbox"])
+        >>> table.columns()["bbox-3"], list(table.columns())
+        (array([2, 3]), ['label', 'area', 'bbox-0', 'bbox-1', 'bbox-2', 'bbox-3'])
+        """
+        table: dict[str, Any] = {"label": self.labels}
+        table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
+        for name, values in self.properties.items():
+            if isinstance(values, LazyColumn):
+                table[name] = np.asarray(values)
+                continue
+            for index in np.ndindex(*values.shape[1:]):
+                table["-".join(map(str, (name, *index)))] = values[(slice(None), *index)]
+        return table
 
 
 def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
@@ -206,6 +279,7 @@ def component_statistics(
     labels: ArrayLike,
     image: ArrayLike | None = None,
     *,
+    properties: Iterable[str] | str | None = None,
     moments: bool = True,
     surfaces: bool = False,
     spacing: float | Sequence[float] | None = None,
@@ -304,9 +378,12 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
-    wanted = as_bool("moments", moments), as_bool("surfaces", surfaces)
-    columns = _measure(labels, image, *wanted, spacing, background, batch_axes)
-    return ComponentStatistics(*(*columns, check_spacing(spacing, columns[-1].shape[1])))
+    wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
+    *columns, table = _measure(labels, image, *wanted, spacing, background, batch_axes)
+    lengths = check_spacing(spacing, columns[-1].shape[1])
+    if properties is None:
+        return ComponentStatistics(*columns, lengths)
+    return ComponentTable(*columns, lengths, table)
 
 
 @where_labels_lie
@@ -315,28 +392,64 @@ def _measure(
     image: ArrayLike | None,
     moments: bool,
     surfaces: bool,
+    properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
     background: Background,
     batch_axes: int,
 ) -> tuple[Any, ...]:
-    """Return the attributes of `ComponentStatistics`, but for the last."""
+    """Return the attributes of `ComponentStatistics`, but for the last, and of `ComponentTable`."""
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
-    lengths = np.array(check_spacing(spacing, ndim))
-    intensities = None if image is None else check_image(image, items)
+    lengths = check_spacing(spacing, ndim)
+    named = {}
+    if properties is not None:
+        known = Conditions(ndim, image is not None, lengths, items.xp is not np)
+        named = check_properties(properties, known)
+    images, has_channels = _check_images(image, items, properties is not None)
     measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
-    rows, sizes, boxes, centroids, covariances = measure(items, moments)
-    known = rows, sizes, boxes
-    brightness = _measure_image(items, known, intensities)
+    rows, sizes, boxes, centroids, covariances = measure(items, moments or bool(named))
+    known_rows = rows, sizes, boxes
+    brightness = [_measure_image(items, known_rows, channel) for channel in images or [None]]
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
-        scale = placed(items.xp, lengths)
+        scale = placed(items.xp, np.array(lengths))
         centroids *= scale
-        brightness[-1] *= scale
         covariances *= placed(items.xp, np.outer(lengths, lengths))
+        for channel in brightness:
+            channel[-1] *= scale
+    measured = Accumulators(
+        items,
+        rows,
+        sizes,
+        boxes,
+        centroids,
+        covariances,
+        [
+            Channel(image, *values[1:4])
+            for image, values in zip(images, brightness[: len(images)], strict=True)
+        ],
+        has_channels,
+        lengths,
+    )
+    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    merged = brightness[0]
+    if has_channels:
+        merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
     batch, own_labels = items_of_rows(items, rows)
-    return own_labels, sizes, boxes, centroids, covariances, batch, *brightness, faces
+    known = own_labels, sizes, boxes, centroids, covariances[: None if moments else 0]
+    return (*known, batch, *merged, faces, table)
+
+
+def _check_images(
+    image: ArrayLike | None, items: Items, may_have_channels: bool
+) -> tuple[list[Image], bool]:
+    """Return an image, or those of its channels, and whether it has an axis of channels."""
+    if image is None:
+        return [], False
+    return (
+        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
+    )
 
 
 def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:

@@ -1,0 +1,62 @@
+// Lines of labels as numbers of rows, for what looks at several lines at once.
+//
+// How: some labels of a line are copied, which nobody changes then (contract 5), and become the rows of their
+// components; what is of no component, and what lies outside the array, has none. Cost: a copy, and a look-up
+// of each label where labels have gaps. Memory: a few thousand numbers for each line that is looked at.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/components/known_components.h"
+
+namespace conncomp {
+
+constexpr int64_t kNoRow = -1, kNoLine = -1;
+constexpr int64_t kSpan = 1 << 10;  // elements of a line that are looked at together
+constexpr int64_t kAround = 4;      // and how many more there may be
+
+class RowLines {
+ public:
+  using Rows = std::array<int64_t, kSpan + kAround>;
+
+  RowLines(const LabelledItems& items, const RowsOfLabels& rows) : items_(items), rows_(rows) {}
+
+  // Fills rows[i] with that of the element at begin + i of a line, up to before `end`.
+  void read(int64_t line, int64_t begin, int64_t end, Rows& rows) const {
+    const int64_t first = std::clamp<int64_t>(begin, 0, items_.length()),
+                  stop = line == kNoLine ? first : std::clamp<int64_t>(end, first, items_.length());
+    std::fill(rows.begin(), rows.begin() + (first - begin), kNoRow);
+    std::fill(rows.begin() + (stop - begin), rows.begin() + (end - begin), kNoRow);
+    if (stop == first) return;
+    const int64_t index = line * items_.length() + first;
+    int64_t* const out = rows.data() + (first - begin);
+    if (items_.labels.is_wide())
+      read(items_.labels.wide() + index, stop - first, out);
+    else
+      read(items_.labels.narrow() + index, stop - first, out);
+  }
+
+  const LabelledItems& items() const { return items_; }
+
+ private:
+  template <class Label>
+  void read(const Label* labels, int64_t count, int64_t* out) const {
+    std::array<Label, kSpan + kAround> copy;
+    std::memcpy(copy.data(), labels, size_t(count) * sizeof(Label));
+    const int64_t background = items_.labels.background(), labels_end = rows_.label_rows();
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t label = copy[i];
+      const bool may_have = (label != background) & (uint64_t(label) < uint64_t(labels_end));
+      const int64_t row = may_have ? rows_.row(label) : kNoRow;
+      out[i] = rows_.has(row) ? row : kNoRow;
+    }
+  }
+
+  const LabelledItems& items_;
+  const RowsOfLabels& rows_;
+};
+
+}  // namespace conncomp
