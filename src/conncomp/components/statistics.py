@@ -379,11 +379,12 @@ def component_statistics(
     (array([0, 1, 1]), array([1, 1, 2]))
     """
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
-    *columns, table = _measure(labels, image, *wanted, spacing, background, batch_axes)
+    measured: Any = _measure(labels, image, *wanted, spacing, background, batch_axes)
+    *columns, table = measured
     lengths = check_spacing(spacing, columns[-1].shape[1])
     if properties is None:
-        return ComponentStatistics(*columns, lengths)
-    return ComponentTable(*columns, lengths, table)
+        return ComponentStatistics(*(*columns, lengths))
+    return ComponentTable(*(*columns, lengths, table))
 
 
 @where_labels_lie
@@ -409,8 +410,8 @@ def _measure(
     images, has_channels = _check_images(image, items, properties is not None)
     measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
     rows, sizes, boxes, centroids, covariances = measure(items, moments or bool(named))
-    known_rows = rows, sizes, boxes
-    brightness = [_measure_image(items, known_rows, channel) for channel in images or [None]]
+    measured_rows = rows, sizes, boxes
+    brightness = [_measure_image(items, measured_rows, channel) for channel in images or (None,)]
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
         scale = placed(items.xp, np.array(lengths))
@@ -437,8 +438,8 @@ def _measure(
     if has_channels:
         merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
     batch, own_labels = items_of_rows(items, rows)
-    known = own_labels, sizes, boxes, centroids, covariances[: None if moments else 0]
-    return (*known, batch, *merged, faces, table)
+    shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
+    return (own_labels, *shapes, batch, *merged, faces, table)
 
 
 def _check_images(

@@ -194,11 +194,17 @@ class Accumulators:
         return array
 
 
-def centroids_of(moments: NDArray[np.float64]) -> NDArray[np.float64]:
+def centroids_of(moments: Any) -> NDArray[np.float64]:
     """Return the centroids, as first moments over those of order 0."""
-    ndim = moments.ndim - 1
-    first = [moments[:, *(int(k == axis) for k in range(ndim))] for axis in range(ndim)]
-    return np.stack(first, axis=1) / moments[:, *(0,) * ndim, None]
+    units = np.eye(moments.ndim - 1, dtype=int).tolist()
+    first = np.stack([moments[(slice(None), *unit)] for unit in units], axis=1)
+    centroids: NDArray[np.float64] = first / sizes_of(moments)[:, None]
+    return centroids
+
+
+def sizes_of(moments: Any) -> Any:
+    """Return the moments of order 0."""
+    return moments[(slice(None), *(0,) * (moments.ndim - 1))]
 
 
 def directions(axes: int) -> NDArray[np.int64]:

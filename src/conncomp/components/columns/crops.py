@@ -8,13 +8,12 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp._arrays import as_numpy
 from conncomp.components.columns.accumulators import Accumulators
 from conncomp.components.columns.solids import lines_of_hull
 
 
 class LazyColumn(Sequence[Any]):
-    """A column whose entries are made when one of them is asked for, of the labels as they then are.
+    """A column whose entries are made when one of them is asked for.
 
     As an array, by ``numpy.asarray``, it is one of objects, all of which are made.
     """
@@ -49,7 +48,7 @@ def slices(measured: Accumulators, row: int) -> tuple[slice, ...]:
     return tuple(slice(first, end) for first, end in measured.boxes[row].tolist())
 
 
-def scaled_coordinates(measured: Accumulators, row: int) -> NDArray[np.float64]:
+def scaled_coordinates(measured: Accumulators, row: int) -> Any:
     """Return the coordinates of the elements in units of the spacing."""
     return measured.coordinates(row) * np.array(measured.spacing)
 
@@ -87,15 +86,13 @@ def hull_image(measured: Accumulators, row: int) -> NDArray[np.bool_]:
     return inside
 
 
-def image_of_values(measured: Accumulators, row: int) -> NDArray[Any]:
+def image_of_values(measured: Accumulators, row: int) -> Any:
     """Return the values of the box, 0 where the component is not; the last axis is of channels."""
-    items, box, inside = measured.items, slices(measured, row), image(measured, row)
-    number = int(measured.rows[row]) // max(items.rows, 1)
+    items, inside = measured.items, image(measured, row)
+    place = (int(measured.rows[row]) // max(items.rows, 1), *slices(measured, row))
+    channels = (channel.image for channel in measured.channels)
     crops = [
-        np.where(
-            inside, as_numpy(values, "image").reshape(-1, *items.shape)[number, *box], 0
-        ).astype(channel.image.dtype)
-        for channel in measured.channels
-        for values in [channel.image.values]
+        np.where(inside, channel.values.reshape(-1, *items.shape)[place], 0).astype(channel.dtype)
+        for channel in channels
     ]
     return np.stack(crops, axis=-1) if measured.has_channels else crops[0]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.components.columns.accumulators import Accumulators, directions
+from conncomp.components.columns.accumulators import Accumulators, directions, sizes_of
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
 PATHS = np.array([1, 2**0.5, (1 + 2**0.5) / 2])
@@ -64,19 +64,20 @@ def orientation(measured: Accumulators) -> Any:
     return xp.where(difference == 0, even, xp.arctan2(2 * both, difference) / 2)
 
 
-def normalized(central: NDArray[np.float64], spacing: tuple[float, ...]) -> NDArray[np.float64]:
+def normalized(central: Any, spacing: tuple[float, ...]) -> NDArray[np.float64]:
     """Return central moments over powers of the size, NaN those of order below 2."""
-    ndim = len(spacing)
-    size = central[:, *(0,) * ndim]
-    moments = np.full_like(central, np.nan)
+    ndim, powers = len(spacing), central.shape[-1]
+    sizes = sizes_of(central)
+    moments: NDArray[np.float64] = np.full_like(central, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        units = {
-            order: min(spacing) ** order * size ** (order / ndim + 1)
-            for order in range(2, ndim * (central.shape[-1] - 1) + 1)
-        }
-        for powers in product(range(central.shape[-1]), repeat=ndim):
-            if sum(powers) >= 2:
-                moments[:, *powers] = central[:, *powers] / units[sum(powers)]
+        units = [
+            min(spacing) ** order * sizes ** (order / ndim + 1)
+            for order in range(ndim * (powers - 1) + 1)
+        ]
+        for place in product(range(powers), repeat=ndim):
+            if sum(place) >= 2:
+                at: Any = (slice(None), *place)
+                moments[at] = central[at] / units[sum(place)]
     return moments
 
 
@@ -87,14 +88,11 @@ def hu(moments: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     a, b = moments[:, 3, 0] + moments[:, 1, 2], moments[:, 2, 1] + moments[:, 0, 3]
     c, d = moments[:, 3, 0] - 3 * moments[:, 1, 2], 3 * moments[:, 2, 1] - moments[:, 0, 3]
-    both, sum_, difference = (
-        moments[:, 1, 1],
-        moments[:, 2, 0] + moments[:, 0, 2],
-        moments[:, 2, 0] - moments[:, 0, 2],
-    )
+    both, total = moments[:, 1, 1], moments[:, 2, 0] + moments[:, 0, 2]
+    difference = moments[:, 2, 0] - moments[:, 0, 2]
     e, f = a * (a**2 - 3 * b**2), b * (3 * a**2 - b**2)
     invariants = [
-        sum_,
+        total,
         difference**2 + 4 * both**2,
         c**2 + d**2,
         a**2 + b**2,
