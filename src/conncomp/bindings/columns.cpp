@@ -61,30 +61,41 @@ void enclosed(const ComponentRuns& runs, Vector<int64_t> counts) {
   without_gil([&] { count_enclosed(runs, counts.data()); });
 }
 
-// Calls measure(read), which reads values of any type as numbers; there is one for each label.
-template <class Measure>
-void with_values(const AnyVector& values, Measure&& measure) {
-  with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(
-      values, [&]<class Value>(const Value* data) {
-        const auto read = [data](Run run, double* out) {
-          for (int64_t i = run.begin; i < run.end; ++i) *out++ = double(data[i]);
-        };
-        without_gil([&] { measure(ReadValues(read)); });
-      });
-}
+// Values of any type, one for each label, which are read as numbers.
+class Values {
+ public:
+  explicit Values(const AnyVector& values) : data_(values.data()) {
+    with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(
+        values, [this]<class Value>(const Value*) { read_ = &read<Value>; });
+  }
+
+  void operator()(Run run, double* out) const { read_(data_, run, out); }
+
+ private:
+  template <class Value>
+  static void read(const void* data, Run run, double* out) {
+    for (int64_t i = run.begin; i < run.end; ++i) *out++ = double(static_cast<const Value*>(data)[i]);
+  }
+
+  const void* data_;
+  void (*read_)(const void*, Run, double*);
+};
 
 void weighted(const ComponentRuns& runs, AnyVector values, Vector<const double> origins,
               Vector<double> moments) {
-  with_values(values, [&](ReadValues read) { weigh_moments(runs, read, origins.data(), moments.data()); });
+  const Values read(values);
+  without_gil([&] { weigh_moments(runs, read, origins.data(), moments.data()); });
 }
 
 void squares(const ComponentRuns& runs, AnyVector values, Vector<const double> means, Vector<double> sums) {
-  with_values(values, [&](ReadValues read) { sum_squares(runs, read, means.data(), sums.data()); });
+  const Values read(values);
+  without_gil([&] { sum_squares(runs, read, means.data(), sums.data()); });
 }
 
 void quantiles(const ComponentRuns& runs, AnyVector values, const std::vector<double>& fractions,
                Vector<double> found) {
-  with_values(values, [&](ReadValues read) { find_quantiles(runs, read, fractions, found.data()); });
+  const Values read(values);
+  without_gil([&] { find_quantiles(runs, read, fractions, found.data()); });
 }
 
 // The indices of a component's elements, ascending.

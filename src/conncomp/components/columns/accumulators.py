@@ -16,6 +16,7 @@ from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.components._labels import Items
 from conncomp.components.columns.intensities import Image
+from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
 
 POWERS = 4  # of moments along each axis: 0 to 3
@@ -100,6 +101,11 @@ class Accumulators:
         return raw, central
 
     @cached_property
+    def normalized_moments(self) -> NDArray[np.float64]:
+        """Central moments over powers of the size."""
+        return normalized(self.moments[1], self.spacing)
+
+    @cached_property
     def weighted_moments(self) -> list[NDArray[np.float64]]:
         """Of each channel, about the first corners."""
         return [self._weighted(channel, self.boxes[:, :, 0]) for channel in self.channels]
@@ -117,6 +123,11 @@ class Accumulators:
             self._weighted(channel, self.boxes[:, :, 0] + centroids / np.array(self.spacing))
             for channel, centroids in zip(self.channels, self.weighted_centroids, strict=True)
         ]
+
+    @cached_property
+    def weighted_normalized_moments(self) -> list[NDArray[np.float64]]:
+        """Of each channel."""
+        return [normalized(moments, self.spacing) for moments in self.weighted_central_moments]
 
     @cached_property
     def configurations(self) -> NDArray[np.int64]:
@@ -192,19 +203,6 @@ class Accumulators:
         """Return an array with so many entries a row."""
         array: NDArray[Any] = new_array(np, (len(self.rows), *shape), dtype)
         return array
-
-
-def centroids_of(moments: Any) -> NDArray[np.float64]:
-    """Return the centroids, as first moments over those of order 0."""
-    units = np.eye(moments.ndim - 1, dtype=int).tolist()
-    first = np.stack([moments[(slice(None), *unit)] for unit in units], axis=1)
-    centroids: NDArray[np.float64] = first / sizes_of(moments)[:, None]
-    return centroids
-
-
-def sizes_of(moments: Any) -> Any:
-    """Return the moments of order 0."""
-    return moments[(slice(None), *(0,) * (moments.ndim - 1))]
 
 
 def directions(axes: int) -> NDArray[np.int64]:

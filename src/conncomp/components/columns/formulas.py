@@ -6,14 +6,13 @@ the same. Areas and lengths of intercepts are Crofton's.
 
 from __future__ import annotations
 
-from itertools import product
 from math import pi
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conncomp.components.columns.accumulators import Accumulators, directions, sizes_of
+from conncomp.components.columns.accumulators import Accumulators, directions
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
 PATHS = np.array([1, 2**0.5, (1 + 2**0.5) / 2])
@@ -62,45 +61,6 @@ def orientation(measured: Accumulators) -> Any:
     both, difference = covariances[:, 0, 1], covariances[:, 0, 0] - covariances[:, 1, 1]
     even = xp.where(both > 0, pi / 4, -pi / 4)
     return xp.where(difference == 0, even, xp.arctan2(2 * both, difference) / 2)
-
-
-def normalized(central: Any, spacing: tuple[float, ...]) -> NDArray[np.float64]:
-    """Return central moments over powers of the size, NaN those of order below 2."""
-    ndim, powers = len(spacing), central.shape[-1]
-    sizes = sizes_of(central)
-    moments: NDArray[np.float64] = np.full_like(central, np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        units = [
-            min(spacing) ** order * sizes ** (order / ndim + 1)
-            for order in range(ndim * (powers - 1) + 1)
-        ]
-        for place in product(range(powers), repeat=ndim):
-            if sum(place) >= 2:
-                at: Any = (slice(None), *place)
-                moments[at] = central[at] / units[sum(place)]
-    return moments
-
-
-def hu(moments: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Hu's seven invariants of normalized moments.
-
-    As in M. K. Hu, "Visual pattern recognition by moment invariants", 1962.
-    """
-    a, b = moments[:, 3, 0] + moments[:, 1, 2], moments[:, 2, 1] + moments[:, 0, 3]
-    c, d = moments[:, 3, 0] - 3 * moments[:, 1, 2], 3 * moments[:, 2, 1] - moments[:, 0, 3]
-    both, total = moments[:, 1, 1], moments[:, 2, 0] + moments[:, 0, 2]
-    difference = moments[:, 2, 0] - moments[:, 0, 2]
-    e, f = a * (a**2 - 3 * b**2), b * (3 * a**2 - b**2)
-    invariants = [
-        total,
-        difference**2 + 4 * both**2,
-        c**2 + d**2,
-        a**2 + b**2,
-        c * e + d * f,
-        difference * (a**2 - b**2) + 4 * both * a * b,
-        d * e - c * f,
-    ]
-    return np.stack(invariants, axis=1)
 
 
 def perimeter(measured: Accumulators) -> Any:

@@ -14,6 +14,7 @@ from conncomp._arguments import shown
 from conncomp.components.columns import crops, formulas
 from conncomp.components.columns.accumulators import Accumulators, Channel
 from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.moments import hu
 
 QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
@@ -162,17 +163,8 @@ def _weighted(
     )
 
 
-def _normalized_weighted(measured: Accumulators) -> list[Any]:
-    moments = measured.weighted_central_moments
-    return [formulas.normalized(channel, measured.spacing) for channel in moments]
-
-
 def _lazy(make: Callable[[Accumulators, int], Any], **options: Any) -> Property:
     return Property(lambda measured: LazyColumn(measured, make), is_lazy=True, **options)
-
-
-def _normalized(measured: Accumulators) -> Any:
-    return formulas.normalized(measured.moments[1], measured.spacing)
 
 
 def _euler_number(connectivity: int) -> Property:
@@ -212,9 +204,9 @@ PROPERTIES: dict[str, Property] = {
     "inertia_tensor_eigvals": Property(formulas.inertia_eigenvalues, on_gpu=True),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
     "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
-    "moments_normalized": Property(_normalized, MOMENTS),
+    "moments_normalized": Property(lambda measured: measured.normalized_moments, MOMENTS),
     "moments_hu": Property(
-        lambda measured: formulas.hu(_normalized(measured)), PLANE, no_spacing=True
+        lambda measured: hu(measured.normalized_moments), PLANE, no_spacing=True
     ),
     "orientation": Property(formulas.orientation, PLANE, on_gpu=True),
     "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
@@ -242,11 +234,11 @@ PROPERTIES: dict[str, Property] = {
     "moments_weighted": _weighted(lambda measured: measured.weighted_moments),
     "moments_weighted_central": _weighted(lambda measured: measured.weighted_central_moments),
     "moments_weighted_hu": _weighted(
-        lambda measured: [formulas.hu(channel) for channel in _normalized_weighted(measured)],
+        lambda measured: [hu(channel) for channel in measured.weighted_normalized_moments],
         axes=PLANE,
         no_spacing=True,
     ),
-    "moments_weighted_normalized": _weighted(_normalized_weighted),
+    "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
     "coords": _lazy(Accumulators.coordinates),
     "coords_scaled": _lazy(crops.scaled_coordinates),

@@ -20,7 +20,7 @@ constexpr int kBorderKinds = 3;  // straight, aslant, turning
 
 class BorderCounter {
  public:
-  BorderCounter(const LabelledItems& items, const RowsOfLabels& rows) : reader_(items, rows) {}
+  explicit BorderCounter(const RowLines& lines) : reader_(lines) {}
 
   void count(int64_t line, RowTable<int64_t>& table) {
     const int64_t length = reader_.items().length(), height = reader_.items().shape[0];
@@ -74,22 +74,19 @@ class BorderCounter {
                                                                 {0, 0, 0, kNone, kNone},
                                                                 {kNone, kNone, kNone, kNone, kNone}}};
 
-  RowLines reader_;
+  const RowLines& reader_;
   std::array<RowLines::Rows, kLines> rows_;
   std::array<std::array<uint8_t, kSpan + kAround>, kLines> is_border_;
 };
 
 // Fills a row for each component with how many elements of each kind its border has.
 inline void count_borders(const LabelledItems& items, const RowsOfLabels& rows, int64_t* kinds) {
-  const auto table = shared_table<int64_t>(
-      items, items.lines(), rows.count(), kBorderKinds,
-      [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
-        BorderCounter counter(items, rows);
-        for (int64_t line = begin; line < end; ++line) counter.count(line, table);
-      },
-      [](int64_t& sum, int64_t addend) { sum += addend; });
-  for_each_index(rows.count(),
-                 [&](int64_t row) { std::copy_n(table[row], kBorderKinds, kinds + row * kBorderKinds); });
+  const RowLines lines(items, rows);
+  const auto fill = [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
+    BorderCounter counter(lines);
+    for (int64_t line = begin; line < end; ++line) counter.count(line, table);
+  };
+  sum_of_lines(lines, items.lines(), kBorderKinds, fill, kinds);
 }
 
 }  // namespace conncomp

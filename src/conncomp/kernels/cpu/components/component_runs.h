@@ -5,12 +5,13 @@
 // two passes over the labels. Memory: 8 bytes a run, and as many for each component and thread. What is
 // measured of the runs of a component is measured by one thread, from first to last: sums of floating-point
 // numbers do not depend on how many threads there are. Labels are the caller's, who may change them between
-// the passes (contract 5): a run that was not counted is left out, one that is missing is empty, and runs may
+// the passes (contract 5): a run that was not counted is left out, and those that are there may
 // then be of any order. Whoever uses places of runs as indices checks them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cpu/components/known_components.h"
@@ -64,8 +65,8 @@ class ComponentRuns {
   void for_each(int64_t row, Visit&& visit) const {
     for (int64_t i = first_[row]; i < first_[row + 1]; ++i) {
       const uint64_t packed = Shared::load(&packed_[i]);
-      const int64_t begin = int64_t(packed >> kLengthBits);
-      visit(Run{begin, begin + int64_t(packed & below(kLengthBits))});
+      const int64_t begin = int64_t(packed >> kLengthBits), size = int64_t(packed & below(kLengthBits));
+      if (size > 0) visit(Run{begin, begin + size});
     }
   }
 
@@ -98,9 +99,8 @@ class ComponentRuns {
   static uint64_t pack(Run run) { return uint64_t(run.begin) << kLengthBits | uint64_t(run.end - run.begin); }
 
   // Calls visit(row, run) for the runs of components in lines [begin, end).
-  template <class Visit>
   static void for_each_run_of_lines(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin,
-                                    int64_t end, Visit visit) {
+                                    int64_t end, FunctionRef<void(int64_t, Run)> visit) {
     const int64_t length = items.length();
     for_each_piece(
         items.labels, begin * length, end * length, rows.label_rows(), [&](const LabelPiece& piece) {

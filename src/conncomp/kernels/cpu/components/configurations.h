@@ -21,7 +21,7 @@ class ConfigurationCounter {
   static constexpr int kLines = 1 << (axes - 1);
 
  public:
-  ConfigurationCounter(const LabelledItems& items, const RowsOfLabels& rows) : reader_(items, rows) {}
+  explicit ConfigurationCounter(const RowLines& lines) : reader_(lines) {}
 
   // How many lines of corners the items have, of each one more than it has lines along every axis.
   static int64_t corner_lines(const LabelledItems& items) {
@@ -90,7 +90,7 @@ class ConfigurationCounter {
 
   static constexpr Weights kWeights{};
 
-  RowLines reader_;
+  const RowLines& reader_;
   std::array<int64_t, kLines> lines_;
   std::array<RowLines::Rows, kLines> rows_;
 };
@@ -98,17 +98,13 @@ class ConfigurationCounter {
 // Fills a row for each component with the numbers of its configurations.
 template <int axes>
 void count_configurations(const LabelledItems& items, const RowsOfLabels& rows, int64_t* numbers) {
-  using Counter = ConfigurationCounter<axes>;
-  constexpr int kNumbers = Configurations<axes>::kNumbers;
-  const auto table = shared_table<int64_t>(
-      items, Counter::corner_lines(items), rows.count(), kNumbers,
-      [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
-        Counter counter(items, rows);
-        for (int64_t line = begin; line < end; ++line) counter.count(line, table);
-      },
-      [](int64_t& sum, int64_t addend) { sum += addend; });
-  for_each_index(rows.count(),
-                 [&](int64_t row) { std::copy_n(table[row], kNumbers, numbers + row * kNumbers); });
+  const RowLines lines(items, rows);
+  const auto fill = [&](RowTable<int64_t>& table, int64_t begin, int64_t end) {
+    ConfigurationCounter<axes> counter(lines);
+    for (int64_t line = begin; line < end; ++line) counter.count(line, table);
+  };
+  sum_of_lines(lines, ConfigurationCounter<axes>::corner_lines(items), Configurations<axes>::kNumbers, fill,
+               numbers);
 }
 
 }  // namespace conncomp

@@ -40,6 +40,7 @@ class RowLines {
   }
 
   const LabelledItems& items() const { return items_; }
+  const RowsOfLabels& rows() const { return rows_; }
 
  private:
   template <class Label>
@@ -58,5 +59,15 @@ class RowLines {
   const LabelledItems& items_;
   const RowsOfLabels& rows_;
 };
+
+// Fills `width` numbers for each component with the sums of tables that fill(table, begin, end) adds to, of
+// parts of `count` lines.
+inline void sum_of_lines(const RowLines& lines, int64_t count, int64_t width,
+                         FunctionRef<void(RowTable<int64_t>&, int64_t, int64_t)> fill, int64_t* sums) {
+  const int64_t rows = lines.rows().count();
+  const auto table = shared_table<int64_t>(lines.items(), count, rows, width, fill,
+                                           [](int64_t& sum, int64_t addend) { sum += addend; });
+  for_each_index(rows, [&](int64_t row) { std::copy_n(table[row], width, sums + row * width); });
+}
 
 }  // namespace conncomp
