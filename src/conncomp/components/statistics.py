@@ -220,11 +220,13 @@ class ComponentStatistics:
 class ComponentTable(ComponentStatistics):
     """What `component_statistics` returns for ``properties``: `ComponentStatistics` with columns.
 
-    Of an image with channels, ``sums``, ``means``, ``minima``, ``maxima`` and
-    ``weighted_centroids`` have one more axis, the last.
-
     Attributes
     ----------
+    labels, sizes, bounding_boxes, centroids, moments, batch, faces, spacing
+        As `ComponentStatistics` has them.
+    sums, means, minima, maxima, weighted_centroids
+        As `ComponentStatistics` has them, with one more axis, the last, for the channels if the
+        image has such.
     properties : dict of str to ndarray
         The values of each property, with a row for each component: of shape (n,) for numbers, or
         (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
@@ -295,6 +297,10 @@ def component_statistics(
     image : array_like of bool, int or float, optional
         Of the shape of `labels`, where these lie: what to measure the intensities of. Integers and
         floating-point numbers have 64 bits or fewer.
+    properties : sequence of str or "all", optional
+        Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
+        those of numbers that there are of such labels, image and spacing. See the notes. An image
+        may then have one axis more, the last, of channels.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -313,7 +319,8 @@ def component_statistics(
 
     Returns
     -------
-    ComponentStatistics
+    ComponentStatistics or ComponentTable
+        The latter if there are `properties`.
         A row for each label that occurs, in arrays of the library of `labels`, where that lies.
         Sums are made in integers, so they are exact, and the same for any number of threads and
         on a GPU. A component that wraps around a periodic axis is measured where its elements are
@@ -323,12 +330,13 @@ def component_statistics(
     ------
     TypeError
         If `labels` is not of integers, `image` not of numbers as above or not where `labels` lies,
-        `moments` or `surfaces` not a bool, `spacing` not of numbers or `batch_axes` not an integer.
+        `moments` or `surfaces` not a bool, `properties` not of names, `spacing` not of numbers or `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
         larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
         is of another shape or has masked elements, or `spacing` is not one positive, finite number
-        for each axis.
+        for each axis,
+        or a property is unknown, or there is none of such labels, image or spacing.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError
@@ -344,6 +352,25 @@ def component_statistics(
     NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the
     weighted centroids of both are NaN. Where values add up to 0, a weighted centroid is NaN or
     infinite.
+
+    Properties are, of components of any number of axes, ``num_pixels``, ``area``, ``area_bbox``,
+    ``area_filled``, ``axis_major_length``, ``axis_minor_length``, ``bbox``, ``centroid``,
+    ``centroid_local``, ``equivalent_diameter_area``, ``extent``, ``inertia_tensor``,
+    ``inertia_tensor_eigvals``; up to four axes ``moments``, ``moments_central``,
+    ``moments_normalized``; in two and three dimensions ``area_convex``, ``euler_number``,
+    ``feret_diameter_max``, ``solidity``; in two ``eccentricity``, ``moments_hu``, ``orientation``,
+    ``perimeter`` and ``perimeter_crofton``. Of an image ``intensity_max``, ``intensity_mean``,
+    ``intensity_median``, ``intensity_min``, ``intensity_std``, ``centroid_weighted``,
+    ``centroid_weighted_local``, and ``moments_weighted`` with its four kinds. Of arrays, made when
+    an entry is asked for, ``slice``, ``coords``, ``coords_scaled``, ``image``, ``image_convex``,
+    ``image_filled`` and ``image_intensity``. scikit-image does not have
+    ``euler_number_1`` to ``euler_number_3``, for each connectivity, ``feret_diameter_min``,
+    ``surface_area_crofton`` and ``sphericity`` in three dimensions, and ``intensity_quantile-0.25``
+    for any fraction, between two values as NumPy's ``quantile``. On a GPU there are those that
+    follow from sizes, boxes, second moments and intensities.
+
+    Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
+    component: of a ball of 20 voxels across they are 2 % off, or less.
 
     Examples
     --------
@@ -370,6 +397,14 @@ def component_statistics(
     >>> bright.volumes, bright.faces, bright.surface_areas
     (array([2., 2.]), array([[4, 2],
            [2, 4]]), array([6., 9.]))
+
+    Columns by name:
+
+    >>> shapes = conncomp.component_statistics(labels, properties=["area", "orientation"])
+    >>> shapes.columns()["orientation"]
+    array([1.57079633, 0.        ])
+    >>> shapes["area"], shapes.sizes
+    (array([2., 2.]), array([2, 2]))
 
     The rows of a matrix as arrays of their own:
 
