@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,17 +24,18 @@ def sizes_of(moments: Any) -> Any:
 def normalized(central: Any, spacing: tuple[float, ...]) -> NDArray[np.float64]:
     """Return central moments over powers of the size, NaN those of order below 2."""
     ndim, powers = len(spacing), central.shape[-1]
+    orders = np.indices((powers,) * ndim).sum(axis=0)
     sizes = sizes_of(central)
-    moments: NDArray[np.float64] = np.full_like(central, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
+        root = sizes ** (1 / ndim)
+        # Whole powers of negative sizes, as weights may make, are numbers.
         units = [
-            min(spacing) ** order * sizes ** (order / ndim + 1)
-            for order in range(ndim * (powers - 1) + 1)
+            min(spacing) ** order * sizes ** (1 + order // ndim) * root ** (order % ndim)
+            for order in range(2, orders.max() + 1)
         ]
-        for place in product(range(powers), repeat=ndim):
-            if sum(place) >= 2:
-                at: Any = (slice(None), *place)
-                moments[at] = central[at] / units[sum(place)]
+        unknown = np.full_like(sizes, np.nan)
+        moments: NDArray[np.float64] = np.stack([unknown, unknown, *units], axis=1)[:, orders]
+        np.divide(central, moments, out=moments)
     return moments
 
 

@@ -32,51 +32,86 @@ class BorderCounter {
         const int64_t place = y + j - kReach;
         const bool inside = 0 <= place && place < height;
         reader_.read(inside ? item * height + place : kNoLine, begin - kReach, begin + count + kReach,
-                     rows_[j]);
+                     rows_[j].data());
       }
-      for (int j = 1; j < kLines - 1; ++j) mark(j, count + 2 * (kReach - 1));
-      for (int64_t first = 0; first < count; first += kWord)
-        for_each_bit(mask_where(int(std::min<int64_t>(kWord, count - first)),
-                                [&](int p) { return is_border_[kReach][kReach + first + p] != 0; }),
-                     [&](int p) { add(kReach + first + p, table); });
+      // Words begin with the last element before these, and end with the first behind them.
+      const int64_t marked = count + 2, words = (marked + kWord - 1) / kWord;
+      for (int j = 0; j < kMarked; ++j)
+        for (int64_t w = 0; w < words; ++w) borders_[j][w] = border(j + 1, w, marked);
+      for (int64_t w = 0; w < words; ++w) {
+        uint64_t here = borders_[1][w];
+        if (w == 0) here &= ~uint64_t(1);
+        if (w == words - 1) here &= below(int((marked - 1) % kWord));
+        if (here) add(w, words, here, table);
+      }
     }
   }
 
  private:
-  static constexpr int kReach = 2, kLines = 2 * kReach + 1;
+  static constexpr int kReach = 2, kLines = 2 * kReach + 1, kMarked = 3;
 
-  // Marks elements of the border among so many of a line, from the second one on.
-  void mark(int j, int64_t count) {
-    const int64_t *const above = rows_[j - 1].data(), *const line = rows_[j].data(),
-                         *const under = rows_[j + 1].data();
-    uint8_t* const marks = is_border_[j].data();
-    for (int64_t i = 1; i <= count; ++i)
-      marks[i] = (line[i] != kNoRow) & ((line[i - 1] != line[i]) | (line[i + 1] != line[i]) |
-                                        (above[i] != line[i]) | (under[i] != line[i]));
+  static int size_of_word(int64_t w, int64_t marked) {
+    return int(std::min<int64_t>(kWord, marked - w * kWord));
   }
 
-  void add(int64_t i, RowTable<int64_t>& table) const {
-    const int64_t row = rows_[kReach][i];
-    int beside = 0, aslant = 0;
-    for (int dy = -1; dy <= 1; ++dy)
-      for (int dx = -1; dx <= 1; ++dx) {
-        const int present = is_border_[kReach + dy][i + dx] & (rows_[kReach + dy][i + dx] == row);
-        (dy == 0 || dx == 0 ? beside : aslant) += present;
-      }
-    const int kind = kKinds[beside - 1][aslant];  // of the four beside it, but for itself
-    if (kind != kNone) ++table.touch(row)[kind];
+  // Which elements of a word are of the border.
+  uint64_t border(int j, int64_t w, int64_t marked) const {
+    const Row *const above = rows_[j - 1].data() + w * kWord + 1,
+                     *const line = rows_[j].data() + w * kWord + 1,
+                     *const under = rows_[j + 1].data() + w * kWord + 1;
+    return mask_where(size_of_word(w, marked), [=](int p) {
+      const Row differences =
+          (line[p - 1] ^ line[p]) | (line[p + 1] ^ line[p]) | (above[p] ^ line[p]) | (under[p] ^ line[p]);
+      return (line[p] != kNoRow) & (differences != 0);
+    });
   }
 
-  static constexpr int kNone = -1;
-  static constexpr std::array<std::array<int8_t, 5>, 5> kKinds{{{kNone, kNone, 1, kNone, kNone},
-                                                                {kNone, 2, 2, 1, kNone},
-                                                                {0, 0, 0, kNone, kNone},
-                                                                {0, 0, 0, kNone, kNone},
-                                                                {kNone, kNone, kNone, kNone, kNone}}};
+  // Which elements of a word have a neighbour of the border that is of the same row, one step away.
+  uint64_t neighbours(int dy, int dx, int64_t w, int64_t words) const {
+    const Row *const line = rows_[kReach].data() + w * kWord + 1, *const others = rows_[kReach + dy].data() +
+                                                                                  w * kWord + 1 + dx;
+    const ShiftedWord marks(borders_[1 + dy].data(), w, words);
+    const uint64_t present = dx < 0 ? marks.left : dx > 0 ? marks.right : marks.word;
+    if (!present) return 0;
+    return present & mask_where(kWord, [=](int p) { return others[p] == line[p]; });
+  }
+
+  // Adds the elements of a word that are of the border.
+  void add(int64_t w, int64_t words, uint64_t here, RowTable<int64_t>& table) const {
+    BitCounts beside, aslant;
+    for (const int step : {-1, 1}) {
+      beside.add(neighbours(0, step, w, words));
+      beside.add(neighbours(step, 0, w, words));
+      aslant.add(neighbours(step, -1, w, words));
+      aslant.add(neighbours(step, 1, w, words));
+    }
+    const uint64_t some = beside.is(2) | beside.is(3), one = beside.is(1);
+    const std::array<uint64_t, kBorderKinds> kinds{some & (aslant.is(0) | aslant.is(1) | aslant.is(2)),
+                                                   (beside.is(0) & aslant.is(2)) | (one & aslant.is(3)),
+                                                   one & (aslant.is(1) | aslant.is(2))};
+    const Row* const rows = rows_[kReach].data() + w * kWord + 1;
+    for (int kind = 0; kind < kBorderKinds; ++kind)
+      for_each_bit(kinds[kind] & here, [&](int p) { ++table.touch(rows[p])[kind]; });
+  }
+
+  // How many of some words have each bit: three digits of up to seven.
+  struct BitCounts {
+    uint64_t ones = 0, twos = 0, fours = 0;
+
+    void add(uint64_t word) {
+      fours ^= twos & ones & word;
+      twos ^= ones & word;
+      ones ^= word;
+    }
+    uint64_t is(int count) const {
+      return ~((count & 1 ? ~ones : ones) | (count & 2 ? ~twos : twos) | (count & 4 ? ~fours : fours));
+    }
+  };
 
   const RowLines& reader_;
-  std::array<RowLines::Rows, kLines> rows_;
-  std::array<std::array<uint8_t, kSpan + kAround>, kLines> is_border_;
+  // With a word more, which comparisons of whole words read.
+  std::array<std::array<Row, kSpan + kAround + kWord>, kLines> rows_{};
+  std::array<std::array<uint64_t, kSpan / kWord + 1>, kMarked> borders_;
 };
 
 // Fills a row for each component with how many elements of each kind its border has.

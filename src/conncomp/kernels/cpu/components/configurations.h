@@ -1,8 +1,8 @@
 // Euler numbers and intercepts of components, by the configurations of 2 x 2 (x 2) elements.
 //
 // What: sums of the weights of core/configurations.h, for each component. How: lines that meet in a corner
-// are laid beside each other; words say at which corners elements are not all of one component, which alone
-// count. There each component that has an element adds its weights. Cost: each label read twice, or four
+// are laid beside each other; corners at which elements are not all of one component alone count. There each
+// component that has an element adds its weights; mostly it is one. Cost: each label read twice, or four
 // times in three dimensions, and some ten operations a number at each corner of a surface; a row of 6 or 16
 // numbers.
 #pragma once
@@ -35,7 +35,7 @@ class ConfigurationCounter {
     find_lines(corner_line);
     for (int64_t begin = 0; begin <= length; begin += kSpan) {
       const int64_t count = std::min(kSpan, length + 1 - begin);
-      for (int j = 0; j < kLines; ++j) reader_.read(lines_[j], begin - 1, begin + count, rows_[j]);
+      for (int j = 0; j < kLines; ++j) reader_.read(lines_[j], begin - 1, begin + count, rows_[j].data());
       poll(count);
       for (int64_t first = 0; first < count; first += kWord)
         for_each_bit(uneven(first, int(std::min<int64_t>(kWord, count - first))),
@@ -66,8 +66,8 @@ class ConfigurationCounter {
   // At which corners from `first` on elements are of different rows.
   uint64_t uneven(int64_t first, int count) const {
     return mask_where(count, [this, first](int p) {
-      const int64_t row = rows_[0][first + p];
-      int64_t differences = row ^ rows_[0][first + p + 1];
+      const Row row = rows_[0][first + p];
+      Row differences = row ^ rows_[0][first + p + 1];
       for (int j = 1; j < kLines; ++j)
         differences |= (row ^ rows_[j][first + p]) | (row ^ rows_[j][first + p + 1]);
       return differences != 0;
@@ -75,16 +75,18 @@ class ConfigurationCounter {
   }
 
   void add(int64_t corner, RowTable<int64_t>& table) const {
-    std::array<int64_t, 2 * kLines> elements;
+    std::array<Row, 2 * kLines> elements;
     for (int j = 0; j < kLines; ++j)
       elements[2 * j] = rows_[j][corner], elements[2 * j + 1] = rows_[j][corner + 1];
-    for (int i = 0; i < 2 * kLines; ++i) {
-      if (elements[i] == kNoRow) continue;
+    unsigned open = 0;
+    for (int i = 0; i < 2 * kLines; ++i) open |= unsigned(elements[i] != kNoRow) << i;
+    while (open) {
+      const Row row = elements[std::countr_zero(open)];
       unsigned code = 0;
-      for (int j = 0; j < 2 * kLines; ++j) code |= unsigned(elements[j] == elements[i]) << j;
-      if (code & ((1u << i) - 1)) continue;  // a row that was met before
-      int64_t* const numbers = table.touch(elements[i]);
+      for (int i = 0; i < 2 * kLines; ++i) code |= unsigned(elements[i] == row) << i;
+      int64_t* const numbers = table.touch(row);
       for (int k = 0; k < Weights::kNumbers; ++k) numbers[k] += kWeights.weights[code][k];
+      open &= ~code;
     }
   }
 

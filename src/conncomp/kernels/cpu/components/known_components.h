@@ -32,6 +32,10 @@ class RowsOfLabels {
   int64_t label_rows() const { return ranks_ ? ranks_->label_rows() : first_ + count_; }
   // The row of such a label, or a number that is none.
   int64_t row(int64_t label) const { return ranks_ ? ranks_->rank(label) : label - first_; }
+  // The label of the first row, if there is no gap.
+  std::optional<int64_t> first_of_consecutive() const {
+    return ranks_ ? std::nullopt : std::optional<int64_t>(first_);
+  }
   bool has(int64_t row) const { return uint64_t(row) < uint64_t(count_); }
 
  private:

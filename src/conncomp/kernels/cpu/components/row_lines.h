@@ -14,25 +14,28 @@
 
 namespace conncomp {
 
-constexpr int64_t kNoRow = -1, kNoLine = -1;
+// Rows fit into 32 bits: tables of more would not fit into memory, and Python refuses them.
+using Row = int32_t;
+constexpr Row kNoRow = -1;
+constexpr int64_t kNoLine = -1;
 constexpr int64_t kSpan = 1 << 10;  // elements of a line that are looked at together
 constexpr int64_t kAround = 4;      // and how many more there may be
 
 class RowLines {
  public:
-  using Rows = std::array<int64_t, kSpan + kAround>;
+  using Rows = std::array<Row, kSpan + kAround>;
 
   RowLines(const LabelledItems& items, const RowsOfLabels& rows) : items_(items), rows_(rows) {}
 
   // Fills rows[i] with that of the element at begin + i of a line, up to before `end`.
-  void read(int64_t line, int64_t begin, int64_t end, Rows& rows) const {
+  void read(int64_t line, int64_t begin, int64_t end, Row* rows) const {
     const int64_t first = std::clamp<int64_t>(begin, 0, items_.length()),
                   stop = line == kNoLine ? first : std::clamp<int64_t>(end, first, items_.length());
-    std::fill(rows.begin(), rows.begin() + (first - begin), kNoRow);
-    std::fill(rows.begin() + (stop - begin), rows.begin() + (end - begin), kNoRow);
+    std::fill(rows, rows + (first - begin), kNoRow);
+    std::fill(rows + (stop - begin), rows + (end - begin), kNoRow);
     if (stop == first) return;
     const int64_t index = line * items_.length() + first;
-    int64_t* const out = rows.data() + (first - begin);
+    Row* const out = rows + (first - begin);
     if (items_.labels.is_wide())
       read(items_.labels.wide() + index, stop - first, out);
     else
@@ -44,15 +47,24 @@ class RowLines {
 
  private:
   template <class Label>
-  void read(const Label* labels, int64_t count, int64_t* out) const {
+  void read(const Label* labels, int64_t count, Row* out) const {
     std::array<Label, kSpan + kAround> copy;
     std::memcpy(copy.data(), labels, size_t(count) * sizeof(Label));
+    if (const auto first = rows_.first_of_consecutive()) {
+      // Without look-ups, and many at a time: the background is none of these labels.
+      using Number = std::make_unsigned_t<Label>;
+      const Number begin = Number(*first), end = Number(rows_.count());
+      for (int64_t i = 0; i < count; ++i) {
+        const Number row = Number(Number(copy[i]) - begin);
+        out[i] = row < end ? Row(row) : kNoRow;
+      }
+      return;
+    }
     const int64_t background = items_.labels.background(), labels_end = rows_.label_rows();
     for (int64_t i = 0; i < count; ++i) {
       const int64_t label = copy[i];
       const bool may_have = (label != background) & (uint64_t(label) < uint64_t(labels_end));
-      const int64_t row = may_have ? rows_.row(label) : kNoRow;
-      out[i] = rows_.has(row) ? row : kNoRow;
+      out[i] = Row(may_have ? rows_.row(label) : kNoRow);
     }
   }
 

@@ -63,7 +63,9 @@ class ComponentValues {
     const int64_t below = std::min(int64_t(place), size_ - 1), above = std::min(below + 1, size_ - 1);
     const double part = place - double(below), low = ranked(below, read);
     if (part == 0 || above == below) return low;
-    const double high = ranked(above, read);
+    // Those of higher ranks are behind it.
+    const double high =
+        few_.empty() ? ranked(above, read) : *std::min_element(few_.begin() + above, few_.end());
     if (part == 0.5) return (low + high) / 2;
     return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
   }
