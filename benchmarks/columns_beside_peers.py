@@ -1,6 +1,7 @@
 """Times all columns of a table of components beside scikit-image's, on the CPU.
 
-    python benchmarks/columns_beside_peers.py [--side 4096] [--share 1024] [--rounds 5] [--threads 1 2]
+    python benchmarks/columns_beside_peers.py [--side 4096] [--share 1024] [--rounds 5]
+        [--threads 1 2]
 
 Cells are ellipses of 25 to 85 elements, one in each square of 13 x 13; the image is of 16 bits.
 scikit-image's `regionprops_table` takes milliseconds a cell, so it measures a corner of `share`

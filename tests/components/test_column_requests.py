@@ -2,6 +2,7 @@
 
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,6 +40,11 @@ def test_columns_are_those_of_skimage_and_label_comes_first():
 
 def test_every_property_of_skimage_is_there():
     assert {*measure._regionprops.COL_DTYPES} <= {*PROPERTIES}
+
+
+def test_page_has_every_name():
+    page = (Path(__file__).parents[2] / "docs/columns.rst").read_text()
+    assert [name for name in PROPERTIES if f"``{name}``" not in page] == []
 
 
 def test_attributes_stay():

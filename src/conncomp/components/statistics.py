@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import prod
 from typing import Any
 
@@ -272,6 +272,10 @@ class ComponentTable(ComponentStatistics):
         return table
 
 
+# Of `ComponentStatistics`, but for the spacing.
+ATTRIBUTES = len(fields(ComponentStatistics)) - 1
+
+
 def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
     """Return a bounding box, shape (ndim, 2), as what indexes an array."""
     return tuple(slice(first, end) for first, end in box.tolist())
@@ -330,7 +334,8 @@ def component_statistics(
     ------
     TypeError
         If `labels` is not of integers, `image` not of numbers as above or not where `labels` lies,
-        `moments` or `surfaces` not a bool, `properties` not of names, `spacing` not of numbers or `batch_axes` not an integer.
+        `moments` or `surfaces` not a bool, `properties` not of names, `spacing` not of numbers or
+        `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
         larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
@@ -415,11 +420,11 @@ def component_statistics(
     """
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
     measured: Any = _measure(labels, image, *wanted, spacing, background, batch_axes)
-    *columns, table = measured
+    columns = measured[:ATTRIBUTES]
     lengths = check_spacing(spacing, columns[-1].shape[1])
     if properties is None:
         return ComponentStatistics(*(*columns, lengths))
-    return ComponentTable(*(*columns, lengths, table))
+    return ComponentTable(*(*columns, lengths, measured[ATTRIBUTES]))
 
 
 @where_labels_lie
@@ -433,7 +438,7 @@ def _measure(
     background: Background,
     batch_axes: int,
 ) -> tuple[Any, ...]:
-    """Return the attributes of `ComponentStatistics`, but for the last, and of `ComponentTable`."""
+    """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
@@ -468,13 +473,16 @@ def _measure(
         has_channels,
         lengths,
     )
-    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     merged = brightness[0]
     if has_channels:
         merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
     batch, own_labels = items_of_rows(items, rows)
     shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
-    return (own_labels, *shapes, batch, *merged, faces, table)
+    attributes = own_labels, *shapes, batch, *merged, faces
+    if properties is None:
+        return attributes
+    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    return *attributes, table
 
 
 def _check_images(
