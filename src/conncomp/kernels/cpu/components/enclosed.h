@@ -4,7 +4,7 @@
 // the component is not. How: lines that a component has elements on have gaps between its runs. Gaps of lines
 // that touch, aslant too, are united, and those that reach beyond the component's first or last element of a
 // line beside theirs are united with what lies outside; gaps that are not enclose their elements.
-// Cost: a pass over the runs, and a search for each gap and each of its 3^(axes - 1) - 1 lines beside it.
+// Cost: a pass over the runs, and one over the gaps for each of the 3^(axes - 1) - 1 lines beside a line.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,20 @@ namespace conncomp {
 
 class EnclosedElements {
  public:
-  explicit EnclosedElements(const ComponentRuns& runs) : runs_(runs), place_(runs.axes()) {}
+  explicit EnclosedElements(const ComponentRuns& runs) : runs_(runs), place_(runs.axes()) {
+    int64_t steps = 1;
+    for (int k = 0; k < runs.axes() - 1; ++k) steps *= 3;
+    cursors_.resize(steps);
+  }
 
   int64_t count(int64_t row) {
     find_gaps(row);
     if (gaps_.empty()) return 0;
     parents_.resize(gaps_.size() + 1);
     for (size_t i = 0; i < parents_.size(); ++i) parents_[i] = int64_t(i);
+    std::fill(cursors_.begin(), cursors_.end(), 0);
     for (const Line& line : lines_)
-      for (int64_t gap = line.first_gap; gap < gaps_end(line); ++gap) unite_with_lines_beside(line, gap);
+      if (line.first_gap < gaps_end(line)) unite_with_lines_beside(line);
     int64_t enclosed = 0;
     for (size_t gap = 0; gap < gaps_.size(); ++gap)
       if (find(int64_t(gap) + 1) != kOutside) enclosed += gaps_[gap].end - gaps_[gap].begin;
@@ -57,35 +62,40 @@ class EnclosedElements {
     });
   }
 
-  void unite_with_lines_beside(const Line& line, int64_t gap) {
+  void unite_with_lines_beside(const Line& line) {
     const auto& shape = runs_.shape();
-    const int axes = runs_.axes();
     find_line(line.line, shape, place_);
-    int64_t steps = 1;
-    for (int k = 0; k < axes - 1; ++k) steps *= 3;
+    const int64_t steps = int64_t(cursors_.size());
     for (int64_t step = 0; step < steps; ++step) {
       if (step == steps / 2) continue;
-      poll(1);
+      poll(1 + gaps_end(line) - line.first_gap);
       bool inside = true;
       int64_t beside = line.line, stride = 1, digits = step;
-      for (int k = axes - 2; k >= 0; --k, digits /= 3) {
+      for (int k = runs_.axes() - 2; k >= 0; --k, digits /= 3) {
         const int64_t move = digits % 3 - 1;
         inside = inside && 0 <= place_[k] + move && place_[k] + move < shape[k];
         beside += move * stride, stride *= shape[k];
       }
-      unite_with_line(gap, inside ? beside : kNoLineBeside);
+      // Lines beside follow each other as lines do.
+      size_t& cursor = cursors_[step];
+      while (inside && cursor < lines_.size() && lines_[cursor].line < beside) ++cursor;
+      const bool is_there = inside && cursor < lines_.size() && lines_[cursor].line == beside;
+      unite_gaps(line, is_there ? &lines_[cursor] : nullptr);
     }
   }
 
-  void unite_with_line(int64_t gap, int64_t beside) {
-    const auto found = std::lower_bound(lines_.begin(), lines_.end(), beside,
-                                        [](const Line& line, int64_t number) { return line.line < number; });
-    const auto [begin, end] = gaps_[gap];
-    const bool is_outside =
-        found == lines_.end() || found->line != beside || begin <= found->begin || end >= found->end;
-    if (is_outside) return unite(gap + 1, kOutside);
-    for (int64_t other = found->first_gap; other < gaps_end(*found); ++other)
-      if (begin <= gaps_[other].end && gaps_[other].begin <= end) unite(gap + 1, other + 1);
+  // Unites the gaps of a line with those of another one beside it, or with what lies outside.
+  void unite_gaps(const Line& line, const Line* beside) {
+    int64_t other = beside ? beside->first_gap : 0;
+    for (int64_t gap = line.first_gap; gap < gaps_end(line); ++gap) {
+      const auto [begin, end] = gaps_[gap];
+      if (!beside || begin <= beside->begin || end >= beside->end) {
+        unite(gap + 1, kOutside);
+        continue;
+      }
+      while (other < gaps_end(*beside) && gaps_[other].end < begin) ++other;
+      for (int64_t k = other; k < gaps_end(*beside) && gaps_[k].begin <= end; ++k) unite(gap + 1, k + 1);
+    }
   }
 
   int64_t find(int64_t number) {
@@ -98,12 +108,11 @@ class EnclosedElements {
     parents_[std::max(a, b)] = std::min(a, b);
   }
 
-  static constexpr int64_t kNoLineBeside = -1;
-
   const ComponentRuns& runs_;
   std::vector<int64_t> place_;
   std::vector<Line> lines_;
   std::vector<Gap> gaps_;
+  std::vector<size_t> cursors_;  // for each step, the line that it has come to
   std::vector<int64_t> parents_;
 };
 
