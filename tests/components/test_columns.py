@@ -138,29 +138,28 @@ def test_shapes(shape):
     check_against_skimage(labels.astype(np.int32), np.ones(labels.shape))
 
 
-NOISE = hnp.arrays(
-    st.sampled_from(["u1", "i4", "i8"]),
-    st.one_of(
-        hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9),
-        st.tuples(st.integers(1, 5), st.integers(60, 140)),
-    ),
-    elements=st.integers(0, 3),
-)
+@st.composite
+def noise(draw, min_dims, max_dims, max_side):
+    """Draw labels of 1 to 3 components, most of them of many pieces, of any type."""
+    shape = draw(
+        hnp.array_shapes(min_dims=min_dims, max_dims=max_dims, min_side=1, max_side=max_side)
+    )
+    if len(shape) == 2 and draw(st.booleans()):
+        shape = shape[0], draw(st.integers(60, 140))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    labels = generator.integers(0, draw(st.integers(2, 4)), shape)
+    return labels.astype(draw(st.sampled_from(["u1", "i4", "i8"])))
 
 
 @settings(max_examples=25, deadline=None)
-@given(NOISE)
+@given(noise(2, 2, 9))
 def test_noise(labels):
     if labels.any():
         check_against_skimage(labels)
 
 
 @settings(max_examples=15, deadline=None)
-@given(
-    hnp.arrays(
-        "i4", hnp.array_shapes(min_dims=3, max_dims=3, max_side=6), elements=st.integers(0, 2)
-    )
-)
+@given(noise(3, 3, 6))
 def test_noise_in_three_dimensions(labels):
     if labels.any():
         check_against_skimage(labels, left_out=HULLS)
@@ -199,11 +198,7 @@ def euler_of_closed_boxes(inside, split_corners=False):
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    hnp.arrays(
-        "i8", hnp.array_shapes(min_dims=2, max_dims=3, max_side=5), elements=st.integers(0, 2)
-    )
-)
+@given(noise(2, 3, 5))
 def test_euler_numbers_in_any_connectivity(labels):
     names = [f"euler_number_{k}" for k in range(1, labels.ndim + 1)]
     table = table_of(labels, properties=names)
