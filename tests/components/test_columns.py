@@ -138,6 +138,20 @@ def test_shapes(shape):
     check_against_skimage(labels.astype(np.int32), np.ones(labels.shape))
 
 
+@pytest.mark.parametrize("width", [1023, 1024, 1025, 2100])
+def test_lines_longer_than_what_is_read_at_a_time(width):
+    labels = np.random.default_rng(0).integers(0, 3, (90, width))
+    names = ["perimeter", "perimeter_crofton", "euler_number", "euler_number_1"]
+    table = table_of(labels, properties=names)
+    for row, label in enumerate((1, 2)):
+        inside = labels == label
+        assert table["perimeter"][row] == pytest.approx(measure.perimeter(inside), rel=1e-12)
+        crofton = measure.perimeter_crofton(inside)
+        assert table["perimeter_crofton"][row] == pytest.approx(crofton, rel=1e-12)
+        assert table["euler_number"][row] == measure.euler_number(inside, 2)
+        assert table["euler_number_1"][row] == measure.euler_number(inside, 1)
+
+
 @st.composite
 def noise(draw, min_dims, max_dims, max_side):
     """Draw labels of 1 to 3 components, most of them of many pieces, of any type."""
