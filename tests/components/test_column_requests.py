@@ -14,6 +14,7 @@ import conncomp
 from changing_memory import written_by_another_thread
 from conncomp import _arrays
 from conncomp.components import _labels, statistics
+from conncomp.components.columns import accumulators
 from conncomp.components.columns.properties import PROPERTIES
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -243,6 +244,13 @@ ERRORS = [
 def test_errors(properties, options, error, message):
     with pytest.raises(error, match=message):
         table_of(LABELS, properties=properties, **options)
+
+
+@pytest.mark.parametrize(("name", "most"), [("INT32_MAX", 1), ("LONGEST", 4)])
+def test_more_than_there_is_room_for(monkeypatch, name, most):
+    monkeypatch.setattr(accumulators, name, most)
+    with pytest.raises(ValueError, match=f"labels has .* more than {most}, .*measure parts of it"):
+        table_of(LABELS, properties=["area_convex"])
 
 
 def test_shapes_of_images():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arguments import INT32_MAX
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.components._labels import Items
@@ -20,6 +21,7 @@ from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
 
 POWERS = 4  # of moments along each axis: 0 to 3
+LONGEST = 1 << 29  # axis of which products of coordinates fit into 64 bits
 BORDER_KINDS = 3  # straight, aslant and turning, as in kernels/cpu/components/borders.h
 
 
@@ -151,6 +153,11 @@ class Accumulators:
         if self.ndim == 3:
             rows = range(len(self.rows))
             return measure_solids((self.coordinates(row) for row in rows), self.spacing)
+        if max(self.items.shape) > LONGEST:
+            raise ValueError(
+                f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
+                "which there are hulls; measure parts of it"
+            )
         sizes, largest, smallest = self._new((), np.int64), self._new(()), self._new(())
         self.runs.hulls(self.spacing, sizes, largest, smallest)
         return sizes, largest, smallest
@@ -184,6 +191,11 @@ class Accumulators:
     def _described(self) -> tuple[Any, ...]:
         """Labels and components as native code takes them."""
         items = self.items
+        if len(self.rows) > INT32_MAX:
+            raise ValueError(
+                f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "
+                "are such columns; measure parts of it"
+            )
         return items.labels.reshape(-1), items.shape, items.background, self.rows
 
     @property
