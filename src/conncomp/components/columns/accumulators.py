@@ -97,10 +97,7 @@ class Accumulators:
         """Moments about the first corners, and about the centroids."""
         raw, central = (self._new((POWERS,) * self.ndim) for _ in range(2))
         self.runs.moments(*(array.reshape(-1) for array in (self.boxes, raw, central)))
-        scale = self._scale_of_moments
-        raw *= scale
-        central *= scale
-        return raw, central
+        return self._in_units(raw), self._in_units(central)
 
     @cached_property
     def normalized_moments(self) -> NDArray[np.float64]:
@@ -198,18 +195,20 @@ class Accumulators:
             )
         return items.labels.reshape(-1), items.shape, items.background, self.rows
 
-    @property
-    def _scale_of_moments(self) -> NDArray[np.float64]:
-        powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
-        return np.array([prod(factors) for factors in powers]).reshape((POWERS,) * self.ndim)
+    def _in_units(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return moments of elements, which it may change, in units of the spacing."""
+        if set(self.spacing) != {1}:
+            powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
+            scale = np.array([prod(factors) for factors in powers])
+            moments *= scale.reshape((POWERS,) * self.ndim)
+        return moments
 
     def _weighted(self, channel: Channel, origins: Any) -> NDArray[np.float64]:
         """Return moments weighted by the values of a channel, about origins in elements."""
         moments = self._new((POWERS,) * self.ndim)
         flat = np.ascontiguousarray(origins, np.float64).reshape(-1)
         self.runs.weighted_moments(channel.image.values.reshape(-1), flat, moments.reshape(-1))
-        moments *= self._scale_of_moments
-        return moments
+        return self._in_units(moments)
 
     def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         """Return an array with so many entries a row."""
