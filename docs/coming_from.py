@@ -132,6 +132,20 @@ SCIKIT_IMAGE = (
         ),
     ),
     Row(
+        "skimage.measure.regionprops_table(labels, field, properties=('label', 'eccentricity',"
+        " 'perimeter', 'solidity', 'moments_hu', 'intensity_median'))",
+        "conncomp.component_statistics(labels, field, properties=('label', 'eccentricity',"
+        " 'perimeter', 'solidity', 'moments_hu', 'intensity_median')).columns()",
+        "[*a] == [*b] and all(np.allclose(a[name], b[name], 1e-6, 1e-12) for name in a)",
+        (
+            (
+                "Every column is there, by its name: see :doc:`columns`.",
+                "a['moments_hu-6'].shape == b['label'].shape",
+            ),
+        ),
+        needs="component_statistics.properties",
+    ),
+    Row(
         "skimage.morphology.remove_small_objects(labels, max_size=9)",
         "conncomp.remove_small_components(labels, 10)",
         differs=(

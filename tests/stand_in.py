@@ -94,7 +94,7 @@ class CuPy:
     """The module."""
 
     ndarray = Array
-    linalg = SimpleNamespace(eigh=_lift(np.linalg.eigh))
+    linalg = SimpleNamespace(eigh=_lift(np.linalg.eigh), eigvalsh=_lift(np.linalg.eigvalsh))
 
     def __getattr__(self, name):
         value = getattr(np, name)

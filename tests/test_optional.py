@@ -53,6 +53,9 @@ TAKERS = {
         POTTS + "m.simulate(model, 4).write('a.h5')",
     ],
     "pandas": [TABLE + "table.to_pandas()"],
+    "polars": [
+        "import conncomp; conncomp.component_statistics([[1, 2]]).to_polars()",
+    ],
     "pyarrow": [
         TABLE + "table.to_arrow()",
         COMMAND.format("cluster pairs.csv --left l --right r -o a.csv"),

@@ -17,6 +17,7 @@ _ROOMS = {
     "components": (
         "Component",
         "ComponentStatistics",
+        "ComponentTable",
         "Contacts",
         "colour_components",
         "component_members",

@@ -99,14 +99,19 @@ def as_cupy(array: Any) -> Any:
 
 
 def in_library(array: Any, library: str) -> Any:
-    """Return an array of NumPy or CuPy, or a tuple of such, as those of `library`.
+    """Return an array of NumPy or CuPy, or a tuple or dict of such, as those of `library`.
 
     Without a copy where that is possible; as they are if the library takes no arrays of others.
+    What is no array is returned as it is.
     """
     if library in ("numpy", "cupy"):
         return array
     if isinstance(array, tuple):
         return tuple(in_library(part, library) for part in array)
+    if isinstance(array, dict):
+        return {name: in_library(part, library) for name, part in array.items()}
+    if not hasattr(array, "__dlpack__"):
+        return array
     if library == "numba" and not isinstance(array, np.ndarray):
         from numba import cuda
 

@@ -17,6 +17,7 @@ PACKAGES = {
     "msgspec": ("msgspec", "bench", "this command"),
     "networkx": ("networkx", "networkx", "this file format"),
     "pandas": ("pandas", "tables", "this table"),
+    "polars": ("polars", "tables", "this table"),
     "pyarrow": ("pyarrow", "tables", "this table"),
     "rich": ("rich", "cli", "a display of progress"),
     "skimage": ("scikit-image", "bench", "a check of labels"),

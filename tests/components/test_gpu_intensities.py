@@ -14,8 +14,8 @@ import conncomp
 from changing_memory import ChangingGpu, written_by_another_thread
 from conncomp import _arrays
 from conncomp.components import _labels, statistics
-from conncomp.components._intensities import check_image
 from conncomp.components._labels import check_items
+from conncomp.components.columns.intensities import check_image
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
 from host_cupy import HostCuPyGpu, place_on_host
 

@@ -31,7 +31,10 @@ def _other(value, path=()):
     """Return a value with one entry changed: of the part that `path` names."""
     if path:
         name, *path = path
-        changed = _other(value[name] if isinstance(name, int) else getattr(value, name), path)
+        has_keys = isinstance(name, int) or isinstance(value, dict)
+        changed = _other(value[name] if has_keys else getattr(value, name), path)
+        if isinstance(value, dict):
+            return {**value, name: changed}
         if dataclasses.is_dataclass(value):
             return dataclasses.replace(value, **{name: changed})
         if hasattr(value, "_replace") and isinstance(name, str):
@@ -146,6 +149,7 @@ def _without_last(add, components, src, dst, **options):
 
 STATISTICS = ["labels", "sizes", "bounding_boxes", "centroids", "moments", "batch", "sums", "means"]
 STATISTICS += ["minima", "maxima", "weighted_centroids", "faces"]
+COLUMNS = ["num_pixels", "bbox", "area_filled", "moments"]
 POTTS_RECORD = {"satisfied": 0, "active": 1, "clusters": 2, "largest": 3, "squares": 4}
 POTTS_RECORD |= {"fourths": 7, "windings": 12, "rank": 13, "counts": 14}
 PERCOLATION_RECORD = {"elements": 0, "clusters": 1, "largest": 2, "squares": 3, "axes": 5}
@@ -191,6 +195,9 @@ BREAKAGES = {
         of(conncomp, "each", lambda walk: [*walk, "another"]),
         of_property(conncomp.Component, "mask", _part()),
         of(conncomp.Component, "crop", _part()),
+    ],
+    "columns": [
+        of(conncomp, "component_statistics", _part("properties", name)) for name in COLUMNS
     ],
     "contacts": [
         *(of(conncomp, "contacts", _part(k)) for k in ("pairs", "counts", "areas", "batch")),

@@ -22,7 +22,7 @@ from conncomp.tables.files.reading import Wanted, batches, check_types, open_fil
 from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of
-from . import files, graphs, grids, label_tools, models, networkx_graphs, pairs
+from . import columns, files, graphs, grids, label_tools, models, networkx_graphs, pairs
 from .choices import Choices
 from .target import Target, assert_same, of_calls
 
@@ -241,6 +241,7 @@ TARGETS = {
     "selection": of_calls(label_tools.selection),
     "relabelling": of_calls(label_tools.relabelling),
     "statistics": of_calls(label_tools.statistics),
+    "columns": of_calls(columns.columns),
     "contacts": of_calls(label_tools.contacts),
     "holes": of_calls(label_tools.holes),
     "colours": of_calls(label_tools.colours),

@@ -21,6 +21,8 @@ SANITIZERS = {
         ("core_test", 60, "address", "generic"),
         ("core_test", 60, "address", "x86-64-v3"),
         ("core_test", 60, "thread", "generic"),
+        ("columns_test", 4, "address", "generic"),
+        ("columns_test", 4, "thread", "generic"),
         # Compiled once, for any processor, in each build.
         ("graphs_test", 60, "address", "generic"),
         ("graphs_test", 60, "thread", "generic"),

@@ -89,6 +89,7 @@ void define_forests(nb::module_& m);
 void define_growing(nb::module_& m);
 void define_graph_inputs(nb::module_& m);
 void define_dictionaries(nb::module_& m);
+void define_columns(nb::module_& m);
 void define_components(nb::module_& m);
 void define_intensities(nb::module_& m);
 void define_contacts(nb::module_& m);

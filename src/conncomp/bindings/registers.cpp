@@ -10,6 +10,7 @@ NB_MODULE(CONNCOMP_MODULE, m) {
   define_grid(m);
   define_grid_papers(m);
   define_windings(m);
+  define_columns(m);
   define_components(m);
   define_intensities(m);
   define_contacts(m);

@@ -10,13 +10,18 @@ from conncomp.components.selection import (
 )
 from conncomp.components.sizes import component_members, component_sizes, size_histogram
 from conncomp.components.spanning import component_spans
-from conncomp.components.statistics import ComponentStatistics, component_statistics
+from conncomp.components.statistics import (
+    ComponentStatistics,
+    ComponentTable,
+    component_statistics,
+)
 from conncomp.components.touching import Contacts, contacts, region_adjacency
 from conncomp.components.walking import Component, each
 
 __all__ = [
     "Component",
     "ComponentStatistics",
+    "ComponentTable",
     "Contacts",
     "colour_components",
     "component_members",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from math import prod
 from typing import Any
 
@@ -14,7 +14,6 @@ from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, as_cupy, as_numpy, new_array, on_gpu, on_host, placed
 from conncomp._core import native
 from conncomp._optional import optional
-from conncomp.components._intensities import Image, check_image
 from conncomp.components._labels import (
     Background,
     Items,
@@ -25,6 +24,10 @@ from conncomp.components._labels import (
     library_at,
     where_labels_lie,
 )
+from conncomp.components.columns.accumulators import Accumulators, Channel
+from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.intensities import Image, check_channels, check_image
+from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.kernels.cuda.components.intensities import measure_intensities
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.components.tables import measure_labels
@@ -190,11 +193,87 @@ class ComponentStatistics:
         """
         return optional("pyarrow").table(self._columns_in_memory())
 
+    def to_polars(self) -> Any:
+        """Return `columns` as a DataFrame of Polars.
+
+        Raises
+        ------
+        ImportError
+            If Polars is not installed.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> conncomp.component_statistics([[1, 1, 0], [0, 0, 2]]).to_polars()["size"].to_list()
+        [2, 1]
+        """
+        return optional("polars").DataFrame(self._columns_in_memory())
+
     def _columns_in_memory(self) -> dict[str, NDArray[Any]]:
         return {
             name: on_host(as_cupy(column)) if on_gpu(column) else as_numpy(column, name)
             for name, column in self.columns().items()
         }
+
+
+@dataclass(frozen=True)
+class ComponentTable(ComponentStatistics):
+    """What `component_statistics` returns for ``properties``: `ComponentStatistics` with columns.
+
+    Attributes
+    ----------
+    labels, sizes, bounding_boxes, centroids, moments, batch, faces, spacing
+        As `ComponentStatistics` has them.
+    sums, means, minima, maxima, weighted_centroids
+        As `ComponentStatistics` has them, with one more axis, the last, for the channels if the
+        image has such.
+    properties : dict of str to ndarray
+        The values of each property, with a row for each component: of shape (n,) for numbers, or
+        (n, ndim), (n, 4, 4), ... for vectors and matrices, with one more axis for channels. Of
+        properties that are arrays of any shape, as ``image``, a sequence that makes an entry when
+        it is asked for.
+    """
+
+    properties: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a property, or one of its columns, by name.
+
+        Raises
+        ------
+        KeyError
+            If it was not asked for.
+        """
+        return self.properties[name] if name in self.properties else self.columns()[name]
+
+    def columns(self) -> dict[str, Any]:
+        """Return the table as scikit-image's ``regionprops_table`` does: a column for each number.
+
+        Names are those of properties with the indices of the number in it: ``bbox-0``,
+        ``moments-0-1``. ``label`` is the first column, before those of the batch. Arrays lie where
+        ``labels`` does; columns of arrays are made at once, and as NumPy arrays of objects.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> labels = [[1, 1, 0], [0, 0, 2]]
+        >>> table = conncomp.component_statistics(labels, properties=["area", "bbox"])
+        >>> table.columns()["bbox-3"], list(table.columns())
+        (array([2, 3]), ['label', 'area', 'bbox-0', 'bbox-1', 'bbox-2', 'bbox-3'])
+        """
+        table: dict[str, Any] = {"label": self.labels}
+        table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
+        for name, values in self.properties.items():
+            if isinstance(values, LazyColumn):
+                table[name] = np.asarray(values)
+                continue
+            for index in np.ndindex(*values.shape[1:]):
+                table["-".join(map(str, (name, *index)))] = values[(slice(None), *index)]
+        return table
+
+
+# Of `ComponentStatistics`, but for the spacing.
+ATTRIBUTES = len(fields(ComponentStatistics)) - 1
 
 
 def box_slices(box: NDArray[np.int64]) -> tuple[slice, ...]:
@@ -206,6 +285,7 @@ def component_statistics(
     labels: ArrayLike,
     image: ArrayLike | None = None,
     *,
+    properties: Iterable[str] | str | None = None,
     moments: bool = True,
     surfaces: bool = False,
     spacing: float | Sequence[float] | None = None,
@@ -221,6 +301,10 @@ def component_statistics(
     image : array_like of bool, int or float, optional
         Of the shape of `labels`, where these lie: what to measure the intensities of. Integers and
         floating-point numbers have 64 bits or fewer.
+    properties : sequence of str or "all", optional
+        Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
+        those of numbers that there are of such labels, image and spacing. See the notes. An image
+        may then have one axis more, the last, of channels.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
     surfaces : bool, optional
@@ -239,7 +323,8 @@ def component_statistics(
 
     Returns
     -------
-    ComponentStatistics
+    ComponentStatistics or ComponentTable
+        The latter if there are `properties`.
         A row for each label that occurs, in arrays of the library of `labels`, where that lies.
         Sums are made in integers, so they are exact, and the same for any number of threads and
         on a GPU. A component that wraps around a periodic axis is measured where its elements are
@@ -249,12 +334,14 @@ def component_statistics(
     ------
     TypeError
         If `labels` is not of integers, `image` not of numbers as above or not where `labels` lies,
-        `moments` or `surfaces` not a bool, `spacing` not of numbers or `batch_axes` not an integer.
+        `moments` or `surfaces` not a bool, `properties` not of names, `spacing` not of numbers or
+        `batch_axes` not an integer.
     ValueError
         If it has no dimension, or one and `background` is not given, or a label is negative or far
         larger than the number of elements, or `batch_axes` leaves no axis to the items, or `image`
         is of another shape or has masked elements, or `spacing` is not one positive, finite number
-        for each axis.
+        for each axis,
+        or a property is unknown, or there is none of such labels, image or spacing.
     OverflowError
         If `image` is of 64-bit integers, and the sum of a component needs more.
     MemoryError
@@ -270,6 +357,25 @@ def component_statistics(
     NaN has the sum, mean and extremes NaN, and one with infinities those that NumPy gives; the
     weighted centroids of both are NaN. Where values add up to 0, a weighted centroid is NaN or
     infinite.
+
+    Properties are, of components of any number of axes, ``num_pixels``, ``area``, ``area_bbox``,
+    ``area_filled``, ``axis_major_length``, ``axis_minor_length``, ``bbox``, ``centroid``,
+    ``centroid_local``, ``equivalent_diameter_area``, ``extent``, ``inertia_tensor``,
+    ``inertia_tensor_eigvals``; up to four axes ``moments``, ``moments_central``,
+    ``moments_normalized``; in two and three dimensions ``area_convex``, ``euler_number``,
+    ``feret_diameter_max``, ``solidity``; in two ``eccentricity``, ``moments_hu``, ``orientation``,
+    ``perimeter`` and ``perimeter_crofton``. Of an image ``intensity_max``, ``intensity_mean``,
+    ``intensity_median``, ``intensity_min``, ``intensity_std``, ``centroid_weighted``,
+    ``centroid_weighted_local``, and ``moments_weighted`` with its four kinds. Of arrays, made when
+    an entry is asked for, ``slice``, ``coords``, ``coords_scaled``, ``image``, ``image_convex``,
+    ``image_filled`` and ``image_intensity``. scikit-image does not have
+    ``euler_number_1`` to ``euler_number_3``, for each connectivity, ``feret_diameter_min``,
+    ``surface_area_crofton`` and ``sphericity`` in three dimensions, and ``intensity_quantile-0.25``
+    for any fraction, between two values as NumPy's ``quantile``. On a GPU there are those that
+    follow from sizes, boxes, second moments and intensities.
+
+    Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
+    component: of a ball of 20 voxels across they are 2 % off, or less.
 
     Examples
     --------
@@ -297,6 +403,14 @@ def component_statistics(
     (array([2., 2.]), array([[4, 2],
            [2, 4]]), array([6., 9.]))
 
+    Columns by name:
+
+    >>> shapes = conncomp.component_statistics(labels, properties=["area", "orientation"])
+    >>> shapes.columns()["orientation"]
+    array([1.57079633, 0.        ])
+    >>> shapes["area"], shapes.sizes
+    (array([2., 2.]), array([2, 2]))
+
     The rows of a matrix as arrays of their own:
 
     >>> items = [[1, 1, 0], [0, 1, 2]]
@@ -304,9 +418,13 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
-    wanted = as_bool("moments", moments), as_bool("surfaces", surfaces)
-    columns = _measure(labels, image, *wanted, spacing, background, batch_axes)
-    return ComponentStatistics(*(*columns, check_spacing(spacing, columns[-1].shape[1])))
+    wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
+    measured: Any = _measure(labels, image, *wanted, spacing, background, batch_axes)
+    columns = measured[:ATTRIBUTES]
+    lengths = check_spacing(spacing, columns[-1].shape[1])
+    if properties is None:
+        return ComponentStatistics(*(*columns, lengths))
+    return ComponentTable(*(*columns, lengths, measured[ATTRIBUTES]))
 
 
 @where_labels_lie
@@ -315,28 +433,67 @@ def _measure(
     image: ArrayLike | None,
     moments: bool,
     surfaces: bool,
+    properties: Iterable[str] | str | None,
     spacing: float | Sequence[float] | None,
     background: Background,
     batch_axes: int,
 ) -> tuple[Any, ...]:
-    """Return the attributes of `ComponentStatistics`, but for the last."""
+    """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
-    lengths = np.array(check_spacing(spacing, ndim))
-    intensities = None if image is None else check_image(image, items)
+    lengths = check_spacing(spacing, ndim)
+    named = {}
+    if properties is not None:
+        known = Conditions(ndim, image is not None, lengths, items.xp is not np)
+        named = check_properties(properties, known)
+    images, has_channels = _check_images(image, items, properties is not None)
     measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
-    rows, sizes, boxes, centroids, covariances = measure(items, moments)
-    known = rows, sizes, boxes
-    brightness = _measure_image(items, known, intensities)
+    rows, sizes, boxes, centroids, covariances = measure(items, moments or bool(named))
+    measured_rows = rows, sizes, boxes
+    brightness = [_measure_image(items, measured_rows, channel) for channel in images or (None,)]
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
-        scale = placed(items.xp, lengths)
+        scale = placed(items.xp, np.array(lengths))
         centroids *= scale
-        brightness[-1] *= scale
         covariances *= placed(items.xp, np.outer(lengths, lengths))
+        for channel in brightness:
+            channel[-1] *= scale
+    measured = Accumulators(
+        items,
+        rows,
+        sizes,
+        boxes,
+        centroids,
+        covariances,
+        [
+            Channel(image, *values[1:4])
+            for image, values in zip(images, brightness[: len(images)], strict=True)
+        ],
+        has_channels,
+        lengths,
+    )
+    merged = brightness[0]
+    if has_channels:
+        merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
     batch, own_labels = items_of_rows(items, rows)
-    return own_labels, sizes, boxes, centroids, covariances, batch, *brightness, faces
+    shapes = sizes, boxes, centroids, covariances[: None if moments else 0]
+    attributes = own_labels, *shapes, batch, *merged, faces
+    if properties is None:
+        return attributes
+    table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
+    return *attributes, table
+
+
+def _check_images(
+    image: ArrayLike | None, items: Items, may_have_channels: bool
+) -> tuple[list[Image], bool]:
+    """Return an image, or those of its channels, and whether it has an axis of channels."""
+    if image is None:
+        return [], False
+    return (
+        check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
+    )
 
 
 def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:

@@ -32,6 +32,10 @@ class RowsOfLabels {
   int64_t label_rows() const { return ranks_ ? ranks_->label_rows() : first_ + count_; }
   // The row of such a label, or a number that is none.
   int64_t row(int64_t label) const { return ranks_ ? ranks_->rank(label) : label - first_; }
+  // The label of the first row, if there is no gap.
+  std::optional<int64_t> first_of_consecutive() const {
+    return ranks_ ? std::nullopt : std::optional<int64_t>(first_);
+  }
   bool has(int64_t row) const { return uint64_t(row) < uint64_t(count_); }
 
  private:
@@ -109,25 +113,34 @@ void for_each_part(const LabelledItems& items, const RowsOfLabels& rows, int64_t
   for_each_piece(items.labels, begin * length, end * length, rows.label_rows(), add_piece);
 }
 
-// A table that add(state, table, part) makes of all parts of components, where each thread has a state, and
+// A table that fill(table, begin, end) makes of parts of `count` pieces of work, a table for each thread, and
 // join of the tables of threads.
-template <class Entry, class Begin, class Add, class Join>
-RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows, int64_t width,
-                           Begin&& begin_state, Add&& add, Join&& join) {
+template <class Entry, class Fill, class Join>
+RowTable<Entry> shared_table(const LabelledItems& items, int64_t count, int64_t rows, int64_t width,
+                             Fill&& fill, Join&& join) {
   constexpr int64_t kTableBytesPerElement = 16;
   const int64_t most = std::clamp<int64_t>(items.labels.count() / kGrain + 1, 1, num_threads());
   std::vector<RowTable<Entry>> tables(most);
-  share_out(items.lines(), rows.count() * width * int64_t(sizeof(Entry)),
-            items.labels.count() * kTableBytesPerElement, std::min(most, std::max<int64_t>(items.lines(), 1)),
-            [&](int64_t t, int64_t begin, int64_t end) {
+  share_out(count, rows * width * int64_t(sizeof(Entry)), items.labels.count() * kTableBytesPerElement,
+            std::min(most, std::max<int64_t>(count, 1)), [&](int64_t t, int64_t begin, int64_t end) {
               // Not in the vector, where tables would share cache lines.
-              RowTable<Entry> table(rows.count(), width);
-              auto state = begin_state();
-              for_each_part(items, rows, begin, end, state, table, add);
+              RowTable<Entry> table(rows, width);
+              fill(table, begin, end);
               tables[t] = std::move(table);
             });
   for (int64_t t = 1; t < most; ++t) tables[0].join(tables[t], join);
   return std::move(tables[0]);
+}
+
+// A table that add(state, table, part) makes of all parts of components, where each thread has a state.
+template <class Entry, class Begin, class Add, class Join>
+RowTable<Entry> make_table(const LabelledItems& items, const RowsOfLabels& rows, int64_t width,
+                           Begin&& begin_state, Add&& add, Join&& join) {
+  const auto fill = [&](RowTable<Entry>& table, int64_t begin, int64_t end) {
+    auto state = begin_state();
+    for_each_part(items, rows, begin, end, state, table, add);
+  };
+  return shared_table<Entry>(items, items.lines(), rows.count(), width, fill, join);
 }
 
 }  // namespace conncomp

@@ -44,6 +44,19 @@ class Image:
     bits: int
 
 
+def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
+    """Check an image that may have one axis more than labels, of channels, at the end.
+
+    Return the images of the channels, and whether there is such an axis. Errors are those of
+    `check_image`.
+    """
+    given, shape = _as_array(image, items), (*items.batch, *items.shape)
+    if given.ndim == len(shape) + 1 and given.shape[:-1] == shape and given.shape[-1] > 0:
+        channels = range(given.shape[-1])
+        return [check_image(given[..., channel], items) for channel in channels], True
+    return [check_image(image, items)], False
+
+
 def check_image(image: Any, items: Items) -> Image:
     """Check the image that lies beside labels.
 

@@ -1,0 +1,144 @@
+// What is measured of components beyond sizes and boxes: moments, configurations, borders, hulls, values.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "bindings/labels.h"
+#include "cpu/components/borders.h"
+#include "cpu/components/component_runs.h"
+#include "cpu/components/configurations.h"
+#include "cpu/components/enclosed.h"
+#include "cpu/components/hulls.h"
+#include "cpu/components/moments.h"
+#include "cpu/components/spread.h"
+
+namespace conncomp {
+
+namespace {
+
+// Labels as they are described to all that is measured: `components` are those that occur, ascending.
+using Components = Vector<const int64_t>;
+
+RowsOfLabels rows_of(const Components& components) { return {components.data(), int64_t(components.size())}; }
+
+std::unique_ptr<ComponentRuns> list_runs(AnyVector labels, const std::vector<int64_t>& shape,
+                                         int64_t background, Components components) {
+  const LabelledItems items{label_array(labels, background), shape};
+  return without_gil([&] { return std::make_unique<ComponentRuns>(items, rows_of(components)); });
+}
+
+// `numbers` has a row of Configurations for each component; items have two or three axes.
+void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t background,
+                    Components components, Vector<int64_t> numbers) {
+  const LabelledItems items{label_array(labels, background), shape};
+  without_gil([&] {
+    if (shape.size() == 2)
+      count_configurations<2>(items, rows_of(components), numbers.data());
+    else
+      count_configurations<3>(items, rows_of(components), numbers.data());
+  });
+}
+
+void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, Components components,
+             Vector<int64_t> kinds) {
+  const LabelledItems items{label_array(labels, background), shape};
+  without_gil([&] { count_borders(items, rows_of(components), kinds.data()); });
+}
+
+void moments(const ComponentRuns& runs, Vector<const int64_t> boxes, Vector<double> raw,
+             Vector<double> central) {
+  without_gil([&] { write_moments(runs, boxes.data(), {raw.data(), central.data()}); });
+}
+
+void hulls(const ComponentRuns& runs, std::array<double, 2> spacing, Vector<int64_t> sizes,
+           Vector<double> largest, Vector<double> smallest) {
+  without_gil([&] { measure_hulls(runs, spacing, {sizes.data(), largest.data(), smallest.data()}); });
+}
+
+void enclosed(const ComponentRuns& runs, Vector<int64_t> counts) {
+  without_gil([&] { count_enclosed(runs, counts.data()); });
+}
+
+// Values of any type, one for each label, which are read as numbers.
+class Values {
+ public:
+  explicit Values(const AnyVector& values) : data_(values.data()) {
+    with_entries<uint8_t, uint16_t, int16_t, int32_t, int64_t, uint64_t, float, double>(
+        values, [this]<class Value>(const Value*) { read_ = &read<Value>; });
+  }
+
+  void operator()(Run run, double* out) const { read_(data_, run, out); }
+
+ private:
+  template <class Value>
+  static void read(const void* data, Run run, double* out) {
+    for (int64_t i = run.begin; i < run.end; ++i) *out++ = double(static_cast<const Value*>(data)[i]);
+  }
+
+  const void* data_;
+  void (*read_)(const void*, Run, double*);
+};
+
+void weighted(const ComponentRuns& runs, AnyVector values, Vector<const double> origins,
+              Vector<double> moments) {
+  const Values read(values);
+  without_gil([&] { weigh_moments(runs, read, origins.data(), moments.data()); });
+}
+
+void squares(const ComponentRuns& runs, AnyVector values, Vector<const double> means, Vector<double> sums) {
+  const Values read(values);
+  without_gil([&] { sum_squares(runs, read, means.data(), sums.data()); });
+}
+
+void quantiles(const ComponentRuns& runs, AnyVector values, const std::vector<double>& fractions,
+               Vector<double> found) {
+  const Values read(values);
+  without_gil([&] { find_quantiles(runs, read, fractions, found.data()); });
+}
+
+// The indices of a component's elements, ascending.
+nb::object indices(const ComponentRuns& runs, int64_t row) {
+  std::vector<int64_t> members;
+  runs.for_each(row, [&](Run run) {
+    for (int64_t i = run.begin; i < run.end; ++i) members.push_back(i);
+  });
+  const int64_t count = int64_t(members.size());
+  return give_away(std::move(members), count);
+}
+
+// The first and the last element of each line that a component has, of those that are its hull's too if
+// wanted.
+nb::object extents(const ComponentRuns& runs, int64_t row, bool of_hull) {
+  ComponentExtents component;
+  std::vector<Extent>& lines = component.find(runs, row);
+  if (of_hull && !lines.empty()) {
+    Hull hull;
+    hull.make(lines);
+    hull.fill(lines);
+  }
+  std::vector<int64_t> flat;
+  for (const Extent& extent : lines) flat.insert(flat.end(), {extent.first, extent.last});
+  const int64_t count = int64_t(flat.size());
+  return give_away(std::move(flat), count);
+}
+
+}  // namespace
+
+void define_columns(nb::module_& m) {
+  nb::class_<ComponentRuns>(m, "ComponentRuns")
+      .def("moments", &moments)
+      .def("hulls", &hulls)
+      .def("enclosed", &enclosed)
+      .def("weighted_moments", &weighted)
+      .def("squares", &squares)
+      .def("quantiles", &quantiles)
+      .def("indices", &indices)
+      .def("extents", &extents);
+  m.def("list_runs", &list_runs);
+  m.def("count_configurations", &configurations);
+  m.def("count_borders", &borders);
+}
+
+}  // namespace conncomp

@@ -1,0 +1,222 @@
+"""What is measured of all components for their columns, each when a column first asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arguments import INT32_MAX
+from conncomp._arrays import new_array
+from conncomp._core import native
+from conncomp.components._labels import Items
+from conncomp.components.columns.intensities import Image
+from conncomp.components.columns.moments import centroids_of, normalized
+from conncomp.components.columns.solids import measure_solids
+
+POWERS = 4  # of moments along each axis: 0 to 3
+LONGEST = 1 << 29  # axis of which products of coordinates fit into 64 bits
+BORDER_KINDS = 3  # straight, aslant and turning, as in kernels/cpu/components/borders.h
+
+
+@dataclass(frozen=True)
+class Channel:
+    """An image, and what is known of its values in each component."""
+
+    image: Image
+    means: Any
+    minima: Any
+    maxima: Any
+
+
+@dataclass(frozen=True)
+class Accumulators:
+    """Components, what is known of them, and what columns ask for.
+
+    Attributes
+    ----------
+    items : Items
+    rows, sizes, boxes, centroids, covariances : arrays
+        As `ComponentStatistics` has them, in units of `spacing`; of rows instead of labels.
+    channels : sequence of Channel
+    has_channels : bool
+        Whether the image has an axis of channels, and columns of its values have one.
+    spacing : tuple of float
+    """
+
+    items: Items
+    rows: Any
+    sizes: Any
+    boxes: Any
+    centroids: Any
+    covariances: Any
+    channels: Sequence[Channel]
+    has_channels: bool
+    spacing: tuple[float, ...]
+
+    @property
+    def xp(self) -> Any:
+        """NumPy or CuPy."""
+        return self.items.xp
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of an item."""
+        return len(self.items.shape)
+
+    @property
+    def volume(self) -> float:
+        """That of an element; its area in two dimensions."""
+        return prod(self.spacing)
+
+    @cached_property
+    def first_corners(self) -> Any:
+        """The first coordinates of boxes, in units of the spacing."""
+        return self.boxes[:, :, 0] * self.xp.array(self.spacing)
+
+    @cached_property
+    def variances(self) -> Any:
+        """Along the principal axes, the largest first."""
+        if not len(self.covariances):
+            return self.xp.zeros((0, self.ndim))
+        return self.xp.maximum(self.xp.linalg.eigvalsh(self.covariances)[:, ::-1], 0)
+
+    @cached_property
+    def runs(self) -> Any:
+        """Runs of each component, of native code."""
+        return native.list_runs(*self._described)
+
+    @cached_property
+    def moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Moments about the first corners, and about the centroids."""
+        raw, central = (self._new((POWERS,) * self.ndim) for _ in range(2))
+        self.runs.moments(*(array.reshape(-1) for array in (self.boxes, raw, central)))
+        return self._in_units(raw), self._in_units(central)
+
+    @cached_property
+    def normalized_moments(self) -> NDArray[np.float64]:
+        """Central moments over powers of the size."""
+        return normalized(self.moments[1], self.spacing)
+
+    @cached_property
+    def weighted_moments(self) -> list[NDArray[np.float64]]:
+        """Of each channel, about the first corners."""
+        return [self._weighted(channel, self.boxes[:, :, 0]) for channel in self.channels]
+
+    @cached_property
+    def weighted_centroids(self) -> list[NDArray[np.float64]]:
+        """Of each channel, from the first corners on."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return [centroids_of(moments) for moments in self.weighted_moments]
+
+    @cached_property
+    def weighted_central_moments(self) -> list[NDArray[np.float64]]:
+        """Of each channel, about its weighted centroids."""
+        return [
+            self._weighted(channel, self.boxes[:, :, 0] + centroids / np.array(self.spacing))
+            for channel, centroids in zip(self.channels, self.weighted_centroids, strict=True)
+        ]
+
+    @cached_property
+    def weighted_normalized_moments(self) -> list[NDArray[np.float64]]:
+        """Of each channel."""
+        return [normalized(moments, self.spacing) for moments in self.weighted_central_moments]
+
+    @cached_property
+    def configurations(self) -> NDArray[np.int64]:
+        """Euler numbers of each connectivity, and intercepts of the `directions`."""
+        axes = self.ndim
+        numbers = self._new((axes + len(directions(axes)),), np.int64)
+        native.count_configurations(*self._described, numbers.reshape(-1))
+        numbers[:, :axes] //= 2**axes
+        return numbers
+
+    @cached_property
+    def borders(self) -> NDArray[np.int64]:
+        """How many elements of each kind the borders have."""
+        kinds = self._new((BORDER_KINDS,), np.int64)
+        native.count_borders(*self._described, kinds.reshape(-1))
+        return kinds
+
+    @cached_property
+    def hulls(self) -> tuple[NDArray[Any], ...]:
+        """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too."""
+        if self.ndim == 3:
+            rows = range(len(self.rows))
+            return measure_solids((self.coordinates(row) for row in rows), self.spacing)
+        if max(self.items.shape) > LONGEST:
+            raise ValueError(
+                f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
+                "which there are hulls; measure parts of it"
+            )
+        sizes, largest, smallest = self._new((), np.int64), self._new(()), self._new(())
+        self.runs.hulls(self.spacing, sizes, largest, smallest)
+        return sizes, largest, smallest
+
+    @cached_property
+    def enclosed(self) -> NDArray[np.int64]:
+        """How many elements the components enclose."""
+        counts = self._new((), np.int64)
+        self.runs.enclosed(counts)
+        return counts
+
+    def coordinates(self, row: int) -> NDArray[np.int64]:
+        """Return those of the elements of a component within its item, in order."""
+        indices = self.runs.indices(row) % self.items.length
+        places = np.stack(np.unravel_index(indices, self.items.shape), axis=1)
+        return places.astype(np.int64, copy=False)
+
+    def squared_deviations(self, channel: Channel) -> NDArray[np.float64]:
+        """Return sums of the squares of values less their mean."""
+        sums = self._new(())
+        self.runs.squares(channel.image.values.reshape(-1), channel.means, sums)
+        return sums
+
+    def quantiles(self, channel: Channel, fraction: float) -> NDArray[np.float64]:
+        """Return the values below which a fraction of each component's values lie."""
+        quantiles = self._new(())
+        self.runs.quantiles(channel.image.values.reshape(-1), [fraction], quantiles)
+        return quantiles
+
+    @property
+    def _described(self) -> tuple[Any, ...]:
+        """Labels and components as native code takes them."""
+        items = self.items
+        if len(self.rows) > INT32_MAX:
+            raise ValueError(
+                f"labels has {len(self.rows)} components, more than {INT32_MAX}, of which there "
+                "are such columns; measure parts of it"
+            )
+        return items.labels.reshape(-1), items.shape, items.background, self.rows
+
+    def _in_units(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return moments of elements, which it may change, in units of the spacing."""
+        if set(self.spacing) != {1}:
+            powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
+            scale = np.array([prod(factors) for factors in powers])
+            moments *= scale.reshape((POWERS,) * self.ndim)
+        return moments
+
+    def _weighted(self, channel: Channel, origins: Any) -> NDArray[np.float64]:
+        """Return moments weighted by the values of a channel, about origins in elements."""
+        moments = self._new((POWERS,) * self.ndim)
+        flat = np.ascontiguousarray(origins, np.float64).reshape(-1)
+        self.runs.weighted_moments(channel.image.values.reshape(-1), flat, moments.reshape(-1))
+        return self._in_units(moments)
+
+    def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+        """Return an array with so many entries a row."""
+        array: NDArray[Any] = new_array(np, (len(self.rows), *shape), dtype)
+        return array
+
+
+def directions(axes: int) -> NDArray[np.int64]:
+    """Return the steps of half of the neighbours, as kernels/core/configurations.h orders them."""
+    steps = list(product((-1, 0, 1), repeat=axes))
+    return np.array(steps[len(steps) // 2 + 1 :])

@@ -1,0 +1,249 @@
+"""The properties that columns can be asked for, by the names of scikit-image's ``regionprops``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from conncomp._arguments import shown
+from conncomp.components.columns import crops, formulas
+from conncomp.components.columns.accumulators import Accumulators, Channel
+from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.moments import hu
+
+QUANTILE = "intensity_quantile-"
+PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
+MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
+
+
+@dataclass(frozen=True)
+class Property:
+    """What a property is of, and how its values come.
+
+    Attributes
+    ----------
+    values : callable
+        Returns an array with a row for each component, or a `LazyColumn`.
+    axes : tuple of int
+        The numbers of axes of items that have it; all have it if there is none.
+    image : bool
+        Whether it is of values of an image.
+    on_gpu : bool
+        Whether labels may lie on a GPU.
+    even_spacing, no_spacing : bool
+        Whether it is defined for equal lengths along all axes only, and for lengths of 1.
+    is_lazy : bool
+        Whether values are arrays of any shape, made when they are asked for.
+    """
+
+    values: Callable[[Accumulators], Any]
+    axes: tuple[int, ...] = ()
+    image: bool = False
+    on_gpu: bool = False
+    even_spacing: bool = False
+    no_spacing: bool = False
+    is_lazy: bool = False
+
+    def obstacle(self, known: Conditions) -> str:
+        """Say why there are no such values; nothing if there are."""
+        if self.axes and known.ndim not in self.axes:
+            wanted = " or ".join(str(axes) for axes in self.axes)
+            return f"is of labels of {wanted} axes, and an item has {known.ndim}"
+        if self.image and not known.has_image:
+            return "is of the values of an image; pass image="
+        uneven = len(set(known.spacing)) > 1
+        if (self.even_spacing and uneven) or (self.no_spacing and set(known.spacing) != {1}):
+            lengths = "of 1" if self.no_spacing else "that is the same along all axes"
+            return f"is defined for a spacing {lengths} only, and spacing={known.spacing}"
+        if known.on_gpu and not self.on_gpu:
+            return "is measured in main memory only; pass labels and image as NumPy arrays"
+        return ""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What properties there are depends on."""
+
+    ndim: int
+    has_image: bool
+    spacing: tuple[float, ...]
+    on_gpu: bool
+
+
+def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
+    """Return the properties that are asked for, by name, in the order given.
+
+    "all" are those of numbers that there are of such labels, image and spacing.
+
+    Raises
+    ------
+    TypeError
+        If `properties` is not "all" or a sequence of names.
+    ValueError
+        If there is no property of a name, or none of such labels, image and spacing.
+    """
+    if isinstance(properties, str) and properties == "all":
+        anywhere = replace(known, on_gpu=False)
+        names = [
+            name
+            for name, entry in PROPERTIES.items()
+            if not entry.is_lazy and not entry.obstacle(anywhere)
+        ]
+        return check_properties(names, known)
+    if isinstance(properties, (str, bytes)) or not isinstance(properties, Iterable):
+        raise TypeError(
+            f"properties={shown(properties)} must be a sequence of names, such as ['area'], "
+            "or 'all'"
+        )
+    wanted = {name: _property(name) for name in properties}
+    for name, entry in wanted.items():
+        if flaw := entry.obstacle(known):
+            raise ValueError(f"properties has {name!r}, which {flaw}")
+    return wanted
+
+
+def _property(name: Any) -> Property:
+    if not isinstance(name, str):
+        raise TypeError(f"properties has {shown(name)}, which is not a name")
+    if name in PROPERTIES:
+        return PROPERTIES[name]
+    if name.startswith(QUANTILE):
+        return _quantile(name)
+    close = get_close_matches(name, PROPERTIES, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(PROPERTIES)}"
+    raise ValueError(f"properties has {shown(name)}, which is no property{hint}")
+
+
+def _quantile(name: str) -> Property:
+    try:
+        fraction = float(name[len(QUANTILE) :])
+    except ValueError:
+        fraction = np.nan
+    if not 0 <= fraction <= 1:
+        raise ValueError(
+            f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
+        )
+    return Property(
+        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)), image=True
+    )
+
+
+def _of_channels(values: Callable[[Accumulators, Channel], Any]) -> Callable[[Accumulators], Any]:
+    """Return what gives the values of the channel, or of all with one more axis."""
+    return lambda measured: _stacked(
+        measured, [values(measured, channel) for channel in measured.channels]
+    )
+
+
+def _stacked(measured: Accumulators, channels: Sequence[Any]) -> Any:
+    """Return what is known of each channel as one array."""
+    return measured.xp.stack(channels, axis=-1) if measured.has_channels else channels[0]
+
+
+def _standard_deviations(measured: Accumulators, channel: Channel) -> Any:
+    return np.sqrt(measured.squared_deviations(channel) / measured.sizes)
+
+
+def _weighted(
+    values: Callable[[Accumulators], list[Any]],
+    axes: tuple[int, ...] = MOMENTS,
+    no_spacing: bool = False,
+) -> Property:
+    """Return the property of moments, or what follows from them, of each channel."""
+    return Property(
+        lambda measured: _stacked(measured, values(measured)),
+        axes=axes,
+        image=True,
+        no_spacing=no_spacing,
+    )
+
+
+def _lazy(make: Callable[[Accumulators, int], Any], **options: Any) -> Property:
+    return Property(lambda measured: LazyColumn(measured, make), is_lazy=True, **options)
+
+
+def _euler_number(connectivity: int) -> Property:
+    axes = tuple(axes for axes in (2, 3) if axes >= connectivity)
+    return Property(lambda measured: measured.configurations[:, connectivity - 1], axes)
+
+
+PROPERTIES: dict[str, Property] = {
+    "label": Property(lambda measured: None, on_gpu=True),
+    "num_pixels": Property(lambda measured: measured.sizes, on_gpu=True),
+    "area": Property(lambda measured: measured.sizes * measured.volume, on_gpu=True),
+    "area_bbox": Property(formulas.bounding_box_areas, on_gpu=True),
+    "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
+    "area_filled": Property(
+        lambda measured: (measured.sizes + measured.enclosed) * measured.volume
+    ),
+    "axis_major_length": Property(partial(formulas.axis_length, axis=0), on_gpu=True),
+    "axis_minor_length": Property(partial(formulas.axis_length, axis=-1), on_gpu=True),
+    "bbox": Property(
+        lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim), on_gpu=True
+    ),
+    "centroid": Property(lambda measured: measured.centroids, on_gpu=True),
+    "centroid_local": Property(
+        lambda measured: measured.centroids - measured.first_corners, on_gpu=True
+    ),
+    "eccentricity": Property(formulas.eccentricity, PLANE, on_gpu=True),
+    "equivalent_diameter_area": Property(formulas.equivalent_diameter, on_gpu=True),
+    "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
+    **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
+    "extent": Property(
+        lambda measured: measured.sizes * measured.volume / formulas.bounding_box_areas(measured),
+        on_gpu=True,
+    ),
+    "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
+    "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
+    "inertia_tensor": Property(formulas.inertia_tensor, on_gpu=True),
+    "inertia_tensor_eigvals": Property(formulas.inertia_eigenvalues, on_gpu=True),
+    "moments": Property(lambda measured: measured.moments[0], MOMENTS),
+    "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
+    "moments_normalized": Property(lambda measured: measured.normalized_moments, MOMENTS),
+    "moments_hu": Property(
+        lambda measured: hu(measured.normalized_moments), PLANE, no_spacing=True
+    ),
+    "orientation": Property(formulas.orientation, PLANE, on_gpu=True),
+    "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
+    "perimeter_crofton": Property(formulas.crofton, PLANE),
+    "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE),
+    "sphericity": Property(formulas.sphericity, SOLID),
+    "surface_area_crofton": Property(formulas.crofton, SOLID),
+    "intensity_max": Property(
+        _of_channels(lambda _, channel: channel.maxima.astype(np.float64)), image=True, on_gpu=True
+    ),
+    "intensity_mean": Property(
+        _of_channels(lambda _, channel: channel.means), image=True, on_gpu=True
+    ),
+    "intensity_median": Property(
+        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)), image=True
+    ),
+    "intensity_min": Property(
+        _of_channels(lambda _, channel: channel.minima.astype(np.float64)), image=True, on_gpu=True
+    ),
+    "intensity_std": Property(_of_channels(_standard_deviations), image=True),
+    "centroid_weighted": _weighted(
+        lambda measured: [measured.first_corners + local for local in measured.weighted_centroids]
+    ),
+    "centroid_weighted_local": _weighted(lambda measured: measured.weighted_centroids),
+    "moments_weighted": _weighted(lambda measured: measured.weighted_moments),
+    "moments_weighted_central": _weighted(lambda measured: measured.weighted_central_moments),
+    "moments_weighted_hu": _weighted(
+        lambda measured: [hu(channel) for channel in measured.weighted_normalized_moments],
+        axes=PLANE,
+        no_spacing=True,
+    ),
+    "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
+    "slice": _lazy(crops.slices),
+    "coords": _lazy(Accumulators.coordinates),
+    "coords_scaled": _lazy(crops.scaled_coordinates),
+    "image": _lazy(crops.image),
+    "image_convex": _lazy(crops.hull_image, axes=SHAPE),
+    "image_filled": _lazy(crops.filled_image),
+    "image_intensity": _lazy(crops.image_of_values, image=True),
+}

@@ -1,0 +1,30 @@
+// Moments of a component, up to the third power along each axis, about another origin.
+//
+// What: sums of x^p y^q ... over elements become those of (x - a)^p (y - b)^q ... How: an axis after the
+// other, by the binomials. Sums of unsigned integers are exact modulo a power of two, and so exact wherever
+// the results fit, whatever happens in between.
+#pragma once
+
+#include "core/platform.h"
+
+namespace conncomp {
+
+constexpr int kPowers = 4;  // 0 to 3, along each axis; the last axis comes first in memory
+
+constexpr int64_t moments_of(int axes) { return axes == 0 ? 1 : kPowers * moments_of(axes - 1); }
+
+// Moves the origin by so much along an axis.
+template <class Sum>
+CONNCOMP_ANYWHERE inline void move_origin(Sum* moments, int axes, int axis, Sum by) {
+  const int64_t stride = moments_of(axes - 1 - axis), blocks = moments_of(axis);
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t i = 0; i < stride; ++i) {
+      Sum* const m = moments + block * kPowers * stride + i;
+      const Sum size = m[0], first = m[stride], second = m[2 * stride];
+      m[stride] = first - by * size;
+      m[2 * stride] = second - by * (2 * first - by * size);
+      m[3 * stride] -= by * (3 * second - by * (3 * first - by * size));
+    }
+}
+
+}  // namespace conncomp

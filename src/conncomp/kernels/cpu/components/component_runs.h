@@ -1,0 +1,128 @@
+// The runs of each component, for what is measured component by component.
+//
+// What: stretches of elements along lines, of up to 64, in order. How: threads share the lines; each counts
+// the runs of each component among its own, and then writes them where those of the lines before end. Cost:
+// two passes over the labels. Memory: 8 bytes a run, and as many for each component and thread. What is
+// measured of the runs of a component is measured by one thread, from first to last: sums of floating-point
+// numbers do not depend on how many threads there are. Labels are the caller's, who may change them between
+// the passes (contract 5): a run that was not counted is left out, and those that are there may
+// then be of any order. Whoever uses places of runs as indices checks them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cpu/components/known_components.h"
+
+namespace conncomp {
+
+// Elements of a line, by their indices among all.
+struct Run {
+  int64_t begin, end;
+};
+
+class ComponentRuns {
+ public:
+  ComponentRuns(const LabelledItems& items, const RowsOfLabels& rows)
+      : shape_(items.shape), first_(rows.count() + 1) {
+    const int64_t most = std::clamp<int64_t>(items.labels.count() / kGrain + 1, 1, num_threads());
+    const int64_t threads = std::clamp<int64_t>(items.labels.bytes() / (8 * rows.count() + 1), 1, most);
+    std::vector<Buffer<int64_t>> places(threads);
+    const auto lines = [&](int64_t t) { return items.lines() * t / threads; };
+    parallel_for(threads, [&](int64_t t) {
+      places[t] = Buffer<int64_t>::zeros(rows.count());
+      for_each_run_of_lines(items, rows, lines(t), lines(t + 1),
+                            [counts = places[t].data()](int64_t row, Run) { ++counts[row]; });
+    });
+    int64_t at = 0;
+    for_each_in(0, rows.count(), [&](int64_t row) {
+      first_[row] = at;
+      for (auto& counts : places) at += std::exchange(counts[row], at);
+    });
+    first_[rows.count()] = at;
+    packed_ = Buffer<uint64_t>(at);
+    for_each_index(at, [&](int64_t i) { packed_[i] = 0; });
+    parallel_for(threads, [&](int64_t t) {
+      for_each_run_of_lines(items, rows, lines(t), lines(t + 1),
+                            [=, this, places = places[t].data()](int64_t row, Run run) {
+                              const int64_t place = places[row]++;
+                              if (place < first_[row + 1]) Shared::store(&packed_[place], pack(run));
+                            });
+    });
+    rows_ = rows.count();
+  }
+
+  const std::vector<int64_t>& shape() const { return shape_; }
+  int axes() const { return int(shape_.size()); }
+  int64_t length() const { return shape_.back(); }
+  int64_t rows() const { return rows_; }
+  int64_t count(int64_t row) const { return first_[row + 1] - first_[row]; }
+
+  // Calls visit(run) for the runs of a row, in order.
+  template <class Visit>
+  void for_each(int64_t row, Visit&& visit) const {
+    for (int64_t i = first_[row]; i < first_[row + 1]; ++i) {
+      const uint64_t packed = Shared::load(&packed_[i]);
+      const int64_t begin = int64_t(packed >> kLengthBits), size = int64_t(packed & below(kLengthBits));
+      if (size > 0) visit(Run{begin, begin + size});
+    }
+  }
+
+  // Calls visit(run, line, begin, end), where the elements are begin ... end - 1 of a line.
+  template <class Visit>
+  void for_each_on_lines(int64_t row, Visit&& visit) const {
+    for_each(row, [&](Run run) {
+      const int64_t line = run.begin / length(), begin = run.begin - line * length();
+      visit(run, line, begin, begin + run.end - run.begin);
+    });
+  }
+
+  // Calls measure(row, scratch) for every row, where each thread has some scratch.
+  template <class Scratch, class Measure>
+  void for_each_row(Measure&& measure) const {
+    constexpr int64_t kRows = 16;
+    const Parts parts(rows_, kRows);
+    parallel_for(parts.parts, [&](int64_t part) {
+      Scratch scratch;
+      for (int64_t row = parts.begin(part); row < parts.end(part); ++row) {
+        poll(1 + count(row));
+        measure(row, scratch);
+      }
+    });
+  }
+
+ private:
+  static constexpr int kLengthBits = 7;
+
+  static uint64_t pack(Run run) { return uint64_t(run.begin) << kLengthBits | uint64_t(run.end - run.begin); }
+
+  // Calls visit(row, run) for the runs of components in lines [begin, end).
+  static void for_each_run_of_lines(const LabelledItems& items, const RowsOfLabels& rows, int64_t begin,
+                                    int64_t end, FunctionRef<void(int64_t, Run)> visit) {
+    const int64_t length = items.length();
+    for_each_piece(
+        items.labels, begin * length, end * length, rows.label_rows(), [&](const LabelPiece& piece) {
+          for_each_line(piece, length, [&](int64_t line, const int32_t* labels, int64_t from, int64_t to) {
+            for_each_word(from, to, [&](int64_t first, int count) {
+              const int32_t* const word = labels + first;
+              for_each_stretch_of_word(word, LabelWord(word, count, piece.background), piece.rows,
+                                       [&](int32_t number, Stretch stretch) {
+                                         const int64_t row = rows.row(piece.base + number);
+                                         const int64_t index = line * length + first;
+                                         if (rows.has(row))
+                                           visit(row, Run{index + stretch.begin, index + stretch.end});
+                                       });
+            });
+          });
+        });
+  }
+
+  std::vector<int64_t> shape_;
+  int64_t rows_ = 0;
+  Buffer<int64_t> first_;  // of each row, and one beyond the last
+  Buffer<uint64_t> packed_;
+};
+
+}  // namespace conncomp

@@ -1,0 +1,198 @@
+// Moments of components up to the third power along each axis: of elements, and weighted by values.
+//
+// What: sums of x^p y^q ..., p, q = 0 ... 3, with coordinates that count from the first ones of the box, or,
+// of values, from any origin. How: a run has sums of powers of its last coordinate, in closed form where no
+// values are, which the powers of the other coordinates multiply. Moments of elements are integers, of 64
+// bits where those suffice, or else of 128; what needs more than these is summed in floating point. Central
+// ones come from the integers: the origin moves exactly to the element next to the centroid, and then by less
+// than an element in floating point, so that next to nothing cancels. Cost: 4^axes products a run.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "core/fixed_point.h"
+#include "core/moments.h"
+#include "cpu/components/component_runs.h"
+#include "cpu/core/function_ref.h"
+
+namespace conncomp {
+
+// Fills an array with the values of a run, as numbers.
+using ReadValues = FunctionRef<void(Run, double*)>;
+using RunValues = std::array<double, kWord>;
+
+template <class Sum>
+using PowerSums = std::array<Sum, kPowers>;
+
+// Sums of the powers of 0 ... x - 1.
+template <class Sum>
+PowerSums<Sum> sums_before(Sum x) {
+  const Sum sum = x * (x - 1) / 2;
+  return {x, sum, (x - 1) * x * (2 * x - 1) / 6, sum * sum};
+}
+
+// Moments of one component, about an origin.
+template <class Sum, class Coordinate>
+class MomentSums {
+ public:
+  explicit MomentSums(const std::vector<int64_t>& shape)
+      : shape_(shape), factors_(moments_of(axes() - 1)), sums_(moments_of(axes())) {}
+
+  int axes() const { return int(shape_.size()); }
+  std::vector<Sum>& sums() { return sums_; }
+  void begin(const Coordinate* origin) {
+    std::fill(sums_.begin(), sums_.end(), Sum());
+    origin_ = origin, line_ = -1;
+  }
+  // The last coordinate of the origin.
+  Coordinate last_origin() const { return origin_[axes() - 1]; }
+
+  // Adds sums of powers of the last coordinate, along a line.
+  void add(int64_t line, const PowerSums<Sum>& along) {
+    if (line != line_) find_factors(line);
+    line_ = line;
+    Sum* sum = sums_.data();
+    for (const Sum factor : factors_)
+      for (const Sum power : along) *sum++ += factor * power;
+  }
+
+ private:
+  // Products of powers of the other coordinates.
+  void find_factors(int64_t line) {
+    for (int k = axes() - 2; k >= 0; line /= shape_[k--]) {
+      const Sum x = Sum(Coordinate(line % shape_[k]) - origin_[k]);
+      powers_[k] = {1, x, x * x, x * x * x};
+    }
+    factors_[0] = 1;
+    for (int k = 0; k < axes() - 1; ++k)
+      for (int64_t i = moments_of(k) - 1; i >= 0; --i) {
+        const Sum factor = factors_[i];
+        for (int p = kPowers - 1; p >= 0; --p) factors_[i * kPowers + p] = factor * powers_[k][p];
+      }
+  }
+
+  static constexpr int kMostAxes = 8;
+
+  const std::vector<int64_t>& shape_;
+  std::array<PowerSums<Sum>, kMostAxes> powers_;
+  std::vector<Sum> factors_, sums_;
+  const Coordinate* origin_ = nullptr;
+  int64_t line_ = -1;
+};
+
+// Where moments of elements go, 4^axes for each component.
+struct MomentColumns {
+  double *raw, *central;
+};
+
+template <class Sum>
+class ElementMoments {
+  using Signed = std::conditional_t<std::is_same_v<Sum, double>, double,
+                                    std::conditional_t<std::is_same_v<Sum, uint64_t>, int64_t, __int128>>;
+
+ public:
+  explicit ElementMoments(const ComponentRuns& runs)
+      : runs_(runs), moments_(runs.shape()), origin_(runs.axes()) {}
+
+  // `box` is that of the component, as (axis, first and end).
+  void write(int64_t row, const int64_t* box, const MomentColumns& columns) {
+    for (int k = 0; k < runs_.axes(); ++k) origin_[k] = box[2 * k];
+    moments_.begin(origin_.data());
+    const int64_t last = moments_.last_origin();
+    runs_.for_each_on_lines(row, [&](Run, int64_t line, int64_t begin, int64_t end) {
+      PowerSums<Sum> sums = sums_before(Sum(end - last));
+      const PowerSums<Sum> before = sums_before(Sum(begin - last));
+      for (int p = 0; p < kPowers; ++p) sums[p] -= before[p];
+      moments_.add(line, sums);
+    });
+    const int64_t count = moments_of(runs_.axes());
+    copy(columns.raw + row * count);
+    centre(columns.central + row * count);
+  }
+
+ private:
+  void copy(double* out) {
+    for (const Sum sum : moments_.sums()) {
+      if constexpr (std::is_same_v<Sum, double>)
+        *out++ = sum;
+      else
+        *out++ = as_real(Signed(sum));
+    }
+  }
+
+  void centre(double* out) {
+    Sum* const sums = moments_.sums().data();
+    const int axes = runs_.axes();
+    for (int k = 0; k < axes; ++k) {
+      // Far from all indices only if somebody changes labels meanwhile.
+      constexpr double kFar = 0x1p62;
+      const double mean = double(Signed(sums[moments_of(axes - 1 - k)])) / double(Signed(sums[0]));
+      move_origin(sums, axes, k, Sum(Signed(std::abs(mean) < kFar ? std::nearbyint(mean) : 0)));
+    }
+    copy(out);
+    for (int k = 0; k < axes; ++k)
+      if (out[0] > 0) move_origin(out, axes, k, out[moments_of(axes - 1 - k)] / out[0]);
+  }
+
+  const ComponentRuns& runs_;
+  MomentSums<Sum, int64_t> moments_;
+  std::vector<int64_t> origin_;
+};
+
+// The moments of all elements: `boxes` are as (axis, first and end).
+inline void write_moments(const ComponentRuns& runs, const int64_t* boxes, const MomentColumns& columns) {
+  constexpr double kNarrow = 0x1p62, kWide = 0x1p125;
+  struct Scratch {
+    std::optional<ElementMoments<uint64_t>> narrow;
+    std::optional<ElementMoments<unsigned __int128>> wide;
+    std::optional<ElementMoments<double>> real;
+  };
+  runs.for_each_row<Scratch>([&](int64_t row, Scratch& scratch) {
+    const int64_t* const box = boxes + 2 * row * runs.axes();
+    double largest = double(runs.count(row)) * kWord;
+    for (int k = 0; k < runs.axes(); ++k) largest *= std::pow(double(box[2 * k + 1] - box[2 * k]), 3);
+    const auto write = [&](auto& moments) {
+      if (!moments) moments.emplace(runs);
+      moments->write(row, box, columns);
+    };
+    if (largest < kNarrow)
+      write(scratch.narrow);
+    else if (largest < kWide)
+      write(scratch.wide);
+    else
+      write(scratch.real);
+  });
+}
+
+// Moments weighted by values, about an origin for each component: `origins` has a number for each row
+// and axis, `moments` 4^axes for each row.
+inline void weigh_moments(const ComponentRuns& runs, ReadValues read, const double* origins,
+                          double* moments) {
+  struct Scratch {
+    std::optional<MomentSums<double, double>> sums;
+  };
+  const int64_t count = moments_of(runs.axes());
+  runs.for_each_row<Scratch>([&](int64_t row, Scratch& scratch) {
+    if (!scratch.sums) scratch.sums.emplace(runs.shape());
+    auto& sums = *scratch.sums;
+    sums.begin(origins + row * runs.axes());
+    RunValues values;
+    runs.for_each_on_lines(row, [&](Run run, int64_t line, int64_t begin, int64_t end) {
+      read(run, values.data());
+      PowerSums<double> along{};
+      for (int64_t i = 0; i < end - begin; ++i) {
+        const double x = double(begin + i) - sums.last_origin(), first = values[i] * x, second = first * x;
+        along[0] += values[i], along[1] += first, along[2] += second, along[3] += second * x;
+      }
+      sums.add(line, along);
+    });
+    std::copy_n(sums.sums().data(), count, moments + row * count);
+  });
+}
+
+}  // namespace conncomp
