@@ -40,10 +40,11 @@ from conncomp.cli._report import (
 )
 from conncomp.cli.label.options import Options, finite
 from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
-from conncomp.cli.label.threshold import above, otsu
+from conncomp.cli.label.threshold import otsu
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
 from conncomp.files.slabs import Raw, parse_raw
+from conncomp.files.thresholds import above
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
@@ -141,9 +142,13 @@ def _shown(text: str) -> str:
     metavar="FILE",
     callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
     help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
-    "which must not exist, chunk by chunk.",
+    "which must not exist, block by block.",
 )
-@click.option("--key", metavar="NAME", help="Which array of a .npz file.")
+@click.option(
+    "--key",
+    metavar="NAME",
+    help="Which array of a .npz file, of a group of Zarr, or dataset of HDF5.",
+)
 @click.option(
     "--channel",
     metavar="N",
@@ -228,7 +233,7 @@ def _shown(text: str) -> str:
     "--memory",
     metavar="SIZE",
     callback=_parse_memory,
-    help="With --stats-only, and for labels in Zarr: the most memory that the command may take, "
+    help="With --stats-only, and for volumes in chunks: the most memory that the command may take, "
     "such as 8G; if it needs more, it ends with an error.",
 )
 @device_option
@@ -240,9 +245,11 @@ def label(**given: Any) -> None:
     Elements are connected if they are neighbours and of equal value. Components that are kept
     keep their labels.
 
-    If IN is an array of Zarr, or FILE is named .zarr, it is labelled chunk by chunk, and may be
-    larger than memory: -o, --background, --connectivity, --periodic and --memory are for it.
-    What is done is kept in FILE.partial, and the same command goes on after a kill.
+    If IN is Zarr, OME-Zarr, HDF5 or a folder of slices, or FILE is named .zarr, it is labelled
+    block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
+    --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top and --memory
+    are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is done is kept
+    in FILE.partial, and the same command goes on after a kill.
     """
     options = Options(**given)
     _check_options(options)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conncomp.cli._output import is_within_zarr
+from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.slabs import Raw
 
 
@@ -36,10 +38,11 @@ class Options:
 
     @property
     def has_chunks(self) -> bool:
-        """Whether the volume, or its labels, are in chunks of Zarr."""
-        return self.input.is_dir() or (
-            self.output is not None and self.output.suffix.lower() == ".zarr"
-        )
+        """Whether the volume, or its labels, are labelled block by block."""
+        if self.input.is_dir() or (self.input.is_file() and is_hdf5(self.input)):
+            return True
+        output = self.output
+        return output is not None and (output.suffix.lower() == ".zarr" or is_within_zarr(output))
 
 
 def finite(number: Any) -> Any:
