@@ -1,0 +1,97 @@
+"""`label_file` on a full disk, and killed: nothing that looks whole is wrong."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.chunked.volumes import slices, volume
+from volume_sources import SOURCES, read_labels
+
+for module in ("zarr", "h5py", "tifffile"):
+    pytest.importorskip(module)
+
+VOLUME = np.random.default_rng(3).integers(0, 3, (16, 20, 24)).astype(np.uint8)
+CHUNKS = (8, 10, 12)
+WANTED = conncomp.label(VOLUME, connectivity=1)
+
+
+def written(kind, folder):
+    suffix, write = SOURCES[kind]
+    return write(folder / f"v{suffix}", VOLUME, CHUNKS)
+
+
+@contextmanager
+def largest_file(size):
+    """Let no file grow beyond so many bytes, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"), [("zarr 3", "l.zarr"), ("zarr 2", "l.npy"), ("ome 0.5", "l.zarr")]
+)
+def test_a_full_disk(tmp_path, monkeypatch, kind, target):
+    """Wherever a write fails, the file is named, and the next call with room ends well."""
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    source, wanted = written(kind, tmp_path), tmp_path / target
+    errors = []
+    for size in (0, 10, 100, 500, 900, 1500, 2500, 4000, 8000, 16000, 10**9):
+        with largest_file(size):
+            error = error_of(source, wanted)
+        if error is None:
+            break
+        errors.append(error)
+        assert not wanted.exists()
+    assert len(errors) > 3
+    assert all(f"{target}.partial" in error for error in errors), errors
+    np.testing.assert_array_equal(read_labels(wanted), WANTED)
+
+
+def error_of(source, wanted):
+    """Label; return what an error of the system says, None where there is none."""
+    try:
+        conncomp.label_file(source, wanted, connectivity=1)
+    except OSError as error:
+        return str(error)
+    return None
+
+
+KILLED = """
+import sys, time, conncomp
+from conncomp.chunked.volumes import slices, volume
+volume.BLOCK, slices.SLAB = 1, 500
+def slow(done, total):
+    print(done, flush=True)
+    time.sleep(0.01)
+conncomp.label_file(sys.argv[1], sys.argv[2], connectivity=1, progress=slow)
+"""
+
+
+@pytest.mark.parametrize("kind", ["ome 0.4", "hdf5, packed", "tiff, packed", "folder"])
+def test_killed_at_random_moments(tmp_path, monkeypatch, kind):
+    source, wanted = written(kind, tmp_path), tmp_path / "l.zarr"
+    for steps, seconds in np.random.default_rng(7).random((4, 2)):
+        with subprocess.Popen(
+            [sys.executable, "-c", KILLED, source, wanted], stdout=subprocess.PIPE
+        ) as process:
+            for _ in range(int(12 * steps)):
+                assert process.stdout.readline()
+            time.sleep(0.02 * seconds)
+            process.send_signal(signal.SIGKILL)
+        assert sorted(os.listdir(tmp_path)) == sorted(["l.zarr.partial", source.name])
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    monkeypatch.setattr(slices, "SLAB", 500)
+    conncomp.label_file(source, wanted, connectivity=1)
+    np.testing.assert_array_equal(read_labels(wanted), WANTED)
