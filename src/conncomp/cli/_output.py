@@ -35,10 +35,12 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
         within = ".zarr" in suffixes and is_within_zarr(path)
         if suffixes and path.suffix.lower() not in suffixes and not within:
             problem = f"{name!r} does not end in {' or '.join(suffixes)}."
-        elif mode is not None and stat.S_ISDIR(mode):
+        elif mode is not None and stat.S_ISDIR(mode) and not Path(f"{name}.partial").is_dir():
             problem = f"{name!r} is a directory."
         elif mode is not None and not os.access(path, os.W_OK):
             problem = f"{name!r} cannot be written to."
+        elif mode is not None and stat.S_ISDIR(mode):
+            return path  # labels that were given their name as a command was killed
         elif mode is not None and not stat.S_ISREG(mode):
             return path  # a pipe or a device, beside which nothing is made
         elif within:

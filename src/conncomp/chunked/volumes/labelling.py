@@ -245,7 +245,7 @@ def label_volume(
         raise FileExistsError(17, "exists; remove it, or choose another name", wanted)
     if not is_npy(wanted):
         optional("zarr")
-    limit = None if memory is None else _bytes(memory)
+    limit = None if memory is None else bytes_of_memory(memory)
     with opened(source, key, channel) as volume:
         _check_outside(wanted, volume)
         layout, rules = arguments.rules(volume)
@@ -325,7 +325,8 @@ def _check_outside(wanted: str, volume: Volume) -> None:
         )
 
 
-def _bytes(memory: str | int) -> int:
+def bytes_of_memory(memory: str | int) -> int:
+    """Return a number of bytes."""
     if isinstance(memory, str):
         return parse_bytes(memory)
     if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or memory <= 0:

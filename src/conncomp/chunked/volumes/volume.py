@@ -28,20 +28,19 @@ MOST_BLOCKS = 1 << 20
 
 
 class Volume(Protocol):
-    """An array in files.
+    """An array in files."""
 
-    Attributes
-    ----------
-    path : str
-    key : str or None
-        Which array of several it is.
-    batch_axes : int
-        How many axes ahead are those of separate images, as files say.
-    """
+    @property
+    def path(self) -> str:
+        """The name of the file or folder."""
 
-    path: str
-    key: str | None
-    batch_axes: int
+    @property
+    def key(self) -> str | None:
+        """Which array of several it is."""
+
+    @property
+    def batch_axes(self) -> int:
+        """How many axes ahead are those of separate images, as files say."""
 
     @property
     def shape(self) -> tuple[int, ...]:
