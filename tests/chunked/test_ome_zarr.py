@@ -9,7 +9,7 @@ import pytest
 import conncomp
 from conncomp.chunked.volumes import labelling, targets, volume
 from conncomp.chunked.volumes.targets import OmeTarget, nearest
-from ome_images import write_image
+from volume_sources import write_image
 
 zarr = pytest.importorskip("zarr")
 models = pytest.importorskip("ome_zarr_models")

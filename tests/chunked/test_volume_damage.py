@@ -15,7 +15,9 @@ import conncomp
 from conncomp.chunked.volumes import slices, volume
 from volume_sources import SOURCES, read_labels
 
-for module in ("zarr", "h5py", "tifffile"):
+numcodecs = pytest.importorskip("numcodecs")
+zarr = pytest.importorskip("zarr")
+for module in ("h5py", "tifffile"):
     pytest.importorskip(module)
 
 VOLUME = np.random.default_rng(3).integers(0, 3, (16, 20, 24)).astype(np.uint8)
@@ -106,3 +108,65 @@ def test_killed_at_random_moments(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(slices, "SLAB", 500)
     conncomp.label_file(source, wanted, connectivity=1)
     np.testing.assert_array_equal(read_labels(wanted), WANTED)
+
+
+def of_version_2(compressor):
+    return {"zarr_format": 2, "compressors": compressor}
+
+
+PACKED = {
+    "blosc 2": lambda: of_version_2(numcodecs.Blosc()),
+    "lz4 2": lambda: of_version_2(numcodecs.LZ4()),
+    "zstd 2": lambda: of_version_2(numcodecs.Zstd()),
+    "blosc 3": lambda: {"compressors": zarr.codecs.BloscCodec()},
+    "zstd 3": dict,
+    "blosc in shards": lambda: {
+        "compressors": zarr.codecs.BloscCodec(),
+        "shards": tuple(2 * length for length in CHUNKS),
+    },
+}
+
+
+@pytest.mark.parametrize("packing", PACKED)
+@pytest.mark.parametrize("damage", ["cut", "bomb", "nothing"])
+def test_chunks_that_lie_about_their_size(tmp_path, packing, damage):
+    """Blosc would read beyond a chunk's end; others would make room for what a chunk says."""
+    source = SOURCES["zarr 3"][1](tmp_path / "v.zarr", VOLUME, CHUNKS, **PACKED[packing]())
+    (chunk, *_) = sorted(
+        path for path in source.rglob("*") if path.name[0].isdigit() and path.is_file()
+    )
+    content = bytearray(chunk.read_bytes())
+    if damage == "cut" and "shards" not in packing:
+        content = content[:-20]
+    elif damage == "cut":
+        content[12:16] = (2**31 - 1).to_bytes(4, "little")
+    elif damage == "bomb":
+        if packing.startswith("zstd"):
+            content = numcodecs.Zstd().encode(bytes(10**8))
+        else:
+            at = 0 if packing.startswith("lz4") else 4
+            content[at : at + 4] = (2**31 - 1).to_bytes(4, "little")
+    chunk.write_bytes(content)
+    if damage == "nothing":
+        conncomp.label_file(source, tmp_path / "l.npy", connectivity=1)
+        np.testing.assert_array_equal(np.load(tmp_path / "l.npy"), WANTED)
+        return
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=r"v\.zarr: the chunk at \(0, 0, 0\) cannot be read: "):
+        conncomp.label_file(source, tmp_path / "l.npy")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 50_000
+    assert not (tmp_path / "l.npy").exists()
+
+
+def test_a_shard_that_lies_about_its_chunks(tmp_path):
+    source = SOURCES["shards"][1](tmp_path / "v.zarr", VOLUME, CHUNKS)
+    (shard,) = (path for path in (source / "c").rglob("*") if path.is_file())
+    content = shard.read_bytes()
+    forged = (2**40).to_bytes(8, "little") * 16
+    for other, words in [
+        (content[:100], "and its index has 132"),
+        (content[:-132] + forged + bytes(4), "with a chunk to byte"),
+    ]:
+        shard.write_bytes(other)
+        with pytest.raises(ValueError, match=words):
+            conncomp.label_file(source, tmp_path / "l.npy")

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from ome_images import write_image
-from volume_sources import write_hdf5
+from volume_sources import write_hdf5, write_image
 
 zarr = pytest.importorskip("zarr")
 

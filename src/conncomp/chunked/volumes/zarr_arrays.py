@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.chunked.volumes.packed_chunks import check_chunks
 from conncomp.chunked.volumes.volume import (
     Place,
     check_part,
@@ -90,6 +91,7 @@ class ZarrVolume:
             stored[axis] = slice(k, k + 1)
         begins = tuple(part.start for part in stored)
         with reading(self.path, f"the chunk at {begins}"):
+            check_chunks(self.array, self.place, tuple(stored))
             values = np.asarray(self.array[tuple(stored)])
         check_part(self.path, place, values, self.dtype)
         return values
@@ -134,9 +136,12 @@ def _codecs(metadata: Any) -> list[str]:
     if metadata.zarr_format == 2:
         packing = [*(metadata.filters or ()), metadata.compressor]
         return [str(codec.codec_id) for codec in packing if codec is not None]
-    names, pending = [], list(metadata.codecs)
+    names: list[str] = []
+    pending = list(metadata.codecs)
     while pending:
         codec = pending.pop()
+        if names.count("sharding_indexed") > 1:
+            raise ValueError("has shards in shards, which are not read; rechunk it")
         names.append(str(codec.to_dict()["name"]))
         pending += [*getattr(codec, "codecs", ()), *getattr(codec, "index_codecs", ())]
     return names
