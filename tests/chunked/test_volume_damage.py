@@ -1,5 +1,6 @@
 """`label_file` on a full disk, and killed: nothing that looks whole is wrong."""
 
+import json
 import os
 import resource
 import signal
@@ -163,10 +164,20 @@ def test_a_shard_that_lies_about_its_chunks(tmp_path):
     (shard,) = (path for path in (source / "c").rglob("*") if path.is_file())
     content = shard.read_bytes()
     forged = (2**40).to_bytes(8, "little") * 16
-    for other, words in [
-        (content[:100], "and its index has 132"),
-        (content[:-132] + forged + bytes(4), "with a chunk to byte"),
-    ]:
+    for other, words in {
+        content[:100]: "and its index has 132",
+        content[:-132] + forged + bytes(4): "with a chunk to byte",
+    }.items():
         shard.write_bytes(other)
+        with pytest.raises(ValueError, match=words):
+            conncomp.label_file(source, tmp_path / f"{len(other)}.npy")
+
+
+def test_chunks_that_are_none_or_huge(tmp_path):
+    source = SOURCES["zarr, plain"][1](tmp_path / "v.zarr", VOLUME, CHUNKS)
+    told = json.loads((source / "zarr.json").read_text())
+    for chunks, words in [([0, 1, 1], "says that it has chunks"), ([2**40, 1, 1], "rechunk it")]:
+        told["chunk_grid"]["configuration"]["chunk_shape"] = chunks
+        (source / "zarr.json").write_text(json.dumps(told))
         with pytest.raises(ValueError, match=words):
             conncomp.label_file(source, tmp_path / "l.npy")

@@ -41,7 +41,7 @@ def _written(choices, folder):
     kind = choices.pick(list(SOURCES))
     suffix, write = SOURCES[kind]
     ndim = 3 if kind in ("folder", "tiff", "tiff, packed") else 2 + choices.below(3)
-    shape = tuple(choices.pick([4, 3, 1, 7, 2, 12]) for _ in range(ndim))
+    shape = tuple(map(max, draws.shape(choices, ndim, 200), (1,) * ndim))
     rng = choices.generator()
     dtype = choices.pick(["u1", "i2", "f4", "u8", "?", "f8"])
     if kind == "folder" and dtype == "?":
@@ -79,7 +79,7 @@ def label_files(data):
             most = min(options["largest"], expected.size)
             expected = conncomp.largest_components(expected, most, **of_labels)
         target = folder / choices.pick(["out.npy", "out.zarr"])
-        block, slab = choices.pick([1, 30, 1 << 21]), choices.pick([1, 40, 1 << 24])
+        block, slab = choices.pick([8, 60, 1 << 21]), choices.pick([1, 40, 1 << 24])
         with _blocks_of(block, slab):
             if is_movie and choices.flag():
                 more.pop("batch_axes")

@@ -336,7 +336,10 @@ def bytes_of_memory(memory: str | int) -> int:
 
 def bytes_of_block(volume: Volume) -> int:
     """Return how much memory a block takes while it is labelled, where components are few."""
-    return math.prod(block_shape(volume)) * (2 * volume.dtype.itemsize + ELEMENT)
+    of_element = 2 * volume.dtype.itemsize
+    # A chunk is unpacked whole, even where it goes beyond the volume.
+    stored = math.prod(volume.chunks) * of_element
+    return max(math.prod(block_shape(volume)) * (of_element + ELEMENT), stored)
 
 
 def workers_of(volume: Volume, limit: int | None) -> int:
@@ -346,7 +349,8 @@ def workers_of(volume: Volume, limit: int | None) -> int:
     most = now + free_memory() if limit is None else limit
     if now + block > most:
         needed = (
-            f"the program and a block of shape {block_shape(volume)} take {in_words(now + block)}"
+            f"the program and a block of shape {block_shape(volume)}, of chunks of shape "
+            f"{volume.chunks}, take {in_words(now + block)}"
         )
         if limit is None:
             raise ValueError(

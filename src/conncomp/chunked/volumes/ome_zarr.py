@@ -119,6 +119,9 @@ def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
             group=place,
             levels=levels,
         )
+        if any(0 in (*level.shape, *level.chunks) for level in levels):
+            shapes = [(level.shape, level.chunks) for level in levels]
+            raise ValueError(f"says that it has arrays of these shapes and chunks: {shapes}"[:300])
         if any(level.ndim != len(multiscale.axes) for level in levels):
             shapes = [level.shape for level in levels]
             raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")

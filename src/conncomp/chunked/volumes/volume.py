@@ -103,6 +103,8 @@ def check_volume(volume: Volume) -> None:
         raise ValueError(f"{path}: holds values of dtype {dtype}, not real numbers")
     if not shape or 0 in shape:
         raise ValueError(f"{path}: has shape {shape}; it must have an element or more")
+    if min(volume.chunks) < 1:
+        raise ValueError(f"{path}: says that it has chunks of shape {volume.chunks}")
     block = block_shape(volume)
     blocks = math.prod(-(-length // step) for length, step in zip(shape, block, strict=True))
     if blocks > MOST_BLOCKS:
