@@ -68,7 +68,7 @@ def plan(input: Path, as_json: bool, **given: Any) -> None:
         ("time", _time_in_words(found.seconds)),
         ("labels", in_words(found.labels)),
         ("meanwhile", f"{in_words(found.kept)} more on the disk"),
-        ("known from", f"{found.sampled} blocks"),
+        ("known from", f"{found.sampled:,} of {found.blocks:,} blocks"),
     ]
     show(report, rows, as_json=as_json)
 
