@@ -70,3 +70,21 @@ def random_bonds(seed):
         tuple(cut(rng, length, MOST_CHUNKS[ndim]) for length in shape),
         arguments | {"batch_axes": batch},
     )
+
+
+def pieces_of(array, layout, ahead=0):
+    """Return the chunks of an array by their index, as slices of its last axes."""
+    pieces = {}
+    for index in layout.indices():
+        begin, shape = layout.start(index), layout.chunk_shape(index)
+        place = tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
+        pieces[index] = array[(slice(None),) * ahead + place]
+    return pieces
+
+
+def assembled(pieces, layout, dtype):
+    whole = np.full(layout.shape, -2, dtype)
+    for index, place in pieces_of(whole, layout).items():
+        assert pieces[index].dtype == dtype
+        place[...] = pieces[index]
+    return whole

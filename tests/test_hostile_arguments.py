@@ -5,7 +5,11 @@ error of the binding of C++, and nothing about a dtype of objects that nobody as
 on files have tests of their own.
 """
 
+import inspect
 import math
+import tempfile
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -179,6 +183,22 @@ def of_growing(method, **arguments):
     return getattr(IncrementalComponents(4), method)(**(defaults | arguments))
 
 
+def of_file(function, name, value):
+    """Call a function of a volume in a file; what the system says of names counts as words."""
+    with tempfile.TemporaryDirectory() as folder:
+        image = Path(folder, "image.npy")
+        np.save(image, IMAGE)
+        arguments = {"source": image}
+        if function is conncomp.label_file:
+            arguments["target"] = Path(folder, "labels.npy")
+        if name in arguments and isinstance(value, str):
+            value = Path(folder, value)
+        try:
+            return function(**(arguments | {name: value}))
+        except OSError as error:
+            raise ValueError(str(error)) from error
+
+
 def argument(function, name, **others):
     """Return a function of the argument called `name`."""
     return lambda value: function(**(others | {name: value}))
@@ -199,6 +219,14 @@ CALLS = {
             conncomp.stream_labels(**({"slabs": [IMAGE]} | {name: value}))
         )
         for name in OF_STREAMS
+    },
+    **{
+        f"{function.__name__}: {name}": partial(of_file, function, name)
+        for function, names in (
+            (conncomp.label_file, inspect.signature(conncomp.label_file).parameters),
+            (conncomp.plan_labels, ("source", "key", "memory")),
+        )
+        for name in names
     },
     **{
         f"component_wrapping: {name}": argument(

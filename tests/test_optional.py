@@ -43,6 +43,7 @@ TAKERS = {
     "tifffile": [
         IMAGE + "conncomp.write_image('a.tif', image)",
         IMAGE + "conncomp.read_image('real.tif')",
+        "import conncomp; conncomp.label_file('real.tif', 'b.npy')",
     ],
     "networkx": [
         "import conncomp; conncomp.Graph.read('real.graphml')",
@@ -51,6 +52,8 @@ TAKERS = {
     "h5py": [
         POTTS + "m.simulate(model, 4, output='a.h5')",
         POTTS + "m.simulate(model, 4).write('a.h5')",
+        r"import conncomp; open('c', 'wb').write(b'\x89HDF\r\n\x1a\n'); "
+        "conncomp.label_file('c', 'b.npy')",
     ],
     "pandas": [TABLE + "table.to_pandas()"],
     "polars": [
@@ -75,7 +78,8 @@ TAKERS = {
     "skimage": [COMMAND.format(BENCH)],
     "torch": ["import conncomp.torch"],
     "zarr": [
-        "import conncomp, os; os.mkdir('a'); conncomp.label_file('a', 'b.npy')",
+        "import conncomp, os; os.mkdir('v'); open('v/zarr.json', 'w').close(); "
+        "conncomp.label_file('v', 'b.npy')",
         COMMAND.format("label image.npy -o a.zarr"),
     ],
     "cupy": [

@@ -17,7 +17,6 @@ MOST_OF_FOLDER = 3000  # lines, with docstrings, of a folder outside `kernels`
 MOST_OF_FILE, MOST_OF_FUNCTION, MOST_PARAMETERS = 400, 60, 8
 
 LONG_FILES = {
-    "cli/label/command.py": "a function for each stage of the command, with a table of options",
     "graph/inputs/reading.py": "eight formats of graphs, a function or two each",
     "tables/files/reading.py": "three formats of pairs, and what reads them ahead",
 }
@@ -33,6 +32,7 @@ MANY_PARAMETERS = {
     "cli/simulate/cahn_hilliard.py cahn_hilliard": COMMAND,
     "cli/simulate/potts.py potts": COMMAND,
     "chunked/volumes/labelling.py label_file": USERS,
+    "chunked/volumes/plan.py plan_labels": USERS,
     "generate/networks.py rmat": USERS,
     "graph/labelling.py connected_components": USERS,
     "graph/papers.py fill_by_ecl": OPTIONS,

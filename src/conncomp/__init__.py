@@ -13,7 +13,7 @@ _lazy.ROOMS.update(dask="conncomp.chunked.of_dask", xarray="conncomp.chunked.of_
 _ROOMS = {
     "_config": ("get_num_threads", "set_num_threads", "show_config"),
     "chunked.streams": ("stream_labels",),
-    "chunked.volumes": ("label_file",),
+    "chunked.volumes": ("LabelPlan", "label_file", "plan_labels"),
     "components": (
         "Component",
         "ComponentStatistics",

@@ -4,29 +4,11 @@ import numpy as np
 import pytest
 
 import conncomp
-from chunked_cases import random_bonds, random_case
+from chunked_cases import assembled, pieces_of, random_bonds, random_case
 from conncomp.chunked import call_now, label_all, rules_of_bonds, rules_of_image, union
 from reference import label_by_bonds, label_by_flood_fill
 
 NUMBERINGS = ["roots", "consecutive"]
-
-
-def pieces_of(array, layout, ahead=0):
-    """Return the chunks of an array by their index, as slices of its last axes."""
-    pieces = {}
-    for index in layout.indices():
-        begin, shape = layout.start(index), layout.chunk_shape(index)
-        place = tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
-        pieces[index] = array[(slice(None),) * ahead + place]
-    return pieces
-
-
-def assembled(pieces, layout, dtype):
-    whole = np.full(layout.shape, -2, dtype)
-    for index, place in pieces_of(whole, layout).items():
-        assert pieces[index].dtype == dtype
-        place[...] = pieces[index]
-    return whole
 
 
 def counts_of(result, layout):

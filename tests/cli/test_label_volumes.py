@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import conncomp
+from volume_sources import write_hdf5, write_image
 
 zarr = pytest.importorskip("zarr")
 
@@ -42,12 +43,19 @@ def test_to_npy_as_a_table(run):
     ("words", "line"),
     [
         (["v.zarr"], "-o must say where"),
-        (["v.zarr", "-o", "l.zarr", "--top", 2], "--top is not for volumes in Zarr"),
-        (["v.zarr", "--stats-only"], "--stats-only is not for volumes in Zarr"),
-        (["v.npy", "-o", "l.zarr", "--threshold", 1], "--threshold is not for"),
+        (
+            ["v.zarr", "-o", "l.zarr", "--picture", "p.png"],
+            "--picture is not for volumes in chunks",
+        ),
+        (["v.zarr", "--stats-only"], "--stats-only is not for volumes in chunks"),
+        (["v.npy", "-o", "l.zarr", "--threshold", "otsu"], "--threshold otsu needs"),
+        (["v.zarr", "-o", "l.zarr", "--channel", 1], "--channel 1 has no meaning"),
+        (["v.npy", "-o", "l.zarr", "--channel", 1], "--channel 1 chooses one of OME-Zarr"),
+        (["v.npy", "-o", "l.zarr", "--key", "a"], "--key 'a' chooses an array"),
+        (["v.zarr", "-o", "w.zarr/labels/a.tif", "--key", "b"], "--key 'b'"),
         (["v.zarr", "-o", "l.zarr", "--memory", "1M"], "is too little"),
         (["v.zarr", "-o", "l.zarr", "--connectivity", 5], "--connectivity 5 must be"),
-        (["v.zarr", "-o", "l.tif"], "labels of volumes in Zarr"),
+        (["v.zarr", "-o", "l.tif"], "labels of volumes in chunks"),
         (["v.zarr", "-o", "v.zarr"], "'v.zarr'"),
         (["v.npy", "-o", "l.npy", "--memory", "1G"], "--memory is for --stats-only, or labels"),
         (["none.zarr", "-o", "l.zarr"], "does not exist"),
@@ -61,3 +69,58 @@ def test_options_that_do_not_go_together(run, words, line):
     assert line in result.stderr
     assert result.stderr.count("\n") == 1
     assert sorted(os.listdir()) == ["empty", "v.npy", "v.zarr"]
+
+
+@pytest.mark.parametrize("source", ["v.zarr", "v.npy"])
+def test_a_plan(run, report, source):
+    found = report("plan", source, "--connectivity", 1, "--memory", "8G", "--threshold", 1)
+    assert found["input"] == {"path": source, "shape": [9, 8, 7], "dtype": "uint8"}
+    assert (found["blocks"], found["block_shape"], found["limit"]) == (1, [9, 8, 7], 8 * 10**9)
+    assert found["memory"] > 50_000_000
+    result = run("plan", source)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "1 of 9 x 8 x 7, 1 at once" in result.stdout
+    result = run("plan", source, "--threshold", "otsu")
+    assert "--threshold otsu needs the whole image" in result.stderr
+    result = run("plan", source, "--connectivity", 5)
+    assert "--connectivity 5 must be" in result.stderr
+
+
+def test_filters_and_thresholds(report, run):
+    found = report("label", "v.zarr", "-o", "l.npy", "--threshold", 1, "--min-size", 3, "--top", 2)
+    labels, count = conncomp.label(VOLUME > 1, return_num=True)
+    kept = conncomp.largest_components(conncomp.remove_small_components(labels, 3), 2)
+    np.testing.assert_array_equal(np.load("l.npy"), kept)
+    numbers = {"components": len(np.unique(kept)) - 1, "elements": np.count_nonzero(kept)}
+    assert (found["components"], found["kept"]) == (count, numbers)
+    shown = run("label", "v.zarr", "-o", "m.npy", "--top", 1).stdout
+    assert "kept" in shown
+
+
+def test_an_image_of_ome_zarr(report, run):
+    movie = np.stack([[VOLUME, VOLUME[::-1]]] * 2)
+    write_image("movie.zarr", movie, "tczyx", chunks=(1, 1, 4, 4, 4))
+    words = ("label", "movie.zarr", "-o", "movie.zarr/labels/parts", "--channel", 1)
+    found = report(*words, "--periodic", "4", "--connectivity", 1)
+    labels = conncomp.label(
+        movie[:, 1:], batch_axes=2, connectivity=1, periodic=(False, False, True)
+    )
+    np.testing.assert_array_equal(zarr.open("movie.zarr/labels/parts/0", mode="r")[...], labels)
+    assert (found["batch_axes"], found["periodic"]) == (2, [False] * 4 + [True])
+    assert found["components"] == labels.max(axis=(1, 2, 3, 4)).sum()
+    for words, line in [
+        (["-o", "movie.zarr/labels/parts"], "is a directory"),
+        (["-o", "no/labels/parts"], "does not end in"),
+        (["-o", "l.zarr", "--periodic", "0"], "axis 0 is one of time or channels"),
+        (["-o", "movie.zarr/s0/l.zarr"], "lies in what is labelled"),
+    ]:
+        result = run("label", "movie.zarr", *words)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+        assert line in result.stderr
+
+
+def test_hdf5(report):
+    write_hdf5("v.h5", VOLUME, chunks=(3, 4, 5))
+    found = report("label", "v.h5", "-o", "l.npy", "--key", "image")
+    np.testing.assert_array_equal(np.load("l.npy"), conncomp.label(VOLUME))
+    assert found["components"] == np.load("l.npy").max()

@@ -147,6 +147,10 @@ def _without_last(add, components, src, dst, **options):
     add(components, src[:-1], dst[:-1], **options)
 
 
+def _without_filters(label_file, *arguments, min_size=None, largest=None, **options):
+    return label_file(*arguments, **options)
+
+
 STATISTICS = ["labels", "sizes", "bounding_boxes", "centroids", "moments", "batch", "sums", "means"]
 STATISTICS += ["minima", "maxima", "weighted_centroids", "faces"]
 COLUMNS = ["num_pixels", "bbox", "area_filled", "moments"]
@@ -235,6 +239,20 @@ BREAKAGES = {
     "duplicates": [
         of(conncomp, "cluster_dups", _entry(name))
         for name in ("duplicates", "to_remove", "clusters")
+    ],
+    "edge-files": [
+        *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
+        *(of(conncomp, "forest_of_edge_files", _part(k)) for k in range(3)),
+    ],
+    "label-files": [
+        of(conncomp, "label_file", _part()),
+        of_call(conncomp, "label_file", _without_filters),
+        *(of(conncomp, "plan_labels", _part(k)) for k in ("shape", "block_shape", "blocks")),
+    ],
+    "damaged-volumes": [of_call(conncomp, "label_file", _stumbles)],
+    "streams": [
+        of(conncomp, "stream_labels", lambda batches, name=name: map(_part(name), batches))
+        for name in ("labels", "sizes", "bounding_boxes", "centroids", "faces", "sums", "minima")
     ],
     "growing-graphs": [
         of_call(conncomp.IncrementalComponents, "add_edges", _without_last),

@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+import tempfile
 from functools import partial
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -12,6 +14,7 @@ from scipy.sparse import csgraph
 import conncomp
 
 from ..forest_reference import kruskal
+from ..pair_files import write
 from ..reference import (
     components_by_search,
     condensed,
@@ -237,6 +240,30 @@ def forests(data):
         return
     arcs = call()
     np.testing.assert_array_equal(arcs, kruskal(n, *ends, weights))
+
+
+def edge_files(data):
+    """Compare components and forests of edges in files with those of the same edges in memory."""
+    import pyarrow as pa
+
+    choices = Choices(data)
+    n, src, dst = draws.arcs(choices)
+    kind = choices.pick([np.int64, np.int32, np.uint16])
+    cut = choices.below(len(src) + 1)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
+        name = choices.pick(["p.parquet", "p.arrow", "p.arrows", "p.csv", "p.tsv"])
+        files = []
+        for k, part in enumerate((slice(cut), slice(cut, None))):
+            table = pa.table({"a": src[part].astype(kind), "b": dst[part].astype(kind)})
+            files.append(write(Path(folder, f"{k}{name}"), table, choices.pick([None, 3])))
+        conncomp.set_num_threads(1 + choices.below(4))
+        named = {"src": "a", "dst": "b", "num_vertices": n}
+        found = conncomp.label_edge_files(files, **named)
+        edges, *ends = conncomp.forest_of_edge_files(files, **named)
+    ends_of = list(zip(src.tolist(), dst.tolist(), strict=True))
+    labels = consecutive(components_by_search(n, ends_of), first=0)
+    assert_same(found, (labels.max(initial=-1) + 1, labels))
+    assert_same((edges, *ends), (kruskal(n, src, dst), src[edges], dst[edges]))
 
 
 def graphs(data):

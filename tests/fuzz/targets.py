@@ -22,7 +22,7 @@ from conncomp.tables.files.reading import Wanted, batches, check_types, open_fil
 from conncomp.tables.pairs import Clustering
 
 from ..pairs_reference import table_of
-from . import columns, files, graphs, grids, label_tools, models, networkx_graphs, pairs
+from . import columns, files, graphs, grids, label_tools, models, networkx_graphs, pairs, volumes
 from .choices import Choices
 from .target import Target, assert_same, of_calls
 
@@ -249,6 +249,10 @@ TARGETS = {
     "connected-components": of_calls(graphs.connected_components),
     "strong-components": of_calls(graphs.strong_components),
     "forests": of_calls(graphs.forests),
+    "edge-files": of_calls(graphs.edge_files),
+    "label-files": of_calls(volumes.label_files),
+    "damaged-volumes": of_calls(volumes.damaged_volumes, may_refuse=True),
+    "streams": of_calls(volumes.streams),
     "growing-graphs": of_calls(graphs.growing_graphs, unpickles=True),
     "clusters-of-pairs": of_calls(pairs.clusters_of_pairs),
     "quality-of-clusters": of_calls(pairs.quality_of_clusters),

@@ -19,7 +19,7 @@ REFUSALS = (ValueError, TypeError, OSError, ImportError, MemoryError, EOFError)
 
 # What takes long to import, which is not the time of the case that happens to be the first.
 IMPORTED_LATE = [f"conncomp.cli.{name}" for name in ("_command", "cluster", "graph", "label")]
-IMPORTED_LATE += ["igraph", "matplotlib.figure", "PIL.Image"]
+IMPORTED_LATE += ["h5py", "igraph", "matplotlib.figure", "PIL.Image"]
 IMPORTED_LATE += [
     "pyarrow.csv",
     "pyarrow.ipc",
@@ -27,6 +27,7 @@ IMPORTED_LATE += [
     "rustworkx",
     "sparse",
     "tifffile",
+    "zarr",
 ]
 
 # What no input may make Python do.

@@ -6,6 +6,8 @@ Three stages, as functions of the chunks that an engine hands them, in any order
     faces.py          pairs of components of neighbouring chunks that are one
     union.py          a tree of small unions of these, up, and tables of what roots became, down
     numbering.py      for consecutive numbers, counts of roots, up, and how many are before, down
+    sums.py           for components that are kept by size, sizes of their parts, up, and sums, down
+    selection.py      which of them are kept, for the third stage
     relabelling.py    each chunk once more, by the part of the table that is its own
 
 `stages.label_all` tells an engine what to call; `engine.call_now` is one. No task needs more than a

@@ -44,6 +44,11 @@ class Report(NamedTuple):
         Those beyond which there is another chunk, by the number of their bit.
     counts : array of int64
         How many components of the chunk, on faces or not, have their first element in each segment.
+    sizes : array of int64
+        How many elements of the chunk each component on faces has; empty if nobody asked.
+    inner_roots, inner_sizes : array of int64
+        Those of components on no face, of which some may be among the largest of the whole array;
+        empty if nobody asked.
     """
 
     roots: NDArray[np.int64]
@@ -52,6 +57,9 @@ class Report(NamedTuple):
     touched: NDArray[np.uint64]
     faces: dict[int, Face]
     counts: NDArray[np.int64]
+    sizes: NDArray[np.int64] = np.zeros(0, np.int64)
+    inner_roots: NDArray[np.int64] = np.zeros(0, np.int64)
+    inner_sizes: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> NDArray[np.int64]:

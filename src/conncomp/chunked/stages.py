@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp.chunked.counting import count_before
-from conncomp.chunked.engine import Call
+from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.faces import Report, linked_roots
 from conncomp.chunked.labelling import ChunkLabels, label_chunk, label_values, on_host, report_chunk
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Indices, Numbers, count_final_roots, published_numbers
 from conncomp.chunked.relabelling import numbers_of_chunk, relabel_chunk, roots_of_chunk
 from conncomp.chunked.rules import Rules
+from conncomp.chunked.selection import (
+    Selected,
+    Selection,
+    choose_all,
+    select,
+    select_items,
+    with_sizes,
+)
 from conncomp.chunked.tree import Linked, Tree
 from conncomp.chunked.union import Table, open_of
 from conncomp.kernels.neighbourhood import Step
@@ -29,15 +37,22 @@ class Labelled(NamedTuple):
     report: Report
 
 
-def label_and_report(rules: Rules, start: Index, sides: int, values: Any) -> Labelled:
-    """Do the first stage of a chunk; arguments are those of `report_chunk`."""
+def label_and_report(
+    rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
+) -> Labelled:
+    """Do the first stage of a chunk; arguments are those of `report_chunk`, and what is kept."""
     labels = label_chunk(rules, values)
-    return Labelled(labels, report_chunk(rules, start, sides, values, labels))
+    report = report_chunk(rules, start, sides, values, labels)
+    if selection is not None:
+        report = with_sizes(report, rules, start, labels, selection)
+    return Labelled(labels, report)
 
 
-def report_only(rules: Rules, start: Index, sides: int, values: Any) -> Report:
+def report_only(
+    rules: Rules, start: Index, sides: int, values: Any, selection: Selection | None = None
+) -> Report:
     """Do the first stage of a chunk that will be labelled again in the third one."""
-    return label_and_report(rules, start, sides, values).report
+    return label_and_report(rules, start, sides, values, selection).report
 
 
 def report_of(labelled: Labelled) -> Report:
@@ -88,10 +103,24 @@ def relabel_by_roots(
     labelled: Labelled,
     tables: list[Table],
     place: int,
-) -> NDArray[Any]:
+    *chosen: Any,
+) -> NDArray[Any] | Selected:
     """Do the third stage of a chunk, whose labels are to be roots."""
     roots = roots_of_chunk(rules, start, labelled.labels, labelled.report, tables[place])
-    result: NDArray[Any] = relabel_chunk(labelled.labels.labels, roots, dtype)
+    return _relabelled(labelled, tables[place], roots, dtype, chosen)
+
+
+def _relabelled(
+    labelled: Labelled,
+    table: Table,
+    of_labels: Any,
+    dtype: np.dtype[Any],
+    chosen: tuple[Any, ...],
+) -> NDArray[Any] | Selected:
+    """Replace the labels of a chunk by others; keep only some, if they are chosen."""
+    if chosen:
+        return select(labelled.labels, labelled.report, table, of_labels, dtype, *chosen)
+    result: NDArray[Any] = relabel_chunk(labelled.labels.labels, of_labels, dtype)
     return result
 
 
@@ -104,13 +133,13 @@ def relabel_by_numbers(
     base: int,
     numbers: list[Numbers],
     of_chunk: int,
-) -> NDArray[Any]:
+    *chosen: Any,
+) -> NDArray[Any] | Selected:
     """Do the third stage of a chunk, whose labels are to be consecutive."""
     report = labelled.report
     counts = count_final_roots(report, tables[table])
     of_labels = numbers_of_chunk(report, tables[table], counts, bases[base], numbers[of_chunk])
-    result: NDArray[Any] = relabel_chunk(labelled.labels.labels, of_labels, dtype)
-    return result
+    return _relabelled(labelled, tables[table], of_labels, dtype, chosen)
 
 
 def again(rules: Rules, values: Any, report: Report) -> Labelled:
@@ -123,29 +152,47 @@ class Alone(NamedTuple):
 
     labels: NDArray[Any]
     counts: NDArray[np.int64]
+    selected: Selected | None = None
 
 
-def label_items(rules: Rules, numbering: str, dtype: np.dtype[Any], values: NDArray[Any]) -> Alone:
-    """Label a chunk of whole items."""
-    labels, counts = label_values(rules, values, numbering=numbering, dtype=dtype)
-    return Alone(labels, on_host(counts) if rules.batch_axes else np.array([int(counts)]))
-
-
-def _label_alone(
-    call: Call,
-    layout: Layout,
+def label_items(
     rules: Rules,
-    values: Mapping[Index, Any],
     numbering: str,
     dtype: np.dtype[Any],
-) -> Result:
-    """Do what `label_all` does where items are not cut."""
-    result = Result({}, {})
-    for index in layout.indices():
-        alone = call("alone", index, label_items, rules, numbering, dtype, values[index])
-        result.labels[index] = call("labels", index, getattr, alone, "labels")
-        result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
-    return result
+    values: NDArray[Any],
+    selection: Selection | None = None,
+) -> Alone:
+    """Label a chunk of whole items."""
+    labels, counts = label_values(rules, values, numbering=numbering, dtype=dtype)
+    counts = on_host(counts) if rules.batch_axes else np.array([int(counts)])
+    if selection is None:
+        return Alone(labels, counts)
+    selected = select_items(rules, selection, -1 if numbering == "roots" else 0, labels)
+    return Alone(selected.labels, counts, selected)
+
+
+class Wanted(NamedTuple):
+    """What labels are to be.
+
+    Attributes
+    ----------
+    numbering : {"consecutive", "roots"}
+    dtype : dtype
+    selection : Selection or None
+        What is kept; None for all.
+    counted : bool
+        Whether components are counted, even where they are not numbered.
+    """
+
+    numbering: Literal["consecutive", "roots"]
+    dtype: np.dtype[Any]
+    selection: Selection | None = None
+    counted: bool = True
+
+    @property
+    def chosen(self) -> tuple[Selection, ...]:
+        """The argument of functions that select, if there is one."""
+        return () if self.selection is None else (self.selection,)
 
 
 class Result(NamedTuple):
@@ -193,12 +240,28 @@ def label_all(
     counted : bool, optional
         Whether components are counted, even where they are not numbered.
     """
+    return label_wanted(
+        call, layout, rules, values, Wanted(numbering, dtype, None, counted), again_of
+    )
+
+
+def label_wanted(
+    call: Call,
+    layout: Layout,
+    rules: Rules,
+    values: Mapping[Index, Any],
+    wanted: Wanted,
+    again_of: Mapping[Index, Any] | None = None,
+) -> Result:
+    """Do what `label_all` does; where some components are selected, labels are `Selected`."""
     if not layout.crossed:
-        return _label_alone(call, layout, rules, values, numbering, dtype)
+        return _label_alone(call, layout, rules, values, wanted)
     starts = {index: layout.start(index) for index in layout.indices()}
     first = label_and_report if again_of is None else report_only
     labelled = {
-        index: call("label", index, first, rules, start, layout.sides(index), values[index])
+        index: call(
+            "label", index, first, rules, start, layout.sides(index), values[index], *wanted.chosen
+        )
         for index, start in starts.items()
     }
     reports = labelled
@@ -214,42 +277,63 @@ def label_all(
     for block in product(*map(range, layout.counts[: layout.batch_axes])):
         tree = Tree(layout, block)
         tree.unite(call, linked)
-        tables = tree.parts()
-        if numbering == "roots":
-            for index, table in tables.items():
-                result.labels[index] = call(
-                    "roots",
-                    index,
-                    relabel_by_roots,
-                    rules,
-                    starts[index],
-                    dtype,
-                    labelled[index],
-                    *table,
-                )
-            if not counted:
+        kept: dict[Index, tuple[Any, ...]] = {}
+        if wanted.selection is not None:
+            kept = choose_all(call, tree, rules, wanted.selection, reports)
+        if wanted.numbering == "roots":
+            for index, table in tree.parts().items():
+                chosen = kept.get(index, ())
+                arguments = (rules, starts[index], wanted.dtype, labelled[index], *table, *chosen)
+                result.labels[index] = call("roots", index, relabel_by_roots, *arguments)
+            if not wanted.counted:
                 continue
         counts = {
             index: call("count", index, count, reports[index], *table)
-            for index, table in tables.items()
+            for index, table in tree.parts().items()
         }
         bases, result.counts[block] = count_before(call, tree, counts)
-        if numbering == "roots":
-            continue
-        published = {
-            index: call("publish", index, publish, reports[index], *table, *bases[index])
-            for index, table in tables.items()
-        }
-        numbers = tree.exchange(call, published)
-        for index, table in tables.items():
-            result.labels[index] = call(
-                "numbers",
-                index,
-                relabel_by_numbers,
-                dtype,
-                labelled[index],
-                *table,
-                *bases[index],
-                *numbers[index],
-            )
+        if wanted.numbering == "consecutive":
+            arguments_of = _numbers_of_chunks(call, tree, reports, bases)
+            for index, known in arguments_of.items():
+                chosen = kept.get(index, ())
+                arguments = (wanted.dtype, labelled[index], *known, *chosen)
+                result.labels[index] = call("numbers", index, relabel_by_numbers, *arguments)
+    return result
+
+
+def _numbers_of_chunks(
+    call: Call, tree: Tree, reports: Mapping[Index, Any], bases: Mapping[Index, Part]
+) -> dict[Index, tuple[Any, ...]]:
+    """Return for each chunk its table, how many roots are before it, and numbers of others."""
+    tables = tree.parts()
+    published = {
+        index: call("publish", index, publish, reports[index], *table, *bases[index])
+        for index, table in tables.items()
+    }
+    numbers = tree.exchange(call, published)
+    return {index: (*table, *bases[index], *numbers[index]) for index, table in tables.items()}
+
+
+def _label_alone(
+    call: Call,
+    layout: Layout,
+    rules: Rules,
+    values: Mapping[Index, Any],
+    wanted: Wanted,
+) -> Result:
+    """Do what `label_wanted` does where items are not cut."""
+    result = Result({}, {})
+    for index in layout.indices():
+        alone = call(
+            "alone",
+            index,
+            label_items,
+            rules,
+            wanted.numbering,
+            wanted.dtype,
+            values[index],
+            *wanted.chosen,
+        )
+        result.labels[index] = call("labels", index, getattr, alone, "labels")
+        result.counts[index[: layout.batch_axes]] = call("counts", index, getattr, alone, "counts")
     return result

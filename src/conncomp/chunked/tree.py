@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from conncomp.chunked.engine import Call, Part
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.numbering import Numbers, exchange_numbers, gathered_numbers
+from conncomp.chunked.sums import exchange_sizes, summed_sizes
 from conncomp.chunked.union import Indices, Open, Table, Union, levels_of, tables_below, unite
 
 
@@ -120,19 +121,61 @@ class Tree:
         numbers: list[dict[Index, Any]] = [{} for _ in self.levels]
         for height in reversed(range(len(self.levels))):
             for group, members in self.groups(height):
-                above: tuple[Any, ...] = (None, 0)
-                if height < top:
-                    parent, place = self.parent(height + 1, group)
-                    above = numbers[height + 1][parent], place
                 numbers[height][group] = call(
                     f"numbers-{height}",
                     self.block + group,
                     _exchange,
                     self.tables[height][group],
-                    *above,
+                    *self._above(numbers, height, group),
                     *(regions[height][k] for k in members),
                 )
         return self._parts(numbers)
+
+    def total(self, call: Call, sizes: Mapping[Index, Any]) -> dict[Index, Part]:
+        """Return for each chunk the sizes of what its open roots have become.
+
+        Parameters
+        ----------
+        call : callable
+        sizes : mapping
+            Of the index of each chunk to `Numbers`: the sizes of its parts of open components.
+        """
+        below = {
+            region: sizes[self.chunk(region)] for region in product(*map(range, self._lengths(0)))
+        }
+        sums: list[dict[Index, Any]] = []
+        for height, unions in enumerate(self.unions):
+            below = {
+                group: call(
+                    f"sum-{height}",
+                    self.block + group,
+                    summed_sizes,
+                    unions[group],
+                    *(below[member] for member in members),
+                )
+                for group, members in self.groups(height)
+            }
+            sums.append(below)
+        totals: list[dict[Index, Any]] = [{} for _ in self.levels]
+        for height in reversed(range(len(self.levels))):
+            for group, union in self.unions[height].items():
+                totals[height][group] = call(
+                    f"whole-{height}",
+                    self.block + group,
+                    exchange_sizes,
+                    union,
+                    self.tables[height][group],
+                    *self._above(totals, height, group),
+                    sums[height][group],
+                )
+        return self._parts(totals)
+
+    def _above(self, of_levels: list[dict[Index, Any]], height: int, group: Index) -> Part:
+        """Return what a union is told by the one above; None where there is none."""
+        if height + 1 == len(self.levels):
+            return Part(None, 0)
+        parent, place = self.parent(height + 1, group)
+        return Part(of_levels[height + 1][parent], place)
 
     def parts(self) -> dict[Index, Part]:
         """Return for each chunk its table."""

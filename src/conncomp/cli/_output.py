@@ -32,14 +32,19 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
             mode = None
         except OSError as error:
             raise click.BadParameter(f"{name!r}: {error.strerror}.", context, option) from error
-        if suffixes and path.suffix.lower() not in suffixes:
+        within = ".zarr" in suffixes and is_within_zarr(path)
+        if suffixes and path.suffix.lower() not in suffixes and not within:
             problem = f"{name!r} does not end in {' or '.join(suffixes)}."
-        elif mode is not None and stat.S_ISDIR(mode):
+        elif mode is not None and stat.S_ISDIR(mode) and not Path(f"{name}.partial").is_dir():
             problem = f"{name!r} is a directory."
         elif mode is not None and not os.access(path, os.W_OK):
             problem = f"{name!r} cannot be written to."
+        elif mode is not None and stat.S_ISDIR(mode):
+            return path  # labels that were given their name as a command was killed
         elif mode is not None and not stat.S_ISREG(mode):
             return path  # a pipe or a device, beside which nothing is made
+        elif within:
+            return path  # the group of labels may be made
         elif not path.parent.is_dir():
             problem = f"there is no directory {str(path.parent)!r}."
         elif not os.access(path.parent, os.W_OK | os.X_OK):
@@ -49,6 +54,11 @@ def output_file(*suffixes: str) -> Callable[..., Path | None]:
         raise click.BadParameter(problem, context, option)
 
     return check
+
+
+def is_within_zarr(path: Path) -> bool:
+    """Say whether a path is that of a label image within an image of OME-Zarr."""
+    return path.parent.name == "labels" and path.parent.parent.suffix.lower() == ".zarr"
 
 
 def check_distinct(paths: Iterable[Path | None]) -> None:

@@ -49,17 +49,19 @@ EXPANSION, FREE_EXPANSION = 1032, 1 << 26
 XZ_MEMORY = 1 << 27
 
 
-def as_path(path: Any) -> str:
+def as_path(path: Any, name: str = "path") -> str:
     """Return the name of a file; a TypeError or ValueError names the argument."""
     try:
-        name = os.fspath(path)
+        text = os.fspath(path)
     except TypeError:
-        name = None
-    if not isinstance(name, str):
-        raise TypeError(f"path={shown(path)} must be a str, or path-like")
-    if "\0" in name:
-        raise ValueError(f"path={shown(path)} has a null character, and no file has it in its name")
-    return name
+        text = None
+    if not isinstance(text, str):
+        raise TypeError(f"{name}={shown(path)} must be a str, or path-like")
+    if "\0" in text:
+        raise ValueError(
+            f"{name}={shown(path)} has a null character, and no file has it in its name"
+        )
+    return text
 
 
 @contextmanager
@@ -100,7 +102,7 @@ def atomic_path(path: StrPath) -> Iterator[Path]:
     '42'
     """
     target = Path(os.path.realpath(as_path(path)))
-    with _blaming(path):
+    with blaming(path):
         mode = _mode(target)
         if mode is not None:
             if stat.S_ISDIR(mode):
@@ -140,7 +142,7 @@ def _mode(target: Path) -> int | None:
 
 
 @contextmanager
-def _blaming(path: StrPath) -> Iterator[None]:
+def blaming(path: StrPath) -> Iterator[None]:
     """Let errors of the system that name no file, or a temporary one, name `path`."""
     try:
         yield

@@ -1,5 +1,11 @@
-"""Labels of volumes in files, chunk by chunk."""
+"""Labels of volumes in files, block by block.
+
+``sources.py`` opens what ``zarr_arrays.py``, ``ome_zarr.py``, ``hdf5.py`` and ``slices.py`` read,
+each a `volume.Volume`; ``targets.py`` has what labels are written to, ``kept.py`` what is done
+already, ``job.py`` the engine of the stages.
+"""
 
 from conncomp.chunked.volumes.labelling import label_file
+from conncomp.chunked.volumes.plan import LabelPlan, plan_labels
 
-__all__ = ["label_file"]
+__all__ = ["LabelPlan", "label_file", "plan_labels"]

@@ -1,47 +1,115 @@
-"""`label_file`: labels of volumes in files, chunk by chunk, on the threads of one machine."""
+"""`label_file`: labels of volumes in files, block by block, on the threads of one machine."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
-from conncomp._arguments import INT32_MAX, check_choice, shown
+from conncomp._arguments import INT32_MAX, as_integer, as_number, check_choice, check_range, shown
 from conncomp._core import native
-from conncomp._memory import in_words, memory_limit, parse_bytes, resident_memory
+from conncomp._memory import free_memory, in_words, memory_limit, parse_bytes, resident_memory
 from conncomp._optional import optional
-from conncomp.chunked import stages
-from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.layout import Layout
 from conncomp.chunked.rules import Rules, rules_of_image
-from conncomp.chunked.volumes.kept import Kept, SetAside
-from conncomp.chunked.volumes.stores import (
-    Volume,
-    create_volume,
-    is_npy,
-    open_volume,
-    place_of,
-    remove,
-    writer_of,
-)
-from conncomp.files.access import StrPath, as_path
+from conncomp.chunked.selection import Selection
+from conncomp.chunked.volumes.job import Job, Progress, Work
+from conncomp.chunked.volumes.kept import Kept
+from conncomp.chunked.volumes.sources import opened_volume
+from conncomp.chunked.volumes.targets import is_npy, remove, target_of
+from conncomp.chunked.volumes.volume import Volume, block_shape, lengths_of
+from conncomp.files.access import StrPath, as_path, blaming
 
 Numbering = Literal["consecutive", "roots"]
-Progress = Callable[[int, int], object]
 
-# Bytes of an element while its chunk is labelled, beside its value twice: labels, final labels, and
+# Bytes of an element while its block is labelled, beside its value twice: labels, final labels, and
 # tables of components where these are few.
 ELEMENT = 24
-# What else takes memory: threads, buffers of Zarr, reports of neighbouring chunks.
+# What else takes memory: threads, buffers of Zarr, reports of neighbouring blocks.
 FIXED = 5 * 10**7
+LARGEST = 2**63 - 1
+
+
+class Counts(NamedTuple):
+    """What is told of labels in files.
+
+    Attributes
+    ----------
+    components : int
+        How many components there are.
+    kept : int
+        How many of them are kept.
+    elements : int
+        How many elements these have; 0 if all are kept.
+    """
+
+    components: int
+    kept: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """How a volume is labelled; attributes are arguments of `label_file`."""
+
+    background: float | None = None
+    connectivity: float | None = None
+    structure: ArrayLike | None = None
+    tolerance: float = 0
+    periodic: bool | Sequence[bool] = False
+    batch_axes: int | None = None
+    threshold: float | None = None
+    min_size: int | None = None
+    largest: int | None = None
+    numbering: Numbering = "consecutive"
+    dtype: DTypeLike | None = None
+
+    def selection(self) -> Selection | None:
+        """Return what is kept; None for all."""
+        if self.min_size is None and self.largest is None:
+            return None
+        least = 0 if self.min_size is None else check_range("min_size", self.min_size, 0, LARGEST)
+        if self.largest is None:
+            return Selection(least, None)
+        return Selection(least, check_range("largest", self.largest, 0, LARGEST))
+
+    def rules(self, volume: Volume) -> tuple[Layout, Rules]:
+        """Return how a volume is cut into blocks, and what is connected in it."""
+        kind = volume.dtype
+        if self.threshold is not None:
+            if not math.isfinite(as_number("threshold", self.threshold)):
+                raise ValueError(f"threshold={shown(self.threshold)} must be a finite number")
+            kind = np.dtype(bool)
+        batch = volume.batch_axes if self.batch_axes is None else self.batch_axes
+        return rules_of_image(
+            lengths_of(volume.shape, block_shape(volume)),
+            kind,
+            background=self.background,
+            connectivity=self.connectivity,
+            structure=self.structure,
+            tolerance=self.tolerance,
+            periodic=self.periodic,
+            batch_axes=batch,
+        )
+
+    def label_type(self, size: int) -> np.dtype[Any]:
+        """Return the dtype of the labels of so many elements."""
+        if self.dtype is None:
+            return np.dtype(np.int32 if size <= INT32_MAX else np.int64)
+        try:
+            kind = np.dtype(self.dtype)
+        except Exception:  # whatever NumPy makes of it
+            kind = np.dtype(object)
+        if kind.kind not in "iu":
+            raise TypeError(f"dtype={shown(self.dtype)} must be a type of integers")
+        return kind
 
 
 def label_file(
@@ -53,12 +121,18 @@ def label_file(
     structure: ArrayLike | None = None,
     tolerance: float = 0,
     periodic: bool | Sequence[bool] = False,
+    batch_axes: int | None = None,
+    key: str | None = None,
+    channel: int | None = None,
+    threshold: float | None = None,
+    min_size: int | None = None,
+    largest: int | None = None,
     numbering: Numbering = "consecutive",
     dtype: DTypeLike | None = None,
     memory: str | int | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Label the connected regions of a volume in files, to files, chunk by chunk.
+    """Label the connected regions of a volume in files, to files, block by block.
 
     The labels are those of `label` of the whole volume, which is never in memory. What is done is
     kept in a folder beside the target, ``TARGET.partial``, until all is: if the process is killed,
@@ -67,24 +141,44 @@ def label_file(
     Parameters
     ----------
     source : str or path-like
-        An array of Zarr, of version 2 or 3, in a folder, or a .npy file in C order.
+        A folder that is an array of Zarr, of version 2 or 3, or an image of OME-Zarr, of version
+        0.4 or 0.5, whose finest array is labelled; a file of HDF5, TIFF or .npy, this in C order;
+        or a folder of images of one size, which are slices, in the order of the numbers in their
+        names.
     target : str or path-like
-        What to write: a .npy file by that name, or else an array of Zarr in chunks as those of the
-        source. It must not exist.
+        What to write; it must not exist. A .npy file by that name. Else an array of Zarr, in chunks
+        as those of the source; of an image of OME-Zarr, a label image with the same axes, scales
+        and resolutions, which is listed if it lies in the image, as ``IMAGE.zarr/labels/NAME``.
     background, connectivity, structure, tolerance, periodic, numbering
         As of `label`.
+    batch_axes : int, optional
+        How many axes ahead hold separate images, as of `label`. By default 0 or, of OME-Zarr, those
+        of time and channels.
+    key : str, optional
+        The path of the array, or of the image, in a group of Zarr, or of the dataset of HDF5. By
+        default the only dataset.
+    channel : int, optional
+        Which channel of an image of OME-Zarr to label, from 0; by default all, each alone.
+    threshold : float, optional
+        If given, foreground is what lies above it, and is of one value.
+    min_size : int, optional
+        Keep only components of so many elements or more, as `remove_small_components` does.
+    largest : int, optional
+        Keep only so many of the largest components, of each separate image, as
+        `largest_components` does.
     dtype : dtype, optional
         Of the labels, of integers; by default int32 where every index fits, else int64.
     memory : str or int, optional
         The most memory that the process may take, such as ``"4G"``, on Linux by the system's help.
-        So many chunks are worked on at once as fit.
+        So many blocks are worked on at once as fit.
     progress : callable, optional
-        Called with the number of steps done, of which each chunk has two, and of all.
+        Called with the number of steps done, of which each block has two, and of all.
 
     Returns
     -------
     int
-        The number of components.
+        The number of components that are kept, of all images together. Those that are kept have
+        the labels that they have among all.
 
     Raises
     ------
@@ -92,16 +186,19 @@ def label_file(
         If there is no `source`, or `target` exists.
     ValueError
         If the source is damaged or was changed, or ``TARGET.partial`` is of another input or of
-        other arguments; if a chunk does not fit into `memory`, or another argument does not fit.
+        other arguments; if a block does not fit into `memory`, or another argument does not fit.
     TypeError
         If an argument is not of its type.
     ImportError
-        If a volume is of Zarr, and zarr is not installed.
+        If zarr, h5py, tifffile or Pillow is not installed and is needed.
     MemoryError
         If there is too little memory, or more than `memory` would be needed.
+    OSError
+        If a file cannot be read or written, as where a disk is full.
 
     See Also
     --------
+    plan_labels : Tells beforehand how much memory and time this will take.
     label : Of an array in memory.
     stream_labels : Measures a volume without labels.
 
@@ -113,78 +210,123 @@ def label_file(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     image, labels = pathlib.Path(folder, "image.npy"), pathlib.Path(folder, "labels.npy")
     ...     np.save(image, [[1, 1, 0, 2], [0, 0, 0, 2], [1, 0, 2, 0]])
-    ...     count = conncomp.label_file(image, labels)
+    ...     count = conncomp.label_file(image, labels, min_size=2)
     ...     count, np.load(labels)
-    (3, array([[1, 1, 0, 2],
+    (2, array([[1, 1, 0, 2],
            [0, 0, 0, 2],
-           [3, 0, 2, 0]], dtype=int32))
+           [0, 0, 2, 0]], dtype=int32))
     """
-    check_choice("numbering", numbering, ("consecutive", "roots"))
-    given, wanted = as_path(source), as_path(target)
-    if os.path.lexists(wanted):
+    arguments = Arguments(
+        *(background, connectivity, structure, tolerance, periodic, batch_axes, threshold),
+        *(min_size, largest, numbering, dtype),
+    )
+    return label_volume(
+        *(source, target, arguments), key=key, channel=channel, memory=memory, progress=progress
+    ).kept
+
+
+def label_volume(
+    source: StrPath,
+    target: StrPath,
+    arguments: Arguments,
+    *,
+    key: str | None = None,
+    channel: int | None = None,
+    memory: str | int | None = None,
+    progress: Progress | None = None,
+) -> Counts:
+    """Do what `label_file` does; count components that are not kept, too."""
+    check_choice("numbering", arguments.numbering, ("consecutive", "roots"))
+    selection = arguments.selection()
+    wanted = as_path(target, "target")
+    folder = Path(f"{wanted}.partial")
+    is_finished = (folder / "result.json").exists()
+    if os.path.lexists(wanted) and not is_finished:
         raise FileExistsError(17, "exists; remove it, or choose another name", wanted)
     if not is_npy(wanted):
         optional("zarr")
-    volume = open_volume(given)
-    layout, rules = rules_of_image(
-        chunks_of(volume),
-        volume.dtype,
-        background=background,
-        connectivity=connectivity,
-        structure=structure,
-        tolerance=tolerance,
-        periodic=periodic,
-    )
-    kind = _label_type(dtype, math.prod(volume.shape))
-    limit = None if memory is None else _bytes(memory)
-    job = Job(volume, layout, kind, progress, _workers(volume, limit))
+    limit = None if memory is None else bytes_of_memory(memory)
+    with opened(source, key, channel) as volume:
+        _check_outside(wanted, volume)
+        layout, rules = arguments.rules(volume)
+        work = Work(
+            *(volume, layout, rules, arguments.numbering),
+            arguments.label_type(math.prod(volume.shape)),
+            *(arguments.threshold, selection, workers_of(volume, limit), progress),
+        )
+        try:
+            with memory_limit(limit):
+                return _label(work, folder, Path(wanted))
+        except MemoryError as error:
+            if limit is None:
+                raise
+            raise MemoryError(
+                f"memory={in_words(limit)} is too little for blocks of shape {block_shape(volume)} "
+                f"and their components ({error}); give more: what is done is kept in {folder}"
+            ) from error
+
+
+def opened(source: StrPath, key: str | None, channel: int | None) -> Any:
+    """Open a volume, as `opened_volume`, once arguments are of their types."""
+    path = as_path(source, "source")
+    if key is not None:
+        key = as_path(key, "key")
+    if channel is not None:
+        channel = as_integer("channel", channel)
+    return opened_volume(path, key, channel)
+
+
+def _label(work: Work, folder: Path, wanted: Path) -> Counts:
+    """Label a volume, with what is kept in a folder."""
+    volume, source = work.volume, work.volume.identity()
     told = {
         "shape": list(volume.shape),
-        "chunks": list(volume.chunks),
-        "dtype": [str(volume.dtype), str(kind)],
-        "arguments": _digest(rules, numbering),
-        "source": volume.identity(),
+        "blocks": list(block_shape(volume)),
+        "dtype": [str(volume.dtype), str(work.dtype)],
+        "arguments": _digest(work),
+        "source": source,
     }
-    folder = Path(f"{wanted}.partial")
-    try:
-        with memory_limit(limit):
-            return job.run(rules, numbering, folder, told, Path(wanted))
-    except MemoryError as error:
-        if limit is None:
-            raise
-        raise MemoryError(
-            f"memory={in_words(limit)} is too little for chunks of shape {volume.chunks} and their "
-            f"components ({error}); give more: what is done is kept in {folder}"
-        ) from error
+    kept = Kept(folder, told, ".npy" if is_npy(str(wanted)) else "")
+    target = target_of(wanted, kept.labels, volume, work.dtype)
+    if kept.result is None:
+        with blaming(kept.labels):
+            if kept.is_new:
+                remove(kept.labels)
+                target.create()
+                kept.begin()
+            target.open()
+        counts = Counts(*Job(work, kept, target).run())
+        if volume.identity() != source:
+            raise ValueError(f"{volume.path}: was changed while it was read")
+        kept.conclude(list(counts))
+    else:
+        counts = Counts(*kept.result)
+        if os.path.lexists(wanted) and kept.labels.exists():
+            raise FileExistsError(17, "exists; remove it, or choose another name", str(wanted))
+    target.publish(wanted)
+    remove(folder)
+    return counts
 
 
-def chunks_of(volume: Volume) -> list[list[int]]:
-    """Return the lengths of the chunks of a volume along each axis."""
-    return [
-        [min(chunk, length - begin) for begin in range(0, length, chunk)]
-        for length, chunk in zip(volume.shape, volume.chunks, strict=True)
-    ]
-
-
-def _digest(rules: Rules, numbering: Numbering) -> str:
+def _digest(work: Work) -> str:
     """Return what tells labellings apart."""
-    arguments = (rules.shape, rules.neighbourhood, rules.links, rules.crossed, numbering)
-    return sha256(repr(arguments).encode()).hexdigest()
+    rules = work.rules
+    arguments = (rules.shape, rules.neighbourhood, rules.links, rules.crossed, rules.batch_axes)
+    chosen = (work.numbering, work.threshold, work.selection)
+    return sha256(repr(arguments + chosen).encode()).hexdigest()
 
 
-def _label_type(dtype: DTypeLike | None, size: int) -> np.dtype[Any]:
-    if dtype is None:
-        return np.dtype(np.int32 if size <= INT32_MAX else np.int64)
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        kind = np.dtype(object)
-    if kind.kind not in "iu":
-        raise TypeError(f"dtype={shown(dtype)} must be a type of integers")
-    return kind
+def _check_outside(wanted: str, volume: Volume) -> None:
+    """Raise ValueError if a target would lie among the files that are read."""
+    folder = os.path.realpath(getattr(volume, "place", volume.path))
+    if os.path.realpath(wanted).startswith(folder + os.sep):
+        raise ValueError(
+            f"target={shown(wanted)} lies in what is labelled, {folder}; choose another"
+        )
 
 
-def _bytes(memory: str | int) -> int:
+def bytes_of_memory(memory: str | int) -> int:
+    """Return a number of bytes."""
     if isinstance(memory, str):
         return parse_bytes(memory)
     if isinstance(memory, bool) or not isinstance(memory, (int, np.integer)) or memory <= 0:
@@ -192,163 +334,30 @@ def _bytes(memory: str | int) -> int:
     return int(memory)
 
 
-def _workers(volume: Volume, limit: int | None) -> int:
-    """Return how many chunks are worked on at once."""
+def bytes_of_block(volume: Volume) -> int:
+    """Return how much memory a block takes while it is labelled, where components are few."""
+    of_element = 2 * volume.dtype.itemsize
+    # A chunk is unpacked whole, even where it goes beyond the volume.
+    stored = math.prod(volume.chunks) * of_element
+    return max(math.prod(block_shape(volume)) * (of_element + ELEMENT), stored)
+
+
+def workers_of(volume: Volume, limit: int | None) -> int:
+    """Return how many blocks are worked on at once."""
     threads: int = native.get_num_threads()
-    if limit is None:
-        return threads
-    chunk = math.prod(volume.chunks) * (2 * volume.dtype.itemsize + ELEMENT)
-    now = resident_memory() + FIXED
-    if now + chunk > limit:
-        raise ValueError(
-            f"memory={in_words(limit)} is too little: the program and a chunk of shape "
-            f"{volume.chunks} take {in_words(now + chunk)}; give more, or rechunk the source"
+    block, now = bytes_of_block(volume), resident_memory() + FIXED
+    most = now + free_memory() if limit is None else limit
+    if now + block > most:
+        needed = (
+            f"the program and a block of shape {block_shape(volume)}, of chunks of shape "
+            f"{volume.chunks}, take {in_words(now + block)}"
         )
-    return max(1, min(threads, (limit - now) // chunk))
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Stands for the values of a chunk."""
-
-    index: Index
-
-
-@dataclass(frozen=True)
-class Reported:
-    """Stands for the report of a chunk, which is in a file."""
-
-    index: Index
-
-
-@dataclass(frozen=True)
-class Later:
-    """Stands for what a function will return, when it is asked for."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
-class Job:
-    """The engine of the stages: reads, labels and writes chunks in threads, other things at once.
-
-    Parameters
-    ----------
-    volume : Volume
-    layout : Layout
-    dtype : dtype
-        Of the labels.
-    progress : callable or None
-    workers : int
-        How many chunks are worked on at once.
-    """
-
-    def __init__(
-        self,
-        volume: Volume,
-        layout: Layout,
-        dtype: np.dtype[Any],
-        progress: Progress | None,
-        workers: int,
-    ) -> None:
-        self._volume, self._layout, self._dtype = volume, layout, dtype
-        self._progress, self._done, self._lock = progress, 0, Lock()
-        self._workers = workers
-        self._tasks: list[Future[None]] = []
-
-    def run(
-        self, rules: Rules, numbering: Numbering, folder: Path, told: dict[str, Any], target: Path
-    ) -> int:
-        """Label all chunks; return the number of components."""
-        self._kept = Kept(folder, told, ".npy" if is_npy(str(target)) else "")
-        if self._kept.is_new:
-            remove(self._kept.labels)
-            create_volume(str(self._kept.labels), self._volume, self._dtype)
-            self._kept.begin()
-        self._write = writer_of(str(self._kept.labels))
-        values = {index: Chunk(index) for index in self._layout.indices()}
-        with ThreadPoolExecutor(self._workers) as self._pool:
-            try:
-                result = stages.label_all(
-                    self,
-                    self._layout,
-                    rules,
-                    values,
-                    numbering,
-                    self._dtype,
-                    values,
-                )
-                self._wait()
-            finally:
-                self._pool.shutdown(wait=True, cancel_futures=True)
-        if self._volume.identity() != told["source"]:
-            raise ValueError(f"{self._volume.path}: was changed while it was read")
-        os.replace(self._kept.labels, target)
-        remove(folder)
-        return int(sum(int(np.sum(counts)) for counts in result.counts.values()))
-
-    def __call__(
-        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
-    ) -> Any:
-        """Call a function, as ``engine.py`` says."""
-        if name == "label":
-            self._start(self._report, index, function, arguments)
-            return Reported(index)
-        if name == "again":
-            return Later(function, arguments)
-        if name in ("roots", "numbers"):
-            self._start(self._label, index, function, arguments)
-            return None
-        if name == "labels":
-            return self._write_labels(index, function(*arguments))
-        self._wait()
-        result = function(*map(self._resolved, arguments))
-        if name == "count" or name.startswith("first-"):
-            # A number for each row of chunks, of all chunks: these go to the disk, too.
-            return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
-        return result
-
-    def _start(self, task: Callable[..., None], *arguments: Any) -> None:
-        self._tasks.append(self._pool.submit(task, *arguments))
-
-    def _wait(self) -> None:
-        """Wait for what threads do; raise what went wrong."""
-        tasks, self._tasks = self._tasks, []
-        done, others = wait(tasks, return_when=FIRST_EXCEPTION)
-        for task in others:
-            task.cancel()
-        for task in done:
-            task.result()
-
-    def _resolved(self, argument: Any) -> Any:
-        if isinstance(argument, Chunk):
-            return self._volume.read(place_of(self._layout, argument.index))
-        if isinstance(argument, Reported):
-            return self._kept.report(argument.index)
-        if isinstance(argument, SetAside):
-            return argument.arrays()
-        if isinstance(argument, Later):
-            return argument.function(*map(self._resolved, argument.arguments))
-        return argument
-
-    def _report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
-        if not self._kept.has_report(index):
-            self._kept.keep_report(index, function(*map(self._resolved, arguments)))
-        self._step()
-
-    def _label(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
-        if index not in self._kept.done:
-            self._write_labels(index, function(*map(self._resolved, arguments)))
-        else:
-            self._step()
-
-    def _write_labels(self, index: Index, labels: NDArray[Any]) -> None:
-        self._write(place_of(self._layout, index), labels)
-        self._kept.finish(index)
-        self._step()
-
-    def _step(self) -> None:
-        with self._lock:
-            self._done += 1
-            if self._progress is not None:
-                self._progress(self._done, 2 * self._layout.chunks)
+        if limit is None:
+            raise ValueError(
+                f"{volume.path}: {needed}, and there are {in_words(most)}; rechunk it to smaller "
+                "chunks"
+            )
+        raise ValueError(
+            f"memory={in_words(limit)} is too little: {needed}; give more, or rechunk the source"
+        )
+    return int(max(1, min(threads, (most - now) // block)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 import conncomp
 from conncomp._arguments import shown
 from conncomp._arrays import move_from_gpu, move_to_gpu, native_layout, on_host
-from conncomp._memory import in_words, parse_bytes
+from conncomp._memory import in_words
 from conncomp.cli._device import stages_on
 from conncomp.cli._input import read_quietly
 from conncomp.cli._options import (
@@ -38,56 +37,27 @@ from conncomp.cli._report import (
     speed_row,
     timing_row,
 )
-from conncomp.cli.label.options import Options, finite
+from conncomp.cli.label.options import (
+    Options,
+    background_option,
+    connectivity_option,
+    finite,
+    parse_memory,
+    parse_threshold,
+    typed,
+)
 from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
-from conncomp.cli.label.threshold import above, otsu
+from conncomp.cli.label.threshold import otsu
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
 from conncomp.files.slabs import Raw, parse_raw
+from conncomp.files.thresholds import above
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]
 
 # How much red, green and blue count for a grey value, as in `skimage.color.rgb2gray`.
 LUMINANCE = (0.2125, 0.7154, 0.0721)
-
-
-def _number(text: str) -> int | float:
-    """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
-    try:
-        value: int | float = int(text)
-    except ValueError:
-        value = float(text)
-    if abs(value) > sys.float_info.max and "inf" not in text.lower():
-        raise ValueError("beyond the range of floating point")
-    return value
-
-
-def _parse_threshold(
-    context: click.Context, option: click.Parameter, text: str | None
-) -> int | float | str | None:
-    if text is None or text == "otsu":
-        return text
-    try:
-        value = _number(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise click.BadParameter(
-            f"{_shown(text)} is neither a number that floating point can hold nor 'otsu'.",
-            context,
-            option,
-        )
-    return value
-
-
-def _parse_background(context: click.Context, option: click.Parameter, text: str) -> int | float:
-    try:
-        return _number(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{_shown(text)} is not a number that floating point can hold.", context, option
-        ) from None
 
 
 def _parse_spacing(
@@ -101,7 +71,7 @@ def _parse_spacing(
         lengths = ()
     if not lengths or not all(0 < length < math.inf for length in lengths):
         raise click.BadParameter(
-            f"{_shown(text)} is not a positive, finite number for each axis, such as '2,0.5,0.5'.",
+            f"{typed(text)} is not a positive, finite number for each axis, such as '2,0.5,0.5'.",
             context,
             option,
         )
@@ -113,24 +83,10 @@ def _parse_raw(context: click.Context, option: click.Parameter, text: str | None
         return None if text is None else parse_raw(text)
     except ValueError:
         raise click.BadParameter(
-            f"{_shown(text or '')} is no shape and dtype, such as '512,2048,2048:uint16'.",
+            f"{typed(text or '')} is no shape and dtype, such as '512,2048,2048:uint16'.",
             context,
             option,
         ) from None
-
-
-def _parse_memory(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    try:
-        return None if text is None else parse_bytes(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{_shown(text or '')} is no number of bytes, such as '8G'.", context, option
-        ) from None
-
-
-def _shown(text: str) -> str:
-    """Return what was typed, in quotes, and its beginning only if it is long."""
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
 @click.command()
@@ -141,9 +97,13 @@ def _shown(text: str) -> str:
     metavar="FILE",
     callback=output_file(".npy", ".npz", ".tif", ".tiff", ".btf", ".png", ".zarr"),
     help="Write the labels: .npy, .npz, .tif, .tiff, .btf or (two axes, up to 65535) .png; .zarr, "
-    "which must not exist, chunk by chunk.",
+    "which must not exist, block by block.",
 )
-@click.option("--key", metavar="NAME", help="Which array of a .npz file.")
+@click.option(
+    "--key",
+    metavar="NAME",
+    help="Which array of a .npz file, of a group of Zarr, or dataset of HDF5.",
+)
 @click.option(
     "--channel",
     metavar="N",
@@ -159,24 +119,12 @@ def _shown(text: str) -> str:
 @click.option(
     "--threshold",
     metavar="VALUE|otsu",
-    callback=_parse_threshold,
+    callback=parse_threshold,
     help="First make the image binary: foreground is what lies above VALUE, or above the value "
     "that separates dark from bright best.",
 )
-@click.option(
-    "--background",
-    metavar="V",
-    default="0",
-    callback=_parse_background,
-    show_default=True,
-    help="The value that is background; with --threshold, 0 or 1.",
-)
-@click.option(
-    "--connectivity",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Along how many axes neighbours may differ: 1 for faces only. Default: all.",
-)
+@background_option
+@connectivity_option
 @periodic_option("none")
 @click.option(
     "--top", metavar="K", type=click.IntRange(min=1), help="Keep only the K largest components."
@@ -227,8 +175,8 @@ def _shown(text: str) -> str:
 @click.option(
     "--memory",
     metavar="SIZE",
-    callback=_parse_memory,
-    help="With --stats-only, and for labels in Zarr: the most memory that the command may take, "
+    callback=parse_memory,
+    help="With --stats-only, and for volumes in chunks: the most memory that the command may take, "
     "such as 8G; if it needs more, it ends with an error.",
 )
 @device_option
@@ -240,9 +188,11 @@ def label(**given: Any) -> None:
     Elements are connected if they are neighbours and of equal value. Components that are kept
     keep their labels.
 
-    If IN is an array of Zarr, or FILE is named .zarr, it is labelled chunk by chunk, and may be
-    larger than memory: -o, --background, --connectivity, --periodic and --memory are for it.
-    What is done is kept in FILE.partial, and the same command goes on after a kill.
+    If IN is Zarr, OME-Zarr, HDF5 or a folder of slices, or FILE is named .zarr, it is labelled
+    block by block, and may be larger than memory: all of -o, --key, --channel of OME-Zarr,
+    --threshold VALUE, --background, --connectivity, --periodic, --min-size, --top and --memory
+    are for it. FILE may be IMAGE.zarr/labels/NAME, in an image of OME-Zarr. What is done is kept
+    in FILE.partial, and the same command goes on after a kill.
     """
     options = Options(**given)
     _check_options(options)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
+
+from conncomp._memory import parse_bytes
+from conncomp.cli._output import is_within_zarr
+from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.slabs import Raw
 
 
@@ -36,12 +42,84 @@ class Options:
 
     @property
     def has_chunks(self) -> bool:
-        """Whether the volume, or its labels, are in chunks of Zarr."""
-        return self.input.is_dir() or (
-            self.output is not None and self.output.suffix.lower() == ".zarr"
-        )
+        """Whether the volume, or its labels, are labelled block by block."""
+        if self.input.is_dir() or (self.input.is_file() and is_hdf5(self.input)):
+            return True
+        output = self.output
+        return output is not None and (output.suffix.lower() == ".zarr" or is_within_zarr(output))
 
 
 def finite(number: Any) -> Any:
     """Return what JSON has, a finite number or text."""
     return number if math.isfinite(number) else str(number)
+
+
+def number(text: str) -> int | float:
+    """Return the number that `text` is; whole ones as int, so that 64-bit values stay exact."""
+    try:
+        value: int | float = int(text)
+    except ValueError:
+        value = float(text)
+    if abs(value) > sys.float_info.max and "inf" not in text.lower():
+        raise ValueError("beyond the range of floating point")
+    return value
+
+
+def parse_threshold(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> int | float | str | None:
+    """Return a threshold, or the name of a way to find one."""
+    if text is None or text == "otsu":
+        return text
+    try:
+        value = number(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise click.BadParameter(
+            f"{typed(text)} is neither a number that floating point can hold nor 'otsu'.",
+            context,
+            option,
+        )
+    return value
+
+
+def parse_background(context: click.Context, option: click.Parameter, text: str) -> int | float:
+    """Return the value of the background."""
+    try:
+        return number(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{typed(text)} is not a number that floating point can hold.", context, option
+        ) from None
+
+
+def parse_memory(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    """Return a number of bytes."""
+    try:
+        return None if text is None else parse_bytes(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"{typed(text or '')} is no number of bytes, such as '8G'.", context, option
+        ) from None
+
+
+def typed(text: str) -> str:
+    """Return what was typed, in quotes, and its beginning only if it is long."""
+    return repr(text if len(text) <= 40 else f"{text[:37]}...")
+
+
+background_option = click.option(
+    "--background",
+    metavar="V",
+    default="0",
+    callback=parse_background,
+    show_default=True,
+    help="The value that is background; with --threshold, 0 or 1.",
+)
+connectivity_option = click.option(
+    "--connectivity",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Along how many axes neighbours may differ: 1 for faces only. Default: all.",
+)

@@ -17,8 +17,8 @@ from conncomp.cli._options import closed_axes
 from conncomp.cli._output import rows_file
 from conncomp.cli._report import Counter, Stages, describe_sizes
 from conncomp.cli.label.options import Options, finite
-from conncomp.cli.label.threshold import above
 from conncomp.files.slabs import SlabFile, open_slabs
+from conncomp.files.thresholds import above
 
 # Bytes that an element takes beside its value, where components are few: of a slab, its label, and
 # of the slices that are joined, rows; and bytes of the rows of a component while they are joined.

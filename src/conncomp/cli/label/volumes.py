@@ -1,4 +1,4 @@
-"""``conncomp label`` of volumes in Zarr, chunk by chunk."""
+"""``conncomp label`` of volumes in chunks, block by block."""
 
 from __future__ import annotations
 
@@ -10,37 +10,51 @@ import click
 import conncomp
 from conncomp._memory import peak_memory
 from conncomp.cli._options import closed_axes
-from conncomp.cli._report import Row, Stages, speed_row, timing_row
+from conncomp.cli._output import is_within_zarr
+from conncomp.cli._report import Row, Stages, percent, speed_row, timing_row
 from conncomp.cli.label.options import Options, finite
 
 
 def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[Row]]:
     """Label a volume in chunks; return the report, and rows of a table."""
     _check_options(options)
-    from conncomp.chunked.volumes.stores import open_volume  # of which the help has no need
+    # Of which the help has no need.
+    from conncomp.chunked.volumes.labelling import Arguments, label_volume, opened
 
-    volume = open_volume(str(options.input))
-    shape, dtype = volume.shape, str(volume.dtype)
+    with opened(options.input, options.key, options.channel) as volume:
+        shape, dtype, batch = volume.shape, volume.dtype, volume.batch_axes
     elements = math.prod(shape)
-    size = elements * volume.dtype.itemsize
-    axes = closed_axes(options.periodic, len(shape), "image")
+    size = elements * dtype.itemsize
+    axes = _closed_axes(options, len(shape), batch)
     assert options.output is not None
+    arguments = Arguments(
+        background=options.background,
+        connectivity=options.connectivity,
+        periodic=axes[batch:],
+        threshold=options.threshold,  # type: ignore[arg-type]
+        min_size=options.min_size,
+        largest=options.top,
+    )
     with stage("labelling", counts=True) as progress:
-        count = conncomp.label_file(
+        counts = label_volume(
             options.input,
             options.output,
-            options.background,
-            options.connectivity,
-            periodic=axes,
+            arguments,
+            key=options.key,
+            channel=options.channel,
             memory=options.memory,
             progress=lambda done, total: progress(done * size // total, size),
         )
+    all_kept = options.min_size is None and options.top is None
     report: dict[str, Any] = {
-        "input": {"path": options.input, "shape": shape, "dtype": dtype},
+        "input": {"path": options.input, "shape": shape, "dtype": str(dtype)},
+        "threshold": options.threshold,
         "background": finite(options.background),
-        "connectivity": options.connectivity or len(axes),
+        "connectivity": options.connectivity or len(axes) - batch,
         "periodic": axes,
-        "components": count,
+        "batch_axes": batch,
+        "components": counts.components,
+        "kept": {"components": counts.kept, "elements": None if all_kept else counts.elements},
         "seconds": stage.seconds,
         "elements_per_second": elements / stage.seconds["labelling"],
         "device": options.device,
@@ -51,7 +65,12 @@ def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[
     rows: list[Row] = [
         ("input", str(options.input)),
         ("shape", f"{' x '.join(map(str, shape))}, {dtype}"),
-        ("components", f"{count:,}"),
+        ("components", f"{counts.components:,}"),
+    ]
+    if not all_kept:
+        share = percent(counts.elements, elements)
+        rows.append(("kept", f"{counts.kept:,}, of {counts.elements:,} elements ({share})"))
+    rows += [
         timing_row(stage.seconds),
         speed_row(report["elements_per_second"], "elements", report["threads"]),
         ("labels", str(options.output)),
@@ -59,15 +78,22 @@ def label_chunks(options: Options, stage: Stages) -> tuple[dict[str, Any], list[
     return report, rows
 
 
+def _closed_axes(options: Options, ndim: int, batch: int) -> list[bool]:
+    """Return which axes of the volume close; those of separate images do not."""
+    axes = closed_axes(options.periodic, ndim, "image")
+    if options.periodic is True:
+        return [False] * batch + axes[batch:]
+    if any(axes[:batch]):
+        raise ValueError(
+            f"--periodic: axis {axes.index(True)} is one of time or channels, and does not close"
+        )
+    return axes
+
+
 def _check_options(options: Options) -> None:
     """Raise where options are given that are for images in memory."""
     refused = {
-        "--key": options.key is not None,
-        "--channel": options.channel is not None,
         "--grey": options.grey,
-        "--threshold": options.threshold is not None,
-        "--top": options.top is not None,
-        "--min-size": options.min_size is not None,
         "--stats": options.stats is not None,
         "--picture": options.picture is not None,
         "--device cuda": options.device == "cuda",
@@ -75,8 +101,14 @@ def _check_options(options: Options) -> None:
     }
     for name, is_given in refused.items():
         if is_given:
-            raise click.UsageError(f"{name} is not for volumes in Zarr.")
-    if options.output is not None and options.output.suffix.lower() not in (".zarr", ".npy"):
-        raise click.UsageError("labels of volumes in Zarr go to .zarr or .npy.")
+            raise click.UsageError(f"{name} is not for volumes in chunks.")
+    if options.threshold == "otsu":
+        raise click.UsageError("--threshold otsu needs the whole image; give a number.")
     if options.output is None:
-        raise click.UsageError("-o must say where the labels of a volume in Zarr go.")
+        raise click.UsageError("-o must say where the labels of a volume in chunks go.")
+    if options.output.suffix.lower() not in (".zarr", ".npy") and not is_within_zarr(
+        options.output
+    ):
+        raise click.UsageError(
+            "labels of volumes in chunks go to .zarr, .npy or IMAGE.zarr/labels/NAME."
+        )

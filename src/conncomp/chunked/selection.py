@@ -1,0 +1,230 @@
+"""Which components are kept, by their sizes in the whole array, while labels are written.
+
+A chunk knows the sizes of what is on none of its faces. Sizes of parts of components on faces are
+summed up the tree of unions, and come back to the chunks that have parts:
+
+    chunks a, b, c, d      sizes of parts on faces
+    ab, cd                 sums of what became one; what is open still goes up
+    abcd                   sums of these
+    abcd -> ab -> a, b     sizes of whole components
+
+For the largest ones each chunk tells as many of those that begin in it, and groups of chunks as
+many of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import on_host
+from conncomp.chunked.engine import Call
+from conncomp.chunked.faces import Report
+from conncomp.chunked.labelling import ChunkLabels, first_elements, root_indices
+from conncomp.chunked.layout import Index
+from conncomp.chunked.numbering import Indices, Numbers, replaced
+from conncomp.chunked.relabelling import relabel_chunk
+from conncomp.chunked.rules import Rules
+from conncomp.chunked.sums import look_up_sizes
+from conncomp.chunked.tree import Tree
+from conncomp.chunked.union import GROUP, Table, look_up
+from conncomp.components.selection import largest_components, remove_small_components
+from conncomp.components.sizes import component_sizes
+
+
+class Selection(NamedTuple):
+    """What is kept.
+
+    Attributes
+    ----------
+    least : int
+        Elements that a component has, at least.
+    largest : int or None
+        How many of the largest components of each item.
+    """
+
+    least: int
+    largest: int | None
+
+
+class Selected(NamedTuple):
+    """Labels of a chunk, and how many components begin in it and elements it has that are kept."""
+
+    labels: NDArray[Any]
+    components: int
+    elements: int
+
+
+class Candidates(NamedTuple):
+    """Roots of components, ascending, and their sizes."""
+
+    roots: Indices
+    sizes: Indices
+
+
+def with_sizes(
+    report: Report, rules: Rules, start: Index, labelled: ChunkLabels, selection: Selection
+) -> Report:
+    """Return a report that has the sizes of components, too.
+
+    Parameters
+    ----------
+    report, rules, start, labelled
+        As of `report_chunk`, and what that returned.
+    selection : Selection
+    """
+    sizes = sizes_of_labels(labelled)
+    report = report._replace(sizes=sizes[report.labels])
+    if selection.largest is None:
+        return report
+    inner = sizes >= selection.least
+    inner[0] = False
+    inner[report.labels] = False
+    labels = np.flatnonzero(inner)
+    if not rules.batch_axes:  # labels are in the order of roots
+        best = np.argsort(-sizes[labels], kind="stable")[: selection.largest]
+        labels = np.sort(labels[best])
+    places = first_elements(labelled, labels)
+    roots = root_indices(rules.shape, start, labelled.labels.shape, places)
+    kept = largest_of(rules, selection, Candidates(roots, sizes[labels]))
+    return report._replace(inner_roots=kept.roots, inner_sizes=kept.sizes)
+
+
+def sizes_of_labels(labelled: ChunkLabels) -> Indices:
+    """Return how many elements each label of a chunk has, from 0 on."""
+    sizes = on_host(component_sizes(labelled.labels, background=None))
+    return np.asarray(sizes, np.int64)
+
+
+def largest_of(rules: Rules, selection: Selection, *parts: Candidates) -> Candidates:
+    """Return the largest components of each item; of equally large ones those of smaller roots."""
+    roots = np.concatenate([part.roots for part in parts])
+    sizes = np.concatenate([part.sizes for part in parts])
+    items = roots // rules.item_size
+    order = np.lexsort((roots, -sizes, items))
+    of_items = items[order]
+    rank = np.arange(len(order)) - np.searchsorted(of_items, of_items)
+    assert selection.largest is not None
+    best = order[rank < selection.largest]
+    best = best[np.argsort(roots[best])]
+    return Candidates(roots[best], sizes[best])
+
+
+def choose_all(
+    call: Call, tree: Tree, rules: Rules, selection: Selection, reports: Mapping[Index, Any]
+) -> dict[Index, tuple[Any, ...]]:
+    """Return for each chunk of a block what `select` takes at its end."""
+    tables = tree.parts()
+    starts = {index: tree.layout.start(index) for index in tables}
+    totals = tree.total(
+        call, {index: call("sizes", index, sizes_on_faces, reports[index]) for index in tables}
+    )
+    best = None
+    if selection.largest is not None:
+        parts = [
+            call(
+                "candidates",
+                index,
+                candidates,
+                rules,
+                selection,
+                reports[index],
+                *table,
+                *totals[index],
+            )
+            for index, table in tables.items()
+        ]
+        height = 0
+        while len(parts) > 1 or height == 0:
+            parts = [
+                call(
+                    f"best-{height}",
+                    (*tree.block, k),
+                    largest_of,
+                    rules,
+                    selection,
+                    *parts[k : k + GROUP],
+                )
+                for k in range(0, len(parts), GROUP)
+            ]
+            height += 1
+        best = parts[0]
+    return {index: (rules, starts[index], selection, best, *totals[index]) for index in tables}
+
+
+def sizes_on_faces(report: Report) -> Numbers:
+    """Return the sizes of the parts that a chunk has of components on its faces."""
+    return Numbers(report.roots, report.sizes)
+
+
+def candidates(
+    rules: Rules,
+    selection: Selection,
+    report: Report,
+    tables: list[Table],
+    table: int,
+    totals: list[Numbers],
+    total: int,
+) -> Candidates:
+    """Return the components that begin in a chunk and may be among the largest."""
+    own = report.roots[~replaced(report, tables[table])]
+    sizes = look_up_sizes(totals[total], own)
+    large = sizes >= selection.least
+    faces = Candidates(own[large], sizes[large])
+    return largest_of(rules, selection, faces, Candidates(report.inner_roots, report.inner_sizes))
+
+
+def select(
+    labelled: ChunkLabels,
+    report: Report,
+    table: Table,
+    of_labels: Indices,
+    dtype: np.dtype[Any],
+    *chosen: Any,
+) -> Selected:
+    """Do the third stage of a chunk, where what is not kept becomes background.
+
+    Parameters
+    ----------
+    labelled : ChunkLabels
+    report : Report
+    table : Table
+        What the roots of the report have become.
+    of_labels : array of int64
+        What each label of the chunk is to be, from that of the background on.
+    dtype : dtype
+    *chosen
+        What `choose_all` returned.
+    """
+    rules, start, selection, best, totals, total = chosen
+    parts = sizes_of_labels(labelled)
+    sizes, final = parts.copy(), look_up(table, report.roots)
+    sizes[report.labels] = look_up_sizes(totals[total], final)
+    kept = sizes >= selection.least
+    if best is not None:
+        places = on_host(first_elements(labelled))
+        roots = root_indices(rules.shape, start, labelled.labels.shape, places)
+        roots[report.labels - 1] = final
+        kept[1:] &= np.isin(roots, best.roots)
+    kept[0] = False
+    begins = kept.copy()
+    begins[report.labels[final != report.roots]] = False
+    of_labels[~kept] = of_labels[0]
+    labels = relabel_chunk(labelled.labels, of_labels, dtype)
+    return Selected(labels, int(np.count_nonzero(begins)), int(parts[kept].sum()))
+
+
+def select_items(
+    rules: Rules, selection: Selection, background: int, labels: NDArray[Any]
+) -> Selected:
+    """Keep components of a chunk of whole items."""
+    options: dict[str, Any] = {"background": background, "batch_axes": rules.batch_axes}
+    kept = remove_small_components(labels, min(selection.least, labels.size + 1), **options)
+    if selection.largest is not None:
+        kept = largest_components(kept, min(selection.largest, labels.size), **options)
+    sizes = component_sizes(kept, **options)
+    kept = kept.astype(labels.dtype, copy=False)
+    return Selected(kept, int(np.count_nonzero(sizes)), int(sizes.sum()))

@@ -1,0 +1,144 @@
+"""Datasets of HDF5, by h5py."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._optional import optional
+from conncomp.chunked.volumes.slices import slab
+from conncomp.chunked.volumes.volume import Place, check_part, identity_of, reading
+from conncomp.files.access import naming
+
+# What values are packed by: deflate, shuffle, fletcher32, szip, nbit, scaleoffset and LZF. Others
+# are programs that are loaded.
+FILTERS = {1, 2, 3, 4, 5, 6, 32000}
+# Names of datasets that an error lists, and how many objects are looked at for that.
+SHOWN, LOOKED_AT = 8, 1000
+
+
+@dataclass
+class Hdf5Dataset:
+    """A dataset of a file of HDF5."""
+
+    path: str
+    key: str | None
+    file: Any
+    dataset: Any
+    batch_axes: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the dataset."""
+        return tuple(self.dataset.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the dataset; of h5py's way to keep bools, bool."""
+        dtype: np.dtype[Any] = self.dataset.dtype
+        return dtype
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Those of the dataset, or slices of one that has none."""
+        return tuple(self.dataset.chunks or slab(self.shape))
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part; an error names the file, the dataset and the place."""
+        begins = tuple(part.start for part in place)
+        with reading(self.path, f"the chunk at {begins} of {self.key}"):
+            values = np.asarray(self.dataset[place])
+        check_part(self.path, place, values, self.dtype)
+        return values
+
+    def identity(self) -> str:
+        """Return what size and time of the file make, with the dataset's name."""
+        return identity_of(self.path, self.key)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+
+def open_dataset(path: str, key: str | None) -> Hdf5Dataset:
+    """Open a dataset; without its name, the only one that there is.
+
+    Raises
+    ------
+    ImportError
+        If there is no h5py.
+    ValueError
+        If the file is damaged, `key` names no dataset in it, or there are several and no `key`.
+    """
+    h5py = optional("h5py", "a volume in HDF5")
+    with naming(path):
+        file = h5py.File(path, "r")
+        try:
+            if key is None:
+                names = _datasets(h5py, file)
+                if len(names) != 1:
+                    listed = ", ".join(map(repr, names[:SHOWN])) or "none"
+                    raise ValueError(f"holds {len(names)} datasets; choose one by key= ({listed})")
+                key = names[0]
+            dataset = _within(h5py, file, key)
+            if not isinstance(dataset, h5py.Dataset) or dataset.shape is None:
+                listed = ", ".join(map(repr, _datasets(h5py, file)[:SHOWN])) or "none"
+                raise ValueError(f"holds no dataset key={key!r}; choose one of {listed}")
+            _check_storage(path, key, dataset)
+            return Hdf5Dataset(path, key, file, dataset)
+        except BaseException:
+            file.close()
+            raise
+
+
+def _within(h5py: Any, file: Any, key: str) -> Any:
+    """Return what a path leads to, but not through links to other files."""
+    here = file
+    for name in [part for part in key.split("/") if part]:
+        if not isinstance(here, h5py.Group) or name not in here:
+            return None
+        link = here.get(name, getlink=True)
+        if not isinstance(link, h5py.HardLink):
+            raise ValueError(f"{name!r} of key={key!r} is a link; give the path of the dataset")
+        here = here[name]
+    return here
+
+
+def _datasets(h5py: Any, file: Any) -> list[str]:
+    """Return the paths of datasets of numbers, of the first `LOOKED_AT` objects."""
+    names: list[str] = []
+    looked_at = 0
+
+    def look(name: str, entry: Any) -> bool | None:
+        nonlocal looked_at
+        looked_at += 1
+        if isinstance(entry, h5py.Dataset) and entry.shape and entry.dtype.kind in "biuf":
+            names.append(name)
+        return True if looked_at > LOOKED_AT else None
+
+    file.visititems(look)
+    return names
+
+
+def _check_storage(path: str, key: str, dataset: Any) -> None:
+    """Raise unless the values lie in the file itself, and are packed as HDF5 itself packs."""
+    if dataset.external or dataset.is_virtual:
+        raise ValueError(f"the values of {key!r} lie in other files; copy them into one dataset")
+    pipeline = dataset.id.get_create_plist()
+    for k in range(pipeline.get_nfilters()):
+        number = pipeline.get_filter(k)[0]
+        if number not in FILTERS:
+            raise ValueError(
+                f"{key!r} is packed by filter {number}, which is not HDF5's own; pack it by gzip"
+            )
+    if dataset.chunks is None and dataset.shape:
+        held = dataset.id.get_storage_size()
+        needed = math.prod(dataset.shape) * dataset.dtype.itemsize
+        if 0 < held < needed:
+            raise ValueError(
+                f"{key!r} says that it has shape {dataset.shape}, but holds {held} bytes"
+            )

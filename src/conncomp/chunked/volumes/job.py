@@ -1,0 +1,223 @@
+"""The engine of `label_file`: reads, labels and writes blocks in threads, other things at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked import stages
+from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.rules import Rules
+from conncomp.chunked.selection import Selected, Selection
+from conncomp.chunked.volumes.kept import Kept, SetAside, Tally
+from conncomp.chunked.volumes.targets import Target
+from conncomp.chunked.volumes.volume import Volume, place_of
+from conncomp.files.access import blaming
+from conncomp.files.thresholds import above
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done.
+
+    Attributes
+    ----------
+    volume : Volume
+    layout : Layout
+        Of the blocks.
+    rules : Rules
+    numbering : {"consecutive", "roots"}
+    dtype : dtype
+        Of the labels.
+    threshold : float or None
+        What foreground lies above.
+    selection : Selection or None
+        What is kept.
+    workers : int
+        How many blocks are worked on at once.
+    progress : callable or None
+    """
+
+    volume: Volume
+    layout: Layout
+    rules: Rules
+    numbering: Literal["consecutive", "roots"]
+    dtype: np.dtype[Any]
+    threshold: float | None
+    selection: Selection | None
+    workers: int
+    progress: Progress | None
+
+    def values(self, index: Index) -> NDArray[Any]:
+        """Read the values of a block."""
+        values = self.volume.read(place_of(self.layout, index))
+        return values if self.threshold is None else above(values, self.threshold)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Stands for the values of a block."""
+
+    index: Index
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Stands for the report of a block, which is in a file."""
+
+    index: Index
+
+
+@dataclass(frozen=True)
+class Later:
+    """Stands for what a function will return, when it is asked for."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Job:
+    """What calls the functions of the stages, as ``engine.py`` says.
+
+    Parameters
+    ----------
+    work : Work
+    kept : Kept
+        What is done already, and is kept.
+    target : Target
+        That is open.
+    """
+
+    def __init__(self, work: Work, kept: Kept, target: Target) -> None:
+        self._work, self._kept, self._target = work, kept, target
+        self._done, self._lock = 0, Lock()
+        self._tasks: list[Future[None]] = []
+        self._coarser = list(target.levels())
+        stages_of_block = 2 if work.layout.crossed else 1
+        self._steps = stages_of_block * work.layout.chunks + len(self._coarser)
+
+    def run(self) -> tuple[int, int, int]:
+        """Label all blocks.
+
+        Returns
+        -------
+        components, kept, elements : int
+            How many components there are, how many are kept, and how many elements these have; 0
+            if all are kept.
+        """
+        work = self._work
+        values = {index: Values(index) for index in work.layout.indices()}
+        with ThreadPoolExecutor(work.workers) as self._pool:
+            try:
+                wanted = stages.Wanted(work.numbering, work.dtype, work.selection)
+                result = stages.label_wanted(
+                    self, work.layout, work.rules, values, wanted, again_of=values
+                )
+                self._wait()
+                self._write_coarser()
+            finally:
+                self._pool.shutdown(wait=True, cancel_futures=True)
+        tallies = [self._kept.done[index] for index in values]
+        components = sum(tally.components for tally in tallies)
+        if work.layout.crossed:
+            components = sum(int(np.sum(counts)) for counts in result.counts.values())
+        kept, elements = (sum(tally[k] for tally in tallies) for k in (0, 1))
+        return components, components if work.selection is None else kept, elements
+
+    def __call__(
+        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        """Call a function, as ``engine.py`` says."""
+        if name == "label":
+            self._start(self._report, index, function, arguments)
+            return Reported(index)
+        if name == "again":
+            return Later(function, arguments)
+        if name in ("roots", "numbers", "alone"):
+            self._start(self._label, index, function, arguments)
+            return None
+        if name in ("labels", "counts"):  # of what is alone, both of which are written
+            return None
+        self._wait()
+        result = function(*map(self._resolved, arguments))
+        if name == "count" or name.startswith("first-"):
+            # A number for each row of chunks, of all chunks: these go to the disk, too.
+            return self._kept.set_aside(f"{name}-{'-'.join(map(str, index))}", result)
+        return result
+
+    def _start(self, task: Callable[..., None], *arguments: Any) -> None:
+        self._tasks.append(self._pool.submit(task, *arguments))
+
+    def _wait(self) -> None:
+        """Wait for what threads do; raise what went wrong."""
+        tasks, self._tasks = self._tasks, []
+        done, others = wait(tasks, return_when=FIRST_EXCEPTION)
+        for task in others:
+            task.cancel()
+        for task in done:
+            task.result()
+
+    def _resolved(self, argument: Any) -> Any:
+        if isinstance(argument, Values):
+            return self._work.values(argument.index)
+        if isinstance(argument, Reported):
+            return self._kept.report(argument.index)
+        if isinstance(argument, SetAside):
+            return argument.arrays()
+        if isinstance(argument, Later):
+            return argument.function(*map(self._resolved, argument.arguments))
+        return argument
+
+    def _report(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
+        if not self._kept.has_report(index):
+            self._kept.keep_report(index, function(*map(self._resolved, arguments)))
+        self._step()
+
+    def _label(self, index: Index, function: Callable[..., Any], arguments: Any) -> None:
+        if index not in self._kept.done:
+            result = function(*map(self._resolved, arguments))
+            components = 0
+            if isinstance(result, stages.Alone):
+                components = int(result.counts.sum())
+                result = result.labels if result.selected is None else result.selected
+            tally = Tally(components=components)
+            if isinstance(result, Selected):
+                tally = Tally(result.components, result.elements, components)
+                result = result.labels
+            with blaming(self._target.path):
+                self._target.write(place_of(self._work.layout, index), result)
+            self._kept.finish(index, tally)
+        self._step()
+
+    def _write_coarser(self) -> None:
+        """Write coarser labels, one resolution after the other."""
+        before = 1
+        for level, place in self._coarser:
+            if level > before:
+                self._wait()
+                before = level
+            self._start(self._reduce, level, place)
+        self._wait()
+
+    def _reduce(self, level: int, place: tuple[slice, ...]) -> None:
+        # Other numbers of them than a block has.
+        index = (level, -1, *(part.start for part in place))
+        if index not in self._kept.done:
+            with blaming(self._target.path):
+                self._target.reduce(level, place)
+            self._kept.finish(index, Tally())
+        self._step()
+
+    def _step(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._work.progress is not None:
+                self._work.progress(self._done, self._steps)

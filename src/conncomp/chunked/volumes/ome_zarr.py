@@ -1,0 +1,243 @@
+"""OME-Zarr, versions 0.4 and 0.5: images in several resolutions, and label images as their equals.
+
+An image is a group whose attributes name its axes, and its arrays from the finest to the coarsest.
+A label image has as many, of the same shapes, axes and scales; it belongs into a group ``labels``
+of the image, whose attributes list the label images in it.
+
+https://ngff.openmicroscopy.org/0.4, https://ngff.openmicroscopy.org/0.5
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from conncomp._optional import optional
+from conncomp.chunked.volumes.volume import identity_of, inner_path
+from conncomp.chunked.volumes.zarr_arrays import ZarrVolume, check_array, listed_names, open_node
+from conncomp.files.access import naming
+
+VERSIONS = {"0.4": 2, "0.5": 3}  # and the version of Zarr
+KINDS = ("time", "channel", "space")
+KIND_OF = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
+MOST_LEVELS = 64
+
+
+@dataclass(frozen=True)
+class Multiscale:
+    """What the attributes of an image say.
+
+    Attributes
+    ----------
+    version : str
+    axes : list of dict
+    datasets : list of dict
+        Of each resolution its path and transformations, the finest first.
+    transformations : list of dict or None
+        Those of all resolutions.
+    kinds : tuple of str
+        Of each axis: ``"time"``, ``"channel"`` or ``"space"``.
+    """
+
+    version: str
+    axes: list[dict[str, Any]]
+    datasets: list[dict[str, Any]]
+    transformations: list[dict[str, Any]] | None
+    kinds: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the axes."""
+        return [str(axis["name"]) for axis in self.axes]
+
+
+@dataclass
+class OmeImage(ZarrVolume):
+    """The finest array of an image.
+
+    Attributes
+    ----------
+    multiscale : Multiscale
+    group : str
+        The folder of the image.
+    levels : list of zarr.Array
+        All arrays.
+    """
+
+    multiscale: Any = None
+    group: str = ""
+    levels: list[Any] = field(default_factory=list)
+
+    def identity(self) -> str:
+        """Return what files of the finest array make, with all that the image says."""
+        shapes = [list(level.shape) for level in self.levels]
+        return identity_of(self.place, self.key, self.channel, repr(self.multiscale), shapes)
+
+
+def open_zarr(path: str, key: str | None, channel: int | None) -> ZarrVolume:
+    """Open an array of Zarr, or an image of OME-Zarr.
+
+    Parameters
+    ----------
+    path : str
+    key : str or None
+        The path of the array, or of the image, in a group.
+    channel : int or None
+        Which channel of an image is wanted.
+
+    Raises
+    ------
+    ValueError
+        If there is neither, or it is damaged or of another version.
+    """
+    with naming(path):
+        node, place = open_node(path, key)
+        if hasattr(node, "shape"):
+            check_array(path, node)
+            if channel is not None:
+                raise ValueError(
+                    f"is an array without names of axes: channel={channel} has no meaning"
+                )
+            return ZarrVolume(path, key, node, place)
+        multiscale = multiscale_of(dict(node.attrs))
+        if multiscale is None:
+            raise ValueError(
+                "is a group of Zarr, not an array or an image; choose one of it by key= "
+                f"({listed_names(node)})"
+            )
+        levels = [_level(node, dataset["path"], place) for dataset in multiscale.datasets]
+        finest = inner_path(place, multiscale.datasets[0]["path"])
+        image = OmeImage(
+            path,
+            key,
+            levels[0],
+            finest,
+            batch_axes=sum(kind != "space" for kind in multiscale.kinds),
+            multiscale=multiscale,
+            group=place,
+            levels=levels,
+        )
+        if any(0 in (*level.shape, *level.chunks) for level in levels):
+            shapes = [(level.shape, level.chunks) for level in levels]
+            raise ValueError(f"says that it has arrays of these shapes and chunks: {shapes}"[:300])
+        if any(level.ndim != len(multiscale.axes) for level in levels):
+            shapes = [level.shape for level in levels]
+            raise ValueError(f"has axes {multiscale.names}, but arrays of shapes {shapes}")
+        if channel is not None:
+            image.channel = _channel(multiscale, levels[0].shape, channel)
+        return image
+
+
+def multiscale_of(attributes: dict[str, Any]) -> Multiscale | None:
+    """Return what the attributes of a group say of an image; None if it is none.
+
+    Raises
+    ------
+    ValueError
+        If they say it in another way than versions 0.4 and 0.5.
+    """
+    within = attributes.get("ome")
+    ome = within if isinstance(within, dict) else attributes
+    scales = ome.get("multiscales")
+    if not isinstance(scales, list) or not scales or not isinstance(scales[0], dict):
+        return None
+    scale = scales[0]
+    version = str(ome.get("version", scale.get("version")))
+    if version not in VERSIONS:
+        read = " and ".join(VERSIONS)
+        raise ValueError(
+            f"is OME-Zarr of version {version[:20]}, and {read} are read; choose one of its "
+            "arrays by key="
+        )
+    axes, datasets = scale.get("axes"), scale.get("datasets")
+    if not _are_dicts(axes, "name") or not _are_dicts(datasets, "path"):
+        raise ValueError("says that it is OME-Zarr, but not of which axes and datasets")
+    if len(datasets) > MOST_LEVELS:
+        raise ValueError(f"says that it has {len(datasets)} resolutions; more than {MOST_LEVELS}")
+    kinds = tuple(str(axis.get("type") or KIND_OF.get(axis["name"], "?")) for axis in axes)
+    order = [KINDS.index(kind) if kind in KINDS else -1 for kind in kinds]
+    if -1 in order or order != sorted(order) or "space" not in kinds:
+        raise ValueError(
+            f"has axes {', '.join(kinds)[:200]}; they must be time, channel and space, in this "
+            "order"
+        )
+    return Multiscale(version, axes, datasets, scale.get("coordinateTransformations"), kinds)
+
+
+def _are_dicts(entries: Any, name: str) -> TypeGuard[list[dict[str, Any]]]:
+    return (
+        isinstance(entries, list)
+        and len(entries) > 0
+        and all(isinstance(entry, dict) and isinstance(entry.get(name), str) for entry in entries)
+    )
+
+
+def _level(group: Any, path: str, place: str) -> Any:
+    inner_path(place, path)
+    level = group.get(path)
+    if not hasattr(level, "shape"):
+        raise ValueError(f"says that it has an array {path!r}, which is not there")
+    check_array(place, level)
+    return level
+
+
+def _channel(multiscale: Multiscale, shape: tuple[int, ...], channel: int) -> tuple[int, int]:
+    if "channel" not in multiscale.kinds:
+        raise ValueError(f"has axes {multiscale.names}: channel={channel} has no meaning")
+    axis = multiscale.kinds.index("channel")
+    if not 0 <= channel < shape[axis]:
+        raise ValueError(
+            f"has {shape[axis]} channels: channel={channel} must be 0 to {shape[axis] - 1}"
+        )
+    return axis, channel
+
+
+def label_attributes(image: OmeImage, name: str, target: Path) -> dict[str, Any]:
+    """Return the attributes of a label image.
+
+    Parameters
+    ----------
+    image : OmeImage
+    name : str
+    target : Path
+        Where the label image will be.
+    """
+    multiscale = image.multiscale
+    source = os.path.relpath(os.path.realpath(image.group), os.path.realpath(target))
+    scale: dict[str, Any] = {
+        "name": name,
+        "axes": multiscale.axes,
+        "datasets": [{**dataset, "path": str(k)} for k, dataset in enumerate(multiscale.datasets)],
+        "type": "nearest",
+    }
+    if multiscale.transformations is not None:
+        scale["coordinateTransformations"] = multiscale.transformations
+    label: dict[str, Any] = {"source": {"image": f"{Path(source).as_posix()}/"}}
+    if VERSIONS[multiscale.version] == 2:
+        scale["version"] = label["version"] = multiscale.version
+        return {"multiscales": [scale], "image-label": label}
+    return {"ome": {"version": multiscale.version, "multiscales": [scale], "image-label": label}}
+
+
+def is_label_of(image: OmeImage, target: Path) -> bool:
+    """Say whether a target lies where the image has its labels."""
+    labels = Path(os.path.realpath(target)).parent
+    return labels == Path(os.path.realpath(image.group), "labels")
+
+
+def list_label(image: OmeImage, name: str) -> None:
+    """Add a label image to the list of those that an image has."""
+    zarr = optional("zarr")
+    version = image.multiscale.version
+    folder = os.path.join(image.group, "labels")
+    group = zarr.open_group(folder, mode="a", zarr_format=VERSIONS[version])
+    attributes = dict(group.attrs)
+    within = attributes if VERSIONS[version] == 2 else dict(attributes.get("ome", {}))
+    known = within.get("labels", [])
+    within["labels"] = [*known, name] if name not in known else known
+    if VERSIONS[version] == 3:
+        within["version"] = version
+        attributes = {**attributes, "ome": within}
+    group.attrs.put(attributes)

@@ -1,0 +1,203 @@
+"""Volumes as slices: .npy, TIFF, and folders of images, read some slices at once."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked.volumes.volume import SLAB, Place, check_part, identity_of, reading
+from conncomp.files._tiff import Series, open_series
+from conncomp.files.access import naming
+from conncomp.files.images import KINDS, SIGNATURE, kind_of, read_channels, read_header
+
+# Pictures, and what else holds one slice.
+SUFFIXES = {suffix: kind.name for kind in KINDS for suffix in kind.suffixes}
+
+
+def slab(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of so many slices as have about `SLAB` elements."""
+    return (max(1, min(shape[0], SLAB // max(math.prod(shape[1:]), 1))), *shape[1:])
+
+
+@dataclass
+class Slices:
+    """A volume of which some slices, along the first axis, are read at once."""
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    key: str | None = None
+    batch_axes: int = 0
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """As many slices as have about `SLAB` elements."""
+        return slab(self.shape)
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return some slices; an error names the file and the slices."""
+        begin, end = place[0].start, place[0].stop
+        with reading(self.path, f"slices {begin} to {end - 1}"):
+            values = self._slices(begin, end)
+        check_part(self.path, place, values, self.dtype)
+        return values
+
+    def _slices(self, begin: int, end: int) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def identity(self) -> str:
+        """Return what names, sizes and times of files make."""
+        return identity_of(self.path)
+
+    def close(self) -> None:
+        """Close what is open."""
+
+
+@dataclass
+class FlatFile(Slices):
+    """Values that follow each other in a file, from a place on."""
+
+    begin: int = 0
+
+    def _slices(self, begin: int, end: int) -> NDArray[Any]:
+        plane = math.prod(self.shape[1:])
+        with open(self.path, "rb") as file:
+            file.seek(self.begin + begin * plane * self.dtype.itemsize)
+            values = np.fromfile(file, self.dtype, (end - begin) * plane)
+        if len(values) < (end - begin) * plane:
+            raise ValueError("the file is cut short")
+        return values.reshape(end - begin, *self.shape[1:])
+
+
+@dataclass
+class TiffPages(Slices):
+    """Pages of a TIFF file, which are unpacked; one thread at a time reads."""
+
+    file: IO[bytes] | None = None
+    series: Series | None = None
+    lock: Lock = field(default_factory=Lock)
+
+    def _slices(self, begin: int, end: int) -> NDArray[Any]:
+        assert self.series is not None
+        assert self.series.read is not None
+        with self.lock:
+            return self.series.read(begin, end)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.file is not None:
+            self.file.close()
+
+
+@dataclass
+class ImageFolder(Slices):
+    """A folder of images of one kind and size, each a slice, in the order of their numbers."""
+
+    names: tuple[str, ...] = ()
+
+    def _slices(self, begin: int, end: int) -> NDArray[Any]:
+        return np.stack([self._image(name) for name in self.names[begin:end]])
+
+    def _image(self, name: str) -> NDArray[Any]:
+        image = _read_image(os.path.join(self.path, name))
+        if image.shape != self.shape[1:] or image.dtype != self.dtype:
+            raise ValueError(
+                f"{name} has shape {image.shape} and dtype {image.dtype}, but {self.names[0]} has "
+                f"{self.shape[1:]} and {self.dtype}"
+            )
+        return image
+
+
+def open_file(path: str) -> Slices:
+    """Open a .npy file in C order, or a TIFF file.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or something else.
+    """
+    file = open(path, "rb")  # noqa: SIM115
+    try:
+        with naming(path):
+            kind = kind_of(file.read(SIGNATURE))
+            file.seek(0)
+            size = os.fstat(file.fileno()).st_size
+            if kind.name == ".npy":
+                shape, fortran_order, dtype, begin = read_header(file, size)
+                if fortran_order and len(shape) > 1:
+                    raise ValueError("is in Fortran order; save numpy.ascontiguousarray(array)")
+                return FlatFile(path, shape, dtype, begin=begin)
+            if kind.name == "TIFF":
+                series = open_series(file)
+                if series.read is not None:
+                    opened, file = file, None  # type: ignore[assignment]
+                    return TiffPages(path, series.shape, series.dtype, file=opened, series=series)
+                return FlatFile(path, series.shape, series.dtype, begin=series.begin or 0)
+            raise ValueError(
+                f"is of the kind {kind.name}; give Zarr, HDF5, .npy, TIFF or a folder of slices"
+            )
+    finally:
+        if file is not None:
+            file.close()
+
+
+def open_folder(path: str) -> ImageFolder:
+    """Open a folder of slices.
+
+    Raises
+    ------
+    ValueError
+        If it holds no images, or images of several kinds, or the first one is in colour, or no
+        slice.
+    """
+    with naming(path):
+        names = sorted(os.listdir(path), key=natural_order)
+        kinds = {name: SUFFIXES.get(os.path.splitext(name)[1].lower()) for name in names}
+        images = tuple(name for name in names if kinds[name] and not name.startswith("."))
+        if not images:
+            raise ValueError(
+                "is neither an array of Zarr nor a folder of slices, as it holds no images "
+                f"({', '.join(sorted(SUFFIXES))})"
+            )
+        if len({kinds[name] for name in images}) > 1:
+            several = sorted({str(kinds[name]) for name in images})
+            raise ValueError(f"holds images of the kinds {', '.join(several)}; leave one kind")
+        first = _read_image(os.path.join(path, images[0]))
+        if first.ndim != 2:
+            raise ValueError(f"{images[0]} has shape {first.shape}; a slice has two axes")
+    return ImageFolder(path, (len(images), *first.shape), first.dtype, names=images)
+
+
+def _read_image(path: str) -> NDArray[Any]:
+    image, channels = read_channels(path)
+    if channels is not None:
+        raise ValueError(
+            f"{os.path.basename(path)} is in colour or has several channels, of shape "
+            f"{image.shape}; save one alone"
+        )
+    return image
+
+
+def natural_order(name: str) -> list[tuple[int, int, str]]:
+    """Return what names are sorted by, so that ``slice10`` comes after ``slice9``.
+
+    Examples
+    --------
+    >>> sorted(["slice10.tif", "slice9.tif"], key=natural_order)
+    ['slice9.tif', 'slice10.tif']
+    """
+    parts = []
+    for part in re.split(r"(\d+)", name):
+        number = -1
+        with suppress(ValueError):  # of thousands of digits
+            number = int(part) if part.isdecimal() else -1
+        parts.append((int(number >= 0), number, part))
+    return parts

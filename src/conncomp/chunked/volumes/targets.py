@@ -1,0 +1,243 @@
+"""What labels are written to: a .npy file, an array of Zarr, or a label image of OME-Zarr."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._optional import optional
+from conncomp.chunked.volumes.ome_zarr import (
+    VERSIONS,
+    OmeImage,
+    is_label_of,
+    label_attributes,
+    list_label,
+)
+from conncomp.chunked.volumes.volume import Place, Volume, block_shape
+from conncomp.chunked.volumes.zarr_arrays import ZarrVolume
+
+
+class Target:
+    """Labels of a volume, in files under a temporary name until they are all written.
+
+    Parameters
+    ----------
+    path : Path
+        The temporary name.
+    volume : Volume
+    dtype : dtype
+    """
+
+    # How often labels are written again, in smaller ones.
+    coarser = 0
+
+    def __init__(self, path: Path, volume: Volume, dtype: np.dtype[Any]) -> None:
+        self.path, self._volume, self._dtype = path, volume, dtype
+
+    def create(self) -> None:
+        """Make it, empty."""
+        raise NotImplementedError
+
+    def open(self) -> None:
+        """Open it, to be written to."""
+        raise NotImplementedError
+
+    def write(self, place: Place, labels: NDArray[Any]) -> None:
+        """Write some labels; called by several threads, for places that are apart."""
+        raise NotImplementedError
+
+    def levels(self) -> Iterator[tuple[int, Place]]:
+        """Yield what is written again: which of the coarser arrays, and a place in it."""
+        return iter(())
+
+    def reduce(self, level: int, place: Place) -> None:
+        """Write a part of a coarser array, from the one before."""
+        raise NotImplementedError
+
+    def publish(self, path: Path) -> None:
+        """Give the labels their name."""
+        os.replace(self.path, path)
+
+
+class NpyTarget(Target):
+    """A .npy file."""
+
+    def create(self) -> None:
+        """Make the file, and take the space on the disk: where it is full, that is said now."""
+        shape, size = self._volume.shape, math.prod(self._volume.shape) * self._dtype.itemsize
+        header = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
+        with self.path.open("wb") as file:
+            np.lib.format.write_array_header_2_0(file, header)
+            file.flush()
+            end = file.tell() + size
+            if hasattr(os, "posix_fallocate"):
+                # What is mapped and has no space on the disk would end the process.
+                os.posix_fallocate(file.fileno(), 0, end)
+            else:
+                file.truncate(end)
+
+    def open(self) -> None:
+        """Open it, to be written to."""
+
+    def write(self, place: Place, labels: NDArray[Any]) -> None:
+        """Write some labels."""
+        mapped = np.lib.format.open_memmap(self.path, mode="r+")
+        mapped[place] = labels
+        mapped.flush()
+
+
+class ZarrTarget(Target):
+    """An array of Zarr, in chunks and shards as those of an array of Zarr that is labelled."""
+
+    def create(self) -> None:
+        """Make the array."""
+        volume = self._volume
+        chunks, version = block_shape(volume), 3
+        more: dict[str, Any] = {}
+        if isinstance(volume, ZarrVolume):
+            chunks, more = _chunks(volume, volume.array)
+            version = int(volume.array.metadata.zarr_format)
+        optional("zarr").create_array(
+            store=str(self.path),
+            shape=volume.shape,
+            chunks=chunks,
+            dtype=self._dtype,
+            zarr_format=version,
+            **more,
+        )
+
+    def open(self) -> None:
+        """Open it, to be written to."""
+        self._array = optional("zarr").open_array(str(self.path), mode="r+")
+
+    def write(self, place: Place, labels: NDArray[Any]) -> None:
+        """Write some labels."""
+        self._array[place] = labels
+
+
+class OmeTarget(Target):
+    """A label image of OME-Zarr, whose coarser arrays have the label nearest to each place."""
+
+    _volume: OmeImage
+
+    def create(self) -> None:
+        """Make the group and its arrays."""
+        image = self._volume
+        version = VERSIONS[image.multiscale.version]
+        group = optional("zarr").create_group(store=str(self.path), zarr_format=version)
+        for k, level in enumerate(image.levels):
+            chunks, more = _chunks(image, level)
+            if version == 3:
+                more["dimension_names"] = image.multiscale.names
+            else:
+                more["chunk_key_encoding"] = {"name": "v2", "separator": "/"}
+            shape = image.one_channel(tuple(level.shape))
+            group.create_array(str(k), shape=shape, chunks=chunks, dtype=self._dtype, **more)
+
+    def open(self) -> None:
+        """Open it, to be written to."""
+        group = optional("zarr").open_group(str(self.path), mode="r+")
+        self._arrays = [group[str(k)] for k in range(len(self._volume.levels))]
+
+    def write(self, place: Place, labels: NDArray[Any]) -> None:
+        """Write some labels of the finest array."""
+        self._arrays[0][place] = labels
+
+    def levels(self) -> Iterator[tuple[int, Place]]:
+        """Yield which of the coarser arrays there are, and the places of their chunks."""
+        for k, array in enumerate(self._arrays[1:], 1):
+            chunks = array.shards or array.chunks
+            for begin in np.ndindex(
+                *(-(-n // c) for n, c in zip(array.shape, chunks, strict=True))
+            ):
+                yield (
+                    k,
+                    tuple(
+                        slice(b * c, min((b + 1) * c, n))
+                        for b, c, n in zip(begin, chunks, array.shape, strict=True)
+                    ),
+                )
+
+    def reduce(self, level: int, place: Place) -> None:
+        """Write a part of a coarser array, from the one before."""
+        finer, coarser = self._arrays[level - 1], self._arrays[level]
+        where = [
+            nearest(part, fine, coarse)
+            for part, fine, coarse in zip(place, finer.shape, coarser.shape, strict=True)
+        ]
+        # A chunk of the finer array, at most, at once.
+        chunks = finer.shards or finer.chunks
+        pieces = [
+            np.array_split(at, -(-int(at[-1] + 1 - at[0]) // chunk))
+            for at, chunk in zip(where, chunks, strict=True)
+        ]
+        labels = np.empty([len(at) for at in where], self._dtype)
+        begins = [np.cumsum([0, *map(len, parts)]) for parts in pieces]
+        for piece in np.ndindex(*map(len, pieces)):
+            places = [parts[k] for parts, k in zip(pieces, piece, strict=True)]
+            if min(map(len, places)) == 0:
+                continue
+            read = finer[tuple(slice(int(at[0]), int(at[-1]) + 1) for at in places)]
+            written = (slice(b[k], b[k + 1]) for b, k in zip(begins, piece, strict=True))
+            labels[tuple(written)] = read[np.ix_(*(at - at[0] for at in places))]
+        coarser[place] = labels
+
+    def publish(self, path: Path) -> None:
+        """Give the labels their name, with the right attributes for it, and have them listed."""
+        image, name = self._volume, path.name.removesuffix(".zarr")
+        if self.path.exists():
+            group = optional("zarr").open_group(str(self.path), mode="r+")
+            group.attrs.put(label_attributes(image, name, path))
+            os.replace(self.path, path)
+        if is_label_of(image, path):
+            list_label(image, path.name)
+
+
+def nearest(part: slice, fine: int, coarse: int) -> NDArray[np.int64]:
+    """Return which places of a finer axis are nearest to some of a coarser one.
+
+    Of two that are equally near, the one before.
+
+    Examples
+    --------
+    >>> nearest(slice(0, 4), 8, 4), nearest(slice(1, 3), 9, 3)
+    (array([0, 2, 4, 6]), array([4, 7]))
+    """
+    centres = (2 * np.arange(part.start, part.stop) + 1) * fine  # in halves of coarse places
+    places: NDArray[np.int64] = -((2 * coarse - centres) // (2 * coarse))
+    return places.clip(0, fine - 1)
+
+
+def target_of(name: Path, path: Path, volume: Volume, dtype: np.dtype[Any]) -> Target:
+    """Return the target of some name, which is at another path meanwhile."""
+    if is_npy(str(name)):
+        return NpyTarget(path, volume, dtype)
+    if isinstance(volume, OmeImage):
+        return OmeTarget(path, volume, dtype)
+    return ZarrTarget(path, volume, dtype)
+
+
+def is_npy(path: str) -> bool:
+    """Say whether a volume of that name is a .npy file."""
+    return path.lower().endswith(".npy")
+
+
+def _chunks(volume: ZarrVolume, array: Any) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """Return the chunks of an array, and its shards if it has such."""
+    chunks = volume.one_channel(tuple(array.chunks))
+    return chunks, {"shards": volume.one_channel(tuple(array.shards))} if array.shards else {}
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,173 @@
+"""What a volume in files is to those that label it: an array that is read and known again."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp.chunked.layout import Layout
+from conncomp.files.access import naming
+
+Place = tuple[slice, ...]
+
+# Elements of a block: what is read and labelled at once is whole chunks, about as many.
+BLOCK = 1 << 21
+# Of what has no chunks of its own, but slices.
+SLAB = 1 << 24
+# More blocks are not begun: each takes some kilobytes, and a header may lie.
+MOST_BLOCKS = 1 << 20
+
+
+class Volume(Protocol):
+    """An array in files."""
+
+    @property
+    def path(self) -> str:
+        """The name of the file or folder."""
+
+    @property
+    def key(self) -> str | None:
+        """Which array of several it is."""
+
+    @property
+    def batch_axes(self) -> int:
+        """How many axes ahead are those of separate images, as files say."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the array."""
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of what is stored, and read, at once."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the array."""
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part; called by several threads."""
+
+    def identity(self) -> str:
+        """Return what is another one when files were changed."""
+
+    def close(self) -> None:
+        """Close the files."""
+
+
+def block_shape(volume: Volume) -> tuple[int, ...]:
+    """Return the shape of blocks: chunks, as many of small ones as have `BLOCK` elements together.
+
+    They are as cubic as they can be; separate images are together only if they are small.
+    """
+    block = list(map(min, volume.chunks, volume.shape))
+    axes = [k for k in range(len(block)) if k >= volume.batch_axes]
+    for chosen in (axes, reversed(range(volume.batch_axes))):
+        growing = list(chosen)
+        while growing:
+            axis = min(growing, key=lambda k: block[k])
+            if block[axis] >= volume.shape[axis] or 2 * math.prod(block) > BLOCK:
+                growing.remove(axis)
+            else:
+                block[axis] = min(2 * block[axis], volume.shape[axis])
+    return tuple(block)
+
+
+def lengths_of(shape: tuple[int, ...], block: tuple[int, ...]) -> list[list[int]]:
+    """Return the lengths of the blocks of an array along each axis."""
+    return [
+        [min(step, length - begin) for begin in range(0, length, step)]
+        for length, step in zip(shape, block, strict=True)
+    ]
+
+
+def place_of(layout: Layout, index: tuple[int, ...]) -> Place:
+    """Return where a block lies."""
+    begin, shape = layout.start(index), layout.chunk_shape(index)
+    return tuple(slice(a, a + n) for a, n in zip(begin, shape, strict=True))
+
+
+def check_volume(volume: Volume) -> None:
+    """Raise ValueError unless a volume can be labelled, as far as its header tells."""
+    path, shape, dtype = volume.path, volume.shape, volume.dtype
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{path}: holds values of dtype {dtype}, not real numbers")
+    if not shape or 0 in shape:
+        raise ValueError(f"{path}: has shape {shape}; it must have an element or more")
+    if min(volume.chunks) < 1:
+        raise ValueError(f"{path}: says that it has chunks of shape {volume.chunks}")
+    block = block_shape(volume)
+    blocks = math.prod(-(-length // step) for length, step in zip(shape, block, strict=True))
+    if blocks > MOST_BLOCKS:
+        raise ValueError(
+            f"{path}: says that it has shape {shape}, in {blocks} blocks of shape {block}; more "
+            f"than {MOST_BLOCKS} are not labelled: rechunk it to larger chunks"
+        )
+
+
+@contextmanager
+def reading(path: str, what: str) -> Iterator[None]:
+    """Let all errors but those of the system and of memory say what could not be read."""
+    with naming(path):
+        try:
+            yield
+        except (ImportError, MemoryError, OSError) as error:
+            if isinstance(error, OSError) and (error.errno is None or error.filename is None):
+                raise ValueError(f"{what} cannot be read: {error}") from error
+            raise
+        except Exception as error:
+            raise ValueError(f"{what} cannot be read: {error}") from error
+
+
+def check_part(path: str, place: Place, values: NDArray[Any], dtype: np.dtype[Any]) -> None:
+    """Raise ValueError unless what was read is of the shape and the dtype that it should be."""
+    begins = tuple(part.start for part in place)
+    wanted = tuple(part.stop - part.start for part in place)
+    if values.shape != wanted or values.dtype != dtype:
+        raise ValueError(
+            f"{path}: what was read at {begins} has shape {values.shape} and dtype "
+            f"{values.dtype}, not {wanted} and {dtype}"
+        )
+
+
+def identity_of(path: str, *facts: Any) -> str:
+    """Return what name, size and time of a file, or of all files of a folder, make with facts."""
+    return _digest([*_states(Path(path)), *([fact] for fact in facts)])
+
+
+def _states(path: Path) -> Iterator[list[Any]]:
+    names = sorted(path.rglob("*")) if path.is_dir() else [path]
+    for name in names:
+        if name.is_file():
+            state = name.stat()
+            yield [str(name.relative_to(path)), state.st_size, state.st_mtime_ns]
+
+
+def _digest(parts: Iterable[list[Any]]) -> str:
+    digest = sha256()
+    for part in parts:
+        digest.update(json.dumps(part).encode())
+    return digest.hexdigest()
+
+
+def inner_path(path: str, key: str) -> str:
+    """Return the name of a folder within another one.
+
+    Raises
+    ------
+    ValueError
+        If it would lie outside.
+    """
+    parts = key.strip("/").split("/")
+    if "" in parts or ".." in parts or "." in parts or os.path.isabs(os.path.join(*parts)):
+        raise ValueError(f"{key!r} is no path within {path}")
+    return os.path.join(path, *parts)

@@ -1,0 +1,147 @@
+"""Arrays of Zarr, of versions 2 and 3, by zarr, which is given only what it unpacks safely."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._optional import optional
+from conncomp.chunked.volumes.packed_chunks import check_chunks
+from conncomp.chunked.volumes.volume import (
+    Place,
+    check_part,
+    identity_of,
+    inner_path,
+    reading,
+)
+from conncomp.files.access import naming
+
+# What values may be packed by. Others may be programs, as pickles are.
+CODECS = {
+    *("adler32", "astype", "bitround", "blosc", "bytes", "bz2", "crc32", "crc32c", "delta"),
+    *("endian", "fixedscaleoffset", "fletcher32", "gzip", "lz4", "lzma", "packbits", "quantize"),
+    *("sharding_indexed", "shuffle", "transpose", "zlib", "zstd"),
+}
+METADATA = ("zarr.json", ".zarray", ".zgroup")
+# Names in a group that an error lists.
+SHOWN = 8
+
+
+def is_zarr(path: str) -> bool:
+    """Say whether a folder is an array or a group of Zarr."""
+    return any(os.path.isfile(os.path.join(path, name)) for name in METADATA)
+
+
+@dataclass
+class ZarrVolume:
+    """An array of Zarr, or one channel of it.
+
+    Attributes
+    ----------
+    path : str
+        Of the folder that was given.
+    key : str or None
+        Of the array in it.
+    array : zarr.Array
+    place : str
+        The array's folder.
+    channel : tuple of int, optional
+        An axis, and which place along it is taken: the axis stays, and is of length 1.
+    """
+
+    path: str
+    key: str | None
+    array: Any
+    place: str
+    batch_axes: int = 0
+    channel: tuple[int, int] | None = None
+
+    def one_channel(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the lengths of axes, 1 for that of the channels if one is chosen."""
+        if self.channel is None:
+            return lengths
+        axis = self.channel[0]
+        return (*lengths[:axis], 1, *lengths[axis + 1 :])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the array, or of the channel."""
+        return self.one_channel(tuple(self.array.shape))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the array."""
+        dtype: np.dtype[Any] = np.dtype(self.array.dtype)
+        return dtype
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """What can be written at once: shards, where there are any."""
+        return self.one_channel(tuple(self.array.shards or self.array.chunks))
+
+    def read(self, place: Place) -> NDArray[Any]:
+        """Return a part; an error names the volume and the place."""
+        stored = list(place)
+        if self.channel is not None:
+            axis, k = self.channel
+            stored[axis] = slice(k, k + 1)
+        begins = tuple(part.start for part in stored)
+        with reading(self.path, f"the chunk at {begins}"):
+            check_chunks(self.array, self.place, tuple(stored))
+            values = np.asarray(self.array[tuple(stored)])
+        check_part(self.path, place, values, self.dtype)
+        return values
+
+    def identity(self) -> str:
+        """Return what names, sizes and times of all files of the array make."""
+        return identity_of(self.place, self.key, self.channel)
+
+    def close(self) -> None:
+        """Do nothing: files are open while they are read."""
+
+
+def open_node(path: str, key: str | None) -> tuple[Any, str]:
+    """Open an array or a group, to be read; return it, and its folder."""
+    zarr = optional("zarr")
+    with naming(path):
+        place = path if key is None else inner_path(path, key)
+        if not is_zarr(place):
+            known = listed_names(zarr.open(path, mode="r"))
+            raise ValueError(f"holds no array key={key!r}; choose one of it by key= ({known})")
+        return zarr.open(place, mode="r"), place
+
+
+def listed_names(group: Any) -> str:
+    """Return the first names in a group, for an error."""
+    names = [] if hasattr(group, "shape") else sorted(str(name) for name in list(group))
+    return ", ".join(map(repr, names[:SHOWN])) or "there is none"
+
+
+def check_array(path: str, array: Any) -> None:
+    """Raise ValueError unless an array can be read: nothing of it is unpacked by a program."""
+    names = _codecs(array.metadata)
+    for name in names:
+        if name.removeprefix("numcodecs.") not in CODECS:
+            raise ValueError(f"{path}: is packed by {name}, which is not read; pack it by zstd")
+    if type(array.metadata.chunk_grid).__name__ != "RegularChunkGrid":
+        raise ValueError(f"{path}: has chunks of several sizes, which are not read; rechunk it")
+
+
+def _codecs(metadata: Any) -> list[str]:
+    """Return the names of all that packs chunks, in shards, too."""
+    if metadata.zarr_format == 2:
+        packing = [*(metadata.filters or ()), metadata.compressor]
+        return [str(codec.codec_id) for codec in packing if codec is not None]
+    names: list[str] = []
+    pending = list(metadata.codecs)
+    while pending:
+        codec = pending.pop()
+        if names.count("sharding_indexed") > 1:
+            raise ValueError("has shards in shards, which are not read; rechunk it")
+        names.append(str(codec.to_dict()["name"]))
+        pending += [*getattr(codec, "codecs", ()), *getattr(codec, "index_codecs", ())]
+    return names

@@ -1,0 +1,52 @@
+"""Components that are kept by their sizes while labels are written, held against the whole."""
+
+import numpy as np
+import pytest
+
+import conncomp
+from chunked_cases import assembled, pieces_of, random_case
+from conncomp.chunked import call_now, rules_of_image, selection, union
+from conncomp.chunked.selection import Selected, Selection
+from conncomp.chunked.stages import Wanted, label_wanted
+
+
+def selected_in_memory(labels, wanted, background, batch_axes):
+    options = {"background": background, "batch_axes": batch_axes}
+    kept = conncomp.remove_small_components(labels, min(wanted.least, labels.size + 1), **options)
+    if wanted.largest is not None:
+        kept = conncomp.largest_components(kept, min(wanted.largest, kept.size), **options)
+    return kept
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_of_random_images(part, monkeypatch):
+    """Of 240 cases: labels, how many components are kept, and how many elements these have."""
+    for seed in range(1000 + 40 * part, 1040 + 40 * part):
+        rng = np.random.default_rng(seed)
+        image, chunks, arguments = random_case(seed)
+        for module in (union, selection):
+            monkeypatch.setattr(module, "GROUP", [64, 4][seed % 2])
+        layout, rules = rules_of_image(chunks, image.dtype, **arguments)
+        wanted = Selection(int(rng.choice([0, 1, 2, 4, 30])), [None, 0, 1, 3, 40][rng.integers(5)])
+        numbering = ["roots", "consecutive"][seed % 2]
+        values = pieces_of(image, layout)
+        again = values if seed % 3 else None
+        dtype = np.dtype([np.int32, np.int64][seed % 5 == 0])
+        result = label_wanted(
+            call_now, layout, rules, values, Wanted(numbering, dtype, wanted), again
+        )
+        labels = result.labels
+        if layout.crossed:
+            assert all(isinstance(chunk, Selected) for chunk in labels.values())
+            tallies = np.sum([chunk[1:] for chunk in labels.values()], axis=0)
+            labels = {index: chunk.labels for index, chunk in labels.items()}
+        found = assembled(labels, layout, dtype)
+        whole = conncomp.label(image, numbering=numbering, **arguments)
+        background = -1 if numbering == "roots" else 0
+        batch_axes = arguments["batch_axes"]
+        expected = selected_in_memory(whole, wanted, background, batch_axes)
+        np.testing.assert_array_equal(found, expected, err_msg=str(seed))
+        if layout.crossed:
+            items = expected.reshape(-1, *expected.shape[batch_axes:])
+            components = sum(len(np.unique(item[item != background])) for item in items)
+            assert tallies.tolist() == [components, np.count_nonzero(expected != background)]

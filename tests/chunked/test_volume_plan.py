@@ -1,0 +1,87 @@
+"""`plan_labels`: what it reckons of memory, time and files, and what it leaves behind."""
+
+import os
+import tempfile
+
+import numpy as np
+import pytest
+
+import conncomp
+from conncomp.chunked.volumes import job, slices, volume
+from conncomp.chunked.volumes.plan import _window
+from conncomp.chunked.volumes.sources import opened_volume
+from volume_sources import SOURCES, write_hdf5, write_zarr
+
+for module in ("zarr", "h5py", "tifffile"):
+    pytest.importorskip(module)
+
+VOLUME = np.random.default_rng(6).integers(0, 2, (40, 48, 56)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_of_every_source(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    monkeypatch.setattr(slices, "SLAB", 5 * 48 * 56)
+    suffix, write = SOURCES[kind]
+    source = write(tmp_path / f"v{suffix}", VOLUME, (5, 6, 7))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = conncomp.plan_labels(source)
+    with opened_volume(str(source)) as opened:
+        block = volume.block_shape(opened)
+    assert (plan.shape, plan.dtype, plan.block_shape) == (VOLUME.shape, "uint8", block)
+    counts = [-(-n // b) for n, b in zip(VOLUME.shape, block, strict=True)]
+    assert plan.blocks == np.prod(counts)
+    assert plan.sampled == np.prod([2 if count >= 4 else 1 for count in counts])
+    assert plan.seconds > 0
+    assert os.listdir(tmp_path) == [source.name]
+
+
+def test_of_labels_that_are_made(tmp_path, monkeypatch):
+    """Sizes of files, and how many blocks are labelled to know; of noise all blocks are alike."""
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    source = write_zarr(tmp_path / "v.zarr", VOLUME, (10, 12, 14))
+    plan = conncomp.plan_labels(source, connectivity=1)
+    assert (plan.blocks, plan.sampled) == (64, 8)
+    kept = []
+
+    class Watched(job.Job):
+        def run(self):
+            counts = super().run()
+            kept.append(sum(path.stat().st_size for path in self._kept.folder.glob("reports/*")))
+            return counts
+
+    monkeypatch.setattr(conncomp.chunked.volumes.labelling, "Job", Watched)
+    conncomp.label_file(source, tmp_path / "l.zarr", connectivity=1)
+    chunks = (tmp_path / "l.zarr" / "c").rglob("*")
+    labels = sum(path.stat().st_size for path in chunks if path.is_file())
+    assert 0.9 < plan.labels / labels < 1.1
+    assert 0.5 < plan.kept / kept[0] < 2
+
+
+def test_a_window_is_a_part_in_the_middle(tmp_path, monkeypatch):
+    monkeypatch.setattr(volume, "BLOCK", 1)
+    source = write_hdf5(tmp_path / "v.h5", VOLUME, (5, 20, 7))
+    with opened_volume(str(source)) as opened:
+        window = _window(opened)
+        assert (window.begin, window.shape) == ((15, 20, 21), (10, 20, 14))
+        place = (slice(0, 5), slice(0, 20), slice(7, 14))
+        np.testing.assert_array_equal(window.read(place), VOLUME[15:20, 20:40, 28:35])
+
+
+def test_memory_and_bad_arguments(tmp_path):
+    np.save(tmp_path / "v.npy", VOLUME)
+    plan = conncomp.plan_labels(tmp_path / "v.npy", memory="8G")
+    assert plan.threads == 1  # as there is one block
+    for arguments, error, words in [
+        ({"memory": "1M"}, ValueError, "memory=1 MB is too little"),
+        ({"memory": []}, TypeError, r"memory=\[\]"),
+        ({"key": "a"}, ValueError, "key='a' chooses"),
+        ({"connectivity": 4}, ValueError, "connectivity=4"),
+        ({"threshold": "x"}, TypeError, "threshold='x'"),
+    ]:
+        with pytest.raises(error, match=words):
+            conncomp.plan_labels(tmp_path / "v.npy", **arguments)
+    with pytest.raises(TypeError, match="source=5 must be"):
+        conncomp.plan_labels(5)
+    with pytest.raises(FileNotFoundError):
+        conncomp.plan_labels(tmp_path / "none.npy")

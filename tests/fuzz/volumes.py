@@ -1,0 +1,221 @@
+"""Targets for volumes in files, whole and damaged, and for streams of slabs."""
+
+import contextlib
+import json
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import conncomp
+from conncomp.chunked.volumes import slices, volume
+from conncomp.chunked.volumes.sources import opened_volume
+
+from ..volume_sources import SOURCES, read_labels
+from . import draws
+from .choices import Choices
+from .mutate import EXTREMES
+from .target import assert_same
+
+# A damaged header may tell of more, of which nothing is stored; all of that would be labelled.
+MOST_ELEMENTS = 1 << 20
+NAMED = r"/(in|out)\b"
+# What entries of metadata become.
+ODD = [0, -1, 5, 2**31, 2**63, 1e30, None, "", "pickle", "|O", [], {}, [1], [3, 2, 4], "../in"]
+
+
+@contextlib.contextmanager
+def _blocks_of(block, slab):
+    """Let blocks have so many elements at most."""
+    before = volume.BLOCK, slices.SLAB
+    volume.BLOCK, slices.SLAB = block, slab
+    try:
+        yield
+    finally:
+        volume.BLOCK, slices.SLAB = before
+
+
+def _written(choices, folder):
+    """Write a small volume; return the name, and the volume."""
+    kind = choices.pick(list(SOURCES))
+    suffix, write = SOURCES[kind]
+    ndim = 3 if kind in ("folder", "tiff", "tiff, packed") else 2 + choices.below(3)
+    shape = tuple(map(max, draws.shape(choices, ndim, 200), (1,) * ndim))
+    rng = choices.generator()
+    dtype = choices.pick(["u1", "i2", "f4", "u8", "?", "f8"])
+    if kind == "folder" and dtype == "?":
+        dtype = "u1"
+    drawn = (rng.integers(0, 3, shape) * (rng.random(shape) < 0.6)).astype(dtype)
+    chunks = tuple(1 + choices.below(length) for length in shape)
+    return write(folder / f"in{suffix}", drawn, chunks), drawn
+
+
+def label_files(data):
+    """Compare labels of files with those of the whole, and see what a plan tells of it."""
+    choices = Choices(data)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
+        folder = Path(name)
+        source, drawn = _written(choices, folder)
+        conncomp.set_num_threads(1 + choices.below(3))
+        given = drawn
+        options = {"numbering": choices.pick(["consecutive", "roots"])}
+        if choices.flag():
+            options["threshold"] = choices.pick([0, 1, 0.5])
+            given = np.greater(drawn, options["threshold"])
+        is_movie = "multiscales" in _attributes(source) and drawn.ndim > 3
+        axes = drawn.ndim - 3 if is_movie else choices.below(drawn.ndim)
+        more = {"batch_axes": axes, "connectivity": 1 + choices.below(drawn.ndim - axes)}
+        more["periodic"] = draws.periodic(choices, drawn.ndim - axes)
+        expected = conncomp.label(given, numbering=options["numbering"], **more)
+        background = -1 if options["numbering"] == "roots" else 0
+        of_labels = {"background": background, "batch_axes": axes}
+        if choices.flag():
+            options["min_size"] = choices.below(6)
+            least = min(options["min_size"], expected.size + 1)
+            expected = conncomp.remove_small_components(expected, least, **of_labels)
+        if choices.flag():
+            options["largest"] = choices.below(4)
+            most = min(options["largest"], expected.size)
+            expected = conncomp.largest_components(expected, most, **of_labels)
+        target = folder / choices.pick(["out.npy", "out.zarr"])
+        block, slab = choices.pick([8, 60, 1 << 21]), choices.pick([1, 40, 1 << 24])
+        with _blocks_of(block, slab):
+            if is_movie and choices.flag():
+                more.pop("batch_axes")
+            options |= more
+            count = conncomp.label_file(source, target, **options)
+            for argument in ("numbering", "min_size", "largest"):
+                options.pop(argument, None)
+            plan = conncomp.plan_labels(source, **options)
+            with opened_volume(str(source)) as opened:
+                block = volume.block_shape(opened)
+        np.testing.assert_array_equal(read_labels(target), expected)
+        assert count == np.count_nonzero(conncomp.component_sizes(expected, **of_labels))
+        assert sorted(path.name for path in folder.iterdir()) == sorted([source.name, target.name])
+        counts = [-(-n // b) for n, b in zip(drawn.shape, block, strict=True)]
+        wanted = (drawn.shape, block, np.prod(counts))
+        assert_same((plan.shape, plan.block_shape, plan.blocks), wanted)
+
+
+def _attributes(source):
+    """Return the text of what a group of Zarr says of itself."""
+    names = [source / ".zattrs", source / "zarr.json"]
+    return "".join(name.read_text() for name in names if name.exists())
+
+
+def damaged_volumes(data):
+    """Label volumes of which some bytes are others: the labels of what is read, or an error."""
+    choices = Choices(data)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as name:
+        folder = Path(name)
+        source, _ = _written(choices, folder)
+        for _ in range(1 + choices.below(3)):
+            _damage(choices, source)
+        target = folder / choices.pick(["out.npy", "out.zarr"])
+        try:
+            with opened_volume(str(source)) as opened:
+                if np.prod(opened.shape, dtype=float) > MOST_ELEMENTS:
+                    return
+            conncomp.label_file(source, target)
+        except BaseException as error:
+            assert not target.exists()
+            # What is at fault is named: the volume, or a file of it or of the labels.
+            if not isinstance(error, MemoryError) and not re.search(NAMED, str(error)):
+                raise AssertionError(f"{error!r} names nothing") from error
+            raise
+        with opened_volume(str(source)) as opened:
+            whole = opened.read(tuple(slice(0, n) for n in opened.shape))
+            expected = conncomp.label(whole, batch_axes=opened.batch_axes)
+        np.testing.assert_array_equal(read_labels(target), expected)
+
+
+def _damage(choices, source):
+    """Change one file of a volume: a number in its text, or some bytes."""
+    files = sorted(path for path in source.rglob("*") if path.is_file()) or [source]
+    path = choices.pick(files)
+    content = path.read_bytes()
+    kind = choices.below(6)
+    if path.suffix == ".json" or path.name.startswith(".z"):
+        path.write_text(_other_json(choices, content.decode("utf-8", "replace")))
+        return
+    at = (choices.below(256) * 256 + choices.below(256)) % (len(content) + 1)
+    if kind == 0:
+        value = choices.pick(EXTREMES) % 2**64
+        number = value.to_bytes(8, "little")[: 1 << choices.below(4)]
+        content = content[:at] + number + content[at + len(number) :]
+    elif kind == 1:
+        content = content[:at]
+    elif kind == 2:
+        content = content[:at] + content[at // 2 :]
+    elif kind == 3:
+        content = content[:at] + bytes([choices.below(256)]) + content[at + 1 :]
+    elif kind == 4:
+        content = choices.remaining()[:64]
+    else:
+        path.unlink()
+        return
+    path.write_bytes(content)
+
+
+def _other_json(choices, text):
+    """Return metadata with one entry, anywhere, replaced by something else."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return text
+    places = []
+
+    def walk(node):
+        for key in node if isinstance(node, dict) else range(len(node)):
+            places.append((node, key))
+            if isinstance(node[key], (dict, list)):
+                walk(node[key])
+
+    walk(told)
+    if places:
+        node, key = choices.pick(places)
+        node[key] = choices.pick(ODD)
+    return json.dumps(told)
+
+
+def streams(data):
+    """Compare what slabs tell of components with statistics of the whole volume."""
+    choices = Choices(data)
+    ndim = 2 + choices.below(3)
+    shape = tuple(map(max, draws.shape(choices, ndim, 400), (1,) * ndim))
+    rng = choices.generator()
+    drawn = rng.integers(0, choices.pick([2, 3, 5]), shape).astype(choices.pick("iBhqf"))
+    background = choices.pick([0, None, 1])
+    options = {
+        "background": background,
+        "connectivity": 1 + choices.below(ndim),
+        "periodic": draws.periodic(choices, ndim),
+    }
+    image = rng.integers(-5, 9, shape) if choices.flag() else None
+    surfaces, spacing = choices.flag(), choices.pick([None, 0.5])
+    conncomp.set_num_threads(1 + choices.below(3))
+    lengths = [1 + choices.below(4) for _ in range(3)]
+
+    def slabs():
+        begin = turn = 0
+        while begin < shape[0]:
+            end = begin + lengths[turn % 3]
+            part = slice(begin, end)
+            yield drawn[part] if image is None else (drawn[part], image[part])
+            begin, turn = end, turn + 1
+
+    batches = list(conncomp.stream_labels(slabs(), surfaces=surfaces, spacing=spacing, **options))
+    labels = conncomp.label(drawn, numbering="roots", **options)
+    whole = conncomp.component_statistics(
+        labels, image, surfaces=surfaces, spacing=spacing, background=-1
+    )
+    found = np.concatenate([batch.labels for batch in batches] or [np.zeros(0, int)])
+    order = np.argsort(found)
+    assert_same((found[order],), (whole.labels,))
+    names = ["sizes", "bounding_boxes", "centroids"]
+    names += ["faces"] if surfaces else []
+    names += ["sums", "minima", "maxima"] if image is not None else []
+    for name in names if len(found) else ():
+        column = np.concatenate([getattr(batch, name) for batch in batches])[order]
+        np.testing.assert_allclose(column, getattr(whole, name), rtol=1e-9, atol=1e-9)
