@@ -29,8 +29,12 @@ def computed(*lazy):
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_as_in_memory(part):
-    """As `test_stages` does, with fewer cases; here chunks of whole items are among them."""
+def test_as_in_memory(part, monkeypatch):
+    """As `test_stages` does, with fewer cases; here chunks of whole items are among them.
+
+    In every second part, small calls are made together, as of many chunks.
+    """
+    monkeypatch.setattr(dask_arrays, "MANY_CHUNKS", 0 if part % 2 else 512)
     for seed in range(2000 + 20 * part, 2020 + 20 * part):
         image, chunks, arguments = random_case(seed)
         lazy = da.from_array(image, chunks)
@@ -147,7 +151,7 @@ def test_what_is_no_array_of_known_chunks():
 
 
 def test_graph_is_small_and_soon_made():
-    """Of its own, for each chunk: 100 microseconds of processor time, and 6 KB."""
+    """Of its own, for each chunk: 100 microseconds of processor time, and 4 KB."""
     image = da.zeros((160,) * 3, chunks=8, dtype=np.uint8)
     conncomp.label(image[:16])
     best = float("inf")
@@ -160,7 +164,8 @@ def test_graph_is_small_and_soon_made():
     labels = conncomp.label(image)
     size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert size / labels.npartitions < 6000
+    assert size / labels.npartitions < 4000
+    assert len(dict(labels.__dask_graph__())) / labels.npartitions < 5
 
 
 def test_graphs_have_names_by_what_they_do():

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import as_batch_axes
 from conncomp._arrays import check_kind
-from conncomp.chunked.dask_arrays import Graph, dask_array, meta_of
+from conncomp.chunked.dask_arrays import dask_array, meta_of
+from conncomp.chunked.dask_graph import Graph
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.measures.measuring import Labelling
 from conncomp.components._labels import Background, check_background
