@@ -186,18 +186,3 @@ print("dask" in sys.modules)
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "False", done.stderr
-
-
-def test_processes():
-    distributed = pytest.importorskip("distributed")
-    with (
-        dask.config.set({"distributed.admin.tick.limit": "60s"}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        labels, num = conncomp.label(da.from_array(IMAGE, 6), return_num=True, periodic=True)
-        want, count = conncomp.label(IMAGE, return_num=True, periodic=True)
-        np.testing.assert_array_equal(labels.compute(), want)
-        assert num.compute() == count
