@@ -2,10 +2,13 @@
 
 import copy
 import pickle
+import tempfile
 from functools import partial
 
 import networkx as nx
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import scipy.sparse
 from scipy.sparse import csgraph
 
@@ -237,6 +240,30 @@ def forests(data):
         return
     arcs = call()
     np.testing.assert_array_equal(arcs, kruskal(n, *ends, weights))
+
+
+def edges_in_files(data):
+    """Components and forests of edges in files are those of the same edges in memory."""
+    choices = Choices(data)
+    n, src, dst = draws.arcs(choices, (3, 10, 65, 1, 2, 0, 300))
+    weights = _weights(choices, len(src))
+    if weights.dtype.kind == "f":
+        weights = np.nan_to_num(weights)
+    table = pyarrow.table({"src": src, "dst": dst, "weight": weights})
+    cut = choices.below(len(src) + 1)
+    with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
+        for number, part in enumerate((table[:cut], table[cut:])):
+            pyarrow.parquet.write_table(part, f"{folder}/{number}.parquet")
+        files = f"{folder}/*.parquet"
+        labelled = conncomp.label_edge_files(files, num_vertices=n)
+        forest = conncomp.forest_of_edge_files(files, num_vertices=n)
+        lightest = conncomp.minimum_forest_of_edge_files(files, num_vertices=n)
+    graph = conncomp.Graph.from_edges(src, dst, n)
+    assert_same(labelled, conncomp.connected_components(graph))
+    numbers = kruskal(n, src, dst)
+    assert_same(forest, (numbers, src[numbers], dst[numbers]))
+    numbers = kruskal(n, src, dst, weights)
+    assert_same(lightest, (numbers, src[numbers], dst[numbers], weights[numbers]))
 
 
 def graphs(data):

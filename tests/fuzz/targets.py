@@ -248,6 +248,7 @@ TARGETS = {
     "connected-components": of_calls(graphs.connected_components),
     "strong-components": of_calls(graphs.strong_components),
     "forests": of_calls(graphs.forests),
+    "edges-in-files": of_calls(graphs.edges_in_files),
     "growing-graphs": of_calls(graphs.growing_graphs, unpickles=True),
     "clusters-of-pairs": of_calls(pairs.clusters_of_pairs),
     "quality-of-clusters": of_calls(pairs.quality_of_clusters),
