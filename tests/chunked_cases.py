@@ -88,3 +88,19 @@ def assembled(pieces, layout, dtype):
         assert pieces[index].dtype == dtype
         place[...] = pieces[index]
     return whole
+
+
+def random_labels(seed):
+    """Return labels, some masked, their chunks, and what functions on labels are told of them."""
+    rng = np.random.default_rng(seed)
+    ndim = int(rng.integers(1, 5))
+    batch = int(rng.integers(0, ndim)) if rng.random() < 0.4 else 0
+    shape = tuple(int(rng.integers(1, [0, 40, 12, 7, 5][ndim])) for _ in range(ndim))
+    background = [0, -1, None][rng.integers(3)]
+    dtype = rng.choice(["i4", "i8", "u1", "u2", "i2"] if background != -1 else ["i4", "i8", "i2"])
+    labels = rng.integers(0, rng.choice([1, 3, 12, 120]), shape)
+    labels[rng.random(shape) < 0.4] = background or 0
+    if rng.random() < 0.2:
+        labels = np.ma.masked_array(labels, rng.random(shape) < 0.3)
+    chunks = tuple(cut(rng, length, 4) for length in shape)
+    return labels.astype(dtype), chunks, {"background": background, "batch_axes": batch}

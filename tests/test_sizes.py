@@ -49,6 +49,7 @@ MANY_PARAMETERS = {
     "models/percolation/model.py __init__": USERS,
     "models/potts/model.py __init__": USERS,
     "models/simulation.py simulate": USERS,
+    "tables/dask_frames/clusters.py cluster_pairs": USERS,
     "tables/pairs.py cluster_pairs": USERS,
     "tables/quality.py cluster_quality": USERS,
 }

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 from conncomp import _lazy
 
 # Functions of arrays lie below these rooms, and find them by this.
-_lazy.ROOMS.update(dask="conncomp.chunked.of_dask", xarray="conncomp.chunked.of_xarray")
+_lazy.ROOMS.update(
+    dask=("conncomp.chunked.of_dask", "conncomp.tables.dask_frames"),
+    xarray=("conncomp.chunked.of_xarray",),
+)
 
 # The rooms, each with the public names that it has. A room is imported when one of its names is
 # first asked for: all of them together take as long as NumPy.
@@ -57,7 +60,7 @@ _ROOMS = {
     ),
     "io": ("read_image", "write_image", "write_view"),
     "tables": ("ClusterPairs", "cluster_dups", "cluster_pairs", "cluster_quality"),
-    "tables.edges": ("forest_of_edge_files", "label_edge_files"),
+    "tables.edges": ("forest_of_edge_files", "label_edge_files", "minimum_forest_of_edge_files"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 # These have names of their own.

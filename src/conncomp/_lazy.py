@@ -9,8 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# By library, the module that has a function for each that takes its arrays, of the same name.
-ROOMS: dict[str, str] = {}
+# By library, the modules that have a function for each that takes its arrays, of the same name.
+ROOMS: dict[str, tuple[str, ...]] = {}
 
 
 def function_for(array: object, name: str) -> Any:
@@ -22,5 +22,6 @@ def function_for(array: object, name: str) -> Any:
     if not hasattr(kind, "__dask_graph__"):
         return None
     libraries = (base.__module__.partition(".")[0] for base in kind.__mro__)
-    room = next((ROOMS[library] for library in libraries if library in ROOMS), None)
-    return None if room is None else getattr(import_module(room), name, None)
+    rooms = next((ROOMS[library] for library in libraries if library in ROOMS), ())
+    functions = (getattr(import_module(room), name, None) for room in rooms)
+    return next((function for function in functions if function is not None), None)

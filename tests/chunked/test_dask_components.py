@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import conncomp
-from chunked_cases import cut
+from chunked_cases import random_labels
 
 FUNCTIONS = {
     "sizes": (conncomp.component_sizes, {}),
@@ -14,38 +14,26 @@ FUNCTIONS = {
     "large": (conncomp.remove_small_components, {"min_size": 4}),
     "of some size": (conncomp.remove_small_components, {"min_size": 2, "max_size": 9}),
     "small": (conncomp.remove_small_components, {"min_size": 4, "invert": True}),
-    "numbers": (conncomp.relabel_consecutive, {}),
+    "numbers": (conncomp.relabel_consecutive, {"return_labels": True}),
+    "histogram": (conncomp.size_histogram, {}),
 }
-
-
-def random_labels(seed):
-    """Return labels, their chunks, and their background."""
-    rng = np.random.default_rng(seed)
-    ndim = int(rng.integers(1, 4))
-    shape = tuple(int(rng.integers(1, [0, 40, 12, 7][ndim])) for _ in range(ndim))
-    background = [0, -1, None][rng.integers(3)]
-    dtype = rng.choice(["i4", "i8", "u1", "u2", "i2"] if background != -1 else ["i4", "i8", "i2"])
-    labels = rng.integers(0, rng.choice([1, 3, 12, 120]), shape)
-    labels[rng.random(shape) < 0.4] = background or 0
-    if rng.random() < 0.2:
-        labels = np.ma.masked_array(labels, rng.random(shape) < 0.3)
-    return labels.astype(dtype), tuple(cut(rng, length, 4) for length in shape), background
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_as_in_memory(name):
     function, arguments = FUNCTIONS[name]
     for seed in range(40):
-        labels, chunks, background = random_labels(seed)
+        labels, chunks, known = random_labels(seed)
         lazy = da.from_array(labels, chunks)
-        given = function(lazy, background=background, **arguments)
-        assert isinstance(given, da.Array)
-        want = function(labels, background=background, **arguments)
-        computed = given.compute()
-        np.testing.assert_array_equal(computed, want, err_msg=str(seed))
-        assert computed.dtype == given.dtype == want.dtype
-        if name != "sizes":
-            assert given.chunks == chunks
+        given, want = (function(array, **known, **arguments) for array in (lazy, labels))
+        if not isinstance(given, tuple):
+            given, want = (given,), (want,)
+        for array, expected in zip(given, want, strict=True):
+            computed = array.compute(scheduler="sync")
+            np.testing.assert_array_equal(computed, expected, err_msg=str(seed), strict=True)
+            assert (array.dtype, array.ndim) == (computed.dtype, computed.ndim)
+        if name not in ("sizes", "histogram"):
+            assert given[0].chunks == chunks
 
 
 def test_consecutive_numbers_of_any_integers_and_the_labels_they_had():
@@ -62,6 +50,24 @@ def test_masks():
     kept = conncomp.remove_small_components(lazy, 5, connectivity=1)
     assert kept.dtype == bool
     np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 5, connectivity=1))
+
+
+def test_masks_in_batches():
+    mask = np.random.default_rng(3).random((5, 12, 14)) < 0.4
+    lazy = da.from_array(mask, (2, 7, 5))
+    kept = conncomp.remove_small_components(lazy, 4, batch_axes=1)
+    np.testing.assert_array_equal(kept, conncomp.remove_small_components(mask, 4, batch_axes=1))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("shape", [(0, 3, 4), (2, 3, 0)])
+def test_no_element(name, shape):
+    function, arguments = FUNCTIONS[name]
+    lazy, labels = da.zeros(shape, dtype=int, chunks=2), np.zeros(shape, int)
+    given, want = (function(array, batch_axes=1, **arguments) for array in (lazy, labels))
+    given, want = (each if isinstance(each, tuple) else (each,) for each in (given, want))
+    for array, expected in zip(given, want, strict=True):
+        np.testing.assert_array_equal(array.compute(), expected, strict=True)
 
 
 def test_labels_of_dask_go_on():
@@ -81,7 +87,8 @@ def test_labels_of_dask_go_on():
             TypeError,
             "labels is of dtype float",
         ),
-        (lambda a: conncomp.component_sizes(a, batch_axes=1), ValueError, "batch_axes=1 is for la"),
+        (lambda a: conncomp.component_sizes(a, batch_axes=1), ValueError, "background has to be"),
+        (lambda a: conncomp.component_sizes(a, batch_axes=2), ValueError, "batch_axes=2 must be f"),
         (lambda a: conncomp.component_sizes(a[0]), ValueError, "background has to be given"),
         (lambda a: conncomp.component_sizes(-a).compute(), ValueError, "labels holds -1; labels "),
         (lambda a: conncomp.component_sizes(a * 2**40).compute(), ValueError, "relabel_consecutiv"),

@@ -165,6 +165,11 @@ BREAKAGES = {
     "read-image": [of(conncomp, "read_image", lambda image: image.astype(object))],
     "read-graph": [of(conncomp, "connected_components", _part(1))],
     "read-pairs": [of(Clustering, "table", _with_another(name)) for name in ("cluster", "size")],
+    "edge-files": [
+        *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
+        *(of(conncomp, "forest_of_edge_files", _part(k)) for k in range(3)),
+        *(of(conncomp, "minimum_forest_of_edge_files", _part(k)) for k in range(4)),
+    ],
     "arguments": [of_call(conncomp, "label", _stumbles)],
     "label": [of(conncomp, "label", _part(0)), of(conncomp, "label", _part(1))],
     "label-bonds": [of(conncomp, "label_bonds", _part(k)) for k in (0, 1)],
@@ -239,10 +244,6 @@ BREAKAGES = {
     "duplicates": [
         of(conncomp, "cluster_dups", _entry(name))
         for name in ("duplicates", "to_remove", "clusters")
-    ],
-    "edge-files": [
-        *(of(conncomp, "label_edge_files", _part(k)) for k in (0, 1)),
-        *(of(conncomp, "forest_of_edge_files", _part(k)) for k in range(3)),
     ],
     "label-files": [
         of(conncomp, "label_file", _part()),

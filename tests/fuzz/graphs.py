@@ -8,6 +8,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pyarrow
 import scipy.sparse
 from scipy.sparse import csgraph
 
@@ -244,26 +245,31 @@ def forests(data):
 
 def edge_files(data):
     """Compare components and forests of edges in files with those of the same edges in memory."""
-    import pyarrow as pa
-
     choices = Choices(data)
     n, src, dst = draws.arcs(choices)
+    weights = _weights(choices, len(src))
+    if weights.dtype.kind == "f":
+        weights = np.nan_to_num(weights)
     kind = choices.pick([np.int64, np.int32, np.uint16])
     cut = choices.below(len(src) + 1)
     with tempfile.TemporaryDirectory(prefix="conncomp-fuzz-") as folder:
         name = choices.pick(["p.parquet", "p.arrow", "p.arrows", "p.csv", "p.tsv"])
         files = []
         for k, part in enumerate((slice(cut), slice(cut, None))):
-            table = pa.table({"a": src[part].astype(kind), "b": dst[part].astype(kind)})
+            ends = {"a": src[part].astype(kind), "b": dst[part].astype(kind)}
+            table = pyarrow.table({**ends, "weight": weights[part]})
             files.append(write(Path(folder, f"{k}{name}"), table, choices.pick([None, 3])))
         conncomp.set_num_threads(1 + choices.below(4))
         named = {"src": "a", "dst": "b", "num_vertices": n}
-        found = conncomp.label_edge_files(files, **named)
+        labelled = conncomp.label_edge_files(files, **named)
         edges, *ends = conncomp.forest_of_edge_files(files, **named)
+        chosen, *lightest = conncomp.minimum_forest_of_edge_files(files, **named)
     ends_of = list(zip(src.tolist(), dst.tolist(), strict=True))
     labels = consecutive(components_by_search(n, ends_of), first=0)
-    assert_same(found, (labels.max(initial=-1) + 1, labels))
+    assert_same(labelled, (labels.max(initial=-1) + 1, labels))
     assert_same((edges, *ends), (kruskal(n, src, dst), src[edges], dst[edges]))
+    numbers = kruskal(n, src, dst, weights)
+    assert_same((chosen, *lightest), (numbers, src[numbers], dst[numbers], weights[numbers]))
 
 
 def graphs(data):

@@ -101,6 +101,17 @@ SUITES = [
         "dask-image==2026.5.0",
         "tests/test_dask_image",
     ),
+    Suite(
+        "tilewise_ccl",
+        (
+            "cloudpickle==3.1.2", "dask==2026.8.0", "fsspec==2026.9.0",
+            "importlib-metadata==10.2.0", "locket==1.0.0", "partd==1.4.2", "pyyaml==6.0.3",
+            "tilewise-ccl==0.0.7", "toolz==1.2.0", "zipp==4.1.2",
+        ),
+        ("test_label_array.py", "test_default_tile_shape.py"),
+        "tilewise-ccl==0.0.7",
+        "tests",
+    ),
 ]  # fmt: skip
 
 

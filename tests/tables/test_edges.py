@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import conncomp
+from conncomp.tables import edges
 from conncomp.tables.files import reading
 
 PARTS = [
@@ -123,3 +124,49 @@ def test_room_grows_with_the_vertices(tmp_path):
     )
     count, labels = conncomp.label_edge_files(files)
     assert (count, labels.max()) == (1, 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sizes=st.lists(st.integers(0, 60), min_size=1, max_size=4),
+    vertices=st.integers(1, 90),
+    seed=st.integers(0, 2**32 - 1),
+    kinds=st.sampled_from(
+        [("i8",), ("f4",), ("f8",), ("u1", "f8"), ("u8",), ("i8", "f8"), ("b1",)]
+    ),
+    rows=st.sampled_from([1, 7, 1 << 18]),
+    fewest=st.sampled_from([0, 30, 1 << 20]),
+)
+def test_minimum_forest(tmp_path_factory, sizes, vertices, seed, kinds, rows, fewest):
+    """Few weights, so that many are equal; batches and what is left of them are of any size."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for k, size in enumerate(sizes):
+        weights = rng.integers(0, rng.choice([2, 9]), size).astype(kinds[k % len(kinds)])
+        parts.append((*rng.integers(0, vertices, (2, size)), weights))
+    folder = tmp_path_factory.mktemp("edges")
+    files = write(folder, parts, ("src", "dst", "weight"), row_group_size=17)
+    graph = expected([part[:2] for part in parts], vertices)
+    weights = np.concatenate([part[2] for part in parts])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "ROWS", rows)
+        patch.setattr(edges, "FEWEST_EDGES", fewest)
+        found = conncomp.minimum_forest_of_edge_files(files, num_vertices=vertices)
+    numbers = conncomp.minimum_spanning_forest(graph, weights)
+    np.testing.assert_array_equal(found[0], numbers)
+    for column, side in zip(found[1:], zip(*parts, strict=True), strict=True):
+        np.testing.assert_array_equal(column, np.concatenate(side)[numbers])
+    assert found[3].dtype == weights.dtype
+
+
+def test_bad_weights(tmp_path):
+    files = write(tmp_path, [([0], [1], ["a"])], ("src", "dst", "weight"))
+    with pytest.raises(TypeError, match="the column of weights is of string, not of numbers"):
+        conncomp.minimum_forest_of_edge_files(files)
+    with pytest.raises(ValueError, match="weights='w': it has no column of that name"):
+        conncomp.minimum_forest_of_edge_files(files, weights="w")
+    with pytest.raises(TypeError, match="weights=3 must be the name of a column"):
+        conncomp.minimum_forest_of_edge_files(files, weights=3)
+    write(tmp_path, [([0], [1], [np.nan])], ("src", "dst", "weight"))
+    with pytest.raises(ValueError, match="column 'weight' is null at row 0"):
+        conncomp.minimum_forest_of_edge_files(files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import product
 from math import prod
@@ -19,6 +19,7 @@ from dask.highlevelgraph import HighLevelGraph
 from conncomp._arguments import as_bool
 from conncomp._arrays import as_label_type, choose_device, on_gpu
 from conncomp._memory import total_memory
+from conncomp.chunked.dask_graph import Graph
 from conncomp.chunked.layout import Index, Layout
 from conncomp.chunked.rules import Rules, rules_of_bonds, rules_of_image
 from conncomp.chunked.stages import label_all
@@ -26,36 +27,9 @@ from conncomp.grid.request import Request
 
 KEPT_BYTES = 4  # of the labels of an element between the stages
 SHARE = 4  # of the memory of the machine, one part of which kept labels may take
-
-
-class Graph:
-    """An engine that makes tasks of calls.
-
-    Parameters
-    ----------
-    token : str
-        In the names of all tasks.
-
-    Attributes
-    ----------
-    tasks : dict
-        By key.
-    """
-
-    def __init__(self, token: str) -> None:
-        self._token, self.tasks = token, dict[Any, Task]()
-
-    def name(self, name: str) -> str:
-        """Return what tasks are called in the graph."""
-        return f"conncomp-{name}-{self._token}"
-
-    def call(
-        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
-    ) -> TaskRef:
-        """Add a task; return what stands for its result."""
-        key = (self.name(name), *index)
-        self.tasks[key] = Task(key, function, *arguments)
-        return TaskRef(key)
+# Of more chunks than this, what is small is one task for 2 x 2 x ... of them.
+MANY_CHUNKS = 512
+JOINED = ("link", "count", "publish")
 
 
 def label(label_image: Any, **arguments: Any) -> Any:
@@ -137,7 +111,8 @@ def _label(array: Any, layout: Layout, rules: Rules, arguments: Mapping[str, Any
         counts = dask.array.zeros(rules.shape[:batch], np.int64, chunks=lengths[:batch])
         return (labels, counts) if counted else labels
     ahead = (0,) * rules.planes
-    graph = Graph(tokenize(array, rules, numbering, dtype))
+    joined = JOINED if layout.chunks > MANY_CHUNKS else ()
+    graph = Graph(tokenize(array, rules, numbering, dtype), joined, layout.counts)
     sources = [array]
     if layout.crossed and not _are_kept(rules):
         sources.append(clone(array))

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from functools import partial
+from math import prod
 from typing import Any
 
-import dask.array
 import numpy as np
-from dask._task_spec import TaskRef
-from dask.base import tokenize
-from dask.highlevelgraph import HighLevelGraph
 
-from conncomp._arguments import INT32_MAX, as_bool, as_integer, shown
-from conncomp._arrays import check_kind
-from conncomp.chunked.components import (
-    Between,
-    Largest,
-    dense_sizes,
-    keep_labels,
-    merged_sizes,
-    old_labels,
-    renumber_labels,
-    selected,
-    sizes_of_chunk,
-)
-from conncomp.chunked.dask_arrays import Graph, dask_array, label, meta_of
-from conncomp.components._labels import Background, check_background, check_mask, most_rows
+from conncomp._arguments import INT32_MAX, as_bool
+from conncomp.chunked.components import Between, Largest
+from conncomp.chunked.dask_arrays import dask_array, label
+from conncomp.chunked.dask_labels import LabelChunks, label_array, of_no_element
+from conncomp.chunked.measures import item_sizes
+from conncomp.components import renumbering, selection, sizes
+from conncomp.components._labels import Background, check_mask, most_rows
 from conncomp.components.selection import (
     check_connectivity_is_for_masks,
     check_number_kept,
@@ -34,21 +22,11 @@ from conncomp.components.selection import (
 )
 from conncomp.kernels.cuda.launcher import INDEX_TYPES
 
-MERGED = 32  # lists that one task merges
 
+class CountedLabels(LabelChunks):
+    """Labels in a Dask array, and the sizes of the components of each block of items.
 
-class Labels:
-    """Labels in a Dask array, and a graph that begins with a list of their sizes.
-
-    Parameters
-    ----------
-    given : dask.array.Array
-    background : {"auto", 0, -1, None}
-    batch_axes : int
-    function : str
-        The name of the user's function.
-    any_values : bool
-        Whether labels may be negative.
+    Parameters are those of `LabelChunks`, and whether labels may be negative.
     """
 
     def __init__(
@@ -56,92 +34,91 @@ class Labels:
         given: Any,
         background: Background,
         batch_axes: int,
-        function: str,
+        *token: Any,
         any_values: bool = False,
     ) -> None:
-        self.array = dask_array("labels", given)
-        check_kind(self.array, "iu", given, "labels", "of integers")
-        if as_integer("batch_axes", batch_axes) != 0:
-            raise ValueError(
-                f"batch_axes={shown(batch_axes)} is for labels in memory, but labels is of Dask; "
-                "take one item after the other, or compute them with labels.compute()"
-            )
-        self.empty, lowest = check_background(background, (), self.array.shape)
-        self.first = int(lowest == self.empty == 0)
-        self.background = None if background is None else self.empty
-        self.graph = Graph(tokenize(self.array, self.empty, background, function))
-        sizes = [
-            self.graph.call(
-                "sizes",
-                index,
-                sizes_of_chunk,
-                self.background,
-                None if any_values else lowest,
-                TaskRef((self.array.name, *index)),
-            )
-            for index in np.ndindex(*self.array.numblocks)
-        ]
-        for height in range(len(sizes)):
-            if height and len(sizes) == 1:
-                break
-            sizes = [
-                self.graph.call(f"merged-{height}", (k,), merged_sizes, *sizes[k : k + MERGED])
-                for k in range(0, len(sizes), MERGED)
+        super().__init__(given, background, batch_axes, *token)
+        self.first = int(self.lowest == self.labelling.empty == 0)
+        self.most = most_rows(self.array.size) // prod(self.batch)
+        lowest = None if any_values else self.lowest
+        counted = partial(item_sizes.of_chunk, *self.labelling, lowest)
+        self.sizes = {}
+        for block in self.blocks():
+            parts = [
+                self.graph.call("sizes", index, counted, self.chunk(index))
+                for index in self.chunks(block)
             ]
-        self.sizes = sizes[0]
+            self.sizes[block] = self.merged("merged", block, parts, item_sizes.merged)
 
-    def result_type(self) -> np.dtype[Any]:
+    def dtype_of_kept(self) -> np.dtype[Any]:
         """Return the dtype of labels that are selected."""
         dtype = self.array.dtype
         return INDEX_TYPES[dtype.itemsize > 4 or dtype == np.uint32]
 
-    def map(
-        self,
-        name: str,
-        dtype: np.dtype[Any],
-        function: Callable[..., Any],
-        *arguments: Any,
-        after: Any,
-    ) -> Any:
-        """Return a Dask array of what a function makes of each chunk and what all of them gave."""
-        for index in np.ndindex(*self.array.numblocks):
-            source = TaskRef((self.array.name, *index))
-            self.graph.call(name, index, function, *arguments, source, after)
-        full = self.graph.name(name)
-        high = HighLevelGraph.from_collections(full, self.graph.tasks, dependencies=[self.array])
-        meta = meta_of(self.array, self.array.ndim, dtype)
-        return dask.array.Array(high, full, self.array.chunks, dtype=dtype, meta=meta)
-
-    def column(self, name: str, dtype: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a Dask array of one axis, of unknown length, of what a function makes of sizes."""
-        self.graph.call(name, (0,), function, *arguments, self.sizes)
-        full = self.graph.name(name)
-        high = HighLevelGraph.from_collections(full, self.graph.tasks, dependencies=[self.array])
-        meta = np.zeros(0, dtype)
-        return dask.array.Array(high, full, ((math.nan,),), dtype=dtype, meta=meta)
-
     def keep(self, choose: Any) -> Any:
         """Return the labels of the components that are chosen."""
-        chosen = self.graph.call(
-            "chosen", (), selected, choose, most_rows(self.array.size), self.sizes
-        )
-        dtype = self.result_type()
-        return self.map("kept", dtype, keep_labels, self.empty, dtype, after=chosen)
+        chosen = {
+            block: self.graph.call("chosen", block, item_sizes.selected, choose, self.most, sizes)
+            for block, sizes in self.sizes.items()
+        }
+        dtype, labelling = self.dtype_of_kept(), self.labelling
+        kept = partial(item_sizes.keep_labels, labelling.batch_axes, labelling.empty, dtype)
+        return self.map("kept", dtype, kept, chosen)
+
+    def longest(self, name: str, function: Any) -> Any:
+        """Return what stands for the largest of numbers that a function tells of each block."""
+        lengths = [
+            self.graph.call(f"{name}-of", block, function, sizes)
+            for block, sizes in self.sizes.items()
+        ]
+        return self.merged(name, (), lengths, item_sizes.largest)
 
 
 def component_sizes(labels: Any, *, background: Background = "auto", batch_axes: int = 0) -> Any:
     """Do what `conncomp.component_sizes` does; the length of the result is not known at first."""
-    counted = Labels(labels, background, batch_axes, "sizes")
-    rows = most_rows(counted.array.size)
-    return counted.column("component-sizes", np.int64, dense_sizes, rows)
+    given = label_array(labels)
+    if not given.size:
+        known = {"background": background, "batch_axes": batch_axes}
+        return of_no_element(sizes.component_sizes, given, **known)
+    counted = CountedLabels(given, background, batch_axes, "sizes")
+    rows = counted.longest("rows", partial(item_sizes.rows_of, counted.most))
+    parts = {block: (rows, of_block) for block, of_block in counted.sizes.items()}
+    return counted.columns("component-sizes", np.int64, item_sizes.dense, parts)
+
+
+def size_histogram(
+    labels: Any, *, background: Background = "auto", batch_axes: int = 0
+) -> tuple[Any, Any]:
+    """Do what `conncomp.size_histogram` does; how many sizes there are is not known at first."""
+    given = label_array(labels)
+    if not given.size:
+        known = {"background": background, "batch_axes": batch_axes}
+        empty: tuple[Any, Any] = of_no_element(sizes.size_histogram, given, **known)
+        return empty
+    counted = CountedLabels(given, background, batch_axes, "histogram")
+    graph = counted.graph
+    histograms = {
+        block: graph.call("histogram", block, item_sizes.histograms, counted.most, of_block)
+        for block, of_block in counted.sizes.items()
+    }
+    occurring = counted.merged("occurring", (), list(histograms.values()), item_sizes.all_occurring)
+    graph.call("histogram-sizes", (0,), item_sizes.as_array, occurring)
+    parts = {block: (occurring, of_block) for block, of_block in histograms.items()}
+    return (
+        counted.result("histogram-sizes", ((np.nan,),), np.zeros(0, np.int64)),
+        counted.columns("histogram-counts", np.int64, item_sizes.counts_of_sizes, parts),
+    )
 
 
 def largest_components(
     labels: Any, k: int, *, background: Background = "auto", batch_axes: int = 0
 ) -> Any:
     """Do what `conncomp.largest_components` does."""
-    most = check_number_kept(k)
-    return Labels(labels, background, batch_axes, f"largest-{most}").keep(Largest(most))
+    most, given = check_number_kept(k), label_array(labels)
+    known = {"background": background, "batch_axes": batch_axes}
+    if not given.size:
+        return of_no_element(selection.largest_components, given, k, **known)
+    return CountedLabels(given, background, batch_axes, "largest", most).keep(Largest(most))
 
 
 def remove_small_components(
@@ -156,13 +133,20 @@ def remove_small_components(
 ) -> Any:
     """Do what `conncomp.remove_small_components` does."""
     choose = Between(*check_sizes(min_size, max_size, invert))
-    array, name = dask_array("labels", labels), f"between-{choose}"
-    if array.dtype != np.bool_:
+    array, of_mask = dask_array("labels", labels), False
+    if array.dtype == np.bool_:
+        check_mask(array, background)
+        array = label(array, connectivity=connectivity, batch_axes=batch_axes, **LABELLED)
+        background, of_mask = 0, True
+    else:
         check_connectivity_is_for_masks(connectivity)
-        return Labels(array, background, batch_axes, name).keep(choose)
-    check_mask(array, background)
-    components = label(array, connectivity=connectivity, **LABELLED)
-    return Labels(components, 0, batch_axes, name).keep(choose) != 0
+    array = label_array(array)
+    if not array.size:
+        known = {"background": background, "batch_axes": batch_axes}
+        kept = of_no_element(selection.remove_small_components, array, min_size or 0, **known)
+    else:
+        kept = CountedLabels(array, background, batch_axes, "between", *choose).keep(choose)
+    return kept != 0 if of_mask else kept
 
 
 # The other arguments of `label`, by default.
@@ -183,11 +167,18 @@ def relabel_consecutive(
     batch_axes: int = 0,
 ) -> Any:
     """Do what `conncomp.relabel_consecutive` does."""
-    wanted = as_bool("return_labels", return_labels)
-    given = Labels(labels, background, batch_axes, "consecutive", any_values=True)
+    wanted, array = as_bool("return_labels", return_labels), label_array(labels)
+    known: dict[str, Any] = {"background": background, "batch_axes": batch_axes}
+    if not array.size:
+        return of_no_element(renumbering.relabel_consecutive, array, return_labels=wanted, **known)
+    given = CountedLabels(array, **known, any_values=True)
     dtype = INDEX_TYPES[given.array.size > INT32_MAX]
-    arguments = given.empty, given.first, dtype
-    numbers = given.map("consecutive", dtype, renumber_labels, *arguments, after=given.sizes)
+    described = given.labelling.batch_axes, given.labelling.empty, given.first, dtype
+    numbered = partial(item_sizes.renumber_labels, *described)
+    numbers = given.map("consecutive", dtype, numbered, given.sizes)
     if not wanted:
         return numbers
-    return numbers, given.column("old", given.array.dtype, old_labels, given.first)
+    length = given.longest("length", item_sizes.components_of)
+    parts = {block: (length, of_block) for block, of_block in given.sizes.items()}
+    old = partial(item_sizes.old_labels, given.first)
+    return numbers, given.columns("old", given.array.dtype, old, parts)

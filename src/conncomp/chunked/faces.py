@@ -81,15 +81,20 @@ def linked_roots(rules: Rules, direction: Step, one: Report, other: Report) -> N
     bit = 2 * first + (direction[first] > 0)
     here = _part(rules, direction, one.faces[bit])
     there = _part(rules, tuple(-move for move in direction), other.faces[bit ^ 1])
-    codes, others = [np.zeros(0, np.int64)], np.int64(max(len(other.roots), 1))
+    # A pair is one number, below 0 if the one is background, a multiple if the other is.
+    codes, others = [], len(other.roots) + 1
+    here = Face(here.ids * np.int64(others), here.compared)
+    there = Face(there.ids + np.int64(1), there.compared)
     for step in rules.moves[direction]:
         near, far = _neighbours(rules, direction, step, here, there)
-        linked = np.flatnonzero(_are_linked(rules.links, near, far))
-        code = near.ids.reshape(-1)[linked] * others + far.ids.reshape(-1)[linked]
+        code = (near.ids + far.ids).reshape(-1)
+        if near.compared is not None or far.compared is not None:
+            code[~_are_linked(rules.links, near.compared, far.compared).reshape(-1)] = -1
         # Most elements have the pair of the one before.
-        codes.append(code[np.flatnonzero(np.diff(code, prepend=-1))])
+        codes += [code[:1], code[np.flatnonzero(code[1:] != code[:-1]) + 1]]
     distinct = np.unique(np.concatenate(codes))
-    return np.stack([one.roots[distinct // others], other.roots[distinct % others]])
+    distinct = distinct[(distinct >= 0) & (distinct % others > 0)]
+    return np.stack([one.roots[distinct // others], other.roots[distinct % others - 1]])
 
 
 def _part(rules: Rules, direction: Step, face: Face) -> Face:
@@ -133,18 +138,21 @@ def _neighbours(
     return Face(here.ids[tuple(near)], compared), Face(ids, reached(there.compared))
 
 
-def _are_linked(links: Links, near: Face, far: Face) -> NDArray[np.bool_]:
-    """Return which elements are linked to those in the same places of another chunk."""
-    linked: NDArray[np.bool_] = (near.ids >= 0) & (far.ids >= 0)
+def _are_linked(
+    links: Links, near: NDArray[Any] | None, far: NDArray[Any] | None
+) -> NDArray[np.bool_]:
+    """Return which elements are linked to those in the same places of another chunk, if both are.
+
+    Arrays are what the link rule compares; of bonds the chunk that is first has them.
+    """
     if links.rule == "bonds":
-        joined = far.compared if near.compared is None else near.compared
+        joined = far if near is None else near
         assert joined is not None
-        linked &= joined
-    elif near.compared is not None:
-        assert far.compared is not None
-        with np.errstate(invalid="ignore", over="ignore"):
-            linked &= _are_close(links, near.compared, far.compared)
-    return linked
+        return joined
+    assert near is not None
+    assert far is not None
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _are_close(links, near, far)
 
 
 def _are_close(links: Links, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:

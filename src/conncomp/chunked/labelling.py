@@ -131,17 +131,12 @@ def report_chunk(
     """
     labels = labelled.labels
     faces = {bit: _side(labels, rules, bit) for bit in _bits(sides)}
-    on_faces, ids = _compact(faces, labelled.components)
+    on_faces, touched, ids = _compact(faces, labelled.components)
     places = first_elements(labelled, on_faces)
     shape = labels.shape
     counts = np.diff(on_host(labelled.ends), prepend=0)
     segment = prod(shape[segment_axis(rules) :])
-    report_faces, touched = {}, np.zeros(len(on_faces), np.uint64)
-    for bit, face in ids.items():
-        touches = np.zeros(len(on_faces), bool)
-        touches[face[face >= 0]] = True
-        touched |= touches.astype(np.uint64) << np.uint64(bit)
-        report_faces[bit] = Face(face, _compared(values, rules, bit))
+    report_faces = {bit: Face(face, _compared(values, rules, bit)) for bit, face in ids.items()}
     return Report(
         root_indices(rules.shape, start, shape, places),
         on_faces,
@@ -259,20 +254,25 @@ def on_host(array: Any) -> NDArray[Any]:
 
 def _compact(
     faces: dict[int, Any], count: int
-) -> tuple[NDArray[np.int64], dict[int, NDArray[np.int32]]]:
-    """Return the labels on some faces, ascending, and which of them each element there has.
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], dict[int, NDArray[np.int32]]]:
+    """Return the labels on some faces, which of these they touch, and the face's place of each.
 
-    That is -1 for the background.
+    Labels ascend, faces are bits, and the place is -1 for the background.
     """
     if not faces:
-        return np.zeros(0, np.int64), {}
+        return np.zeros(0, np.int64), np.zeros(0, np.uint64), {}
     first = next(iter(faces.values()))
     xp = np if isinstance(first, np.ndarray) else current_gpu().xp
-    present = xp.zeros(count + 1, bool)
-    for face in faces.values():
-        present[face] = True
-    present[0] = False
-    ids = (xp.cumsum(present, dtype=np.int64) - 1).astype(np.int32)
-    ids[0] = -1
-    labels = on_host(xp.flatnonzero(present)).astype(np.int64)
-    return labels, {bit: on_host(ids[face]) for bit, face in faces.items()}
+    touched = xp.zeros(count + 1, np.uint64)
+    faces = {bit: xp.ascontiguousarray(face) for bit, face in faces.items()}
+    for bit, face in faces.items():
+        flat = face.reshape(-1)
+        begins = xp.flatnonzero(flat[1:] != flat[:-1]) + 1  # most have the label of the one before
+        for some in (flat[begins], flat[:1]):
+            touched[some] |= np.uint64(1 << bit)  # of equal ones each writes the same
+    touched[0] = 0
+    labels = xp.flatnonzero(touched)
+    ids = xp.full(count + 1, -1, np.int32)
+    ids[labels] = xp.arange(len(labels), dtype=np.int32)
+    places = {bit: on_host(ids.take(face)) for bit, face in faces.items()}
+    return on_host(labels).astype(np.int64), on_host(touched[labels]), places

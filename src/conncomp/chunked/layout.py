@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, product
 from math import prod
+from operator import add
 
 from conncomp.kernels.neighbourhood import Step
 
@@ -83,6 +84,13 @@ class Layout:
         directions : tuple of tuple of int
             -1, 0 or 1 along each of the axes `crossed`, as `Rules.directions`.
         """
+        if all(0 < index[axis] < self.counts[axis] - 1 for axis in self.crossed):
+            return [
+                (direction, tuple(map(add, index, moves)))
+                for direction, moves in zip(
+                    directions, _moves(directions, self.crossed, len(index)), strict=True
+                )
+            ]
         found = []
         for direction in directions:
             other = list(index)
@@ -100,3 +108,13 @@ class Layout:
     def chunks(self) -> int:
         """How many chunks there are."""
         return prod(self.counts)
+
+
+@lru_cache(maxsize=64)
+def _moves(directions: tuple[Step, ...], crossed: Index, ndim: int) -> tuple[Index, ...]:
+    """Return how far directions along some axes lead along each axis of the array."""
+    places = {axis: j for j, axis in enumerate(crossed)}
+    return tuple(
+        tuple(direction[places[axis]] if axis in places else 0 for axis in range(ndim))
+        for direction in directions
+    )

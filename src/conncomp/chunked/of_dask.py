@@ -6,13 +6,18 @@ from conncomp.chunked.dask_components import (
     largest_components,
     relabel_consecutive,
     remove_small_components,
+    size_histogram,
 )
+from conncomp.chunked.dask_measures import component_statistics, contacts
 
 __all__ = [
     "component_sizes",
+    "component_statistics",
+    "contacts",
     "label",
     "label_bonds",
     "largest_components",
     "relabel_consecutive",
     "remove_small_components",
+    "size_histogram",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from conncomp._arguments import as_bool
 from conncomp._arrays import apply_in_library, as_cupy, as_numpy, new_array, on_gpu, on_host, placed
 from conncomp._core import native
+from conncomp._lazy import function_for
 from conncomp._optional import optional
 from conncomp.components._labels import (
     Background,
@@ -418,6 +419,11 @@ def component_statistics(
     >>> statistics.batch[:, 0], statistics.labels
     (array([0, 1, 1]), array([1, 1, 2]))
     """
+    if (other := function_for(labels, "component_statistics")) is not None:
+        given: dict[str, Any] = {"moments": moments, "surfaces": surfaces, "spacing": spacing}
+        given |= {"background": background, "batch_axes": batch_axes, "properties": properties}
+        lazy: ComponentStatistics = other(labels, image, **given)
+        return lazy
     wanted = as_bool("moments", moments), as_bool("surfaces", surfaces), properties
     measured: Any = _measure(labels, image, *wanted, spacing, background, batch_axes)
     columns = measured[:ATTRIBUTES]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conncomp._arrays import few_on_host
 from conncomp._core import native
+from conncomp._lazy import function_for
 from conncomp.components._labels import (
     Background,
     Items,
@@ -134,6 +135,11 @@ def contacts(
     >>> conncomp.contacts(labels).counts
     array([2, 4, 4])
     """
+    if (other := function_for(labels, "contacts")) is not None:
+        given: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing}
+        given |= {"periodic": periodic, "background": background, "batch_axes": batch_axes}
+        lazy: Contacts = other(labels, **given)
+        return lazy
     return Contacts(*_contacts(labels, connectivity, spacing, periodic, background, batch_axes))
 
 

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from conncomp._arguments import shown
 from conncomp._core import native
+from conncomp._lazy import function_for
 from conncomp.files.access import StrPath
 from conncomp.graph.forests import spanning_forest
 from conncomp.graph.graph import Graph
 from conncomp.graph.incremental import IncrementalComponents
 from conncomp.graph.inputs.parts import check_num_vertices, excess
+from conncomp.tables import forests
 from conncomp.tables.files.reading import Wanted, batches, open_file
 
-__all__ = ["forest_of_edge_files", "label_edge_files"]
+__all__ = ["forest_of_edge_files", "label_edge_files", "minimum_forest_of_edge_files"]
 
 Vertices = NDArray[np.int64]
 
@@ -29,6 +31,8 @@ Progress = Callable[[int, int], object]
 
 # Edges that a byte of a file may hold, where a header says so.
 ROWS_PER_BYTE = 64
+# Edges beyond which those of several batches are reduced to their forest.
+FEWEST_EDGES, EDGES_A_VERTEX = 1 << 20, 3
 # Vertices for which there is room at first.
 FEWEST_VERTICES = 1 << 10
 
@@ -49,8 +53,9 @@ def label_edge_files(
 
     Parameters
     ----------
-    files : str, path-like, or sequence of these
-        Files of Parquet, Arrow IPC, CSV or TSV, or patterns such as ``"edges/*.parquet"``.
+    files : str, path-like, sequence of these, or DataFrame of Dask
+        Files of Parquet, Arrow IPC, CSV or TSV, or patterns such as ``"edges/*.parquet"``. Of a
+        DataFrame, results are Dask arrays, of lengths that are not known at first.
     src, dst : str, optional
         The columns that have the two ends of each edge, of integers, 0 or larger.
     num_vertices : int, optional
@@ -96,6 +101,10 @@ def label_edge_files(
     ...     conncomp.label_edge_files(f"{folder}/*.csv")
     (3, array([0, 0, 1, 0, 2], dtype=int32))
     """
+    if (other := function_for(files, "label_edge_files")) is not None:
+        _refuse_what_is_for_files(format, progress)
+        lazy: tuple[Any, Any] = other(files, src, dst, num_vertices)
+        return lazy
     return label_edges(EdgeFiles(files, src, dst, num_vertices, format), progress)
 
 
@@ -152,6 +161,10 @@ def forest_of_edge_files(
     ...     conncomp.forest_of_edge_files(f"{folder}/e.csv")
     (array([0, 2]), array([0, 3]), array([1, 1]))
     """
+    if (other := function_for(files, "forest_of_edge_files")) is not None:
+        _refuse_what_is_for_files(format, progress)
+        lazy: tuple[Any, Any, Any] = other(files, src, dst, num_vertices)
+        return lazy
     edges = EdgeFiles(files, src, dst, num_vertices, format)
     components = _Growing(edges)
     forest: list[tuple[Vertices, ...]] = [(np.empty(0, np.int64),) * 3]
@@ -163,6 +176,91 @@ def forest_of_edge_files(
         forest.append((first + kept, *(end[kept].astype(np.int64) for end in (sources, targets))))
     numbers, sources, targets = (np.concatenate(part) for part in zip(*forest, strict=True))
     return numbers, sources, targets
+
+
+def minimum_forest_of_edge_files(
+    files: StrPath | Sequence[StrPath],
+    src: str = "src",
+    dst: str = "dst",
+    weights: str = "weight",
+    *,
+    num_vertices: int | None = None,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    r"""Find the spanning forest of the least weight of a graph whose edges are in files.
+
+    Edges are read once, in batches. Now and then those that were read since are reduced, with the
+    forest so far, to their forest: memory is that of four numbers an edge, for a million edges and
+    three times as many as there are vertices.
+
+    Parameters
+    ----------
+    files : str, path-like, sequence of these, or DataFrame of Dask
+        As of `label_edge_files`.
+    src, dst : str, optional
+        As of `label_edge_files`.
+    weights : str, optional
+        The column of weights: real numbers of at most 64 bits, of one type in all files.
+    num_vertices, format, progress
+        As of `label_edge_files`.
+
+    Returns
+    -------
+    edges : ndarray of int64
+        The numbers of the edges that `minimum_spanning_forest` of all has, from 0, file by file and
+        row by row; ascending. Of edges of equal weight the first is preferred.
+    src, dst : ndarray of int64
+        Their ends.
+    weights : ndarray
+        Their weights.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, TypeError, ImportError, MemoryError
+        As of `label_edge_files`, and for weights as of `minimum_spanning_forest`.
+
+    See Also
+    --------
+    minimum_spanning_forest : Of a graph in memory.
+    forest_of_edge_files : Without weights.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import conncomp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = "src,dst,weight\n0,1,3.5\n1,2,0.5\n2,0,1\n"
+    ...     _ = pathlib.Path(folder, "e.csv").write_text(table)
+    ...     conncomp.minimum_forest_of_edge_files(f"{folder}/e.csv")
+    (array([1, 2]), array([1, 2]), array([2, 0]), array([0.5, 1. ]))
+    """
+    if (other := function_for(files, "minimum_forest_of_edge_files")) is not None:
+        _refuse_what_is_for_files(format, progress)
+        lazy: tuple[Any, Any, Any, Any] = other(files, src, dst, weights, num_vertices)
+        return lazy
+    edges = EdgeFiles(files, src, dst, num_vertices, format, _name("weights", weights))
+    waiting = [forests.all_of(*(np.empty(0, np.int32),) * 2, np.empty(0, edges.weight_type), -1)]
+    for batch in edges.weighed_batches(progress):
+        waiting.append(batch)
+        count = sum(len(part.numbers) for part in waiting)
+        vertices = max(part.largest for part in waiting) + 1
+        if count > FEWEST_EDGES + EDGES_A_VERTEX * vertices:
+            waiting = [forests.forest_of_parts(*waiting)]
+    forest = forests.forest_of_parts(*waiting)
+    sources, targets = (end.astype(np.int64, copy=False) for end in forest.ends)
+    assert forest.weights is not None
+    return forest.numbers, sources, targets, forest.weights
+
+
+def _refuse_what_is_for_files(format: str | None, progress: Progress | None) -> None:
+    """Raise if an argument is given that means nothing for edges in a DataFrame."""
+    for name, value in (("format", format), ("progress", progress)):
+        if value is not None:
+            raise ValueError(
+                f"{name}={shown(value)} is for files, but files is a DataFrame of Dask; leave it "
+                "out"
+            )
 
 
 class EdgeFiles:
@@ -190,10 +288,11 @@ class EdgeFiles:
         dst: str,
         num_vertices: int | None,
         format: str | None,
+        weights: str | None = None,
     ) -> None:
         self.num_vertices = None if num_vertices is None else check_num_vertices(num_vertices)
         self.count = 0
-        wanted = Wanted((_name("src", src),), (_name("dst", dst),), argument="src")
+        wanted = Wanted((_name("src", src),), (_name("dst", dst),), weights, argument="src")
         if format == "dups":
             raise ValueError("format='dups' has no edges; use cluster_dups")
         self._files = [open_file(name, wanted, format, True) for name in names_of_files(files)]
@@ -201,6 +300,14 @@ class EdgeFiles:
 
     def batches(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any, int]]:
         """Yield both ends of edges, and how many vertices there are by them."""
+        for edges in self._read(progress):
+            yield *edges.ends, self._most
+
+    def weighed_batches(self, progress: Progress | None = None) -> Iterator[forests.Edges]:
+        """Yield edges with their weights."""
+        return self._read(progress)
+
+    def _read(self, progress: Progress | None) -> Iterator[forests.Edges]:
         done = 0.0
         with closing(batches(self._files, "raise", native.get_num_threads())) as parts:
             for batch in parts:
@@ -210,7 +317,24 @@ class EdgeFiles:
                 done += batch.bytes
                 if progress is not None:
                     progress(int(done), self.size)
-                yield src, dst, self._vertices(max(largest_src, largest_dst), batch.path)
+                largest = max(largest_src, largest_dst)
+                self._most = self._vertices(largest, batch.path)
+                weights = batch.weights
+                if weights is not None:
+                    weights = _as_array(weights).astype(self.weight_type, copy=False)
+                yield forests.all_of(src, dst, weights, largest)
+
+    @property
+    def weight_type(self) -> np.dtype[Any]:
+        """The dtype of the weights of all files together."""
+        kinds = []
+        for file in self._files:
+            kind = file.types[file.wanted.weights or ""]
+            dtype = np.dtype(kind if isinstance(kind, np.dtype) else kind.to_pandas_dtype())
+            if dtype.kind not in "biuf":
+                raise TypeError(f"{file.path}: the column of weights is of {kind}, not of numbers")
+            kinds.append(dtype)
+        return np.result_type(*kinds)
 
     def _vertices(self, largest: int, path: str) -> int:
         """Return how many vertices there are, by the largest end of some edges.
@@ -311,9 +435,14 @@ def _name(argument: str, name: Any) -> str:
     return name
 
 
+def _as_array(column: Any) -> NDArray[Any]:
+    array: NDArray[Any] = column
+    return array if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)
+
+
 def _as_vertices(column: Any, name: str, path: str) -> tuple[NDArray[Any], int]:
     """Return a column of integers as vertices, and the largest; -1 of none."""
-    ends = column if isinstance(column, np.ndarray) else column.to_numpy(zero_copy_only=False)
+    ends = _as_array(column)
     if ends.dtype.kind not in "iu":
         raise TypeError(f"{path}: the column of {name} is of {ends.dtype}, not of integers")
     if not len(ends):

@@ -9,6 +9,7 @@ import numpy as np
 
 from conncomp._arguments import as_integer, check_choice, shown
 from conncomp._arrays import library_of
+from conncomp._lazy import function_for
 from conncomp.tables.columns import Table, as_compared, as_weights
 from conncomp.tables.growing import ClusterPairs
 from conncomp.tables.links import StrongestLinks
@@ -38,7 +39,9 @@ def cluster_pairs(
         DuckDB), arrays of NumPy, lists, and dicts of these. Ids may be integers of any width,
         strings, binary, UUIDs, dates, times, decimals, categories, structs, or, in a tuple,
         several columns. An iterator of tables, such as a pyarrow.RecordBatchReader, is read table
-        by table; what is kept of them are the distinct ids.
+        by table; what is kept of them are the distinct ids. A DataFrame of Dask, and names, give a
+        DataFrame of Dask of the same rows, of which nothing is computed yet; ids are then numbers,
+        strings, binary, dates, times or categories.
     weights : column or name, optional
     threshold : float or sequence of float, optional
         Pairs count whose weight is at least that. Nodes that are left alone are clusters of one.
@@ -47,7 +50,7 @@ def cluster_pairs(
         tuple.
     max_size : int, optional
         Clusters that are larger are divided, by raising the threshold within them only. Pairs of
-        equal weight fall together. Needs `weights`, and one threshold at most.
+        equal weight fall together. Needs `weights`, and one threshold at most; not for Dask.
     cluster_ids : {"number", "first"}, optional
         Whether clusters are numbered 0, 1, ... in the order of their first nodes, or named by
         these.
@@ -116,6 +119,10 @@ def cluster_pairs(
     >>> len(conncomp.cluster_pairs(tables, "l", "r")["node"])
     1001
     """
+    if (other := function_for(pairs, "cluster_pairs")) is not None:
+        options: dict[str, Any] = {"weights": weights, "threshold": threshold, "nodes": nodes}
+        options |= {"max_size": max_size, "cluster_ids": cluster_ids}
+        return other(pairs, left, right, nulls=nulls, device=device, **options)
     check_choice("cluster_ids", cluster_ids, ("number", "first"))
     weighed = weights is not None
     clustering = Clustering(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conncomp._arguments import as_bool
-from conncomp.chunked.streams.open_components import OpenComponents, Rule, Table
+from conncomp.chunked.rows import Table
+from conncomp.chunked.streams.open_components import OpenComponents, Rule
 from conncomp.chunked.streams.slabs import pieces_of
 from conncomp.components._labels import check_spacing
 from conncomp.components.statistics import ComponentStatistics

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp.chunked.rows import LARGEST_SUM, Table
 from conncomp.chunked.streams.slabs import Slab
 from conncomp.components.statistics import component_statistics
 from conncomp.components.touching import contact_steps, count_contacts
@@ -28,64 +29,6 @@ from conncomp.grid.labelling import label
 from conncomp.kernels.neighbourhood import Neighbourhood
 
 Rows = NDArray[np.int64]
-
-# How columns of rows are joined that turn out to be of one component.
-JOIN: dict[str, np.ufunc] = {
-    "root": np.minimum,
-    "size": np.add,
-    "begin": np.minimum,
-    "end": np.maximum,
-    "sum": np.add,
-    "faces": np.add,
-    "total": np.add,
-    "minimum": np.minimum,
-    "maximum": np.maximum,
-}
-# Sums are whole numbers that a quotient still tells below this.
-LARGEST_SUM = 1 << 51
-
-
-class Table(dict[str, NDArray[Any]]):
-    """A row for each component: arrays by the names of `JOIN`."""
-
-    @property
-    def rows(self) -> int:
-        """How many there are."""
-        return len(self["root"])
-
-    def take(self, rows: Any) -> Table:
-        """Return some of the rows."""
-        return Table({name: column[rows] for name, column in self.items()})
-
-    def followed_by(self, other: Table) -> Table:
-        """Return the rows of both."""
-        return Table({name: np.concatenate([self[name], other[name]]) for name in self})
-
-    def joined(self, groups: Rows) -> Table:
-        """Return a row for each group of rows, which is how many come before it."""
-        if not self.rows:
-            return self
-        order = np.argsort(groups, kind="stable")
-        begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        with np.errstate(over="ignore", invalid="ignore"):  # of infinities and NaN
-            joined = {
-                name: JOIN[name].reduceat(column[order], begins, axis=0)
-                for name, column in self.items()
-            }
-        if "total" in self and joined["total"].dtype.kind != "f":
-            exact = np.add.reduceat(self["total"][order].astype(float), begins)
-            _check_range(exact, joined["total"].dtype, "values of the image")
-        _check_range(joined["size"] * np.max(joined["end"], axis=1, initial=0).astype(float))
-        return Table(joined)
-
-
-def _check_range(
-    sums: NDArray[np.float64], dtype: Any = np.int64, what: str = "coordinates"
-) -> None:
-    """Raise if sums, which are rounded here, do not fit into a type of integers."""
-    bounds = np.iinfo(dtype)
-    if np.any(sums >= bounds.max) or np.any(sums < bounds.min):
-        raise OverflowError(f"the sum of {what} over a component does not fit into {dtype}")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,129 @@
+"""An engine that makes tasks of calls: a graph for any scheduler of Dask.
+
+A task takes half a kilobyte and some microseconds of a graph, whatever it does, so calls that do
+little are made together: those of 2 x 2 x ... chunks are one task, which returns a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from math import prod
+from typing import Any, NamedTuple
+
+from dask._task_spec import Task, TaskRef
+
+from conncomp.chunked.layout import Index
+
+
+class Placed(NamedTuple):
+    """Stands for one of the results of a task that makes several calls."""
+
+    task: TaskRef
+    place: int
+
+
+class Graph:
+    """An engine that makes tasks of calls.
+
+    Parameters
+    ----------
+    token : str
+        In the names of all tasks.
+    joined : collection of str, optional
+        The names of calls that are made together, one for each chunk.
+    counts : tuple of int, optional
+        How many chunks there are along each axis.
+
+    Attributes
+    ----------
+    tasks : dict
+        By key.
+    """
+
+    def __init__(self, token: str, joined: Collection[str] = (), counts: Index = ()) -> None:
+        self._token, self.tasks = token, dict[Any, Task]()
+        self._joined, self._counts, self._waiting = joined, counts, dict[Any, _Calls]()
+        self._names, self._known = dict[str, str](), dict[Any, Any]()
+
+    def name(self, name: str) -> str:
+        """Return what tasks are called in the graph."""
+        full = self._names.get(name)
+        if full is None:
+            full = self._names[name] = f"conncomp-{name}-{self._token}"
+        return full
+
+    def call(
+        self, name: str, index: Index, function: Callable[..., Any], *arguments: Any
+    ) -> TaskRef | Placed:
+        """Add a task, or a call to one; return what stands for its result."""
+        if name in self._joined:
+            return self._join(name, index, function, arguments)
+        key = (self.name(name), *index)
+        places = tuple(
+            (k, argument.place) for k, argument in enumerate(arguments) if type(argument) is Placed
+        )
+        if places:
+            places = self._known.setdefault(places, places)  # the same of most tasks, kept once
+            given = [each.task if type(each) is Placed else each for each in arguments]
+            self.tasks[key] = Task(key, call_with_places, function, places, *given)
+        else:
+            self.tasks[key] = Task(key, function, *arguments)
+        return TaskRef(key)
+
+    def _join(
+        self, name: str, index: Index, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Placed:
+        """Add a call to those that are made together, and their task if it is the last one."""
+        group = tuple(k >> 1 for k in index)
+        key = (self.name(f"{name}-joined"), *group)
+        calls = self._waiting.get(key)
+        if calls is None:
+            whole = prod(min(2, n - 2 * k) for n, k in zip(self._counts, group, strict=True))
+            calls = self._waiting[key] = _Calls(TaskRef(key), whole)
+        place = calls.add(arguments)
+        if place == calls.whole - 1:
+            places = tuple(calls.places)
+            places = self._known.setdefault(places, places)
+            self.tasks[key] = Task(key, call_each, function, places, *calls.given)
+            del self._waiting[key]
+        return Placed(calls.task, place)
+
+
+class _Calls:
+    """So many calls of one function, and each of their arguments once."""
+
+    def __init__(self, task: TaskRef, whole: int) -> None:
+        self.task, self.whole = task, whole
+        self.places: list[tuple[int, ...]] = []
+        self.given: list[Any] = []
+        self._place_of: dict[Any, int] = {}
+
+    def add(self, arguments: tuple[Any, ...]) -> int:
+        """Add a call; return its place."""
+        places = []
+        for argument in arguments:
+            of_task = type(argument) is TaskRef
+            known = argument.key if of_task else id(argument)
+            place = self._place_of.setdefault(known, len(self.given))
+            if place == len(self.given):
+                self.given.append(argument)
+            places.append(place)
+        self.places.append(tuple(places))
+        return len(self.places) - 1
+
+
+def call_with_places(
+    function: Callable[..., Any], places: tuple[tuple[int, int], ...], *arguments: Any
+) -> Any:
+    """Call a function, some of whose arguments are at a place of what is given."""
+    given = list(arguments)
+    for k, place in places:
+        given[k] = given[k][place]
+    return function(*given)
+
+
+def call_each(
+    function: Callable[..., Any], calls: tuple[tuple[int, ...], ...], *arguments: Any
+) -> list[Any]:
+    """Call a function several times, each time with the arguments at some places."""
+    return [function(*(arguments[place] for place in places)) for places in calls]

@@ -1,0 +1,95 @@
+"""A chunk with one layer more of the chunks that follow: what lies across its last sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import as_cupy, on_gpu
+from conncomp.chunked.labelling import on_host
+from conncomp.chunked.layout import Index, Layout
+from conncomp.components._labels import library_at
+
+Layers = dict[int, NDArray[Any]]
+
+
+def first_layers(axes: Sequence[int], empty: int, labels: Any) -> Layers:
+    """Return the first layer of a chunk along each of some axes, without the axis.
+
+    Parameters
+    ----------
+    axes : sequence of int
+    empty : int
+        What masked elements become.
+    labels : array
+    """
+    whole = without_mask(empty, labels)
+    return {axis: on_host(whole[(slice(None),) * axis + (0,)]) for axis in axes}
+
+
+def without_mask(empty: int, labels: Any) -> Any:
+    """Return labels as an array of NumPy or CuPy, with a value for masked elements."""
+    if on_gpu(labels):
+        return as_cupy(labels)
+    if not isinstance(labels, np.ma.MaskedArray):
+        return labels
+    filled: Any = labels.astype(np.int64)
+    return filled.filled(empty)
+
+
+def following(layout: Layout, index: Index, most: int) -> dict[Index, Index]:
+    """Return the chunks that follow one along some of the axes with several chunks.
+
+    Parameters
+    ----------
+    layout : Layout
+    index : tuple of int
+    most : int
+        Along how many axes at once, at most.
+
+    Returns
+    -------
+    dict
+        Of the axes, to the index of the chunk.
+    """
+    chunks = {}
+    for moves in product((0, 1), repeat=len(layout.crossed)):
+        if not 0 < sum(moves) <= most:
+            continue
+        for _, other in layout.neighbours(index, (moves,)):
+            axes = tuple(k for k, move in zip(layout.crossed, moves, strict=True) if move)
+            chunks[axes] = other
+    return chunks
+
+
+def with_layers(empty: int, labels: Any, parts: dict[Index, Layers]) -> Any:
+    """Return a chunk with one layer more along the axes where another chunk follows.
+
+    Parameters
+    ----------
+    empty : int
+        What masked elements become.
+    labels : array
+    parts : dict
+        Of the axes along which a chunk follows, to its `first_layers`.
+    """
+    whole = without_mask(empty, labels)
+    if not parts:
+        return whole
+    more = {axes[0] for axes in parts if len(axes) == 1}
+    shape = tuple(length + (axis in more) for axis, length in enumerate(whole.shape))
+    extended = library_at(whole).empty(shape, whole.dtype)
+    extended[tuple(map(slice, whole.shape))] = whole
+    for axes, layers in parts.items():
+        place = tuple(
+            -1 if axis in axes else slice(length) for axis, length in enumerate(whole.shape)
+        )
+        inside = tuple(
+            0 if axis in axes else slice(None) for axis in range(whole.ndim) if axis != axes[0]
+        )
+        extended[place] = library_at(whole).asarray(layers[axes[0]][inside])
+    return extended

@@ -1,0 +1,247 @@
+"""Rows of the components of one chunk, as `component_statistics` measures them, and joined ones.
+
+How: a chunk is measured alone, in memory. Integers that sums are made of come back from what was
+rounded, and are added up; second moments are moved to the centroid of the whole (Chan, Golub,
+LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979). Faces
+between elements of one component in two chunks are counted by both, and taken off once more here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conncomp._arrays import as_cupy, on_gpu
+from conncomp.chunked.labelling import on_host
+from conncomp.chunked.measures.layers import Layers
+from conncomp.chunked.rows import LARGEST_SUM, Table
+from conncomp.components.renumbering import relabel_consecutive
+from conncomp.components.statistics import ComponentStatistics, component_statistics
+
+
+class Labelling(NamedTuple):
+    """What labels of an array in chunks mean: the label that is no component, if there is one."""
+
+    background: int | None
+    batch_axes: int
+
+    @property
+    def empty(self) -> int:
+        """What stands for no component: the background, or -1 if there is none."""
+        return -1 if self.background is None else self.background
+
+
+class Wanted(NamedTuple):
+    """What is measured beside sizes, bounding boxes and centroids."""
+
+    moments: bool
+    surfaces: bool
+    image: bool
+
+
+class Numbered(NamedTuple):
+    """Labels of a chunk, renumbered within each item.
+
+    Attributes
+    ----------
+    numbers : array of int32 or int64
+        Where the labels lie.
+    old : array of int64, shape (items, numbers)
+        The label that had each number.
+    empty : int
+        What stands for no component among numbers.
+    """
+
+    numbers: Any
+    old: NDArray[np.int64]
+    empty: int
+
+
+def number_chunk(labelling: Labelling, labels: Any) -> Numbered:
+    """Renumber the labels of a chunk; raise ValueError if one is negative."""
+    background, batch = labelling.background, labelling.batch_axes
+    numbers, old = relabel_consecutive(
+        as_cupy(labels) if on_gpu(labels) else labels,
+        return_labels=True,
+        background=background,
+        batch_axes=batch,
+    )
+    old = on_host(old).reshape(prod(labels.shape[:batch]), -1)
+    if old.size and old.min() < 0:
+        raise ValueError(f"labels holds {old.min()}; labels are not negative")
+    return Numbered(numbers, old.astype(np.int64), labelling.empty)
+
+
+def measure_chunk(
+    labelling: Labelling,
+    wanted: Wanted,
+    items: NDArray[np.int64],
+    start: Sequence[int],
+    axes: Sequence[int],
+    labels: Any,
+    image: Any = None,
+    *following: Layers,
+) -> Table:
+    """Measure the components of a chunk.
+
+    Parameters
+    ----------
+    labelling : Labelling
+    wanted : Wanted
+    items : array of int64
+        The numbers of the chunk's items, in C order.
+    start : sequence of int
+        Where its first element lies within an item.
+    axes : sequence of int
+        Along which another chunk follows, if faces are counted.
+    labels, image : array
+        The image may be None.
+    *following : dict
+        For each of the axes the `first_layers` of the chunk that follows.
+
+    Returns
+    -------
+    Table
+        A row for each component of each item.
+    """
+    batch = labelling.batch_axes
+    shape = labels.shape[batch:]
+    if prod(labels.shape) * max(shape) >= LARGEST_SUM:
+        raise ValueError(f"chunks of shape {labels.shape} are too large for exact sums")
+    numbered = number_chunk(labelling, labels)
+    measured = component_statistics(
+        numbered.numbers,
+        as_cupy(image) if on_gpu(image) else image,
+        moments=wanted.moments,
+        surfaces=wanted.surfaces,
+        background=numbered.empty,
+        batch_axes=batch,
+    )
+    columns = {name: on_host(column) for name, column in vars(measured).items()}
+    place = np.zeros(len(columns["labels"]), np.int64)
+    for axis in range(batch):
+        place = place * labels.shape[axis] + columns["batch"][:, axis]
+    sizes, ahead = columns["sizes"], np.array(start, np.int64)
+    sums = np.rint(columns["centroids"] * sizes[:, None]).astype(np.int64)
+    table = Table(
+        item=items[place],
+        label=numbered.old[place, columns["labels"]],
+        size=sizes,
+        begin=columns["bounding_boxes"][:, :, 0] + ahead,
+        end=columns["bounding_boxes"][:, :, 1] + ahead,
+        sum=sums + ahead * sizes[:, None],
+    )
+    if wanted.moments:
+        table["scatter"] = columns["moments"] * sizes[:, None, None]
+    if wanted.surfaces:
+        table["faces"] = columns["faces"]
+        rows = np.zeros(numbered.old.shape, np.int64)
+        rows[place, columns["labels"]] = np.arange(len(sizes))
+        for axis, layers in zip(axes, following, strict=True):
+            last = numbered.numbers[(slice(None),) * axis + (-1,)]
+            shared = _shared(last, layers[axis], numbered, rows, len(sizes))
+            table["faces"][:, axis - batch] -= 2 * shared
+    if image is not None:
+        means = columns["means"]
+        table |= {"total": columns["sums"], "mean": means}
+        table |= {"minimum": columns["minima"], "maximum": columns["maxima"]}
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinities and NaN
+            products = _products(numbered, image, batch, columns)
+            table["product"] = products + ahead * means[:, None]
+    return table
+
+
+def joined_rows(*tables: Table) -> Table:
+    """Return the rows of several tables, one for each component of each item, in this order."""
+    return tables[0].followed_by(*tables[1:]).joined_by("item", "label")
+
+
+def as_statistics(
+    wanted: Wanted, batch: tuple[int, ...], spacing: tuple[float, ...], scaled: bool, table: Table
+) -> ComponentStatistics:
+    """Return rows as `component_statistics` does.
+
+    Parameters
+    ----------
+    wanted : Wanted
+    batch : tuple of int
+        The lengths of the batch axes.
+    spacing : tuple of float
+    scaled : bool
+        Whether lengths are in its units.
+    table : Table
+        What `joined_rows` returned of all chunks.
+    """
+    ndim, sizes = len(spacing), table["size"]
+    scale = np.array(spacing) if scaled else np.ones(ndim)
+    moments = np.empty((0, ndim, ndim))
+    if wanted.moments:
+        moments = table["scatter"] / sizes[:, None, None] * np.outer(scale, scale)
+    faces = table["faces"] if wanted.surfaces else np.empty((0, ndim), np.int64)
+    columns: tuple[Any, ...] = (
+        table["label"],
+        sizes,
+        np.stack([table["begin"], table["end"]], axis=-1),
+        table["sum"] / sizes[:, None] * scale,
+        moments,
+        items_along(table["item"], batch),
+        *_brightness(wanted, scale, table),
+        faces,
+        spacing,
+    )
+    return ComponentStatistics(*columns)
+
+
+def items_along(items: NDArray[np.int64], batch: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the numbers of items as indices along the batch axes."""
+    if not batch:
+        return np.empty((len(items), 0), np.int64)
+    return np.stack(np.unravel_index(items, batch), axis=-1).astype(np.int64)
+
+
+def _brightness(wanted: Wanted, scale: NDArray[np.float64], table: Table) -> tuple[Any, ...]:
+    """Return sums, means, minima, maxima and weighted centroids; empty ones of no image."""
+    if not wanted.image:
+        return (np.empty(0),) * 4 + (np.empty((0, len(scale))),)
+    totals, means = table["total"], table["mean"]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        exact = totals / table["size"]
+        means = np.where(np.isfinite(totals), exact, means)
+        centroids = table["product"] / means[:, None] * scale
+    return totals, means, table["minimum"], table["maximum"], centroids
+
+
+def _shared(
+    last: Any, layer: Any, numbered: Numbered, rows: NDArray[np.int64], count: int
+) -> NDArray[np.int64]:
+    """Return how many faces each row has in common with the chunk that follows along an axis."""
+    items = len(numbered.old)
+    last, layer = on_host(last).reshape(items, -1), layer.reshape(items, -1)
+    place, at = np.nonzero(last != numbered.empty)
+    numbers = last[place, at]
+    same = numbered.old[place, numbers] == layer[place, at]
+    return np.bincount(rows[place[same], numbers[same]], minlength=count)
+
+
+def _products(
+    numbered: Numbered, image: Any, batch: int, columns: Mapping[str, NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Return means of value times coordinate, for each row and axis of the chunk."""
+    means, centroids = columns["means"], columns["weighted_centroids"]
+    products: NDArray[np.float64] = means[:, None] * centroids
+    lost = np.isfinite(means) & ~np.isfinite(products).all(axis=1)
+    if not lost.any():
+        return products
+    # Values that add up to 0 have no centroid, but may have one together with other chunks.
+    numbers, values = on_host(numbered.numbers), on_host(image).astype(np.float64)
+    for axis in range(batch, numbers.ndim):
+        places = np.arange(numbers.shape[axis]).reshape(-1, *(1,) * (numbers.ndim - axis - 1))
+        again = component_statistics(
+            numbers, values * places, moments=False, background=numbered.empty, batch_axes=batch
+        )
+        products[lost, axis - batch] = again.means[lost]
+    return products

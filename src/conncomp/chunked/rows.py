@@ -1,0 +1,111 @@
+"""Rows of components that are measured part by part, and how those of one are joined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.int64]
+
+# How columns of rows are joined that turn out to be of one component.
+JOIN: dict[str, np.ufunc] = {
+    "item": np.minimum,
+    "label": np.minimum,
+    "other": np.minimum,
+    "root": np.minimum,
+    "size": np.add,
+    "begin": np.minimum,
+    "end": np.maximum,
+    "sum": np.add,
+    "faces": np.add,
+    "contacts": np.add,
+    "total": np.add,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "scatter": np.add,
+    "mean": np.add,
+    "product": np.add,
+}
+# Means within a row, which count by its size.
+MEANS = ("mean", "product")
+# Sums are whole numbers that a quotient still tells below this.
+LARGEST_SUM = 1 << 51
+
+
+class Table(dict[str, NDArray[Any]]):
+    """A row for each component: arrays by the names of `JOIN`."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.values())))
+
+    def take(self, rows: Any) -> Table:
+        """Return some of the rows."""
+        return Table({name: column[rows] for name, column in self.items()})
+
+    def followed_by(self, *others: Table) -> Table:
+        """Return the rows of all."""
+        tables = (self, *others)
+        return Table({name: np.concatenate([table[name] for table in tables]) for name in self})
+
+    def joined(self, groups: Numbers) -> Table:
+        """Return a row for each group of rows, which is how many come before it."""
+        if not self.rows:
+            return self
+        order = np.argsort(groups, kind="stable")
+        begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        with np.errstate(over="ignore", invalid="ignore"):  # of infinities and NaN
+            joined = {
+                name: JOIN[name].reduceat(self._addends(name, groups)[order], begins, axis=0)
+                for name in self
+            }
+        if "total" in self and joined["total"].dtype.kind != "f":
+            # What does not fit is wrong by a multiple of 2**64, which rounded sums tell.
+            rounded = np.add.reduceat(self["total"][order].astype(float), begins)
+            apart = abs(rounded - joined["total"].astype(float))
+            _refuse(apart >= 2.0**63, "values of the image", joined["total"].dtype)
+        if "sum" in self:
+            bound = joined["size"] * np.max(joined["end"], axis=1, initial=0).astype(float)
+            _refuse(bound >= 2.0**63, "coordinates", np.dtype(np.int64))
+        return Table(joined)
+
+    def joined_by(self, *names: str) -> Table:
+        """Return a row for each distinct key, which some columns make, in the order of keys."""
+        if not self.rows:
+            return self
+        keys = [self[name] for name in names]
+        order = np.lexsort(keys[::-1])
+        begins = np.zeros(self.rows, bool)
+        for key in keys:
+            begins[1:] |= np.diff(key[order]) != 0
+        groups = np.empty(self.rows, np.int64)
+        groups[order] = np.cumsum(begins)
+        return self.joined(groups)
+
+    def _addends(self, name: str, groups: Numbers) -> NDArray[Any]:
+        """Return what is joined of a column, given the group of each row."""
+        column = self[name]
+        if name not in MEANS and name != "scatter":
+            return column
+        size = self["size"]
+        whole = np.zeros(int(groups.max()) + 1, np.int64)
+        np.add.at(whole, groups, size)
+        if name in MEANS:
+            share = (size / whole[groups]).reshape(-1, *(1,) * (column.ndim - 1))
+            means: NDArray[Any] = share * column
+            return means
+        # A row's scatter is about its own centroid: what is added leads to that of the group.
+        sums = np.zeros((len(whole), self["sum"].shape[1]), np.int64)
+        np.add.at(sums, groups, self["sum"])
+        apart = self["sum"] / size[:, None] - (sums[groups] / whole[groups][:, None])
+        moved: NDArray[Any] = column + size[:, None, None] * apart[:, :, None] * apart[:, None, :]
+        return moved
+
+
+def _refuse(too_large: NDArray[np.bool_], what: str, dtype: Any) -> None:
+    """Raise if a sum is too large for a type of integers."""
+    if too_large.any():
+        raise OverflowError(f"the sum of {what} over a component does not fit into {dtype}")

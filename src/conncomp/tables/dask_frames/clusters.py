@@ -1,0 +1,242 @@
+"""Clusters of pairs that are in a DataFrame of Dask: a graph of tasks.
+
+How: each partition is clustered on its own: its distinct ids, in the order of their first
+appearance, and which of them it connects. Ids are hashed to buckets, each of which tells where the
+ids in it appear first. One task numbers these places and unites what partitions connect, in
+integers; each partition then names the clusters of the ids that appear in it first. So partitions
+of the result, one after the other, are the table that all pairs in memory have.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import dask
+import numpy as np
+from dask import dataframe
+from numpy.typing import NDArray
+
+from conncomp._arguments import check_choice, shown
+from conncomp._optional import optional
+from conncomp.graph.graph import Graph
+from conncomp.graph.labelling import connected_components
+from conncomp.tables.pairs import cluster_pairs as cluster_in_memory
+
+MOST_BUCKETS = 64
+Indices = NDArray[np.int64]
+
+
+class Part(NamedTuple):
+    """The clusters of one partition.
+
+    Attributes
+    ----------
+    ids : pandas.DataFrame
+        The distinct ones, in the order of their first appearance.
+    roots : list of array of int64
+        For each threshold, the place of the first id of each one's cluster.
+    """
+
+    ids: Any
+    roots: list[Indices]
+
+
+def cluster_pairs(
+    pairs: Any,
+    left: Any,
+    right: Any = None,
+    *,
+    weights: Any = None,
+    threshold: Any = None,
+    nodes: Any = None,
+    max_size: int | None = None,
+    cluster_ids: str = "number",
+    nulls: str = "raise",
+    device: str | None = None,
+) -> Any:
+    """Do what `conncomp.cluster_pairs` does, for a DataFrame of Dask; return one, lazily."""
+    check_choice("cluster_ids", cluster_ids, ("number", "first"))
+    if right is None:
+        raise TypeError("right is missing: the name of the other column of the DataFrame of Dask")
+    if weights is not None and not isinstance(weights, str):
+        raise TypeError(f"weights={shown(weights)} must be the name of a column of the DataFrame")
+    if max_size is not None:
+        raise ValueError(
+            f"max_size={shown(max_size)} is for tables in memory, but pairs is of Dask; divide the "
+            "clusters that are too large by a call with their pairs alone"
+        )
+    arguments = {"weights": weights, "threshold": threshold, "nulls": nulls, "device": device}
+    like = cluster_in_memory(
+        pairs._meta, left, right, nodes=nodes, cluster_ids=cluster_ids, **arguments
+    ).iloc[:0]
+    of_objects = any(pairs._meta[name].dtype == object for name in _names(left) + _names(right))
+    if of_objects:  # which are of whatever type, as they are when they are computed
+        of_ids = [name for name in like if _is_of_ids(name, cluster_ids)]
+        like = like.astype(dict.fromkeys(of_ids, object))
+    parts = [
+        dask.delayed(_cluster_part)(part, left, right, arguments) for part in pairs.to_delayed()
+    ]
+    if nodes is not None:
+        parts.insert(0, dask.delayed(_cluster_part)(pairs._meta, left, right, arguments, nodes))
+    return _united(parts, like, cluster_ids)
+
+
+def _is_of_ids(name: str, cluster_ids: str) -> bool:
+    """Whether a column of the result has ids."""
+    return name.startswith("node") or (cluster_ids == "first" and name.startswith("cluster"))
+
+
+def _names(columns: Any) -> list[Any]:
+    return list(columns) if isinstance(columns, tuple) else [columns]
+
+
+def _united(parts: list[Any], like: Any, cluster_ids: str) -> Any:
+    """Return the clusters of several parts together, as a DataFrame of Dask."""
+    buckets = min(len(parts), MOST_BUCKETS)
+    hashed = [dask.delayed(_hashed, nout=buckets)(part, buckets) for part in parts]
+    first = dask.delayed(_first_places, nout=len(parts))
+    told = [first(*(of_part[bucket] for of_part in hashed)) for bucket in range(buckets)]
+    places = [
+        dask.delayed(_places_of_part)(*(bucket[k] for bucket in told)) for k in range(len(parts))
+    ]
+    roots = [dask.delayed(getattr)(part, "roots") for part in parts]
+    united = dask.delayed(_unite, nout=len(parts))(places, roots)
+    names = None
+    if cluster_ids == "first":
+        firsts = [
+            dask.delayed(_first_ids)(part, clusters)
+            for part, clusters in zip(parts, united, strict=True)
+        ]
+        names = dask.delayed(_names_of_clusters)(firsts)
+    tables = [
+        dask.delayed(_as_table)(part, clusters, names, like)
+        for part, clusters in zip(parts, united, strict=True)
+    ]
+    return dataframe.from_delayed(tables, meta=like, verify_meta=False)
+
+
+def _cluster_part(pairs: Any, left: Any, right: Any, arguments: Any, nodes: Any = None) -> Part:
+    """Cluster the pairs of a partition alone."""
+    table = cluster_in_memory(pairs, left, right, nodes=nodes, **arguments)
+    roots = []
+    for suffix in _suffixes(table):
+        numbers = table[f"cluster{suffix}"].to_numpy()
+        roots.append(np.unique(numbers, return_index=True)[1][numbers])
+    return Part(table[_node_columns(table)], roots)
+
+
+def _node_columns(table: Any) -> list[str]:
+    return [name for name in table.columns if name.startswith("node")]
+
+
+def _suffixes(table: Any) -> list[str]:
+    """Return what stands after "size" in names of columns: one for each threshold."""
+    return [name.removeprefix("size") for name in table.columns if name.startswith("size")]
+
+
+def _hashed(part: Part, buckets: int) -> list[tuple[Indices, Any]]:
+    """Return the ids of each bucket, and where in the partition they are."""
+    for name, column in part.ids.items():
+        kinds = {type(value) for value in column.iloc[:1]}
+        if column.dtype == object and not kinds <= {str, bytes}:
+            raise TypeError(
+                f"ids of {name} are Python objects such as {shown(column.iloc[0])}, whose equal "
+                "ones may have different hashes; convert them to integers, strings or dates"
+            )
+    hashing = optional("pandas").util.hash_pandas_object
+    bucket = hashing(part.ids, index=False).to_numpy() % np.uint64(buckets)
+    places = [np.flatnonzero(bucket == k) for k in range(buckets)]
+    return [(of_bucket, part.ids.iloc[of_bucket]) for of_bucket in places]
+
+
+def _first_places(*of_parts: tuple[Indices, Any]) -> list[tuple[Indices, Indices, Indices]]:
+    """Return for each part where the ids of a bucket are, and the part and place of the first."""
+    ids = optional("pandas").concat([of_part for _, of_part in of_parts], ignore_index=True)
+    places = np.concatenate([place for place, _ in of_parts])
+    lengths = [len(place) for place, _ in of_parts]
+    part = np.repeat(np.arange(len(lengths)), lengths)
+    # Groups are numbered in the order in which they appear.
+    group = ids.groupby(list(ids.columns), sort=False, observed=True).ngroup().to_numpy()
+    first = np.unique(group, return_index=True)[1][group] if len(group) else group
+    ends = np.cumsum(lengths)[:-1]
+    columns = (np.split(column, ends) for column in (places, part[first], places[first]))
+    return list(zip(*columns, strict=True))
+
+
+def _places_of_part(*of_buckets: tuple[Indices, Indices, Indices]) -> tuple[Indices, Indices]:
+    """Return the part and the place of the first appearance of each id of a partition."""
+    here, part, place = (np.concatenate(column) for column in zip(*of_buckets, strict=True))
+    order = np.argsort(here)
+    return part[order], place[order]
+
+
+class Clusters(NamedTuple):
+    """The clusters of the ids that appear first in a partition.
+
+    Attributes
+    ----------
+    new : array of int64
+        The places of these ids among those of the partition.
+    numbers, sizes : list of array
+        For each threshold, of each id's cluster.
+    is_first : list of array of bool
+        Whether an id is the first of its cluster.
+    """
+
+    new: Indices
+    numbers: list[NDArray[Any]]
+    sizes: list[Indices]
+    is_first: list[NDArray[np.bool_]]
+
+
+def _unite(places: list[tuple[Indices, Indices]], roots: list[list[Indices]]) -> list[Clusters]:
+    """Return the clusters of all parts, by where their ids appear first and what they connect."""
+    lengths = [len(part) for part, _ in places]
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    flat = np.concatenate([begins[part] + place for part, place in places])
+    is_new = flat == np.arange(len(flat))
+    number = (np.cumsum(is_new) - 1)[flat]
+    count = int(is_new.sum())
+    levels = []
+    for of_parts in zip(*roots, strict=True):
+        root = np.concatenate([part + begin for part, begin in zip(of_parts, begins, strict=False)])
+        graph = Graph.from_edges(number, number[root], num_vertices=count)
+        labels = connected_components(graph)[1]
+        is_first = np.zeros(count, bool)
+        is_first[np.unique(labels, return_index=True)[1]] = True
+        levels.append((labels, np.bincount(labels)[labels] if count else labels, is_first))
+    united = []
+    for begin, end in pairwise(begins):
+        new = np.flatnonzero(is_new[begin:end])
+        of_part = number[begin:end][new]
+        united.append(Clusters(new, *([each[k][of_part] for each in levels] for k in range(3))))
+    return united
+
+
+def _first_ids(part: Part, clusters: Clusters) -> list[Any]:
+    """Return for each threshold the ids of a partition that are the first of their clusters."""
+    new = part.ids.iloc[clusters.new]
+    return [new[is_first] for is_first in clusters.is_first]
+
+
+def _names_of_clusters(of_parts: list[list[Any]]) -> list[Any]:
+    """Return for each threshold the ids that are the first of clusters, by their numbers."""
+    concat = optional("pandas").concat
+    return [concat(of_level, ignore_index=True) for of_level in zip(*of_parts, strict=True)]
+
+
+def _as_table(part: Part, clusters: Clusters, names: list[Any] | None, like: Any) -> Any:
+    """Return the rows of a partition, as `cluster_pairs` has them."""
+    nodes = part.ids.iloc[clusters.new].reset_index(drop=True)
+    columns = {name: nodes[name] for name in nodes}
+    for level, suffix in enumerate(_suffixes(like)):
+        numbers = clusters.numbers[level]
+        columns[f"size{suffix}"] = clusters.sizes[level]
+        columns[f"cluster{suffix}"] = numbers
+        if names is not None:
+            taken = names[level].iloc[numbers].reset_index(drop=True)
+            for name in nodes:
+                columns[name.replace("node", f"cluster{suffix}", 1)] = taken[name]
+    frame = optional("pandas").DataFrame(columns)
+    return frame[list(like.columns)].astype(dict(like.dtypes))
