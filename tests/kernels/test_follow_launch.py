@@ -18,7 +18,7 @@ WAIT = "griddepcontrol.wait"
 def one_of_each_template():
     """Return the last name of each template whose launches are made again, by file."""
     chosen = {}
-    of_models = (SPINS, ("activate_bonds",)), (SPINS, ("count_states",)), *bricks.specialisations()
+    of_models = (SPINS, ("activate_bonds<>",)), (SPINS, ("count_states<>",)), *bricks.specialisations()
     for file, names in (
         *tiled_bricks.specialisations(),
         *tiled_elements.specialisations(),

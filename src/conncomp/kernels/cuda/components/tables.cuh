@@ -197,6 +197,7 @@ __global__ void __launch_bounds__(kTableThreads)
 }
 
 // Covariances of the coordinates of each component: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
     central_moments(int64_t rows, int64_t ndim, const int64_t* __restrict__ sizes, int64_t words,
                     const int64_t* __restrict__ table, double* __restrict__ moments) {
