@@ -79,9 +79,13 @@ def _is_array(argument: Any) -> bool:
 
 
 class Again(NamedTuple):
-    """Launches that are made again by ``run(stream, values)``, and the arrays that they need."""
+    """Launches that are made again by ``run(stream, values)``, and the arrays that they need.
+
+    ``read(stream, address)`` waits for them, and returns a number of 64 bits.
+    """
 
     run: Callable[[int, tuple[int, ...]], None]
+    read: Callable[[int, int], int]
     memory: tuple[Any, ...]
 
 
@@ -332,7 +336,7 @@ class Gpu:
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        return Again(again.run, tuple(memory))
+        return Again(again.run, again.read, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]

@@ -226,7 +226,9 @@ def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> 
         f"join_sizes<{kinds}>",
         f"sum_sizes<{summed}>",
     )
-    return (*finding, "toss_coins<>", f"flip_bricks<{kinds}>", last_names[0]) if of.flips else finding
+    return (
+        (*finding, "toss_coins<>", f"flip_bricks<{kinds}>", last_names[0]) if of.flips else finding
+    )
 
 
 def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
