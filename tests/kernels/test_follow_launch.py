@@ -5,6 +5,7 @@ from itertools import chain
 
 import pytest
 
+from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.core import numbering
 from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
@@ -27,12 +28,12 @@ def one_of_each_template():
         (SPINS, ("count_states<>",)),
         *bricks.specialisations(),
     )
-    of_graphs = (
+    of_numbers = (
         module.specialisations()
-        for module in (numbering, arcs, blocked_afforest, ecl, strong_components)
+        for module in (numbering, measures, arcs, blocked_afforest, ecl, strong_components)
     )
     for file, names in (
-        *chain.from_iterable(of_graphs),
+        *chain.from_iterable(of_numbers),
         *tiled_bricks.specialisations(),
         *tiled_elements.specialisations(),
         *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),

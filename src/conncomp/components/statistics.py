@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -25,6 +26,7 @@ from conncomp.components._labels import (
     library_at,
     where_labels_lie,
 )
+from conncomp.components.repeated import measure_again
 from conncomp.kernels.cuda.components.intensities import measure_intensities
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.components.tables import measure_labels
@@ -320,6 +322,10 @@ def _measure(
     batch_axes: int,
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics`, but for the last."""
+    if on_gpu(labels) and image is None and not surfaces and spacing is None:
+        known = measure_again(labels, background, batch_axes, moments)
+        if known is not None:
+            return (*known, *_columns_without_rows(known[0].device.id, known[3].shape[1]))
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
@@ -327,8 +333,7 @@ def _measure(
     intensities = None if image is None else check_image(image, items)
     measure = _measure_on_cpu if items.xp is np else _measure_on_gpu
     rows, sizes, boxes, centroids, covariances = measure(items, moments)
-    known = rows, sizes, boxes
-    brightness = _measure_image(items, known, intensities)
+    brightness = _measure_image(items, (rows, sizes, boxes), intensities)
     faces = _count_faces(items, rows if surfaces else rows[:0])
     if spacing is not None:
         scale = placed(items.xp, lengths)
@@ -337,6 +342,14 @@ def _measure(
         covariances *= placed(items.xp, np.outer(lengths, lengths))
     batch, own_labels = items_of_rows(items, rows)
     return own_labels, sizes, boxes, centroids, covariances, batch, *brightness, faces
+
+
+@cache
+def _columns_without_rows(device: int, ndim: int) -> list[Any]:
+    """Return the columns that were not asked for, on a GPU: of an image, and faces."""
+    xp = current_gpu().xp
+    scalars, vectors = xp.empty(0, np.float64), xp.empty((0, ndim), np.float64)
+    return [*(scalars,) * 4, vectors, xp.empty((0, ndim), np.int64)]
 
 
 def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:
