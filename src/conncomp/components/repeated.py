@@ -18,7 +18,7 @@ from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
 # So many labels are measured by kept launches, as the memory that these use is kept too.
 MOST_ELEMENTS = 1 << 23
 # For one row of each so many labels there is room at first, and for so many rows at least.
-LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 12
+LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
 # When there are more kinds, the memory of all is given back.
 MOST_KINDS = 8
 
