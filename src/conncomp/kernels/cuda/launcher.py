@@ -23,6 +23,7 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp._optional import hint
+from conncomp.kernels.cuda.compiling import telling
 
 SOURCES = Path(__file__).parent.parent
 
@@ -287,7 +288,8 @@ class Gpu:
         key = file, names
         if key not in self._kernels:
             start = perf_counter()
-            functions = self._compile(file, names)
+            with telling(file):
+                functions = self._compile(file, names)
             if _deadline is not None:
                 _deadline += perf_counter() - start
             self._kernels[key] = tuple(
