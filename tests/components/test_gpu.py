@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 
 import conncomp
 from conncomp import _arrays
-from conncomp.components import _labels, repeated, selection, sizes, statistics
+from conncomp.components import _labels, selection, sizes, statistics
 from conncomp.kernels.cuda.components import members, tables
 from conncomp.kernels.cuda.components.rows import extent_of, label_rows
 from conncomp.kernels.cuda.launcher import launch
@@ -89,7 +89,7 @@ CASES += [(name, -1) for name in HARD_ROOTS]
 @pytest.fixture
 def cupy(monkeypatch):
     """Let arrays of a stand-in for CuPy lie on a GPU that the CPU plays."""
-    return place_on_host(monkeypatch, _arrays, (_labels, repeated, sizes, selection, statistics))
+    return place_on_host(monkeypatch, _arrays, (_labels, sizes, selection, statistics))
 
 
 def in_tuple(result):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, component_statistics, label
-from conncomp.components import _labels, repeated, statistics
-from conncomp.kernels.cuda.components.measures import RepeatedMeasures
+from conncomp.components import _labels, statistics
+from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.launcher import time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
@@ -19,8 +19,8 @@ SHAPE = 5, 24, 33
 
 @pytest.fixture
 def cupy(monkeypatch):
-    monkeypatch.setattr(repeated, "_kept", {})
-    return place_on_host(monkeypatch, _arrays, (_labels, repeated, statistics))
+    monkeypatch.setattr(measures, "_kept", {})
+    return place_on_host(monkeypatch, _arrays, (_labels, statistics))
 
 
 def batch(seed, shape=SHAPE, dtype=np.int32):
@@ -50,9 +50,9 @@ def check(labels, **options):
 def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, dtype):
     made = [batch(seed, dtype=dtype) - (options.get("background") == -1) for seed in range(4)]
     check(made[0], **options)
-    assert len(repeated._kept) == 1
+    assert len(measures._kept) == 1
     monkeypatch.setattr(statistics, "_measure_on_gpu", None)  # the general way is not gone
-    monkeypatch.setattr(RepeatedMeasures, "_measure", None)
+    monkeypatch.setattr(measures.RepeatedMeasures, "_measure", None)
     for labels in made[1:]:
         check(labels, **options)
 
@@ -71,11 +71,11 @@ def test_labels_of_all_numbers_of_components(cupy):
     gaps = np.where(few > 0, few * 3 + 1, 0).astype(np.int32)
     for labels in (few, none, one, gaps, none, few):
         check(labels, batch_axes=1)
-    assert len(repeated._kept) == 1
+    assert len(measures._kept) == 1
 
 
 @pytest.mark.parametrize(
-    "large", [repeated.LEAST_ROWS // 5 - 1, repeated.LEAST_ROWS // 5, 2**31 - 1]
+    "large", [measures.LEAST_ROWS // 5 - 1, measures.LEAST_ROWS // 5, 2**31 - 1]
 )
 def test_labels_beyond_the_room_are_measured_the_general_way(cupy, large):
     labels = batch(0)
@@ -116,19 +116,19 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     check(labels, spacing=2.0)
     with time_limit(100):
         check(labels)
-    monkeypatch.setattr(repeated, "MOST_ELEMENTS", labels.size - 1)
+    monkeypatch.setattr(statistics, "MOST_ELEMENTS", labels.size - 1)
     check(labels)
-    monkeypatch.setattr(repeated, "MOST_ELEMENTS", labels.size)
-    monkeypatch.setattr(repeated.current_gpu(), "is_capturing", lambda stream: True)
+    monkeypatch.setattr(statistics, "MOST_ELEMENTS", labels.size)
+    monkeypatch.setattr(statistics.current_gpu(), "is_capturing", lambda stream: True)
     check(labels)
-    assert not repeated._kept
+    assert not measures._kept
 
 
 def test_kinds_are_told_apart_and_forgotten_when_there_are_too_many(cupy, monkeypatch):
-    monkeypatch.setattr(repeated, "MOST_KINDS", 2)
+    monkeypatch.setattr(measures, "MOST_KINDS", 2)
     labels = batch(0)
     for _ in range(2):
         for options in ({}, {"batch_axes": 1}, {"moments": False}, {"background": None}):
             check(labels, **options)
-            assert len(repeated._kept) <= 2
+            assert len(measures._kept) <= 2
         check(labels.reshape(5, -1), batch_axes=1, background=0)

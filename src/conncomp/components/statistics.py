@@ -19,6 +19,7 @@ from conncomp.components._intensities import Image, check_image
 from conncomp.components._labels import (
     Background,
     Items,
+    check_background,
     check_dimensions,
     check_items,
     check_spacing,
@@ -26,11 +27,11 @@ from conncomp.components._labels import (
     library_at,
     where_labels_lie,
 )
-from conncomp.components.repeated import measure_again
 from conncomp.kernels.cuda.components.intensities import measure_intensities
+from conncomp.kernels.cuda.components.measures import MOST_ELEMENTS, measure_again
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.components.tables import measure_labels
-from conncomp.kernels.cuda.launcher import current_gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,7 @@ def _measure(
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics`, but for the last."""
     if on_gpu(labels) and image is None and not surfaces and spacing is None:
-        known = measure_again(labels, background, batch_axes, moments)
+        known = _measure_again(labels, background, batch_axes, moments)
         if known is not None:
             return (*known, *_columns_without_rows(known[0].device.id, known[3].shape[1]))
     items = check_items(labels, background, batch_axes)
@@ -342,6 +343,29 @@ def _measure(
         covariances *= placed(items.xp, np.outer(lengths, lengths))
     batch, own_labels = items_of_rows(items, rows)
     return own_labels, sizes, boxes, centroids, covariances, batch, *brightness, faces
+
+
+def _measure_again(
+    labels: Any, background: Background, batch_axes: Any, moments: bool
+) -> tuple[Any, ...] | None:
+    """Return the columns of labels of CuPy but for an image's and faces; None for the general way.
+
+    That is for large or empty arrays, and where something is to be refused.
+    """
+    if (
+        type(batch_axes) is not int
+        or not 0 <= batch_axes < labels.ndim
+        or labels.dtype not in INDEX_TYPES
+        or not 0 < labels.size <= MOST_ELEMENTS
+        or not labels.flags.c_contiguous
+        or are_watched()
+    ):
+        return None
+    gpu = current_gpu()
+    if gpu.is_capturing(gpu.current_stream()):
+        return None
+    axes = labels.shape[:batch_axes], labels.shape[batch_axes:]
+    return measure_again(gpu, labels, axes, *check_background(background, *axes), moments)
 
 
 @cache

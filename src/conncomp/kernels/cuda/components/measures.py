@@ -1,10 +1,16 @@
-"""Measures of labels without a word from the host: drives ``measures.cuh``."""
+"""Measures of labels without a word from the host: drives ``measures.cuh``.
+
+The first call of a kind, that is of labels of one shape and dtype on one stream, decides which
+launches there are, and later ones make them again. The host waits once, to learn how many rows
+there are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import cache
 from math import prod
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -27,6 +33,13 @@ from conncomp.kernels.cuda.workspace import Part, Workspace
 FILE = "cuda/components/measures.cuh"
 THREADS, MOST_BLOCKS = tables.THREADS, 256
 ROW = np.dtype(np.int32)
+
+# So many labels are measured by kept launches, as the memory that these use is kept too.
+MOST_ELEMENTS = 1 << 23
+# There is room for one row of each so many labels, and for so many rows at least.
+LABELS_OF_ROW, LEAST_ROWS = 16, 1 << 15
+# When there are more kinds, the memory of all is given back.
+MOST_KINDS = 8
 
 MEMORY = Struct(
     "MeasureMemory",
@@ -52,6 +65,32 @@ COLUMNS = Struct(
     centroids=POINTER,
     moments=POINTER,
 )
+
+
+_kept: dict[Hashable, RepeatedMeasures] = {}
+_turn = RLock()  # the memory of a kind is one call's at a time
+
+
+def measure_again(
+    gpu: Gpu,
+    labels: Any,
+    axes: tuple[tuple[int, ...], tuple[int, ...]],
+    background: int,
+    lowest: int,
+    moments: bool,
+) -> tuple[Any, ...] | None:
+    """Measure labels by launches that are kept; see `RepeatedMeasures`."""
+    kind = axes, labels.dtype, gpu.device, gpu.current_stream(), background, lowest, moments
+    with _turn:
+        repeated = _kept.get(kind)
+        if repeated is not None:
+            return repeated(labels)
+        if len(_kept) >= MOST_KINDS:
+            _kept.clear()
+        capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
+        repeated = RepeatedMeasures(gpu, labels, background, lowest, axes, moments, capacity)
+        _kept[kind] = repeated
+        return repeated()
 
 
 class RepeatedMeasures:
