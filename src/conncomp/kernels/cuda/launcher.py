@@ -206,7 +206,7 @@ def includes(file: str) -> frozenset[str]:
     """Return a kernel file and all that it includes, directly or not, of this package."""
     files, waiting = {file}, [file]
     while waiting:
-        for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text()):
+        for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text("utf-8")):
             if name not in files and (SOURCES / name).exists():
                 files.add(name)
                 waiting.append(name)
