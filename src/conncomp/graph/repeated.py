@@ -105,15 +105,12 @@ def kind_of_call(
         and (device is None or (type(device) is str and device == "cuda"))
     )
     library = cuda_library_named(graph._library)
+    if not plain or library is None or numbering not in ("consecutive", "roots"):
+        return None
     arrays: Any = graph._kept()
     gpu = current_gpu()
-    if (
-        not plain
-        or library is None
-        or numbering not in ("consecutive", "roots")
-        or arrays[0].device.id != gpu.device
-        or not 0 < graph.num_vertices <= MOST_ENTRIES - len(arrays[1])
-    ):
+    is_small = 0 < graph.num_vertices <= MOST_ENTRIES - len(arrays[1])
+    if arrays[0].device.id != gpu.device or not is_small:
         return None
     stream = library.stream(gpu)
     return None if gpu.is_capturing(stream) else (stream, directed, connection, numbering)
