@@ -40,6 +40,7 @@ nitpicky = True
 templates_path = ["_templates"]
 autosummary_context = {"public_members": public_api.members_of_classes()}
 autodoc_typehints = "none"
+autodoc_mock_imports = public_api.MISSING
 maximum_signature_line_length = 60  # longer ones have a parameter a line
 numpydoc_show_class_members = False
 copybutton_exclude = ".linenos, .gp, .go"

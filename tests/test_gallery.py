@@ -223,7 +223,10 @@ def test_pictures_of_a_gpu_are_of_pages_and_small():
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize(("name", "library"), [("plot_loop", "cupy"), ("plot_batch", "torch")])
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("plot_loop", "cupy"), ("plot_batch", "torch"), ("plot_clean_masks", "torch")],
+)
 def test_pages_on_a_gpu(name, library, tmp_path, capfd):
     pytest.importorskip(library)
     run(EXAMPLES[name].read_text(), tmp_path)

@@ -474,6 +474,7 @@ LOADED = {
         for model in ("cahn-hilliard", "kawasaki", "percolation", "potts")
     },
     "bench": {f"conncomp.{room}" for room in ROOMS},
+    "gpu": set(),
     "info": set(),
 }
 

@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from conncomp import Graph, _arrays, condensation, connected_components, generate
+from conncomp import Graph, _arrays, _cuda_arrays, condensation, connected_components, generate
 from conncomp._algorithms import Algorithm
-from conncomp.graph import acyclic, labelling
+from conncomp.graph import acyclic, labelling, repeated
 from conncomp.graph import graph as graph_module
 from conncomp.graph.algorithms import STRONG_ALGORITHMS
 from host_cupy import place_on_host
@@ -162,7 +162,9 @@ def test_on_a_gpu(monkeypatch, form, family):
     here = FAMILIES[family]()
     if form == "rows":
         here = Graph.from_csr(here.indptr, here.indices)
-    place_on_host(monkeypatch, _arrays, [labelling, graph_module, acyclic])
+    users = [labelling, graph_module, acyclic, repeated, _cuda_arrays]
+    place_on_host(monkeypatch, _arrays, users)
+    monkeypatch.setattr(repeated, "MOST_ENTRIES", 0)  # the stand-in below launches nothing
     algorithm = Algorithm("auto", "cuda", fill_on_gpu)
     monkeypatch.setitem(STRONG_ALGORITHMS, "cuda", {"auto": algorithm})
     there = here.to("cuda")

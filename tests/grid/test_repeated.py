@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from conncomp import Labeller, _arrays, label
-from conncomp.grid import array, cuda_arrays, labeller, labelling, repeated, request
+from conncomp import _cuda_arrays as cuda_arrays
+from conncomp.grid import array, labeller, labelling, repeated, request
 from conncomp.kernels.cuda.launcher import time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host

@@ -135,6 +135,15 @@ def test_every_kernel_file_has_a_driver():
     assert files - shared == set(NAMES)
 
 
+def test_every_kernel_is_a_template():
+    """So that a module has only those that were asked for."""
+    plain = re.compile(r"(?<!>\n)^(?:static )?__global__ void[^;{]*", re.MULTILINE)
+    texts = [path.read_text() for path in SOURCES.rglob("*.cuh")]
+    assert sum(text.count("__global__ void") for text in texts) > 100
+    assert [found for text in texts for found in plain.findall(text)] == []
+    assert plain.search("}\n\n__global__ void f(int* x) {")
+
+
 def test_a_kernel_is_compiled_anew_where_what_it_includes_has_changed():
     assert {"cuda/core/launch.cuh", "core/union_find.h"} < includes("cuda/graph/ecl.cuh")
     assert "cuda/grid/cells.cuh" not in includes("cuda/graph/ecl.cuh")

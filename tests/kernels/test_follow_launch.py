@@ -1,9 +1,13 @@
 """Kernels whose launches overlap touch no memory of the GPU before they wait for the one ahead."""
 
 import re
+from itertools import chain
 
 import pytest
 
+from conncomp.kernels.cuda.components import measures
+from conncomp.kernels.cuda.core import numbering
+from conncomp.kernels.cuda.graph import arcs, blocked_afforest, ecl, strong_components
 from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.launcher import compile_options, source
 from conncomp.kernels.cuda.models import bricks
@@ -13,18 +17,28 @@ from specialisations import template_of
 
 MEMORY = re.compile(r"\b(ld|st|atom|red|ldu|cp)\.(?!param|local|shared)[\w.]+")
 WAIT = "griddepcontrol.wait"
+ALONE = "strong_components"  # its blocks wait for each other, so it overlaps with no launch
 
 
 def one_of_each_template():
     """Return the last name of each template whose launches are made again, by file."""
     chosen = {}
-    of_models = (SPINS, ("activate_bonds",)), (SPINS, ("count_states",)), *bricks.specialisations()
+    of_models = (
+        (SPINS, ("activate_bonds<>",)),
+        (SPINS, ("count_states<>",)),
+        *bricks.specialisations(),
+    )
+    of_numbers = (
+        module.specialisations()
+        for module in (numbering, measures, arcs, blocked_afforest, ecl, strong_components)
+    )
     for file, names in (
+        *chain.from_iterable(of_numbers),
         *tiled_bricks.specialisations(),
         *tiled_elements.specialisations(),
         *(one for one in of_models if one[0] != bricks.WINDINGS_FILE),
     ):
-        chosen |= {(file, template_of(name)): name for name in names}
+        chosen |= {(file, template_of(name)): name for name in names if template_of(name) != ALONE}
     return sorted((file, name) for (file, _), name in chosen.items())
 
 

@@ -117,3 +117,16 @@ def test_bytes_of_arguments_take_new_values(library, driver):
     launches.add(9, (1, 32, 0), False, packed, [8, 24, 4], [(1, 20, 4, 1), (2, 0, 4, 0)])
     launches.run(0, (2**40 + 3, 8))
     assert rows(driver) == [[9, 1, 32, 0, 0, 5, (8 << 32) + 30, 3, 0]]
+
+
+def test_a_number_is_read_once_what_was_launched_is_done(library, driver):
+    launches, number = launches_of(library), np.array([5, -(2**40)], np.int64)
+    driver.begin_copies(-1)
+    assert launches.read(7, number[1:].ctypes.data) == -(2**40)
+    assert driver.number_of_copies() == 1
+    assert driver.bytes_of_copy(0) == 8
+    assert driver.events_alive() == driver.copies_under_way() == 0
+    driver.begin_copies(0)
+    with pytest.raises(RuntimeError, match="CUDA: launch failed"):
+        launches.read(7, number.ctypes.data)
+    assert driver.events_alive() == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mask_reference as reference
-from pages import PAGES, blocks
+from pages import PAGES, ROOT, blocks
 
 torch = pytest.importorskip("torch")
 tensors = pytest.importorskip("conncomp.torch")
@@ -60,3 +60,17 @@ def test_recipe_of_the_predictor(names, device):
         arguments = np.float32(0.1), holes, sprinkles
         theirs = reference.each(reference.scores_of_predictor, scores.numpy(), *arguments)
         np.testing.assert_allclose(ours.cpu(), theirs, rtol=1e-6)
+
+
+def test_gallery_page(monkeypatch):
+    """Its model has no break, and does what the page does without PyTorch."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    names = {}
+    exec((ROOT / "examples/gallery/gpu/plot_clean_masks.py").read_text(), names)
+    pyplot.close("all")
+    model = torch.compile(names["clean"], fullgraph=True, backend="aot_eager")
+    masks = model(torch.as_tensor(names["logits"]))
+    np.testing.assert_array_equal(masks.numpy(), names["masks"])
+    assert 0 < masks.sum() < (names["logits"] > 0).sum()

@@ -79,4 +79,28 @@ class CurrentContext {
   bool changed_ = false;
 };
 
+// An event of a stream, which tells when what was launched there before is done.
+class Event {
+ public:
+  explicit Event(const Driver& driver) : driver_(driver) {
+    constexpr unsigned kWithoutTime = 2;
+    driver.check(driver.create_event(&event_, kWithoutTime));
+  }
+  // What was copied before is no longer read or written once it is gone.
+  ~Event() {
+    driver_.wait_for_event(event_);
+    driver_.destroy_event(event_);
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(Handle stream) { driver_.check(driver_.record_event(event_, stream)); }
+  // Returns at once if it was never recorded.
+  void wait() { driver_.check(driver_.wait_for_event(event_)); }
+
+ private:
+  const Driver& driver_;
+  Handle event_ = nullptr;
+};
+
 }  // namespace conncomp

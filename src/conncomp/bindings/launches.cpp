@@ -12,6 +12,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/driver.h"
+#include "bindings/without_gil.h"
 
 namespace conncomp {
 
@@ -83,6 +84,19 @@ class Launches {
     launches_.push_back(std::move(launch));
   }
 
+  // The number at an address of the GPU, once all is done that was launched on a stream before.
+  int64_t read(uintptr_t stream, uintptr_t address) {
+    const CurrentContext current(driver_, context_);
+    const WithoutGil others;
+    int64_t number = 0;
+    const Handle on = reinterpret_cast<Handle>(stream);
+    Event copied(driver_);
+    driver_.check(driver_.copy(reinterpret_cast<uintptr_t>(&number), address, sizeof number, on));
+    copied.record(on);
+    copied.wait();
+    return number;
+  }
+
   // Python's lock is held, so that no other thread launches between.
   void run(uintptr_t stream, const std::vector<uint64_t>& values) {
     const CurrentContext current(driver_, context_);
@@ -130,7 +144,8 @@ void define_launches(nb::module_& m) {
       .def(nb::init<int, bool, std::string>(), nb::arg("device"), nb::arg("overlap"), nb::arg("library"))
       .def("add", &Launches::add, nb::arg("function"), nb::arg("size"), nb::arg("together"),
            nb::arg("packed"), nb::arg("sizes"), nb::arg("variable"))
-      .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"));
+      .def("run", &Launches::run, nb::arg("stream"), nb::arg("values"))
+      .def("read", &Launches::read, nb::arg("stream"), nb::arg("address"));
 }
 
 }  // namespace conncomp

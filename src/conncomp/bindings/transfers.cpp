@@ -23,29 +23,6 @@ namespace conncomp {
 
 namespace {
 
-class Event {
- public:
-  explicit Event(const Driver& driver) : driver_(driver) {
-    constexpr unsigned kWithoutTime = 2;
-    driver.check(driver.create_event(&event_, kWithoutTime));
-  }
-  // The GPU reads and writes a buffer no more once its event is gone.
-  ~Event() {
-    driver_.wait_for_event(event_);
-    driver_.destroy_event(event_);
-  }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-
-  void record(Handle stream) { driver_.check(driver_.record_event(event_, stream)); }
-  // Returns at once if it was never recorded.
-  void wait() { driver_.check(driver_.wait_for_event(event_)); }
-
- private:
-  const Driver& driver_;
-  Handle event_ = nullptr;
-};
-
 // An array of main memory, `host`, and as many bytes of a GPU; strips of it pass through two buffers a
 // thread.
 struct Transfer {

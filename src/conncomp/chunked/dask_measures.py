@@ -40,7 +40,8 @@ def component_statistics(
 ) -> ComponentStatistics:
     """Do what `conncomp.component_statistics` does, but for `properties`.
 
-    How many rows there are is not known at first. Columns are Dask arrays, which ``dask.compute`` of the result computes together.
+    How many rows there are is not known at first. Columns are Dask arrays, which ``dask.compute``
+    of the result computes together.
     """
     if properties is not None:
         raise ValueError(

@@ -34,6 +34,7 @@ for name, summary in {
     "cluster": "Find the clusters of ids that the pairs in the files IN connect.",
     "simulate": "Simulate models of statistical physics by the clusters of their links.",
     "bench": "Measure how fast components are found.",
+    "gpu": "Print which GPUs there are, or compile kernels for the one at hand beforehand.",
     "info": "Print what a bug report needs.",
 }.items():
     command.add_command(Later(f"conncomp.cli.{name}", name, summary))

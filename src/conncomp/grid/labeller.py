@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from conncomp._arguments import INT32_MAX
 from conncomp._arrays import Output, in_library, on_gpu
+from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array, array_of_image
-from conncomp.grid.cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.grid.repeated import Repeated, may_be_repeated
 from conncomp.grid.request import Numbering, Request, image_of
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu

@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from conncomp._arrays import caller_stream, in_library
+from conncomp._cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.gpu import Workspace
 from conncomp.grid.array import Array
-from conncomp.grid.cuda_arrays import CudaLibrary, cuda_library_of
 from conncomp.grid.request import Request, image_of, label_array
 from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu, kept_launches
 
@@ -90,9 +90,9 @@ class Repeated:
         """Return what `label` does, once the labels are filled."""
         if not self._return_num:
             return labels
+        if self._waits_for_num:
+            return labels, self._again.read(self._stream, self._gpu.address(self.counts))
         with caller_stream(self.name, self._device):
-            if self._waits_for_num:
-                return labels, int(self.counts)
             return labels, in_library(self.counts.copy(), self.name)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from conncomp._core import native
 from conncomp._optional import hint
+from conncomp.kernels.cuda.compiling import telling
 
 SOURCES = Path(__file__).parent.parent
 
@@ -79,9 +80,13 @@ def _is_array(argument: Any) -> bool:
 
 
 class Again(NamedTuple):
-    """Launches that are made again by ``run(stream, values)``, and the arrays that they need."""
+    """Launches that are made again by ``run(stream, values)``, and the arrays that they need.
+
+    ``read(stream, address)`` waits for them, and returns a number of 64 bits.
+    """
 
     run: Callable[[int, tuple[int, ...]], None]
+    read: Callable[[int, int], int]
     memory: tuple[Any, ...]
 
 
@@ -201,7 +206,7 @@ def includes(file: str) -> frozenset[str]:
     """Return a kernel file and all that it includes, directly or not, of this package."""
     files, waiting = {file}, [file]
     while waiting:
-        for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text()):
+        for name in _INCLUDE.findall((SOURCES / waiting.pop()).read_text("utf-8")):
             if name not in files and (SOURCES / name).exists():
                 files.add(name)
                 waiting.append(name)
@@ -283,7 +288,8 @@ class Gpu:
         key = file, names
         if key not in self._kernels:
             start = perf_counter()
-            functions = self._compile(file, names)
+            with telling(file):
+                functions = self._compile(file, names)
             if _deadline is not None:
                 _deadline += perf_counter() - start
             self._kernels[key] = tuple(
@@ -332,7 +338,7 @@ class Gpu:
             sizes = list(map(len, packed))
             size = blocks, threads, shared
             again.add(function, size, kernel.together, b"".join(packed), sizes, places)
-        return Again(again.run, tuple(memory))
+        return Again(again.run, again.read, tuple(memory))
 
     def _variable_places(
         self, argument: Any, variable: tuple[Any, ...]

@@ -55,7 +55,7 @@ class Engine:
         lattice = self._lattice
         shape = self._replicas.count, self._planes, lattice.rows, lattice.columns
         words = self.xp.empty(shape, BITS)
-        (kernel,) = self._gpu.load(FILE, ("draw_configurations",))
+        (kernel,) = self._gpu.load(FILE, ("draw_configurations<>",))
         launch(
             kernel,
             self._replicas.grid,

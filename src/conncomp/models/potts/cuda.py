@@ -115,13 +115,13 @@ class Engine:
 
     def start(self, words: Any) -> None:
         """Fill words, which are 0, with random spins."""
-        self._launch(SPINS, "start_spins", 0, words)
+        self._launch(SPINS, "start_spins<>", 0, words)
 
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""
         records = self._records(record)
-        self._launch(SPINS, "activate_bonds", 0, words, None, None, records, np.bool_(False))
-        self._launch(SPINS, "count_states", 0, words, records)
+        self._launch(SPINS, "activate_bonds<>", 0, words, None, None, records, np.bool_(False))
+        self._launch(SPINS, "count_states<>", 0, words, records)
 
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update draws, as words."""
@@ -137,7 +137,7 @@ class Engine:
             self.count(words, record)
         new[...] = words
         for site_class in _classes(self.lattice):
-            self._launch(SPINS, "update_class", step, np.int32(site_class), acceptance, new)
+            self._launch(SPINS, "update_class<>", step, np.int32(site_class), acceptance, new)
 
     def update(
         self,
@@ -194,7 +194,7 @@ class Engine:
         drawn = self._draw(words, step, probabilities, record, count_active)
         records = self._records(record)
         if record is not None:
-            self._launch(SPINS, "count_states", 0, words, records)
+            self._launch(SPINS, "count_states<>", 0, words, records)
         winds = wrapping and any(self.lattice.periodic)
         if self._clusters is not None:
             windings = (self._windings, records) if winds else None
@@ -255,7 +255,7 @@ class Engine:
     ) -> None:
         records = self._records(record)
         self._launch(
-            SPINS, "activate_bonds", step, words, probabilities, drawn, records, np.bool_(active)
+            SPINS, "activate_bonds<>", step, words, probabilities, drawn, records, np.bool_(active)
         )
 
     @cached_property
@@ -286,7 +286,7 @@ class Engine:
         """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
-            self._launch(CLUSTERS, "spread_bonds", 0, drawn, of_site)
+            self._launch(CLUSTERS, "spread_bonds<>", 0, drawn, of_site)
         shape = self.replicas, *self.lattice.shape
         image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
         workspace = self._algorithm_workspace

@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(kMemberThreads)
   }
 }
 
+template <int = 0>
 __global__ void __launch_bounds__(kMemberThreads)
     begin_labels(int64_t count, const int64_t* __restrict__ sorted, int64_t* __restrict__ next) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
@@ -51,6 +52,7 @@ __global__ void __launch_bounds__(kMemberThreads)
   }
 }
 
+template <int = 0>
 __global__ void __launch_bounds__(kMemberThreads)
     end_labels(int64_t count, const int64_t* __restrict__ sorted, int64_t* __restrict__ next) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {

@@ -69,9 +69,9 @@ def list_members(
 def _names(label: np.dtype[Any], index: np.dtype[Any]) -> tuple[str, ...]:
     return (
         f"pack_labels<{ctype(label)}>",
-        "begin_labels",
+        "begin_labels<>",
         f"place_members<{ctype(index)}>",
-        "end_labels",
+        "end_labels<>",
     )
 
 

@@ -34,10 +34,10 @@ __device__ inline int find_slot(Label* owners, Label label) {
   return owner < 0 || owner == label ? slot : -1;
 }
 
-template <class Label>
-__global__ void __launch_bounds__(kTableThreads)
-    count_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
-                 int64_t* sizes) {
+// Adds up the elements of each label below `rows`, where read(i) is the label of an element. All threads of
+// the grid call it.
+template <class Label, class Read>
+__device__ inline void add_sizes(int64_t count, Label background, int64_t rows, int64_t* sizes, Read&& read) {
   __shared__ Label owners[kSlots];
   __shared__ unsigned int counts[kSlots];  // of a block, whose share of any memory has fewer labels
   for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads) {
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kTableThreads)
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
       const int64_t i = begin + k * kWarp + lane();
-      row[k] = i < count ? Shared::load(labels + i) : background;
+      row[k] = i < count ? read(i) : background;
     }
 #pragma unroll
     for (int k = 0; k < kRows; ++k) {
@@ -68,6 +68,13 @@ __global__ void __launch_bounds__(kTableThreads)
   __syncthreads();
   for (int slot = threadIdx.x; slot < kSlots; slot += kTableThreads)
     if (owners[slot] >= 0) Shared::fetch_add(sizes + owners[slot], int64_t(counts[slot]));
+}
+
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads)
+    count_labels(int64_t count, const Label* __restrict__ labels, Label background, int64_t rows,
+                 int64_t* sizes) {
+  add_sizes(count, background, rows, sizes, [=](int64_t i) { return Shared::load(labels + i); });
 }
 
 // Label k of item n, which has `length` labels, becomes n * rows + k, and what has no row the background.
@@ -168,6 +175,7 @@ template <class Label>
 __global__ void __launch_bounds__(kTableThreads)
     measure_labels(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ ends,
                    int64_t first_cell, int64_t words, int64_t* table) {
+  follow_launch();
   const int64_t length = extent.length(extent.ndim - 1), step = grid_threads() / kWarp * kTableSpan;
   Cell cell(first_cell + lane(), extent);
   Kept kept(table, words);
@@ -196,19 +204,25 @@ __global__ void __launch_bounds__(kTableThreads)
   kept.finish(cell);
 }
 
-// Covariances of the coordinates of each component: sum(x y) / n - sum(x) sum(y) / n², rounded once.
+// The covariance of two coordinates of a component of n elements, of which there is a row of cells:
+// sum(x y) / n - sum(x) sum(y) / n², rounded once.
+__device__ inline double covariance(const int64_t* cells, int64_t ndim, int64_t a, int64_t b, __int128 n) {
+  const int64_t k = a < b ? a : b, l = a < b ? b : a, pairs = ndim * (ndim + 1) / 2;
+  const int64_t* const sums = cells + 2 * ndim;
+  const int64_t* const product = cells + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
+  const Wide whole = (Wide(product[pairs]) << 64) + uint64_t(product[0]);
+  const __int128 difference = n * __int128(whole) - __int128(sums[k]) * sums[l];
+  return double(difference) / (double(n) * double(n));
+}
+
+template <int = 0>
 __global__ void __launch_bounds__(kTableThreads)
     central_moments(int64_t rows, int64_t ndim, const int64_t* __restrict__ sizes, int64_t words,
                     const int64_t* __restrict__ table, double* __restrict__ moments) {
   const int64_t entries = ndim * ndim;
   for (int64_t i = grid_thread(); i < rows * entries; i += grid_threads()) {
-    const int64_t row = i / entries, a = i % entries / ndim, b = i % ndim;
-    const int64_t k = a < b ? a : b, l = a < b ? b : a, pairs = ndim * (ndim + 1) / 2;
-    const int64_t *cells = table + row * words, *sums = cells + 2 * ndim;
-    const int64_t* product = cells + 3 * ndim + k * ndim - k * (k - 1) / 2 + l - k;
-    const Wide whole = (Wide(product[pairs]) << 64) + uint64_t(product[0]);
-    const __int128 n = sizes[row], difference = n * __int128(whole) - __int128(sums[k]) * sums[l];
-    moments[i] = double(difference) / (double(n) * double(n));
+    const int64_t row = i / entries;
+    moments[i] = covariance(table + row * words, ndim, i % entries / ndim, i % ndim, sizes[row]);
   }
 }
 

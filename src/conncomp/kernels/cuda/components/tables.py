@@ -141,7 +141,7 @@ def _names(label: np.dtype[Any]) -> tuple[str, ...]:
     return (
         f"count_labels<{ctype(label)}>",
         f"measure_labels<{ctype(label)}>",
-        "central_moments",
+        "central_moments<>",
         f"replace_labels<{ctype(label)}>",
     )
 

@@ -1,4 +1,8 @@
 // The few words that every CUDA kernel here uses: where a thread is.
+//
+// Kernels that depend on no type are templates, too (`template <int = 0>`, by the name `kernel<>`): what is
+// no template is compiled into each module that includes its file, and that is most of the time of a first
+// call.
 #pragma once
 
 #include "core/platform.h"

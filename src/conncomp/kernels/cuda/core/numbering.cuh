@@ -26,6 +26,7 @@ template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     mark_roots(int64_t count, int64_t words, int64_t chunk, const Index* __restrict__ labels,
                uint32_t* __restrict__ roots_of_word, int64_t* __restrict__ roots_in_chunk) {
+  follow_launch();
   constexpr int kWordsOfBlock = kWordThreads / kWarp * kLabelsAtOnce;
   for (int64_t part = blockIdx.x; part * chunk < words; part += gridDim.x) {
     const int64_t begin = part * chunk, end = begin + chunk < words ? begin + chunk : words;
@@ -79,6 +80,7 @@ template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     count_roots(int64_t count, int64_t items, const uint32_t* __restrict__ roots_of_word,
                 const Index* __restrict__ number_of_word, int64_t* __restrict__ components) {
+  follow_launch();
   RootBits<Index>{count, items, roots_of_word, number_of_word}.count_in_items(components);
 }
 
@@ -87,6 +89,7 @@ __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
     number_labels(int64_t count, int64_t items, Index first, Index* labels,
                   const uint32_t* __restrict__ roots_of_word, const Index* __restrict__ number_of_word,
                   int64_t* __restrict__ components) {
+  follow_launch();
   const RootBits<Index> roots{count, items, roots_of_word, number_of_word};
   roots.count_in_items(components);
   const Index length = Index(count / items);
@@ -114,6 +117,7 @@ __global__ void __launch_bounds__(kWordThreads, resident_blocks(kWordThreads))
 template <class Index>
 __global__ void __launch_bounds__(kWordThreads)
     roots_within_items(int64_t count, int64_t items, Index* labels) {
+  follow_launch();
   const Index length = Index(count / items);
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Index root = labels[i];

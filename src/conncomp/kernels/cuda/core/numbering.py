@@ -43,10 +43,11 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
     array of int64, shape (items,)
         The number of components of each item, in `workspace`.
     """
-    roots, numbers, components = _find_root_bits(gpu, labels, workspace, items)
+    last = "number_labels"
+    roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, last)
     count = len(labels)
     if count:
-        _, _, _, number, _ = gpu.load(FILE, _names(labels.dtype))
+        *_, number = gpu.load(FILE, _names(labels.dtype, last))
         grid = gpu.blocks(-(-count // LABELS_AT_ONCE), THREADS), THREADS
         start = labels.dtype.type(first)
         launch(number, grid, count, items, start, labels, roots, numbers, components)
@@ -55,9 +56,10 @@ def number_roots(gpu: Gpu, labels: Any, first: int, workspace: Workspace, items:
 
 def count_roots(gpu: Gpu, labels: Any, workspace: Workspace, items: int = 1) -> Any:
     """Return the number of components of each item, as `number_roots` does; `labels` stay."""
-    roots, numbers, components = _find_root_bits(gpu, labels, workspace, items)
+    last = "count_roots"
+    roots, numbers, components = _find_root_bits(gpu, labels, workspace, items, last)
     if len(labels):
-        _, _, count, _, _ = gpu.load(FILE, _names(labels.dtype))
+        *_, count = gpu.load(FILE, _names(labels.dtype, last))
         launch(
             count,
             (gpu.blocks(items, THREADS), THREADS),
@@ -79,15 +81,18 @@ def place_roots_within_items(gpu: Gpu, labels: Any, items: int) -> None:
         As for `number_roots`.
     """
     if items > 1 and len(labels):
-        *_, within = gpu.load(FILE, _names(labels.dtype))
+        (within,) = gpu.load(FILE, _names_within(labels.dtype))
         grid = gpu.blocks(len(labels), THREADS), THREADS
         launch(within, grid, len(labels), items, labels)
 
 
 def _find_root_bits(
-    gpu: Gpu, labels: Any, workspace: Workspace, items: int
+    gpu: Gpu, labels: Any, workspace: Workspace, items: int, last: str
 ) -> tuple[Any, Any, Any]:
-    """Return bits of roots, the label of the first root of each word, and memory for counts."""
+    """Return bits of roots, the label of the first root of each word, and memory for counts.
+
+    `last` is the kernel that comes then, which is compiled with those that are launched here.
+    """
     count = len(labels)
     words = -(-count // WORD)
     most_chunks = gpu.resident_threads // THREADS
@@ -97,7 +102,7 @@ def _find_root_bits(
         gpu, (words, WORDS), (chunks, COUNT), (words, labels.dtype), (items, COUNT)
     )
     if count:
-        mark, number_words, *_ = gpu.load(FILE, _names(labels.dtype))
+        mark, number_words, _ = gpu.load(FILE, _names(labels.dtype, last))
         grid = chunks, THREADS
         launch(mark, grid, count, words, chunk, labels, roots, in_chunk)
         launch(number_words, grid, words, chunk, roots, in_chunk, numbers)
@@ -107,17 +112,18 @@ def _find_root_bits(
 
 
 @cache
-def _names(index: np.dtype[Any]) -> tuple[str, ...]:
-    return (
-        f"mark_roots<{ctype(index)}>",
-        f"number_words<{ctype(index)}>",
-        f"count_roots<{ctype(index)}>",
-        f"number_labels<{ctype(index)}>",
-        f"roots_within_items<{ctype(index)}>",
-    )
+def _names(index: np.dtype[Any], last: str) -> tuple[str, ...]:
+    return tuple(f"{name}<{ctype(index)}>" for name in ("mark_roots", "number_words", last))
+
+
+@cache
+def _names_within(index: np.dtype[Any]) -> tuple[str, ...]:
+    return (f"roots_within_items<{ctype(index)}>",)
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that the functions here can load."""
     for index in INDEX_TYPES:
-        yield FILE, _names(index)
+        yield FILE, _names(index, "number_labels")
+        yield FILE, _names(index, "count_roots")
+        yield FILE, _names_within(index)

@@ -12,6 +12,7 @@ template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kCheckThreads)
     list_sources(int64_t vertices, int64_t arcs, const Pointer* __restrict__ indptr,
                  Vertex* __restrict__ sources) {
+  follow_launch();
   for (int64_t begin = blockIdx.x * kSpan; begin < arcs; begin += gridDim.x * kSpan)
     visit_span(indptr, Span(indptr, vertices, arcs, begin), AnyRow(),
                [=](bool exists, int64_t source, int64_t arc) {

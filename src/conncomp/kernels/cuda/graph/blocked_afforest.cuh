@@ -105,6 +105,7 @@ __global__ void __launch_bounds__(kLocalThreads, resident_blocks(kLocalThreads))
     unite_blocks(int64_t vertices, int64_t span, const Pointer* __restrict__ indptr,
                  const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
                  Remainder<Index>* remainder, int64_t* components) {
+  follow_launch();
   CONNCOMP_DYNAMIC_SHARED(Crossings, crossings_of);
   int* const local_parent = reinterpret_cast<int*>(crossings_of + span / kWarp);
   const int64_t base = blockIdx.x * span;
@@ -193,6 +194,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     sample_arcs(int64_t vertices, int64_t span, int64_t stage, const Pointer* __restrict__ indptr,
                 const Vertex* __restrict__ indices, Index* parent, uint32_t* __restrict__ open,
                 Remainder<Index>* remainder) {
+  follow_launch();
   const int step = stage == kFewWords ? kStride : 1;
   int64_t arcs_left = 0;
   for (int64_t word = grid_thread() / kWarp * step; word * kWarp < vertices;
@@ -231,6 +233,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <bool symmetric, class Index>
 __global__ void __launch_bounds__(kGuessers) guess_giant(int64_t vertices, int64_t arcs, Index* parent,
                                                          Remainder<Index>* remainder, int64_t* components) {
+  follow_launch();
   const GiantGuess<Index> guess = guess_giant_tree(vertices, parent);
   if (threadIdx.x == 0) {
     const double share_outside = 1 - double(guess.votes) / kGuessers;
@@ -271,6 +274,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_remainder(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
                     Index* parent, const uint32_t* __restrict__ open, Remainder<Index>* remainder,
                     Index* __restrict__ long_rows, Part<Index>* __restrict__ parts) {
+  follow_launch();
   const bool skip_giant = remainder->skip_giant, only_smaller = symmetric && !skip_giant;
   if (!skip_giant && remainder->arcs == 0) return;
   const Index giant = skip_giant ? find<Shared>(parent, remainder->giant) : Index(-1);
@@ -314,6 +318,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     unite_long(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
                const Remainder<Index>* remainder, const Index* __restrict__ long_rows,
                const Part<Index>* __restrict__ parts) {
+  follow_launch();
   const int64_t rows = remainder->rows, jobs = rows + remainder->parts;
   const bool skip_giant = remainder->skip_giant;
   for (int64_t i = blockIdx.x; i < jobs; i += gridDim.x) {

@@ -62,6 +62,7 @@ template <int init, class Pointer, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_init(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
              Index* __restrict__ parent, EclWorklist<Index>* worklist, int64_t* components) {
+  follow_launch();
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     Index start = Index(v);
     if constexpr (init > 1)
@@ -90,6 +91,7 @@ template <int jump, bool symmetric, bool started, class Path, class Pointer, cla
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_low(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
             Index* parent, Index* worklist, EclWorklist<Index>* counters, int64_t* tally) {
+  follow_launch();
   Path path;
   for (int64_t v = grid_thread(); v < vertices; v += grid_threads()) {
     const Index ancestor = Shared::load(parent + v);
@@ -109,6 +111,7 @@ template <int jump, bool symmetric, class Path, class Pointer, class Vertex, cla
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_mid(const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices, Index* parent,
             const Index* __restrict__ worklist, EclWorklist<Index>* counters, int64_t* tally) {
+  follow_launch();
   const Index total = counters->mid.count;
   Path path;
   for (;;) {
@@ -128,6 +131,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_high(int64_t vertices, const Pointer* __restrict__ indptr, const Vertex* __restrict__ indices,
              Index* parent, const Index* __restrict__ worklist, EclWorklist<Index>* counters,
              int64_t* tally) {
+  follow_launch();
   __shared__ Index next_place;
   const Index total = counters->high.count;
   Path path;
@@ -150,6 +154,7 @@ template <int init, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_init_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst,
                   Index* parent) {
+  follow_launch();
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Index a = Index(src[arc]), b = Index(dst[arc]);
     const Index low = a < b ? a : b, high = a < b ? b : a;
@@ -166,6 +171,7 @@ template <int jump, class Path, class Vertex, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_arcs(int64_t arcs, const Vertex* __restrict__ src, const Vertex* __restrict__ dst, Index* parent,
              int64_t* tally) {
+  follow_launch();
   Path path;
   for (int64_t arc = grid_thread(); arc < arcs; arc += grid_threads()) {
     const Index a = Index(src[arc]), b = Index(dst[arc]);
@@ -181,6 +187,7 @@ __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
 template <int finish, class Index>
 __global__ void __launch_bounds__(kEclThreads, resident_blocks(kEclThreads))
     ecl_finish(int64_t vertices, Index* parent, int64_t* components) {
+  follow_launch();
   __shared__ int roots_of_block;
   if (threadIdx.x == 0) roots_of_block = 0;
   __syncthreads();

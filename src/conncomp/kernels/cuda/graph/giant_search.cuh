@@ -35,6 +35,7 @@ template <class Pointer, class Vertex>
 __global__ void __launch_bounds__(kStrongThreads)
     choose_pivot(int64_t arcs, const Pointer* __restrict__ indptr, const Vertex* __restrict__ targets,
                  int64_t least, StrongState<Vertex>* state, int64_t* components) {
+  follow_launch();
   constexpr int64_t kAll = kSamples * kStrongThreads, kLongest = 0x7fffffff;
   __shared__ unsigned long long longest;  // and in its lower half the number of the sample
   const auto target_of = [=](int64_t sample) {

@@ -66,6 +66,7 @@ class Widening {
         const uint32_t marks = all && sweep == 0 ? kBoth : take_marks(v);
         const bool has_work = marks && open_[row / kWarp] >> lane() & 1;
         is_busy |= has_work;
+#pragma unroll 1
         for (int direction = 0; direction < kDirections; ++direction)
           queue_.push(has_work && marks >> direction & 1, Vertex(v), direction, [&] { pop(kWarp); });
       }
@@ -115,6 +116,7 @@ class Widening {
       if (opposite.low != v) tell(opposite.low, direction, known);
       if (opposite.high != v) tell(opposite.high, direction, known);
       if (end - begin < kLongRow)
+#pragma unroll 1
         for (int64_t k = begin; k < end; ++k) tell(rows_[direction].ends[k], direction, known);
     }
     for (uint32_t open = __ballot_sync(kAllLanes, end - begin >= kLongRow); open; open &= open - 1) {
@@ -122,6 +124,7 @@ class Widening {
       const int64_t row_end = __shfl_sync(kAllLanes, end, worker);
       const Range<Vertex> known_there{__shfl_sync(kAllLanes, known.low, worker),
                                       __shfl_sync(kAllLanes, known.high, worker)};
+#pragma unroll 1
       for (int64_t k = __shfl_sync(kAllLanes, begin, worker) + lane(); k < row_end; k += kWarp)
         tell(rows_[way].ends[k], way, known_there);
     }
@@ -136,12 +139,19 @@ class Widening {
   bool changed_ = false;
 };
 
-// Widens signatures until they are final. All blocks meet.
+// Widens signatures until they are final. All blocks meet. As the work of a sweep is inlined, it is called in
+// one place: copies of it were half of the time that this kernel takes to compile.
 template <class Vertex>
 CONNCOMP_PHASE void settle_vertices(Widening<Vertex> widening, GridBarrier& barrier) {
-  while (barrier.any(widening.pass_on(true)))
-    for (int barriers = 0; barriers < kMarkedBarriers && barrier.any(widening.pass_on(false)); ++barriers) {
-    }
+  int marked_barriers = 0;  // until all open vertices pass on
+  while (true) {
+    const bool all = marked_barriers == 0, changed = barrier.any(widening.pass_on(all));
+    if (all && !changed) return;
+    if (all)
+      marked_barriers = kMarkedBarriers;
+    else
+      marked_barriers = changed ? marked_barriers - 1 : 0;
+  }
 }
 
 // Opens the vertices that have arcs both along and against them; others are components of their own. A word

@@ -51,6 +51,7 @@ struct PathsOfWarp {
   }
 };
 
+template <int = 0>
 __global__ void clear_seams(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads()) windings.clear(i);
   if (grid_thread() == 0) *windings.lattices.count = 0;
@@ -106,6 +107,7 @@ __global__ void unite_seams(SeamArray<Rule, Label> array, SeamWindings windings)
   });
 }
 
+template <int = 0>
 __global__ void close_seams(SeamWindings windings, int64_t links) {
   PathsOfWarp{windings}.add_all(links, [&](int64_t i) {
     const SeamLink link = windings.kept[i];
@@ -113,6 +115,7 @@ __global__ void close_seams(SeamWindings windings, int64_t links) {
   });
 }
 
+template <int = 0>
 __global__ void tell_smallest(SeamWindings windings) {
   for (int64_t i = grid_thread(); i < windings.table.slots; i += grid_threads())
     windings.tell_smallest<Shared>(i);
@@ -126,6 +129,7 @@ struct ListedWinding {
 
 // Those, by the numbers of their lattices, and ahead of them, from `read` on, how many lattices there are and
 // the counts of open components.
+template <int = 0>
 __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__ open_counts, int64_t items,
                               int64_t* read, ListedWinding* winding) {
   if (grid_thread() == 0) read[0] = *windings.lattices.count;
@@ -139,6 +143,7 @@ __global__ void list_windings(SeamWindings windings, const int64_t* __restrict__
 
 // Counts the keys that are left out, for smaller ones of their components, between ascending bounds: at
 // between[k] those below bound[k] and not below the bound before.
+template <int = 0>
 __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict__ bound, int64_t bounds,
                                int64_t* between) {
   for (int64_t first = grid_thread() - lane(); first < windings.table.slots; first += grid_threads()) {
@@ -168,6 +173,7 @@ __global__ void count_left_out(SeamWindings windings, const int64_t* __restrict_
 }
 
 // Marks the axes, of `ndim`, along which components wrap, given their rows and bases.
+template <int = 0>
 __global__ void mark_axes(const int64_t* __restrict__ row, int64_t rows, const int64_t* __restrict__ basis,
                           int64_t ndim, bool* axes) {
   for (int64_t i = grid_thread(); i < rows * ndim; i += grid_threads()) {
@@ -189,6 +195,7 @@ struct ItemRecords {
 };
 // Sets, in the record of each item, a bit for each axis of the model along which a component closes on
 // itself, and in the next field the highest rank of a component.
+template <int = 0>
 __global__ void record_windings(SeamWindings windings, ClosedAxes closed, ItemRecords records,
                                 int32_t field) {
   for (int64_t slot = grid_thread(); slot < windings.table.slots; slot += grid_threads()) {

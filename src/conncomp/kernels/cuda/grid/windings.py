@@ -180,8 +180,8 @@ def _names(rule: str, index: np.dtype[Any]) -> tuple[str, ...]:
     return (f"unite_seams<{types}>",)
 
 
-_CLEAR, _CLOSE, _MARK = ("clear_seams",), ("close_seams",), ("mark_axes",)
-_ABOUT_SMALLEST = "tell_smallest", "list_windings", "count_left_out"
+_CLEAR, _CLOSE, _MARK = ("clear_seams<>",), ("close_seams<>",), ("mark_axes<>",)
+_ABOUT_SMALLEST = "tell_smallest<>", "list_windings<>", "count_left_out<>"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -320,6 +320,7 @@ CONNCOMP_ANYWHERE inline int64_t coin_words(const Lattice& lattice) {
 }
 
 // Tosses the coins of all sites, for q = 2.
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) toss_coins(Replicas replicas, Bits64* __restrict__ coins) {
   follow_launch();
   const int64_t words = coin_words(replicas.lattice);

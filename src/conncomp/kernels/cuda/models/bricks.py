@@ -96,8 +96,6 @@ class BrickClusters:
         """
         gpu, lattice = self._replicas.gpu, self._replicas.lattice
         plan = self._plan if sizes is None else self._plan_of_sizes
-        loaded = gpu.load(self._file, self._names)
-        kernels = dict(zip(_FINDING + _FLIPPING, loaded, strict=False))
         sites = lattice.sites * self._replicas.count
         coin_words = -(-lattice.sites // WORD) * self._replicas.count
         beside: dict[str, Part] = {
@@ -109,28 +107,34 @@ class BrickClusters:
         memory = self._workspace.take_struct(gpu, tiled_bricks.TABLE, plan.table, beside)
         table = memory.struct
         entries, coins, size = memory["entries"], memory["coins"], memory["size"]
-        components = _Components(kernels, entries, coins, table)
+        components = _Components(entries, coins, table)
         tiles, struct = plan.tiles, self._replicas.struct(0)
         by_brick = gpu.blocks(plan.bricks, tiled_bricks.LINK_THREADS), tiled_bricks.LINK_THREADS
-        launch(kernels["link"], by_brick, tiles, struct, bonds, table)
+        link, label, join = self._load(_FINDING)
+        launch(link, by_brick, tiles, struct, bonds, table)
         tile = plan.by_tile
-        launch(kernels["label"], tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
+        launch(label, tile, tiles, plan.rule, bonds, entries, table, shared=plan.shared)
         if sizes is not None:
             size_bytes = 2 * plan.shared  # four bytes a node
             measured = tiles, struct, bonds, entries, table, size, sizes
-            launch(kernels["measure"], tile, *measured, shared=size_bytes)
-        join = plan.by_border, tiles, *plan.border, bonds, entries, table
+            measure, join_sizes, sum_sizes = self._load(_MEASURING)
+            launch(measure, tile, *measured, shared=size_bytes)
+        joined = plan.by_border, tiles, *plan.border, bonds, entries, table
         if windings is not None:
-            self._join_winding(join, components, *windings)
+            self._join_winding(joined, components, *windings)
         elif plan.joins:
-            launch(kernels["join"], *join)
+            launch(join, *joined)
         if sizes is not None:
-            launch(kernels["join_sizes"], by_brick, tiles, entries, table, size)
-            launch(kernels["sum_sizes"], tile, *measured)
+            launch(join_sizes, by_brick, tiles, entries, table, size)
+            launch(sum_sizes, tile, *measured)
         return components
 
+    def _load(self, task: slice) -> tuple[Kernel, ...]:
+        """Return the kernels of a task, which are compiled together, and not before its turn."""
+        return self._replicas.gpu.load(self._file, self._names[task])
+
     def _join_winding(
-        self, join: Any, components: _Components, tables: ClusterWindings, records: Any
+        self, joined: Any, components: _Components, tables: ClusterWindings, records: Any
     ) -> None:
         """Join tiles, and record windings before what is linked over the ends of axes is joined."""
         gpu, seams = self._replicas.gpu, tables.seams
@@ -139,24 +143,25 @@ class BrickClusters:
         entries, table = components.entries, components.table
         of_seams = by_link, self._plan.tiles, seams.struct, tables.boxes, entries, table
 
-        launch(within, *join)
+        launch(within, *joined)
         tables.record(records, lambda windings: launch(unite, *of_seams, windings))
         launch(join_seams, *of_seams)
 
     def flip(self, components: _Components, step: int, new: Any) -> None:
         """Give each cluster a new state, those of the update `step`, in the spins `new`."""
         lattice, plan, struct = self._replicas.lattice, self._plan, self._replicas.struct(step)
+        toss, flip = self._load(_FLIPPING)
         coins = None
         if lattice.states == 2:
             coins = components.coins
-            launch(components.kernels["toss"], self._replicas.grid, struct, coins)
+            launch(toss, self._replicas.grid, struct, coins)
         shared = BITS.itemsize * lattice.planes * plan.by_tile[1]
         arguments = plan.tiles, struct, coins, components.entries, components.table, new
-        launch(components.kernels["flip"], plan.by_tile, *arguments, shared=shared)
+        launch(flip, plan.by_tile, *arguments, shared=shared)
 
     def label(self, components: _Components) -> Any:
         """Return the label of each site, its cluster's smallest site in the replica."""
-        plan = self._plan
+        plan, (write,) = self._plan, self._load(_LABELLING)
         arguments = (
             plan.tiles,
             None,
@@ -166,7 +171,7 @@ class BrickClusters:
             None,
             None,
         )
-        launch(components.kernels["write"], plan.by_tile, *arguments)
+        launch(write, plan.by_tile, *arguments)
         return components.entries
 
 
@@ -175,15 +180,12 @@ class _Components(NamedTuple):
 
     Attributes
     ----------
-    kernels : dict
-        By `_FINDING`, and `_FLIPPING` where clusters flip.
     entries, coins : array
         Entries of components, at their first sites, and room for coins.
     table : numpy.void
         ``BrickTable``.
     """
 
-    kernels: dict[str, Kernel]
     entries: Any
     coins: Any
     table: Any
@@ -209,24 +211,21 @@ def _described(lattice: Lattice, replicas: int) -> tuple[Geometry, Links]:
     return geometry, joined_by_bonds(tuple((0, 1 << k) for k in range(lattice.ndim)))
 
 
-_FINDING = "link", "label", "measure", "join", "join_sizes", "sum_sizes"
-_FLIPPING = "toss", "flip", "write"
+# Which of the names are for a task.
+_FINDING, _MEASURING, _FLIPPING, _LABELLING = slice(0, 3), slice(3, 6), slice(6, 8), slice(8, 9)
+_TASKS = _FINDING, _MEASURING, _FLIPPING, _LABELLING
 
 
 def _names(names: tuple[str, ...], last_names: tuple[str, ...], of: Kernels) -> tuple[str, ...]:
-    """Return the names of `_FINDING` and `_FLIPPING`, given those that label an array by bonds."""
+    """Return the names for `_TASKS` in turn, given those that label an array by bonds."""
     label, join, _ = names
     kinds = _kinds(join)
     summed = f"{kinds}, conncomp::{of.sums}"
-    finding = (
-        f"link_words<{kinds}, conncomp::Words::{of.words}>",
-        label,
-        f"measure_tiles<{summed}>",
-        join,
-        f"join_sizes<{kinds}>",
-        f"sum_sizes<{summed}>",
-    )
-    return (*finding, "toss_coins", f"flip_bricks<{kinds}>", last_names[0]) if of.flips else finding
+    finding = f"link_words<{kinds}, conncomp::Words::{of.words}>", label, join
+    measuring = f"measure_tiles<{summed}>", f"join_sizes<{kinds}>", f"sum_sizes<{summed}>"
+    if not of.flips:
+        return *finding, *measuring
+    return *finding, *measuring, "toss_coins<>", f"flip_bricks<{kinds}>", last_names[0]
 
 
 def _names_of_windings(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -252,6 +251,7 @@ def specialisations(of: Kernels = OF_SPINS) -> Iterator[tuple[str, tuple[str, ..
         if len(names) == 3 and names[1].startswith("join_links<conncomp::GivenLinks<1>"):
             given = names
         elif given is not None and len(names) == 1:
-            yield of.file, _names(given, names, of)
+            of_tasks = _names(given, names, of)
+            yield from ((of.file, of_tasks[task]) for task in _TASKS if of_tasks[task])
             yield WINDINGS_FILE, _names_of_windings(given)
             given = None

@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // The bonds of each site as bits of a byte, as conncomp.label_bonds takes them.
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     spread_bonds(Replicas replicas, const Bits64* __restrict__ bonds, uint8_t* __restrict__ bonds_of_site) {
   const Lattice& lattice = replicas.lattice;

@@ -14,6 +14,7 @@
 namespace conncomp {
 
 // Draws words, a replica's one plane after the other, and counts what is there. `records` may have none.
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     draw_configurations(Replicas replicas, Bits64 probability, bool certain, bool of_bonds,
                         Bits64* __restrict__ words, Records records) {

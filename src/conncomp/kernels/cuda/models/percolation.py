@@ -13,6 +13,6 @@ OF_BONDS = bricks.Kernels(FILE, "kBonds", "PercolationSums")
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that percolation loads."""
-    yield FILE, ("draw_configurations",)
+    yield FILE, ("draw_configurations<>",)
     for kernels in (OF_SITES, OF_BONDS):
         yield from bricks.specialisations(kernels)

@@ -66,9 +66,9 @@ class Replicas:
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every (file, names) that engines load but for updates by bricks."""
-    for name in ("start_spins", "activate_bonds", "count_states", "update_class"):
+    for name in ("start_spins<>", "activate_bonds<>", "count_states<>", "update_class<>"):
         yield SPINS, (name,)
-    yield CLUSTERS, ("spread_bonds",)
+    yield CLUSTERS, ("spread_bonds<>",)
     for index in INDEX_TYPES:
         for name in ("choose_clusters", "flip_clusters", "measure_clusters", "sum_clusters"):
             yield CLUSTERS, (f"{name}<{ctype(index)}>",)

@@ -122,6 +122,7 @@ __device__ inline Bits64 sites_in_state(const Lattice& lattice, const Bits64* sp
   return sites;
 }
 
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, Bits64* spins) {
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
@@ -138,6 +139,7 @@ __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, B
 }
 
 // Draws the active bonds of all axes, and counts those that could be and those that are. `bonds` may be null.
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
                    const Bits64* __restrict__ probability, Bits64* __restrict__ bonds, Records records,
@@ -171,6 +173,7 @@ __global__ void __launch_bounds__(kSpinThreads)
 }
 
 // Counts the sites in each state.
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     count_states(Replicas replicas, const Bits64* __restrict__ spins, Records records) {
   follow_launch();
@@ -230,6 +233,7 @@ __device__ inline void for_each_spin_beside(const Lattice& lattice, const WordPl
 
 // Offers the sites of a class new states. What other threads change meanwhile in words that are read here are
 // bits of other sites of the class, which are no neighbours.
+template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     update_class(Replicas replicas, int32_t site_class, const Bits64* __restrict__ acceptance,
                  Bits64* spins) {

@@ -20,7 +20,7 @@ from conncomp.kernels.cuda.workspace import Workspace
 from conncomp.kernels.neighbourhood import Neighbourhood
 from conncomp.kernels.seams import MOST_CLOSED, seams_of
 
-NAMES = ("record_windings",)
+NAMES = ("record_windings<>",)
 
 # ``ClosedAxes`` of ``windings.cuh``.
 _CLOSED_AXES = np.dtype([("axis", "i4", MOST_CLOSED)])

@@ -69,6 +69,7 @@ struct IdRows {
 
 // found[place] becomes the number of the id or, where it has none, kUnknown and its slot. *full is set if one
 // had no room; then the table says nothing.
+template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     take_slots(int64_t places, IdRows ids, IdTable table, uint32_t* __restrict__ found, int64_t* full) {
   for (int64_t place = grid_thread(); place < places; place += grid_threads()) {
@@ -85,6 +86,7 @@ __global__ void __launch_bounds__(kInterningThreads)
 }
 
 // roots[place] becomes the first place of the id, or -1 where the id has a number already.
+template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     list_firsts(int64_t places, const uint32_t* __restrict__ found, const IdSlot* __restrict__ slots,
                 int32_t* __restrict__ roots) {
@@ -97,6 +99,7 @@ __global__ void __launch_bounds__(kInterningThreads)
 // `counts` counts the new ids from 1 at their places, and is 0 at others. Every place gets the number of its
 // id, where `known` ids came before; where there is a right id, numbers of left and right ones go to the two
 // halves of `numbers`. New ids are listed in their order.
+template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     number_ids(int64_t places, IdRows ids, int64_t known, const uint32_t* __restrict__ found, IdSlot* slots,
                const int32_t* __restrict__ counts, int32_t* __restrict__ numbers,
@@ -119,6 +122,7 @@ __global__ void __launch_bounds__(kInterningThreads)
 }
 
 // Puts ids with their numbers 0, 1, ... into an empty table. *full is set if one had no room.
+template <int = 0>
 __global__ void __launch_bounds__(kInterningThreads)
     fill_table(int64_t count, const uint64_t* __restrict__ ids, IdTable table, int64_t* full) {
   for (int64_t number = grid_thread(); number < count; number += grid_threads()) {

@@ -14,7 +14,7 @@ from conncomp.kernels.cuda.launcher import COUNT, Gpu, first_entry, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/tables/interning.cuh"
-NAMES = ("take_slots", "list_firsts", "number_ids", "fill_table")
+NAMES = ("take_slots<>", "list_firsts<>", "number_ids<>", "fill_table<>")
 THREADS = 256
 KEYS, WORDS, NUMBERS = np.dtype(np.uint64), np.dtype(np.uint32), np.dtype(np.int32)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -92,13 +93,16 @@ def cuda_library_of(array: object) -> CudaLibrary | None:
     kind = type(array)
     if kind in _LIBRARIES:
         return _LIBRARIES[kind]
-    library: CudaLibrary | None = None
     name = library_of(array)
     if name == "torch" and not getattr(array, "is_cuda", False):
         return None  # PyTorch need not know of a GPU; one of its next tensors may lie there
-    if name == "cupy":
-        library = CuPyArrays()
-    elif name == "torch":
-        library = TorchArrays(sys.modules["torch"])
-    _LIBRARIES[kind] = library
+    library = _LIBRARIES[kind] = cuda_library_named(name)
     return library
+
+
+@cache
+def cuda_library_named(name: str) -> CudaLibrary | None:
+    """Return the same of a library that arrays on a GPU are of."""
+    if name == "cupy":
+        return CuPyArrays()
+    return TorchArrays(sys.modules["torch"]) if name == "torch" else None

@@ -1,0 +1,131 @@
+"""``conncomp gpu``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import click
+import numpy as np
+
+from conncomp._config import config
+from conncomp.cli._options import json_option
+from conncomp.cli._report import Stages, show
+
+Device = Any  # as of the functions of conncomp; tests have "cpu"
+
+
+class Kind(NamedTuple):
+    """What kernels are compiled for: calls that are those of many others, on little data."""
+
+    summary: str
+    call: Callable[[Device, str], None]
+
+
+def _label(shapes: tuple[tuple[int, ...], ...], batch_axes: int) -> Callable[[Device, str], None]:
+    def call(device: Device, dtype: str) -> None:
+        from conncomp import label
+
+        for shape in shapes:
+            image = np.zeros(shape, dtype)
+            label(image, batch_axes=batch_axes, device=device)
+            label(image, numbering="roots", batch_axes=batch_axes, device=device)
+
+    return call
+
+
+def _components(connection: Literal["weak", "strong"]) -> Callable[[Device, str], None]:
+    def call(device: Device, dtype: str) -> None:
+        from conncomp import Graph, connected_components
+
+        indptr = np.array([0, 1, 2, 3, 4], np.int32)
+        for indices in ([1, 0, 3, 2], [1, 2, 3, 0]):  # symmetric, and not
+            graph = Graph.from_csr(indptr, np.array(indices, np.int32))
+            connected_components(graph, connection=connection, device=device)
+
+    return call
+
+
+def _statistics(device: Device, dtype: str) -> None:
+    from conncomp import component_statistics
+    from conncomp.kernels.cuda.launcher import current_gpu
+
+    labels = np.array([[[1, 1], [0, 2]]], np.int32)
+    placed = labels if device == "cpu" else current_gpu().xp.asarray(labels)
+    for batch_axes in (0, 1):
+        component_statistics(placed, batch_axes=batch_axes)
+
+
+def _potts(device: Device, dtype: str) -> None:
+    from conncomp.models import Potts
+
+    for shape in ((64, 64), (2048, 2048), (32, 32, 32)):
+        model = Potts(shape, device=device)
+        model.swendsen_wang()
+
+
+KINDS = {
+    "label-2d": Kind("label of images", _label(((64, 64), (2048, 2048)), 0)),
+    "label-3d": Kind("label of volumes", _label(((32, 32, 32), (256, 256, 256)), 0)),
+    "label-batch": Kind("label of batches of images", _label(((4, 128, 128),), 1)),
+    "components": Kind("connected_components of rows of int32", _components("weak")),
+    "strong": Kind("the same with connection='strong'", _components("strong")),
+    "statistics": Kind("component_statistics of labels of int32", _statistics),
+    "potts": Kind("sweeps of Potts.swendsen_wang, of two and three dimensions", _potts),
+}
+
+
+@click.command()
+@click.option(
+    "--compile",
+    "kinds",
+    multiple=True,
+    type=click.Choice([*KINDS, "all"]),
+    help="Compile what calls of a kind need, and keep it on disk; may be given several times.",
+)
+@click.option(
+    "--dtype",
+    "dtypes",
+    multiple=True,
+    default=("uint8",),
+    show_default=True,
+    help="Of the images that are labelled, such as bool or float32; may be given several times.",
+)
+@json_option
+def gpu(kinds: tuple[str, ...], dtypes: tuple[str, ...], as_json: bool) -> None:
+    """Print which GPUs there are, or compile kernels for the one at hand beforehand.
+
+    The first call of a kind compiles its kernels, which takes seconds. With `--compile` that is
+    done now, such as when a container is set up: CuPy keeps what was compiled in the folder of
+    CUPY_CACHE_DIR, by default ~/.cupy/kernel_cache, for GPUs of the same architecture.
+    """
+    if not kinds:
+        facts = {name: str(value) for name, value in config().items() if _is_about_gpus(name)}
+        kinds_of = [("kind", "what is compiled"), *((k, v.summary) for k, v in KINDS.items())]
+        report = {**facts, "kinds": {name: kind.summary for name, kind in KINDS.items()}}
+        show(report, [*facts.items()], kinds_of, as_json=as_json, names=2)
+        return
+    checked = [_checked(dtype) for dtype in dtypes]
+    chosen = [name for name in KINDS if name in kinds or "all" in kinds]
+    stages = Stages()
+    for name in chosen:
+        with stages(name):
+            for dtype in checked if name.startswith("label") else checked[:1]:
+                KINDS[name].call("cuda", dtype)
+    seconds = {name: round(taken, 2) for name, taken in stages.seconds.items()}
+    rows = [("kind", "seconds"), *((name, f"{taken:.2f}") for name, taken in seconds.items())]
+    show({"seconds": seconds}, [], rows, as_json=as_json, names=1)
+
+
+def _is_about_gpus(name: str) -> bool:
+    return name.startswith(("gpu", "cuda", "cupy", "CUPY", "nvidia"))
+
+
+def _checked(dtype: str) -> str:
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        raise click.BadParameter(f"{dtype} is no dtype", param_hint="'--dtype'") from None
+    if kind.kind not in "biuf":
+        raise click.BadParameter(f"{dtype} is not bool, integer or float", param_hint="'--dtype'")
+    return kind.name

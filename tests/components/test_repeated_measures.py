@@ -1,0 +1,134 @@
+"""Statistics on a GPU whose launches are kept and made again: they are the CPU's, bit for bit."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+
+from conncomp import _arrays, component_statistics, label
+from conncomp.components import _labels, statistics
+from conncomp.kernels.cuda.components import measures
+from conncomp.kernels.cuda.launcher import time_limit
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
+from stand_in import Array
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+SHAPE = 5, 24, 33
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    monkeypatch.setattr(measures, "_kept", {})
+    return place_on_host(monkeypatch, _arrays, (_labels, statistics))
+
+
+def batch(seed, shape=SHAPE, dtype=np.int32):
+    masks = np.random.default_rng(seed).random(shape) < 0.4
+    return label(masks, batch_axes=1, connectivity=1).astype(dtype)
+
+
+def check(labels, **options):
+    """Compare with the CPU, all columns."""
+    expected, answer = (component_statistics(given, **options) for given in (labels, Array(labels)))
+    assert answer.spacing == expected.spacing
+    for there, here in zip(astuple(answer)[:-1], astuple(expected)[:-1], strict=True):
+        np.testing.assert_array_equal(there.get(), here, strict=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_axes": 1},
+        {"batch_axes": 2, "background": None},
+        {},
+        {"background": -1},
+        {"moments": False, "batch_axes": 1},
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, dtype):
+    made = [batch(seed, dtype=dtype) - (options.get("background") == -1) for seed in range(4)]
+    check(made[0], **options)
+    assert len(measures._kept) == 1
+    monkeypatch.setattr(statistics, "_measure_on_gpu", None)  # the general way is not gone
+    monkeypatch.setattr(measures.RepeatedMeasures, "_measure", None)
+    for labels in made[1:]:
+        check(labels, **options)
+
+
+def test_rows_of_one_call_are_not_those_of_the_next(cupy):
+    made = [batch(seed) for seed in range(3)]
+    results = [component_statistics(Array(labels), batch_axes=1) for labels in made]
+    for labels, result in zip(made, results, strict=True):
+        expected = component_statistics(labels, batch_axes=1)
+        np.testing.assert_array_equal(result.sizes.get(), expected.sizes)
+        np.testing.assert_array_equal(result.moments.get(), expected.moments)
+
+
+def test_labels_of_all_numbers_of_components(cupy):
+    few, none, one = batch(0), np.zeros(SHAPE, np.int32), np.ones(SHAPE, np.int32)
+    gaps = np.where(few > 0, few * 3 + 1, 0).astype(np.int32)
+    for labels in (few, none, one, gaps, none, few):
+        check(labels, batch_axes=1)
+    assert len(measures._kept) == 1
+
+
+@pytest.mark.parametrize(
+    "large", [measures.LEAST_ROWS // 5 - 1, measures.LEAST_ROWS // 5, 2**31 - 1]
+)
+def test_labels_beyond_the_room_are_measured_the_general_way(cupy, large):
+    labels = batch(0)
+    check(labels, batch_axes=1)
+    labels[2, 3, 4] = large
+    if large * 5 < 1 << 24:
+        check(labels, batch_axes=1)
+    else:
+        with pytest.raises(ValueError, match="too large"):
+            component_statistics(Array(labels), batch_axes=1)
+    check(batch(1), batch_axes=1)
+
+
+def test_what_is_refused_is_refused_again(cupy):
+    labels = batch(0)
+    wrong = labels.copy()
+    wrong[1, 2, 3] = -1
+    for _ in range(2):
+        check(labels, batch_axes=1)
+        with pytest.raises(ValueError, match="labels holds -1"):
+            component_statistics(Array(wrong), batch_axes=1)
+        with pytest.raises(TypeError, match="batch_axes"):
+            component_statistics(Array(labels), batch_axes=True)
+        with pytest.raises(ValueError, match="batch_axes"):
+            component_statistics(Array(labels), batch_axes=3)
+        with pytest.raises(ValueError, match="background"):
+            component_statistics(Array(labels), background=1)
+        with pytest.raises(ValueError, match="background has to be given"):
+            component_statistics(Array(labels), batch_axes=2)
+
+
+def test_other_calls_are_not_kept(cupy, monkeypatch):
+    labels = batch(0)
+    check(labels[:, ::2], batch_axes=1)
+    check(labels.astype(np.uint8), batch_axes=1)
+    check(labels[:0], batch_axes=1)
+    check(labels, surfaces=True)
+    check(labels, spacing=2.0)
+    with time_limit(100):
+        check(labels)
+    monkeypatch.setattr(statistics, "MOST_ELEMENTS", labels.size - 1)
+    check(labels)
+    monkeypatch.setattr(statistics, "MOST_ELEMENTS", labels.size)
+    monkeypatch.setattr(statistics.current_gpu(), "is_capturing", lambda stream: True)
+    check(labels)
+    assert not measures._kept
+
+
+def test_kinds_are_told_apart_and_forgotten_when_there_are_too_many(cupy, monkeypatch):
+    monkeypatch.setattr(measures, "MOST_KINDS", 2)
+    labels = batch(0)
+    for _ in range(2):
+        for options in ({}, {"batch_axes": 1}, {"moments": False}, {"background": None}):
+            check(labels, **options)
+            assert len(measures._kept) <= 2
+        check(labels.reshape(5, -1), batch_axes=1, background=0)

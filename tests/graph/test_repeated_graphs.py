@@ -1,0 +1,218 @@
+"""Calls on graphs of a GPU whose launches are kept and made again: labels are the CPU's."""
+
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+from conncomp import Graph, Workspace, _arrays, _cuda_arrays, connected_components
+from conncomp.graph import graph as graphs
+from conncomp.graph import labelling, repeated
+from conncomp.graph.algorithms import ALGORITHMS
+from conncomp.kernels.cuda.launcher import time_limit
+from host_cuda.host_gpu import AVAILABLE
+from host_cupy import place_on_host
+from stand_in import Array
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+USERS = [graphs, labelling, repeated, _cuda_arrays]
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    monkeypatch.setattr(repeated, "_workspaces", {})
+    monkeypatch.setattr(repeated, "cuda_library_named", lambda name: _cuda_arrays.CuPyArrays())
+    return place_on_host(monkeypatch, _arrays, USERS)
+
+
+def random_graph(vertices=300, arcs=400, seed=0, symmetric=False):
+    src, dst = np.random.default_rng(seed).integers(0, vertices, (2, arcs))
+    if symmetric:
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+    made = Graph.from_edges(src, dst, vertices)
+    return Graph.from_csr(made.indptr, made.indices)
+
+
+def placed(graph):
+    """Return the graph on the GPU, of rows or of arcs."""
+    if graph._csr is None:
+        return Graph.from_edges(*map(Array, graph._arcs), graph.num_vertices)
+    return Graph.from_csr(*map(Array, graph._csr))
+
+
+def check(on_gpu, graph, **options):
+    """Compare with the CPU."""
+    count, labels = connected_components(graph, **{**options, "device": None})
+    answer, found = connected_components(on_gpu, **options)
+    if options.get("numbering") == "roots":
+        answer = answer.get()
+    assert answer == count
+    np.testing.assert_array_equal(found.get(), labels, strict=True)
+
+
+def forbid_decisions(monkeypatch):
+    monkeypatch.setattr(repeated, "first_call", None)
+    monkeypatch.setattr(labelling, "first_call", None)
+    monkeypatch.setattr(labelling, "_label_on_gpu", None)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"numbering": "roots"}, {"directed": False}, {"device": "cuda"}]
+)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, symmetric):
+    graph = random_graph(symmetric=symmetric)
+    on_gpu = placed(graph)
+    check(on_gpu, graph, **options)
+    assert len(repeated._kept[on_gpu]) == 1
+    forbid_decisions(monkeypatch)
+    for _ in range(3):
+        check(on_gpu, graph, **options)
+
+
+def test_strong_components_and_lists_of_arcs(cupy, monkeypatch):
+    rows = random_graph()
+    arcs = Graph.from_edges(*np.random.default_rng(1).integers(0, 200, (2, 300)), 200)
+    pairs = [(placed(graph), graph) for graph in (rows, arcs)]
+    for on_gpu, graph in pairs:
+        check(on_gpu, graph)
+        count, labels = connected_components(on_gpu, connection="strong")
+        expected, numbers = connected_components(graph, connection="strong")
+        assert count == expected
+        np.testing.assert_array_equal(labels.get(), numbers)
+    forbid_decisions(monkeypatch)
+    for on_gpu, graph in pairs:
+        check(on_gpu, graph)
+        check(on_gpu, graph, connection="strong")
+        assert connected_components(on_gpu, return_labels=False) == connected_components(graph)[0]
+
+
+def test_labels_and_counts_of_one_call_are_not_those_of_the_next(cupy):
+    made = [random_graph(seed=seed, arcs=200 + 50 * seed) for seed in range(3)]
+    on_gpu = [placed(graph) for graph in made]
+    for _ in range(2):
+        results = [connected_components(graph, numbering="roots") for graph in on_gpu]
+        for graph, (count, labels) in zip(made, results, strict=True):
+            number, roots = connected_components(graph, numbering="roots")
+            assert int(count) == number
+            np.testing.assert_array_equal(labels.get(), roots)
+
+
+def test_out_is_filled_by_kept_launches(cupy, monkeypatch):
+    graph = random_graph()
+    on_gpu, expected = placed(graph), connected_components(graph)[1]
+    outs = [Array(np.full(300, -9, np.int32)) for _ in range(3)]
+    for number, out in enumerate(outs):
+        assert connected_components(on_gpu, out=out)[1] is out
+        np.testing.assert_array_equal(out.get(), expected)
+        if number == 0:
+            forbid_decisions(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("out", "error"),
+    [
+        (np.zeros(299, np.int32), "shape"),
+        (np.zeros(300, np.int8), "too small"),
+        (np.zeros(600, np.int32)[::2], "C-contiguous"),
+    ],
+)
+def test_an_out_that_does_not_fit_is_refused_by_later_calls(cupy, out, error):
+    on_gpu = placed(random_graph(arcs=0))
+    for _ in range(2):
+        with pytest.raises((ValueError, TypeError), match=error):
+            connected_components(on_gpu, out=Array(out))
+        connected_components(on_gpu)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint16])
+def test_out_of_another_type_is_filled(cupy, dtype):
+    graph = random_graph()
+    on_gpu = placed(graph)
+    for _ in range(2):
+        out = Array(np.zeros(300, dtype))
+        connected_components(on_gpu, out=out)
+        np.testing.assert_array_equal(out.get(), connected_components(graph)[1])
+        check(on_gpu, graph)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("directed", np.zeros(2), TypeError),
+        ("connection", "both", ValueError),
+        ("numbering", "root", ValueError),
+        ("algorithm", "soma", ValueError),
+        ("return_labels", np.zeros(2), TypeError),
+        ("device", "cpu", ValueError),
+    ],
+)
+def test_what_is_refused_is_refused_again(cupy, name, value, error):
+    on_gpu = placed(random_graph())
+    for _ in range(2):
+        with pytest.raises(error, match=name):
+            connected_components(on_gpu, **{name: value})
+        connected_components(on_gpu)
+
+
+@pytest.mark.parametrize(
+    "options", [{"dtype": np.int64}, {"algorithm": "ecl"}, {"jump": 3, "algorithm": "ecl"}]
+)
+def test_other_calls_are_not_kept(cupy, options):
+    graph = random_graph()
+    on_gpu = placed(graph)
+    for _ in range(2):
+        labels = connected_components(on_gpu, **options)[1]
+        np.testing.assert_array_equal(labels.get(), connected_components(graph)[1])
+        connected_components(on_gpu, workspace=Workspace())
+    assert on_gpu not in repeated._kept
+
+
+def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
+    graph = random_graph()
+    on_gpu = placed(graph)
+    with time_limit(100):
+        check(on_gpu, graph)
+    monkeypatch.setattr(repeated.current_gpu(), "is_capturing", lambda stream: True)
+    check(on_gpu, graph)
+    assert on_gpu not in repeated._kept
+
+
+def test_large_and_empty_graphs_are_not_kept(cupy, monkeypatch):
+    empty = placed(random_graph(0, 0))
+    assert connected_components(empty)[0] == 0
+    graph = random_graph()
+    on_gpu = placed(graph)
+    monkeypatch.setattr(repeated, "MOST_ENTRIES", 699)
+    check(on_gpu, graph)
+    assert empty not in repeated._kept
+    assert on_gpu not in repeated._kept
+    monkeypatch.setattr(repeated, "MOST_ENTRIES", 700)
+    check(on_gpu, graph)
+    assert on_gpu in repeated._kept
+
+
+def test_launches_go_with_their_graph(cupy):
+    graph = random_graph()
+    on_gpu = placed(graph)
+    check(on_gpu, graph)
+    gc.collect()
+    before = len(repeated._kept)
+    assert pickle.loads(pickle.dumps(graph)).num_arcs == graph.num_arcs
+    del on_gpu
+    gc.collect()
+    assert len(repeated._kept) == before - 1
+
+
+def test_memory_of_the_first_graph_is_kept_while_a_larger_one_takes_more(cupy):
+    made = [random_graph(100 * size, 150 * size, seed=size) for size in (1, 20)]
+    on_gpu = [placed(graph) for graph in made]
+    for _ in range(3):
+        for graph, there in zip(made, on_gpu, strict=True):
+            check(there, graph)
+
+
+def test_all_defaults_keep_their_launches():
+    """As no kept launch waits."""
+    assert not ALGORITHMS["cuda"]["auto"].waits({})
