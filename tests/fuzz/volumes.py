@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import re
 import tempfile
 from pathlib import Path
@@ -36,12 +37,20 @@ def _blocks_of(block, slab):
         volume.BLOCK, slices.SLAB = before
 
 
+def _shape(choices, ndim, most):
+    """Return lengths, none of them 0, of so many elements at most."""
+    lengths = []
+    for _ in range(ndim):
+        lengths.append(min(choices.pick([4, 3, 1, 7, 2, 12, 65]), most // math.prod(lengths)))
+    return tuple(lengths)
+
+
 def _written(choices, folder):
     """Write a small volume; return the name, and the volume."""
     kind = choices.pick(list(SOURCES))
     suffix, write = SOURCES[kind]
     ndim = 3 if kind in ("folder", "tiff", "tiff, packed") else 2 + choices.below(3)
-    shape = tuple(map(max, draws.shape(choices, ndim, 200), (1,) * ndim))
+    shape = _shape(choices, ndim, 300)
     rng = choices.generator()
     dtype = choices.pick(["u1", "i2", "f4", "u8", "?", "f8"])
     if kind == "folder" and dtype == "?":
@@ -183,7 +192,7 @@ def streams(data):
     """Compare what slabs tell of components with statistics of the whole volume."""
     choices = Choices(data)
     ndim = 2 + choices.below(3)
-    shape = tuple(map(max, draws.shape(choices, ndim, 400), (1,) * ndim))
+    shape = _shape(choices, ndim, 400)
     rng = choices.generator()
     drawn = rng.integers(0, choices.pick([2, 3, 5]), shape).astype(choices.pick("iBhqf"))
     background = choices.pick([0, None, 1])
