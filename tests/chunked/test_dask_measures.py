@@ -124,7 +124,7 @@ def test_no_element():
             r"properties=\['area'\] is for labels in memory; leave it out",
         ),
         (lambda a: conncomp.contacts(a, connectivity=3), ValueError, "connectivity=3 must be"),
-        (lambda a: conncomp.contacts(-a, background=None).pairs.compute(), ValueError, "holds -3"),
+        (lambda a: conncomp.contacts(-a, background=None).pairs.compute(), ValueError, "holds -"),
         (lambda a: conncomp.contacts(a[a > 0]), ValueError, "chunks of unknown lengths"),
     ],
 )

@@ -13,8 +13,8 @@ from dask._task_spec import TaskRef
 from conncomp._arguments import as_bool, shown
 from conncomp._arrays import check_kind
 from conncomp.chunked.dask_arrays import dask_array
-from conncomp.chunked.dask_labels import LabelChunks, label_array, of_no_element
 from conncomp.chunked.layout import Index, Layout
+from conncomp.chunked.measures.dask_labels import LabelChunks, label_array, of_no_element
 from conncomp.chunked.measures.layers import first_layers, following
 from conncomp.chunked.measures.measuring import Wanted, as_statistics, joined_rows, measure_chunk
 from conncomp.chunked.measures.touching import as_contacts, joined_contacts, touch_chunk

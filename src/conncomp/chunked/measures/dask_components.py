@@ -11,8 +11,8 @@ import numpy as np
 from conncomp._arguments import INT32_MAX, as_bool
 from conncomp.chunked.components import Between, Largest
 from conncomp.chunked.dask_arrays import dask_array, label
-from conncomp.chunked.dask_labels import LabelChunks, label_array, of_no_element
 from conncomp.chunked.measures import item_sizes
+from conncomp.chunked.measures.dask_labels import LabelChunks, label_array, of_no_element
 from conncomp.components import renumbering, selection, sizes
 from conncomp.components._labels import Background, check_mask, most_rows
 from conncomp.components.selection import (
