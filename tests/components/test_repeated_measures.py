@@ -116,9 +116,9 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     check(labels, spacing=2.0)
     with time_limit(100):
         check(labels)
-    monkeypatch.setattr(statistics, "MOST_ELEMENTS", labels.size - 1)
+    monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size - 1)
     check(labels)
-    monkeypatch.setattr(statistics, "MOST_ELEMENTS", labels.size)
+    monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size)
     monkeypatch.setattr(statistics.current_gpu(), "is_capturing", lambda stream: True)
     check(labels)
     assert not measures._kept

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -32,10 +31,10 @@ from conncomp.components.columns.crops import LazyColumn
 from conncomp.components.columns.intensities import Image, check_channels, check_image
 from conncomp.components.columns.properties import Conditions, check_properties
 from conncomp.kernels.cuda.components.intensities import measure_intensities
-from conncomp.kernels.cuda.components.measures import MOST_ELEMENTS, measure_again
+from conncomp.kernels.cuda.components.measures import measure_again
 from conncomp.kernels.cuda.components.surfaces import count_faces
 from conncomp.kernels.cuda.components.tables import measure_labels
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, are_watched, current_gpu
+from conncomp.kernels.cuda.launcher import current_gpu
 
 
 @dataclass(frozen=True)
@@ -449,9 +448,10 @@ def _measure(
 ) -> tuple[Any, ...]:
     """Return the attributes of `ComponentStatistics` but for the last; then properties, if any."""
     if on_gpu(labels) and image is None and properties is None and not surfaces and spacing is None:
-        again = _measure_again(labels, background, batch_axes, moments)
+        asked = (lambda *axes: check_background(background, *axes)), moments
+        again = measure_again(current_gpu(), labels, batch_axes, *asked)
         if again is not None:
-            return (*again, *_columns_without_rows(again[0].device.id, again[3].shape[1]))
+            return again
     items = check_items(labels, background, batch_axes)
     ndim = len(items.shape)
     check_dimensions(ndim)
@@ -507,37 +507,6 @@ def _check_images(
     return (
         check_channels(image, items) if may_have_channels else ([check_image(image, items)], False)
     )
-
-
-def _measure_again(
-    labels: Any, background: Background, batch_axes: Any, moments: bool
-) -> tuple[Any, ...] | None:
-    """Return the columns of labels of CuPy but for an image's and faces; None for the general way.
-
-    That is for large or empty arrays, and where something is to be refused.
-    """
-    if (
-        type(batch_axes) is not int
-        or not 0 <= batch_axes < labels.ndim
-        or labels.dtype not in INDEX_TYPES
-        or not 0 < labels.size <= MOST_ELEMENTS
-        or not labels.flags.c_contiguous
-        or are_watched()
-    ):
-        return None
-    gpu = current_gpu()
-    if gpu.is_capturing(gpu.current_stream()):
-        return None
-    axes = labels.shape[:batch_axes], labels.shape[batch_axes:]
-    return measure_again(gpu, labels, axes, *check_background(background, *axes), moments)
-
-
-@cache
-def _columns_without_rows(device: int, ndim: int) -> list[Any]:
-    """Return the columns that were not asked for, on a GPU: of an image, and faces."""
-    xp = current_gpu().xp
-    scalars, vectors = xp.empty(0, np.float64), xp.empty((0, ndim), np.float64)
-    return [*(scalars,) * 4, vectors, xp.empty((0, ndim), np.int64)]
 
 
 def _measure_on_cpu(items: Items, moments: bool) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ there are.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from math import prod
 from threading import RLock
@@ -23,6 +23,7 @@ from conncomp.kernels.cuda.launcher import (
     WARP,
     Again,
     Gpu,
+    are_watched,
     ctype,
     kept_launches,
     launch,
@@ -74,13 +75,43 @@ _turn = RLock()  # the memory of a kind is one call's at a time
 def measure_again(
     gpu: Gpu,
     labels: Any,
-    axes: tuple[tuple[int, ...], tuple[int, ...]],
-    background: int,
-    lowest: int,
+    batch_axes: Any,
+    allowed: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, int]],
     moments: bool,
 ) -> tuple[Any, ...] | None:
-    """Measure labels by launches that are kept; see `RepeatedMeasures`."""
-    kind = axes, labels.dtype, gpu.device, gpu.current_stream(), background, lowest, moments
+    """Return all columns of `component_statistics`, those of an image and faces without rows.
+
+    None for the general way: of large or empty arrays, and where something is to be refused.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    labels : array
+    batch_axes : object
+        What the caller gave as that.
+    allowed : callable
+        ``allowed(batch, shape)`` returns the background, or -1, and the smallest label.
+    moments : bool
+    """
+    if (
+        type(batch_axes) is not int
+        or not 0 <= batch_axes < labels.ndim
+        or labels.dtype not in INDEX_TYPES
+        or not 0 < labels.size <= MOST_ELEMENTS
+        or not labels.flags.c_contiguous
+        or are_watched()
+        or gpu.is_capturing(gpu.current_stream())
+    ):
+        return None
+    axes = labels.shape[:batch_axes], labels.shape[batch_axes:]
+    columns = _measured(gpu, labels, axes, allowed(*axes), moments)
+    return None if columns is None else (*columns, *_without_rows(gpu, len(axes[1])))
+
+
+def _measured(
+    gpu: Gpu, labels: Any, axes: Any, allowed: tuple[int, int], moments: bool
+) -> tuple[Any, ...] | None:
+    kind = axes, labels.dtype, gpu.device, gpu.current_stream(), allowed, moments
     with _turn:
         repeated = _kept.get(kind)
         if repeated is not None:
@@ -88,9 +119,16 @@ def measure_again(
         if len(_kept) >= MOST_KINDS:
             _kept.clear()
         capacity = max(LEAST_ROWS, labels.size // LABELS_OF_ROW)
-        repeated = RepeatedMeasures(gpu, labels, background, lowest, axes, moments, capacity)
+        repeated = RepeatedMeasures(gpu, labels, *allowed, axes, moments, capacity)
         _kept[kind] = repeated
         return repeated()
+
+
+@cache
+def _without_rows(gpu: Gpu, ndim: int) -> list[Any]:
+    """Return the columns that were not asked for: of an image, and faces."""
+    scalars, vectors = gpu.xp.empty(0, np.float64), gpu.xp.empty((0, ndim), np.float64)
+    return [*(scalars,) * 4, vectors, gpu.xp.empty((0, ndim), np.int64)]
 
 
 class RepeatedMeasures:
