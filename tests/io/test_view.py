@@ -10,7 +10,7 @@ import pytest
 
 import conncomp
 from conncomp._text import printable
-from conncomp.components._shades import as_shades
+from conncomp.components.pictures.shades import as_shades
 from conncomp.io import view
 from view_page import ViewPage
 

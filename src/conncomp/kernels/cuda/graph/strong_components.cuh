@@ -75,8 +75,9 @@ CONNCOMP_PHASE bool sweep_then_jump(ArcList<const Vertex> arcs, Share share, Sha
 // Widens signatures by sweeps over the arcs, each block over its share; returns whether they are final
 // after at most so many barriers. All blocks meet.
 template <class Vertex>
-CONNCOMP_PHASE bool settle_arcs(ArcList<const Vertex> arcs, int64_t vertices, Signatures<Vertex> signatures,
-                                Jumps jumps, int64_t most_barriers, GridBarrier& barrier) {
+__device__ inline bool settle_arcs(const ArcList<const Vertex>& arcs, int64_t vertices,
+                                   const Signatures<Vertex>& signatures, Jumps jumps, int64_t most_barriers,
+                                   GridBarrier& barrier) {
   const Share share(arcs.count, kSmallestShare), share_of_vertices(vertices);
   for (int barriers = 0; barriers < most_barriers; ++barriers) {
     bool changed = false;

@@ -13,7 +13,12 @@ from conncomp._arguments import as_bool, as_number, shown
 from conncomp._arrays import as_numpy, in_library, library_of, on_gpu
 from conncomp._core import native
 from conncomp.components._labels import Background, Items, Labels, check_dimensions, check_items
-from conncomp.components._shades import ValueRange, as_shades, check_image, check_value_range
+from conncomp.components.pictures.shades import (
+    ValueRange,
+    as_shades,
+    check_image,
+    check_value_range,
+)
 
 # Components this close to each other, along every axis, get different colours.
 REACH = 2

@@ -1,0 +1,1 @@
+"""Pictures of components: colours over shades of an image."""
