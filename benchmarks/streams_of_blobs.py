@@ -1,6 +1,7 @@
 """Measures `stream_labels` on blobs and noise, of 10 % foreground, and the work on the whole."""
 
 import argparse
+import resource
 from time import perf_counter
 
 import numpy as np
@@ -26,10 +27,38 @@ def in_memory(volume):
     return conncomp.component_statistics(labels, moments=False)
 
 
+def vast(voxels):
+    """Stream a cube of so many voxels, of a tile of blobs that fits to itself on all sides."""
+    rng, length = np.random.default_rng(0), 64
+    field = gaussian_filter(rng.standard_normal((length, 512, 512), np.float32), 4, mode="wrap")
+    tile = field > np.quantile(field, 0.9)
+    across = max(1, round(voxels ** (1 / 3) / 512))
+    slab = np.tile(tile, (1, across, across))
+    times = -(-voxels // slab.size)
+    start = perf_counter()
+    count = elements = 0
+    for batch in conncomp.stream_labels(slabs(slab, length, times)):
+        count, elements = count + len(batch.labels), elements + int(batch.sizes.sum())
+    seconds = perf_counter() - start
+    assert elements == times * np.count_nonzero(slab)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    size = times * slab.size
+    shape = f"{times * length} x {across * 512} x {across * 512}"
+    print(
+        f"{shape}: {size:.3g} voxels, {count} components, {seconds:.0f} s, {peak:.0f} MiB at most"
+    )
+    print(f"{size / seconds / 1e6:.0f} M/s, the slab itself is {slab.nbytes / 2**20:.0f} MiB")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=8, help="how often the volume comes")
-    times = parser.parse_args().times
+    parser.add_argument("--voxels", type=float, help="of a cube of blobs, in place of all else")
+    given = parser.parse_args()
+    if given.voxels:
+        vast(int(given.voxels))
+        return
+    times = given.times
     for name, volume in volumes((64, 512, 512)).items():
         for length in (64, 1):
             for surfaces in (False, True):
