@@ -16,6 +16,7 @@ from .choices import Choices
 from .label_tools_reference import (
     by_size,
     close_labels,
+    components_of,
     exact_moments,
     faces,
     filled,
@@ -167,44 +168,39 @@ def statistics(data):
     )
     lengths = np.broadcast_to(1.0 if spacing is None else spacing, ndim)
     walked = list(conncomp.each(given, **options))
-    row = 0
-    for index in items_of(given, axes):
-        item = given[index]
-        for label, at in places(item, background).items():
-            inside = np.zeros(item.size, bool)
-            inside[at] = True
-            inside = inside.reshape(item.shape)
-            points = np.argwhere(inside)
-            box = np.stack([points.min(0), points.max(0) + 1], axis=1)
-            assert_same(
-                (found.labels[row], found.sizes[row], found.bounding_boxes[row], found.batch[row]),
-                (label, len(at), box, index),
-            )
-            slices = tuple(slice(a, b) for a, b in box.tolist())
-            assert found.slices(row) == slices
-            means, covariances = exact_moments(points)
-            _assert_near(found.centroids[row], np.array(means, float) * lengths)
-            _assert_near(found.volumes[row], len(at) * math.prod(lengths))
-            if moments:
-                scale = np.outer(lengths, lengths)
-                _assert_near(found.moments[row], np.array(covariances, float) * scale)
-            if surfaces:
-                counted = faces(item, inside)
-                np.testing.assert_array_equal(found.faces[row], counted)
-                areas = [n * math.prod(np.delete(lengths, k)) for k, n in enumerate(counted)]
-                _assert_near(found.surface_areas[row], sum(areas))
-            if image is not None:
-                _check_intensities(found, row, points, image[index][inside], lengths)
-            _check_component(walked[row], index, label, inside[slices], slices, image)
-            row += 1
-    assert len(found.labels) == len(walked) == row
-    assert len(found.moments) == (row if moments else 0)
-    assert len(found.faces) == (row if surfaces else 0)
-    assert len(found.sums) == (0 if image is None else row)
+    expected = list(components_of(given, axes, background))
+    for row, (index, label, inside) in enumerate(expected):
+        points = np.argwhere(inside)
+        box = np.stack([points.min(0), points.max(0) + 1], axis=1)
+        assert_same(
+            (found.labels[row], found.sizes[row], found.bounding_boxes[row], found.batch[row]),
+            (label, len(points), box, index),
+        )
+        slices = tuple(slice(a, b) for a, b in box.tolist())
+        assert found.slices(row) == slices
+        means, covariances = exact_moments(points)
+        _assert_near(found.centroids[row], np.array(means, float) * lengths)
+        _assert_near(found.volumes[row], len(points) * math.prod(lengths))
+        if moments:
+            scale = np.outer(lengths, lengths)
+            _assert_near(found.moments[row], np.array(covariances, float) * scale)
+        if surfaces:
+            counted = faces(given[index], inside)
+            np.testing.assert_array_equal(found.faces[row], counted)
+            areas = [n * math.prod(np.delete(lengths, k)) for k, n in enumerate(counted)]
+            _assert_near(found.surface_areas[row], sum(areas))
+        if image is not None:
+            _check_intensities(found, row, points, image[index][inside], lengths)
+        _check_component(walked[row], index, label, inside[slices], slices, image)
+    count = len(expected)
+    assert len(found.labels) == len(walked) == count
+    assert len(found.moments) == (count if moments else 0)
+    assert len(found.faces) == (count if surfaces else 0)
+    assert len(found.sums) == (0 if image is None else count)
     if moments:
         _check_principal_axes(found)
     table = found.columns()
-    assert all(len(column) == row for column in table.values())
+    assert all(len(column) == count for column in table.values())
     assert_same((table["label"], table["size"]), (found.labels, found.sizes))
 
 

@@ -32,6 +32,16 @@ def items_of(labels, batch_axes):
     return list(np.ndindex(labels.shape[:batch_axes]))
 
 
+def components_of(labels, batch_axes, background):
+    """Yield (index of the item, label, which elements of the item it has), by items and labels."""
+    for index in items_of(labels, batch_axes):
+        item = labels[index]
+        for label, at in places(item, background).items():
+            inside = np.zeros(item.size, bool)
+            inside[at] = True
+            yield index, label, inside.reshape(item.shape)
+
+
 def without_mask(labels, outside):
     """Return labels as int64, with `outside` where they are masked."""
     hidden = np.ma.getmaskarray(labels)

@@ -472,20 +472,6 @@ def _measure(
         covariances *= placed(items.xp, np.outer(lengths, lengths))
         for channel in brightness:
             channel[-1] *= scale
-    measured = Accumulators(
-        items,
-        rows,
-        sizes,
-        boxes,
-        centroids,
-        covariances,
-        [
-            Channel(image, *values[1:4])
-            for image, values in zip(images, brightness[: len(images)], strict=True)
-        ],
-        has_channels,
-        lengths,
-    )
     merged = brightness[0]
     if has_channels:
         merged = [items.xp.stack(columns, axis=-1) for columns in zip(*brightness, strict=True)]
@@ -494,6 +480,13 @@ def _measure(
     attributes = own_labels, *shapes, batch, *merged, faces
     if properties is None:
         return attributes
+    channels = [
+        Channel(image, *values[1:4])
+        for image, values in zip(images, brightness[: len(images)], strict=True)
+    ]
+    measured = Accumulators(
+        items, rows, sizes, boxes, centroids, covariances, channels, has_channels, lengths
+    )
     table = {name: entry.values(measured) for name, entry in named.items() if name != "label"}
     return *attributes, table
 
