@@ -8,7 +8,7 @@ import pytest
 from conncomp import _arrays, component_statistics, label
 from conncomp.components import _labels, statistics
 from conncomp.kernels.cuda.components import measures
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
@@ -119,7 +119,11 @@ def test_other_calls_are_not_kept(cupy, monkeypatch):
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size - 1)
     check(labels)
     monkeypatch.setattr(measures, "MOST_ELEMENTS", labels.size)
-    monkeypatch.setattr(statistics.current_gpu(), "is_capturing", lambda stream: True)
+    gpu = statistics.current_gpu()
+    with monkeypatch.context() as changes:
+        changes.setattr(gpu, "is_capturing", lambda stream: True)
+        check(labels)
+    monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)
     check(labels)
     assert not measures._kept
 

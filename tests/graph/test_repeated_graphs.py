@@ -10,7 +10,7 @@ from conncomp import Graph, Workspace, _arrays, _cuda_arrays, connected_componen
 from conncomp.graph import graph as graphs
 from conncomp.graph import labelling, repeated
 from conncomp.graph.algorithms import ALGORITHMS
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
@@ -174,7 +174,11 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     on_gpu = placed(graph)
     with time_limit(100):
         check(on_gpu, graph)
-    monkeypatch.setattr(repeated.current_gpu(), "is_capturing", lambda stream: True)
+    gpu = repeated.current_gpu()
+    with monkeypatch.context() as changes:
+        changes.setattr(gpu, "is_capturing", lambda stream: True)
+        check(on_gpu, graph)
+    monkeypatch.setattr(gpu, "current_stream", lambda: PER_THREAD)
     check(on_gpu, graph)
     assert on_gpu not in repeated._kept
 

@@ -8,7 +8,7 @@ import pytest
 from conncomp import Labeller, _arrays, label
 from conncomp import _cuda_arrays as cuda_arrays
 from conncomp.grid import array, labeller, labelling, repeated, request
-from conncomp.kernels.cuda.launcher import time_limit
+from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
 from host_cupy import place_on_host
 from stand_in import Array
@@ -189,6 +189,16 @@ def test_calls_that_are_watched_or_captured_are_not_kept(cupy, monkeypatch):
     monkeypatch.setattr(gpu, "is_capturing", lambda stream: True)
     check(image)
     assert not repeated._kept
+
+
+def test_calls_on_a_stream_that_is_another_one_in_each_thread_are_not_kept(cupy, monkeypatch):
+    monkeypatch.setattr(repeated.current_gpu(), "current_stream", lambda: PER_THREAD)
+    held = Labeller(SHAPE, np.uint8)
+    for image in images():
+        check(image)
+        check_labeller(held, image)
+    assert not repeated._kept
+    assert not held._repeated
 
 
 def test_batches_at_uneven_distances_and_large_or_empty_arrays_are_not_kept(cupy, monkeypatch):

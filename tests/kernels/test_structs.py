@@ -3,13 +3,14 @@
 import importlib
 import pkgutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import conncomp.kernels
-from conncomp.kernels.cuda.launcher import COUNT, SOURCES, launch
+from conncomp.kernels.cuda.launcher import COUNT, PER_THREAD, SOURCES, launch
 from conncomp.kernels.cuda.structs import POINTER, Struct
 from conncomp.kernels.cuda.workspace import Workspace
 from host_cuda import host_gpu
@@ -201,3 +202,13 @@ __global__ void copy_pair(Pair pair) {
     first, second = np.arange(5), np.zeros(5, INT32)
     launch(copy_pair, (1, 32), PAIR.of(gpu, count=5, second=second, first=first))
     assert second.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_threads_whose_streams_have_one_handle_have_memory_of_their_own():
+    gpu, workspace = GpuWithStreams(), Workspace()
+    gpu.stream = PER_THREAD
+    with ThreadPoolExecutor(1) as pool:
+        first, again = (pool.submit(workspace.take, gpu, (4, COUNT)).result() for _ in range(2))
+    (other,) = workspace.take(gpu, (4, COUNT))
+    assert first[0] is again[0]
+    assert not np.shares_memory(first[0], other)

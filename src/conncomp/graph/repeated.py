@@ -8,7 +8,8 @@ ones make them again:
     later ones      new labels, launch ... launch, read the count
 
 Cost: some microseconds of Python and two a launch instead of ten. Memory: that of the algorithm,
-one for all graphs of a stream.
+one for all graphs of a stream; when a larger graph takes more of it, the launches of smaller ones
+hold on to what they were made with.
 """
 
 from __future__ import annotations
@@ -113,7 +114,9 @@ def kind_of_call(
     if arrays[0].device.id != gpu.device or not is_small:
         return None
     stream = library.stream(gpu)
-    return None if gpu.is_capturing(stream) else (stream, directed, connection, numbering)
+    if not gpu.keeps_launches_of(stream):
+        return None
+    return stream, directed, connection, numbering
 
 
 def kept_call(graph: Graph, kind: Hashable) -> RepeatedGraph | None:

@@ -15,7 +15,7 @@ from conncomp.gpu import Workspace
 from conncomp.grid.array import Array, array_of_image
 from conncomp.grid.repeated import Repeated, may_be_repeated
 from conncomp.grid.request import Numbering, Request, image_of
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, current_gpu
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, PER_THREAD, current_gpu
 
 
 class Labeller:
@@ -135,7 +135,10 @@ class Labeller:
         layout = None if library is None else library.layout(label_image)
         if library is None or layout is None:
             return self._label(label_image, out, None, None)
-        kind = type(label_image), layout, library.stream(self._gpu)
+        stream = library.stream(self._gpu)
+        if stream == PER_THREAD:
+            return self._label(label_image, out, None, None)
+        kind = type(label_image), layout, stream
         repeated = self._repeated.get(kind)
         if repeated is None or not (out is None or repeated.takes(label_image, out)):
             return self._label(label_image, out, kind, library)

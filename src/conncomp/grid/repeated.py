@@ -140,7 +140,7 @@ def kind_of_call(
         return None
     gpu = current_gpu()
     stream = library.stream(gpu)
-    if gpu.is_capturing(stream):
+    if not gpu.keeps_launches_of(stream):
         return None
     options = background, return_num, connectivity, periodic, batch_axes, numbering
     return type(label_image), layout, stream, options

@@ -32,6 +32,8 @@ GRANTED_SHARED = 16 << 10  # bytes of shared memory; a kernel with some of its o
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 COUNT = np.dtype(np.int64)
 DRIVER = "libcuda.so.1"
+# The stream of this handle is another one in each thread.
+PER_THREAD = 2
 
 # How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
 # questions.
@@ -383,6 +385,13 @@ class Gpu:
     def is_capturing(self, stream: int) -> bool:
         """Whether what is launched on a stream becomes part of a CUDA graph."""
         return bool(self.xp.cuda.runtime.streamIsCapturing(stream))
+
+    def keeps_launches_of(self, stream: int) -> bool:
+        """Whether launches on a stream may be kept for later calls, with memory of its own.
+
+        Not those that become part of a CUDA graph, and not where the handle names several streams.
+        """
+        return stream != PER_THREAD and not self.is_capturing(stream)
 
     def blocks(self, count: int, threads: int) -> int:
         """Return how many blocks of `threads` to launch for `count` pieces of work.

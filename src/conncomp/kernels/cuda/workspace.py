@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from threading import RLock
+import itertools
+from collections.abc import Hashable, Mapping
+from threading import RLock, local
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
 
+from conncomp.kernels.cuda.launcher import PER_THREAD
 from conncomp.kernels.cuda.structs import Struct
 
 Part = tuple[int, Any]  # how many elements, and their dtype
@@ -16,6 +18,24 @@ Parts = tuple[Part, ...]
 Place = tuple[Any, int]  # memory as bytes, and where in it
 
 _NOTHING: Mapping[str, Part] = MappingProxyType({})
+
+_numbers = itertools.count()
+
+
+class _Thread(local):
+    """A thread, by a number that no other one of the process has had."""
+
+    def __init__(self) -> None:
+        self.number = next(_numbers)
+
+
+_thread = _Thread()
+
+
+def _current_stream(gpu: Any) -> Hashable:
+    """Return what tells the current stream apart, be it one of many with one handle."""
+    stream: int = gpu.current_stream()
+    return ("thread", _thread.number) if stream == PER_THREAD else stream
 
 
 class Workspace:
@@ -35,8 +55,8 @@ class Workspace:
     """
 
     def __init__(self) -> None:
-        self._memory: dict[int, Any] = {}  # by stream
-        self._views: dict[tuple[int, Parts], tuple[Any, ...]] = {}
+        self._memory: dict[Hashable, Any] = {}  # by stream
+        self._views: dict[tuple[Hashable, Parts], tuple[Any, ...]] = {}
         self._structs: dict[tuple[Any, ...], PlacedStruct] = {}  # by stream, kind and parts
         self._turn = RLock()
 
@@ -62,7 +82,7 @@ class Workspace:
 
     def take(self, gpu: Any, *parts: Part) -> tuple[Any, ...]:
         """Return an uninitialised array for each (count, dtype) of `parts`."""
-        stream = gpu.current_stream()
+        stream = _current_stream(gpu)
         views = self._views.get((stream, parts))
         if views is None:
             places = self._lay_out(gpu, stream, parts)
@@ -91,7 +111,7 @@ class Workspace:
         beside : dict, optional
             Further parts, which the struct does not point to, as (count, dtype) by name.
         """
-        key = gpu.current_stream(), kind, *fields.items(), *beside.items()
+        key = _current_stream(gpu), kind, *fields.items(), *beside.items()
         placed = self._structs.get(key)
         if placed is None:
             placed = self._structs[key] = self._place(gpu, key[0], kind, fields, beside)
@@ -100,7 +120,7 @@ class Workspace:
     def _place(
         self,
         gpu: Any,
-        stream: int,
+        stream: Hashable,
         kind: Struct,
         fields: Mapping[str, Part | int | None],
         beside: Mapping[str, Part],
@@ -116,7 +136,7 @@ class Workspace:
             values[name] = gpu.address(memory) + start
         return PlacedStruct(kind.pack(values), parts, places)
 
-    def _lay_out(self, gpu: Any, stream: int, parts: Parts) -> list[Place]:
+    def _lay_out(self, gpu: Any, stream: Hashable, parts: Parts) -> list[Place]:
         """Return where each part lies; what was taken before lies there, too."""
         places, end = [], 0
         for count, dtype in parts:

@@ -100,7 +100,7 @@ def measure_again(
         or not 0 < labels.size <= MOST_ELEMENTS
         or not labels.flags.c_contiguous
         or are_watched()
-        or gpu.is_capturing(gpu.current_stream())
+        or not gpu.keeps_launches_of(gpu.current_stream())
     ):
         return None
     axes = labels.shape[:batch_axes], labels.shape[batch_axes:]

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from conncomp._core import native
-from conncomp.kernels.cuda.launcher import DRIVER
+from conncomp.kernels.cuda.launcher import DRIVER, PER_THREAD
 
 STRIP = 1 << 20  # bytes of a buffer
 BUFFERS = 2  # of a thread
@@ -22,8 +22,6 @@ FEW_BYTES = 4 << 20  # as many are sooner moved by one copy of the driver
 # What is copied at once between pinned memory and a GPU, before Ctrl-C is heard.
 PIECE = 1 << 28
 
-# The stream of this handle is another one in each thread.
-PER_THREAD = 2
 PINNED = 1  # ``cudaMemoryTypeHost``
 TO_GPU, FROM_GPU = 1, 2  # ``cudaMemcpyKind``
 
