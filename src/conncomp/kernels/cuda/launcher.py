@@ -315,6 +315,15 @@ class Gpu:
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
 
+    @cached_property
+    def has_clusters(self) -> bool:
+        """Whether blocks may form clusters, which share their memory (``core/cluster.cuh``)."""
+        return int(self.xp.cuda.Device(self.device).compute_capability) >= 90
+
+    def in_clusters(self, kernel: Kernel, blocks: int) -> Kernel:
+        """Return a kernel whose blocks form clusters of so many, as it says itself."""
+        return kernel
+
     def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.
 
