@@ -27,6 +27,7 @@ __device__ inline int block_of_cluster() {
 template <int blocks>
 __device__ inline void come_to_cluster() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  __syncwarp();  // a warp comes as one: in parts it ends as by an illegal instruction
   if (blocks > 1) __cluster_barrier_arrive();
 #endif
 }

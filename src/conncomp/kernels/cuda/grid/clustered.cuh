@@ -108,6 +108,7 @@ struct Slab {
   int32_t* parent;
   uint32_t *starts, *roots, *numbered;  // bits of elements: first ones of runs, roots here, roots of all
   int32_t* numbers_before;              // a word of `numbered`
+  uint16_t* others;                     // steps along which an element is to be united, a bit each
   int32_t* count;                       // of roots of all here
 
   // The memory is that of ``slab_bytes`` in clustered.py.
@@ -127,12 +128,20 @@ struct Slab {
     numbered = roots + words;
     numbers_before = reinterpret_cast<int32_t*>(numbered + words);
     count = numbers_before + words;
+    others = reinterpret_cast<uint16_t*>(count + 1);
   }
 
   __device__ int word_of(int round) const { return round * (threads / kWarp) + int(threadIdx.x) / kWarp; }
   __device__ int place_of(int round) const { return round * threads + int(threadIdx.x); }
   __device__ bool has_bit(const uint32_t* bits, int round) const {
     return bits[word_of(round)] >> lane() & 1;
+  }
+  // The lane where the run of an element begins in its warp, and the index of that element.
+  __device__ int lane_of_start(int place) const {
+    return kWarp - 1 - __clz(int(starts[place / kWarp] & (kAllLanes >> (kWarp - 1 - place % kWarp))));
+  }
+  __device__ int32_t start_of(int place) const {
+    return first + place - place % kWarp + lane_of_start(place);
   }
   // Entries by the index in the item.
   struct Entries {
@@ -182,14 +191,15 @@ struct Slab {
     }
   }
 
-  // Unites elements that are linked within the slab, but around no axis; then points the first ones of runs
-  // to their roots, and notes these.
-  __device__ void unite_within() const {
+  // Puts each run under one that it touches ahead of it in the slab, which needs no atomics as nobody else
+  // writes to its first element; notes what else there is to unite.
+  __device__ void hook_runs() const {
     Walk<rank> walk = this->walk();
     const int last = min(size - first, rounds * threads) - 1;
-    for_each_round([&](int round, int32_t element) {
+    for_each_round([&](int round, int32_t) {
       const int place = place_of(round);
-      if (place <= last && InBlock::load(parent + place) >= 0) {
+      uint32_t needed = 0;
+      if (place <= last && parent[place] >= 0) {
         uint32_t similar = 0;
         const Site& from = site[place];
 #pragma unroll
@@ -200,12 +210,24 @@ struct Slab {
               similar_at(rule, grid, values, from, site[to], step))
             similar |= 1u << step;
         }
-        uint32_t needed = needed_of(similar, false);
+        needed = needed_of(similar, false);
         if (lane() > 0) needed &= ~(1u << kLeft);  // by `start`
-        for (; needed != 0; needed &= needed - 1)
-          unite<InBlock>(here(), element, element + distance_of(needed));
       }
+      const uint32_t lanes_before = (1u << lane()) - 1, touching = __ballot_sync(kAllLanes, needed != 0);
+      const int begin = lane_of_start(place);  // of the run
+      if (needed != 0 && (touching & lanes_before) >> begin == 0) {
+        parent[place - lane() + begin] = start_of(place + distance_of(needed));
+        needed &= needed - 1;
+      }
+      others[place] = uint16_t(needed);
       walk.advance(grid);
+    });
+  }
+  // Unites the others, then points the first elements of runs to their roots, and notes these.
+  __device__ void unite_within() const {
+    for_each_round([&](int round, int32_t element) {
+      for (uint32_t needed = others[place_of(round)]; needed != 0; needed &= needed - 1)
+        unite<InBlock>(here(), element, start_of(place_of(round) + distance_of(needed)));
     });
     __syncthreads();
     for_each_round([&](int round, int32_t element) {
@@ -230,18 +252,19 @@ struct Slab {
       reach += int32_t(grid.axes[k].index_stride);
       is_periodic |= bool(grid.axes[k].periodic);
     }
-    if (rank == kAxes && !is_periodic && first == 0) return;
+    const bool everywhere = rank > kAxes || is_periodic;
+    if (!everywhere && first == 0) return;
     Walk<rank> walk = this->walk();
     for_each_round([&](int round, int32_t element) {
-      const bool at_border = rank > kAxes || is_periodic || element - first <= reach;
-      if (at_border && element < size && InBlock::load(parent + place_of(round)) >= 0) {
-        Cell<rank, int32_t> cell{};
+      // Of a whole warp, as its lanes leave out what others do.
+      if (!everywhere && place_of(round) - lane() > reach) return;
+      const bool present = element < size && InBlock::load(parent + place_of(round)) >= 0;
+      Cell<rank, int32_t> cell{};
 #pragma unroll
-        for (int k = 0; k < rank; ++k) cell.at[k] = walk.at[k];
-        cell.index = element;
-        cell.offset = walk.offset(grid);
-        unite_across(cell, site[place_of(round)]);
-      }
+      for (int k = 0; k < rank; ++k) cell.at[k] = walk.at[k];
+      cell.index = element;
+      cell.offset = present ? walk.offset(grid) : 0;
+      unite_across(cell, site[place_of(round)], present);
       walk.advance(grid);
     });
   }
@@ -349,28 +372,31 @@ struct Slab {
                                                                   grid.last_neighbours(), row_begins);
   }
 
-  // Unites elements of any slabs. Only roots of slabs get parents elsewhere, so that `write` need not leave
-  // the slab: an element leads to the first one of its run, and that to such a root.
-  __device__ void unite_far(int32_t a, int32_t b) const {
-    const auto entries = everywhere();
-    a = InBlock::load(entries + a);
-    b = InBlock::load(entries + b);
-    if (a < 0 || b < 0) return;  // background for another thread
-    hook<InBlock>(entries, find<InBlock>(entries, InBlock::load(entries + a)),
-                  find<InBlock>(entries, InBlock::load(entries + b)));
+  // The root in its slab that an element leads to, or a root that has got above that: an element leads to the
+  // first one of a run, and that to such a root. None if it is background for another thread.
+  __device__ int32_t root_in_slab(int32_t element) const {
+    const int32_t above = InBlock::load(everywhere() + element);
+    return above < 0 ? -1 : InBlock::load(everywhere() + above);
+  }
+  // Unites roots of slabs. Only such entries get parents elsewhere, so that `write` need not leave the slab.
+  __device__ void unite_roots(int32_t a, int32_t b) const {
+    hook<InBlock>(everywhere(), find<InBlock>(everywhere(), a), find<InBlock>(everywhere(), b));
   }
 
-  __device__ void unite_across(const Cell<rank, int32_t>& cell, const Site& from) const {
+  // All lanes of a warp call it, with elements that are `present` or not.
+  __device__ void unite_across(const Cell<rank, int32_t>& cell, const Site& from, bool present) const {
     if constexpr (rank > kAxes) {
+      if (!present) return;
       for_each_neighbour(grid, cell, [&](const Neighbour<int32_t>& neighbour) {
-        if (neighbour.index < cell.index && linked_to(rule, values, from, neighbour))
-          unite_far(cell.index, neighbour.index);
+        if (neighbour.index >= cell.index || !linked_to(rule, values, from, neighbour)) return;
+        const int32_t a = root_in_slab(cell.index), b = root_in_slab(neighbour.index);
+        if (a >= 0 && b >= 0) unite_roots(a, b);
       });
     } else {
       uint32_t similar = 0, outside = 0;
 #pragma unroll
       for (int step = 0; step < S::kSteps; ++step) {
-        if (step == S::kNoStep) continue;
+        if (step == S::kNoStep || !present) continue;
         Cell<rank, int32_t> neighbour = cell;
         bool wraps = false;
         if (!move_to_neighbour(step, neighbour, wraps)) continue;
@@ -379,11 +405,20 @@ struct Slab {
           similar |= 1u << step;
       }
       uint32_t needed = outside & needed_of(similar, cell.at[rank - 1] == 0);
-      for (; needed != 0; needed &= needed - 1) {
-        Cell<rank, int32_t> neighbour = cell;
-        bool wraps = false;
-        move_to_neighbour(__ffs(int(needed)) - 1, neighbour, wraps);
-        unite_far(cell.index, neighbour.index);
+      for (; __any_sync(kAllLanes, needed != 0); needed &= needed - 1) {
+        int32_t a = -1, b = -1;
+        if (needed != 0) {
+          Cell<rank, int32_t> neighbour = cell;
+          bool wraps = false;
+          move_to_neighbour(__ffs(int(needed)) - 1, neighbour, wraps);
+          a = root_in_slab(cell.index);
+          b = root_in_slab(neighbour.index);
+        }
+        // Most lanes have the same two to unite: one does.
+        const uint64_t pair = uint64_t(uint32_t(a)) << 32 | uint32_t(b);
+        const uint32_t same = __match_any_sync(kAllLanes, static_cast<unsigned long long>(pair));
+        if (a >= 0 && b >= 0 && a != b && lane() == __ffs(int(same)) - 1) unite_roots(a, b);
+        __syncwarp();
       }
     }
   }
@@ -416,6 +451,8 @@ __global__ void CONNCOMP_CLUSTER(blocks) __launch_bounds__(threads)
   const int64_t item = blockIdx.x / blocks;
   const Slab<Rule, blocks, threads, rank> slab(grid, rule, values + item * grid.item_stride, rounds, memory);
   slab.start();
+  __syncthreads();
+  slab.hook_runs();
   __syncthreads();
   slab.unite_within();
   meet_cluster<blocks>();

@@ -16,8 +16,8 @@ from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/grid/clustered.cuh"
 THREADS = 1024
-# How many blocks a cluster may have, of which GPUs promise eight.
-BLOCKS = (8, 4, 2, 1)
+# How many blocks a cluster may have.
+BLOCKS = (16, 8, 4, 2, 1)
 # Elements a thread: with more, others are faster.
 MOST_ROUNDS = 16
 LEAST_SIZE = 512  # of an item: with fewer elements most threads are idle
@@ -83,7 +83,7 @@ def _kind(gpu: Gpu, image: Image) -> tuple[Geometry, int, int, int]:
 def slab_bytes(rounds: int, site: int) -> int:
     """Return the shared memory of a block, as ``Slab`` lays it out."""
     elements, words = rounds * THREADS, rounds * THREADS // WARP
-    return elements * (site + 4) + 4 * (4 * words + 1)
+    return elements * (site + 4 + 2) + 4 * (4 * words + 1)
 
 
 @lru_cache(maxsize=1024)
