@@ -1,17 +1,15 @@
 """The two defaults for arrays on a GPU, for large ones and small ones, on arrays of many tiles."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
 from conncomp import Workspace, generate
-from conncomp.kernels.cuda.grid import clustered, tiled_bricks, tiled_elements
+from conncomp.kernels.cuda.grid import tiled_bricks, tiled_elements
 from conncomp.kernels.cuda.grid.image import Geometry
 from conncomp.kernels.links import Links
 from conncomp.kernels.neighbourhood import Neighbourhood
 from gpu_arrays import describe, label_on_gpu
-from host_cuda.host_gpu import AVAILABLE, WORKERS, HostGpu, check_sanitized
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
 from reference import consecutive, label_by_neighbour_pairs
 
 host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
@@ -25,20 +23,14 @@ TILES = {
     "elements": (tiled_elements, {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}),
     "few elements": (tiled_elements, {1: (6, 0, 0), 2: (3, 3, 0), 3: (2, 2, 2)}),
 }
-# How many blocks a cluster has, and their threads.
-CLUSTERS = {"clusters": (WORKERS, 64), "single blocks": (1, 128)}
 # Rows of bytes are read eight or four at a time where they are aligned.
 SHAPES = [(3000,), (700, 5), (75, 320), (135, 97), (17, 19, 70), (9, 20, 96), (3, 5, 30, 40)]
 DTYPES = (np.uint8, np.uint8, np.int32, np.float64, np.float16)
 
 
-@pytest.fixture(params=[*TILES, *CLUSTERS])
+@pytest.fixture(params=TILES)
 def tiles(request, monkeypatch):
     """A kind of tiles; arrays are large enough for them on a GPU of one multiprocessor."""
-    if request.param in CLUSTERS:
-        with clusters_of(monkeypatch, *CLUSTERS[request.param]):
-            yield request.param
-        return
     default, logs = TILES[request.param]
     monkeypatch.setattr(tiled_elements, "MOST", 2**31 if default is tiled_elements else 0)
     if logs != default.LOGS:
@@ -47,21 +39,6 @@ def tiles(request, monkeypatch):
     default.plan_of.cache_clear()
     yield request.param
     default.plan_of.cache_clear()
-
-
-@contextmanager
-def clusters_of(monkeypatch, blocks, threads):
-    """Let items be labelled by so many blocks of so many threads."""
-
-    def choose(geometry, *others):
-        return blocks, -(-geometry.item_size // (blocks * threads))
-
-    monkeypatch.setattr(HostGpu, "has_clusters", True)
-    monkeypatch.setattr(clustered, "THREADS", threads)
-    monkeypatch.setattr(clustered, "_choose_blocks", choose)
-    clustered.plan_of.cache_clear()
-    yield
-    clustered.plan_of.cache_clear()
 
 
 def noise(seed, shape, dtype):
@@ -101,7 +78,7 @@ def test_noise(tiles, shape, seed):
     periodic = [bool(axis) for axis in random.random(len(shape)) < 0.3]
     # Each dtype with each kind of tiles and with each shape: of all three at once there are too
     # many kernels to compile.
-    dtype = DTYPES[([*TILES, *CLUSTERS].index(tiles) + SHAPES.index(shape)) % len(DTYPES)]
+    dtype = DTYPES[(list(TILES).index(tiles) + SHAPES.index(shape)) % len(DTYPES)]
     check(noise(seed, shape, dtype), int(connectivity), periodic, seed)
 
 

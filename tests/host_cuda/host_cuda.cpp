@@ -155,12 +155,6 @@ struct Random {
   unsigned int below(unsigned int high) { return unsigned((*this)() % high); }
 };
 
-// What the blocks of a cluster share. One barrier's mark must not be that of the next.
-struct Cluster {
-  std::atomic<int64_t> arrived{0};  // threads, at all barriers
-  char mark[2];
-};
-
 struct Launch {
   const Shape& shape;
   void (*body)(const void*);
@@ -172,8 +166,6 @@ struct Launch {
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::now() + std::chrono::seconds(shape.seconds);
   std::latch all_started{workers};
-  std::vector<Cluster> clusters{order.size() / size_t(shape.cluster)};
-  std::vector<std::atomic<char*>> shared_of_block{order.size()};
   std::atomic<bool> failed{false}, reported{false};
 };
 
@@ -189,7 +181,6 @@ struct Thread : Fiber {
   unsigned int mask = 0;
   uint64_t value = 0, result = 0;
   int parameter = 0;
-  int64_t cluster_barriers = 0;  // to which it has come
 };
 
 struct Warp {
@@ -388,7 +379,6 @@ struct Worker {
       for (unsigned int y = 0; y < blockDim.y; ++y)
         for (unsigned int x = 0; x < blockDim.x; ++x) {
           threads[i]->index = {x, y, z};
-          threads[i]->cluster_barriers = 0;
           make_ready(*threads[i++]);
         }
     deal_clocks();
@@ -397,7 +387,6 @@ struct Worker {
       fill(tls_address(index), launch->tls_size);
     }
     fill(dynamic_shared, launch->shape.shared);
-    launch->shared_of_block[block] = static_cast<char*>(dynamic_shared);
   }
 
   // Lets lanes of a warp share a clock where a block has many threads: ThreadSanitizer then takes them for
@@ -646,41 +635,6 @@ int block_barrier(const char* name, Reduce reduce, int predicate, const char* fi
   return int(here.result);
 }
 
-namespace {
-
-unsigned int number_of_block() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
-Cluster& cluster_of_block() {
-  return worker->launch->clusters[number_of_block() / unsigned(worker->launch->shape.cluster)];
-}
-
-}  // namespace
-
-void come_to_cluster() {
-  Cluster& cluster = cluster_of_block();
-  release(&cluster.mark[worker->current->cluster_barriers++ & 1]);
-  cluster.arrived.fetch_add(1);
-}
-
-void wait_for_cluster(const char* file, int line) {
-  Worker& w = *worker;
-  Cluster& cluster = cluster_of_block();
-  const int64_t barriers = w.current->cluster_barriers;
-  if (barriers == 0) w.fail("waits for its cluster in %s:%d, to which it did not come", file, line);
-  while (cluster.arrived < barriers * w.count * w.launch->shape.cluster) interleave();
-  acquire(&cluster.mark[(barriers - 1) & 1]);
-}
-
-void* in_block_of_cluster(void* here, unsigned int block, const char* file, int line) {
-  Worker& w = *worker;
-  const unsigned int blocks = unsigned(w.launch->shape.cluster);
-  const ptrdiff_t offset = static_cast<char*>(here) - static_cast<char*>(w.dynamic_shared);
-  if (block >= blocks || offset < 0 || size_t(offset) >= w.launch->shape.shared)
-    w.fail("asks in %s:%d for byte %td of block %u of a cluster of %u", file, line, offset, block, blocks);
-  char* const other = w.launch->shared_of_block[number_of_block() / blocks * blocks + block];
-  if (!other) w.fail("asks in %s:%d for the memory of block %u, which has not begun", file, line, block);
-  return other + offset;
-}
-
 Outcome run(const Shape& shape, void (*body)(const void*), const void* call, const void* address,
             char* error) {
   const uint64_t threads = uint64_t(shape.block.x) * shape.block.y * shape.block.z;
@@ -691,22 +645,16 @@ Outcome run(const Shape& shape, void (*body)(const void*), const void* call, con
                   shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z);
     return kFailed;
   }
-  const unsigned int cluster = unsigned(shape.cluster);
-  if (cluster < 1 || blocks % cluster != 0 || cluster > unsigned(std::max(1, shape.workers))) {
-    std::snprintf(error, kErrorSize, "invalid configuration: %d blocks, %u a cluster, %d at the same time",
-                  int(blocks), cluster, shape.workers);
-    return kFailed;
-  }
-  // Blocks of a cluster come one after the other, so that different workers run them at the same time.
-  const int workers = int(std::min<uint64_t>(blocks, std::max(1, shape.workers)));
-  Launch launch{shape, body, call, error, std::vector<unsigned int>(blocks), workers - workers % shape.cluster};
+  Launch launch{shape,
+                body,
+                call,
+                error,
+                std::vector<unsigned int>(blocks),
+                int(std::min<uint64_t>(blocks, std::max(1, shape.workers)))};
+  std::iota(launch.order.begin(), launch.order.end(), 0u);
   Random random{shape.seed};
-  std::vector<unsigned int> clusters(blocks / cluster);
-  std::iota(clusters.begin(), clusters.end(), 0u);
-  for (unsigned int i = unsigned(clusters.size()); i > 1; --i)
-    std::swap(clusters[i - 1], clusters[random.below(i)]);
-  for (unsigned int i = 0; i < blocks; ++i)
-    launch.order[i] = clusters[i / cluster] * cluster + (i + unsigned(shape.seed)) % cluster;
+  for (unsigned int i = unsigned(blocks); i > 1; --i)
+    std::swap(launch.order[i - 1], launch.order[random.below(i)]);
   find_shared_variables(launch, address);
 
   std::vector<std::thread> helpers;

@@ -21,7 +21,6 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)  // the launch says it
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // A block runs on one thread of the operating system from begin to end, so that what belongs to that thread
 // belongs to the block.
@@ -71,7 +70,6 @@ struct Shape {
   dim3 grid, block;
   uint64_t shared, seed;
   int32_t workers, seconds;
-  int32_t cluster;  // blocks of one
 };
 
 constexpr int kErrorSize = 2048;
@@ -92,9 +90,6 @@ int lane();
 // Waits for all lanes in the mask; `orders` says whether memory accesses before it come before those after.
 uint64_t warp_collective(const char* name, unsigned int mask, uint64_t value, int parameter, Result result,
                          bool orders, const char* file, int line);
-void come_to_cluster();
-void wait_for_cluster(const char* file, int line);
-void* in_block_of_cluster(void* here, unsigned int block, const char* file, int line);
 enum class Reduce { kNone, kOr, kAnd, kCount };
 int block_barrier(const char* name, Reduce reduce, int predicate, const char* file, int line);
 Outcome run(const Shape& shape, void (*body)(const void*), const void* call, const void* address,
@@ -290,13 +285,6 @@ HOST_CUDA_REDUCE(__reduce_and_sync, unsigned int, a& b)
 HOST_CUDA_REDUCE(__reduce_or_sync, unsigned int, a | b)
 HOST_CUDA_REDUCE(__reduce_xor_sync, unsigned int, a ^ b)
 #undef HOST_CUDA_REDUCE
-
-inline void __cluster_barrier_arrive() { host_cuda::come_to_cluster(); }
-inline void __cluster_barrier_wait(HOST_CUDA_HERE) { host_cuda::wait_for_cluster(file, line); }
-// Of dynamic shared memory only.
-inline void* __cluster_map_shared_rank(void* here, unsigned int block, HOST_CUDA_HERE) {
-  return host_cuda::in_block_of_cluster(here, block, file, line);
-}
 
 inline void __threadfence() { host_cuda::fence(); }
 inline void __threadfence_block() { host_cuda::fence(); }

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Kernel, Launch, includes, launch, source
+from conncomp.kernels.cuda.launcher import SOURCES, Again, Gpu, Launch, includes, launch, source
 from native_program import AT_FIXED_ADDRESSES
 
 HERE = Path(__file__).parent
@@ -73,7 +73,6 @@ class _Shape(ctypes.Structure):
         ("seed", ctypes.c_uint64),
         ("workers", ctypes.c_int32),
         ("seconds", ctypes.c_int32),
-        ("cluster", ctypes.c_int32),
     )
 
 
@@ -158,7 +157,6 @@ class _HostKernel:
         args: tuple[Any, ...],
         *,
         shared_mem: int = 0,
-        cluster: int = 1,
         seed: int | None = None,
     ) -> None:
         if shared_mem > self.max_dynamic_shared_size_bytes:
@@ -174,7 +172,6 @@ class _HostKernel:
             seed,
             self._gpu.workers,
             self._gpu.seconds,
-            cluster,
         )
         values = [_argument(value, f"{self.name}: argument {i}") for i, value in enumerate(args)]
         addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v, _ in values))
@@ -236,8 +233,6 @@ class HostGpu(Gpu):
     include : path, optional
         One more folder in which files are looked for.
     """
-
-    has_clusters = False  # of as many blocks as there are workers, if so
 
     def __init__(
         self,
@@ -309,9 +304,6 @@ class HostGpu(Gpu):
 
     def together(self, kernel: Any) -> Any:
         return kernel
-
-    def in_clusters(self, kernel: Kernel, blocks: int) -> Kernel:
-        return kernel._replace(call=partial(kernel.function, cluster=blocks))
 
     def _compile(self, file: str, names: tuple[str, ...]) -> list[Callable[..., None]]:
         return [

@@ -7,8 +7,6 @@
 // hooked and only entries that have stopped being roots are shortened, so a shortening store cannot
 // undo a link.
 //
-// The array is given as `parent`: a pointer, or what tells the address of entry i as `parent + i`.
-//
 // The array may be memory that its owner changes meanwhile. Only a smaller index is followed as a parent
 // (leads_to): every other entry, of whatever number, ends the path. So no path leaves the array or goes on
 // for ever, and what is written is an index below that of its entry.
@@ -42,8 +40,8 @@ CONNCOMP_ANYWHERE inline bool leads_to(Index entry, Index parent) {
 }
 
 // Finds the root of v, whose parent has just been seen to be `current`.
-template <class Access, Jump jump = Jump::kIntermediate, class Parents, class Index, class Path = Uncounted>
-CONNCOMP_ANYWHERE inline Index find_from(Parents parent, Index v, Index current, Path&& path = Path()) {
+template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
+CONNCOMP_ANYWHERE inline Index find_from(Index* parent, Index v, Index current, Path&& path = Path()) {
   path.start();
   if (!leads_to(v, current)) return v;
   path.step();
@@ -68,8 +66,8 @@ CONNCOMP_ANYWHERE inline Index find_from(Parents parent, Index v, Index current,
   return current;
 }
 
-template <class Access, Jump jump = Jump::kIntermediate, class Parents, class Index, class Path = Uncounted>
-CONNCOMP_ANYWHERE inline Index find(Parents parent, Index v, Path&& path = Path()) {
+template <class Access, Jump jump = Jump::kIntermediate, class Index, class Path = Uncounted>
+CONNCOMP_ANYWHERE inline Index find(Index* parent, Index v, Path&& path = Path()) {
   return find_from<Access, jump>(parent, v, Access::load(parent + v), path);
 }
 
@@ -78,8 +76,8 @@ CONNCOMP_ANYWHERE inline Index find(Parents parent, Index v, Path&& path = Path(
 // the next compare_exchange tells whether that is a root. Where many unite one large set at once, it is none
 // again and again; then the search is faster. Two branches where one would do: on a GPU the threads of a
 // warp then take turns, get into each other's way less, and finish a large grid 1.5 times sooner.
-template <class Access, class Parents, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline Index hook(Parents parent, Index a, Index b, Unions&& unions = Unions()) {
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline Index hook(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   for (bool searches = false; a != b; searches = true) {
     if (a < b) {
       const Index seen = Access::compare_exchange(parent + b, b, a);
@@ -95,15 +93,15 @@ CONNCOMP_ANYWHERE inline Index hook(Parents parent, Index a, Index b, Unions&& u
 }
 
 // Unites the sets of a and b, whose parents have just been seen to be these.
-template <class Access, class Parents, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline void unite_from(Parents parent, Index a, Index above_a, Index b, Index above_b,
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline void unite_from(Index* parent, Index a, Index above_a, Index b, Index above_b,
                                          Unions&& unions = Unions()) {
   if (above_a == above_b) return;  // as those of two members of a set often are
   hook<Access>(parent, find_from<Access>(parent, a, above_a), find_from<Access>(parent, b, above_b), unions);
 }
 
-template <class Access, class Parents, class Index, class Unions = Unreported>
-CONNCOMP_ANYWHERE inline void unite(Parents parent, Index a, Index b, Unions&& unions = Unions()) {
+template <class Access, class Index, class Unions = Unreported>
+CONNCOMP_ANYWHERE inline void unite(Index* parent, Index a, Index b, Unions&& unions = Unions()) {
   unite_from<Access>(parent, a, Access::load(parent + a), b, Access::load(parent + b), unions);
 }
 

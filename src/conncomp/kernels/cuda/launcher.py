@@ -35,10 +35,6 @@ DRIVER = "libcuda.so.1"
 # The stream of this handle is another one in each thread.
 PER_THREAD = 2
 
-# Each GPU with clusters has ones of so many blocks; larger ones are an attribute of a kernel,
-# ``CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED``.
-PROMISED_BLOCKS, LARGE_CLUSTERS = 8, 14
-
 # How often to ask at once whether the GPU has finished, and how many seconds to sleep between later
 # questions.
 SPINS, PAUSE = 2000, 1e-3
@@ -256,7 +252,6 @@ class Gpu:
         self.device = device
         self._attributes = cupy.cuda.Device(device).attributes
         self._kernels: dict[tuple[str, tuple[str, ...]], tuple[Kernel, ...]] = {}
-        self._with_large_clusters: set[Kernel] = set()
 
     @cached_property
     def multiprocessors(self) -> int:
@@ -319,19 +314,6 @@ class Gpu:
         """
         call = partial(kernel.function.kernel, enable_cooperative_groups=True)
         return kernel._replace(call=call, together=True)
-
-    @cached_property
-    def has_clusters(self) -> bool:
-        """Whether blocks may form clusters, which share their memory (``core/cluster.cuh``)."""
-        return int(self.xp.cuda.Device(self.device).compute_capability) >= 90
-
-    def in_clusters(self, kernel: Kernel, blocks: int) -> Kernel:
-        """Return a kernel whose blocks form clusters of so many, as it says itself."""
-        if blocks > PROMISED_BLOCKS and kernel not in self._with_large_clusters:
-            driver = self.xp.cuda.driver
-            driver.funcSetAttribute(kernel.function.kernel.ptr, LARGE_CLUSTERS, 1)
-            self._with_large_clusters.add(kernel)
-        return kernel
 
     def repeat(self, launches: list[Launch], variable: tuple[Any, ...]) -> Again:
         """Return what makes launches again: ``again.run(stream, values)``.

@@ -31,25 +31,8 @@ struct Grid {
   int64_t connectivity;  // the same, if the steps are all that move along so many axes; else 0
   Neighbourhood<rank> neighbours;
 
-  static constexpr int kLastAxes = rank < 3 ? rank : 3;
-  using LastSteps = Steps<kLastAxes>;  // along the last axes
-
   __device__ int64_t cells_of_item() const { return axes[0].length * axes[0].index_stride; }
   __device__ int64_t cells() const { return items * cells_of_item(); }
-
-  // Whether a step along the last axes leads to a neighbour, and all that do, a bit for each code.
-  __device__ bool has_step(int code) const {
-    return neighbours.has(Steps<rank>::kNoStep - LastSteps::kNoStep + code);
-  }
-  __device__ uint32_t last_neighbours() const {
-    constexpr int kFirst = Steps<rank>::kNoStep - LastSteps::kNoStep;
-    constexpr int kWords = (Steps<rank>::kSteps + 31) / 32;
-    const uint32_t low = neighbours.bits[kFirst / 32] >> kFirst % 32;
-    constexpr int kNext = kFirst / 32 + 1 < kWords ? kFirst / 32 + 1 : 0;
-    constexpr bool kSplit = kFirst % 32 + LastSteps::kSteps > 32;
-    const uint32_t bits = kSplit ? low | neighbours.bits[kNext] << (32 - kFirst % 32) % 32 : low;
-    return bits & ((1u << LastSteps::kSteps) - 1);
-  }
 };
 
 template <int rank, class Index>

@@ -17,17 +17,65 @@
 // for consecutive labels: on few elements it is their latency that takes the time.
 //
 // Source: Oliveira and Lotufo 2010, "A study on connected components labeling algorithms using GPUs":
-// union–find in tiles, then at their borders.
+// union–find in tiles, then at their borders. Which contacts need no union is ours.
 #pragma once
 
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/grid/element_links.cuh"
 #include "cuda/grid/tiling.cuh"
 
 namespace conncomp {
 
 constexpr int kElementsOfTile = 512;  // at most
+
+// Which links of an element call for a union. Sets of steps are words with a bit for each code.
+template <int axes>
+struct NeededUnions : Steps<axes> {
+  using S = Steps<axes>;
+
+  // The steps to elements between one and its neighbour at a step: some of its moves, but not all.
+  CONNCOMP_ANYWHERE static constexpr uint32_t between(int step) {
+    uint32_t steps = 0;
+    for (int part = 0; part < S::kSteps; ++part) {
+      bool some = part != step && part != S::kNoStep;
+      for (int a = 0; a < axes; ++a) some &= S::step(part, a) == 0 || S::step(part, a) == S::step(step, a);
+      if (some) steps |= 1u << part;
+    }
+    return steps;
+  }
+  // Steps to elements before such that unions along them, and along those that other elements find, connect
+  // all that are linked. `similar` are the steps to elements that a rule would link; a transitive one links
+  // these to each other, too. So a diagonal union is not needed if an element between is similar; nor is one
+  // straight along another axis than the rows, if the elements before both in their rows are similar, unless
+  // the row begins.
+  template <bool transitive>
+  __device__ static uint32_t among(uint32_t similar, int connectivity, uint32_t neighbours, bool row_begins) {
+    // The links that make up for one that is left out are those of a connectivity.
+    if (!transitive || connectivity == 0) return similar & neighbours & ((1u << S::kNoStep) - 1);
+    constexpr uint32_t kLeft = 1u << (S::kNoStep - 1);
+    uint32_t needed = 0;
+#pragma unroll
+    for (int step = 0; step < S::kNoStep; ++step) {
+      const int moves = S::moves(step);
+      if (!(similar >> step & 1) || moves > connectivity) continue;
+      if (moves > 1 && similar & between(step)) continue;
+      const bool upright = moves == 1 && step != S::kNoStep - 1;
+      if (upright && !row_begins && similar & kLeft && similar >> (step - 1) & 1) continue;
+      needed |= 1u << step;
+    }
+    return needed;
+  }
+};
+
+// Whether a rule links a site to another one at a step within a tile. Of a transitive rule it is asked for
+// all steps, of others for those to neighbours.
+template <class Rule, class Tiles>
+__device__ inline bool similar_at(const Rule& rule, const Tiles& tiles, const typename Rule::Value* values,
+                                  const typename Rule::Site& from, const typename Rule::Site& to, int code) {
+  using S = typename Tiles::Step;
+  if (!Rule::kTransitive && !tiles.has_step(code)) return false;
+  return rule.linked(values, from, to, S::highest_axis(code), code > S::kNoStep);
+}
 
 // The tiles of arrays of elements.
 template <int rank, bool items>
@@ -78,7 +126,7 @@ __global__ void __launch_bounds__(kElementsOfTile)
     }
     const int neighbour = element_at(step);
     if (in_tile && foreground_of_warp[neighbour / kWarp] >> neighbour % kWarp & 1 &&
-        similar_at(rule, tiles.grid, values, site, site_of[neighbour], step))
+        similar_at(rule, tiles, values, site, site_of[neighbour], step))
       similar |= 1u << step;
   }
   // The elements of a run are put under its first one in the warp, and that under the one before.
@@ -145,7 +193,7 @@ __global__ void __launch_bounds__(kElementsOfTile,
     for (int step = 0; step < S::kSteps; ++step) {
       Cell<rank, Index> neighbour = cell;
       if (move_to_neighbour(step, neighbour) &&
-          similar_at(rule, tiles.grid, values, site, rule.site(values, neighbour.offset), step))
+          similar_at(rule, tiles, values, site, rule.site(values, neighbour.offset), step))
         similar |= 1u << step;
     }
     const bool row_begins = cell.at[rank - 1] == 0;

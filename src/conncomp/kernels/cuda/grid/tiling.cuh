@@ -33,7 +33,7 @@ struct Tiling {
   Logs log;
 
   static constexpr int kRank = rank;
-  static constexpr int kAxes = Grid<rank>::kLastAxes;
+  static constexpr int kAxes = rank < 3 ? rank : 3;
   using Step = Steps<kAxes>;  // within a tile
 
   __device__ const GridAxis& axis(int a) const { return grid.axes[rank - 1 - a]; }
@@ -56,8 +56,17 @@ struct Tiling {
   }
 
   // Whether a step within a tile leads to a neighbour, and all that do, a bit for each code.
-  __device__ bool has_step(int code) const { return grid.has_step(code); }
-  __device__ uint32_t neighbours() const { return grid.last_neighbours(); }
+  __device__ bool has_step(int code) const {
+    return grid.neighbours.has(Steps<rank>::kNoStep - Step::kNoStep + code);
+  }
+  __device__ uint32_t neighbours() const {
+    constexpr int kFirst = Steps<rank>::kNoStep - Step::kNoStep, kWords = (Steps<rank>::kSteps + 31) / 32;
+    const uint32_t low = grid.neighbours.bits[kFirst / 32] >> kFirst % 32;
+    constexpr int kNext = kFirst / 32 + 1 < kWords ? kFirst / 32 + 1 : 0;
+    constexpr bool kSplit = kFirst % 32 + Step::kSteps > 32;
+    const uint32_t bits = kSplit ? low | grid.neighbours.bits[kNext] << (32 - kFirst % 32) % 32 : low;
+    return bits & ((1u << Step::kSteps) - 1);
+  }
 
   template <class Index>
   __device__ Cell<rank, Index> corner_of(uint32_t tile) const {
