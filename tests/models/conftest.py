@@ -24,3 +24,5 @@ def gpu_without_gpu(request, monkeypatch):
     gpu = HostGpu()
     for engines in (potts_engine, cahn_hilliard_engine, kawasaki_engine):
         monkeypatch.setattr(engines, "current_gpu", lambda: gpu)
+    # So that tests have lattices on either side: clusters by sites, and by bricks of them.
+    monkeypatch.setattr(potts_engine, "MOST_OF_MULTIPROCESSOR", 150)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import conncomp
 from conncomp import label_bonds
 from conncomp.models import Potts
+from conncomp.models.potts import cuda as potts_engine
 from models.potts_reference import CLUSTERS, COUNTS, SATISFIED, ReferencePotts
 
 DEVICES = ["cpu", "cuda"]
@@ -205,6 +206,26 @@ def test_replicas_alone_and_together(device, update):
         alone = Potts((6, 70), 3, beta, first_replica=7 + k, seed=3, device=device)
         np.testing.assert_array_equal(getattr(alone, update)(6).records, records[:, k])
         np.testing.assert_array_equal(on_host(alone.spins), on_host(together.spins)[k])
+
+
+@pytest.mark.parametrize("device", ["cuda"])
+@pytest.mark.parametrize("most", [0, 1 << 20], ids=["bricks", "sites"])
+@pytest.mark.parametrize("shape", [(20, 36), (150,), (4, 5, 20)])
+def test_clusters_of_bricks_and_of_sites(device, most, shape, monkeypatch):
+    """Updates of one kind several times, as their launches are kept."""
+    monkeypatch.setattr(potts_engine, "MOST_OF_MULTIPROCESSOR", most)
+    for q, replicas in (2, 3), (3, 1):
+        arguments = {"shape": shape, "q": q, "beta": 0.6, "replicas": replicas, "seed": 5}
+        model, expected = Potts(**arguments, device=device), Potts(**arguments)
+        for options in ({}, {"measure": False}, {"clusters": True}, {"wrapping": True}, {}):
+            for update in ("swendsen_wang", "swendsen_wang", "wolff"):
+                got, wanted = (getattr(m, update)(3, **options) for m in (model, expected))
+                if wanted is not None:
+                    np.testing.assert_array_equal(got.records, wanted.records)
+                np.testing.assert_array_equal(on_host(model.spins), expected.spins)
+        if shape == (20, 36):
+            by_bricks = model._engine._clusters is not None and not model._engine._is_small
+            assert by_bricks == (most == 0)
 
 
 class Alarm(BaseException):

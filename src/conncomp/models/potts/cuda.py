@@ -42,6 +42,8 @@ CHOSEN, WORD = np.dtype("u4"), 32
 # Larger lattices take no longer without launches that are kept. These overlap, and blocks that wait
 # for the launch ahead take room from its own: 4096 x 4096 sites took 1.08 times as long.
 MOST_REPEATED_SITES = 1 << 19
+# Sites a multiprocessor: of more, clusters are found by bricks of sites, of fewer by single ones.
+MOST_OF_MULTIPROCESSOR = 4096
 
 # ``Choice`` and ``ChoiceTiles`` of ``clusters.cuh``.
 _CHOICE = np.dtype(
@@ -100,6 +102,9 @@ class Engine:
         self._options = self._algorithm.check_options(chosen)
         if grows:
             self._fronts = WaveFronts(self.gpu, self._replicas, self._index)
+        sites = lattice.sites * replicas
+        self._repeats = labelling == "auto" and sites <= MOST_REPEATED_SITES
+        self._is_small = sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
         if labelling == "auto" and bricks.takes(lattice, replicas):
             self._clusters = bricks.BrickClusters(self._replicas, self._index)
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
@@ -121,7 +126,6 @@ class Engine:
         """Count the satisfied bonds and the sites in each state."""
         records = self._records(record)
         self._launch(SPINS, "activate_bonds<>", 0, words, None, None, records, np.bool_(False))
-        self._launch(SPINS, "count_states<>", 0, words, records)
 
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update draws, as words."""
@@ -152,14 +156,7 @@ class Engine:
     ) -> None:
         """Fill `new` with the spins after an update of clusters; see `conncomp.models.Potts`."""
         asked = chosen, record, clusters, wrapping
-        is_small = self.lattice.sites * self.replicas <= MOST_REPEATED_SITES
-        if (
-            not is_small
-            or self._clusters is None
-            or chosen is not None
-            or wrapping
-            or are_watched()
-        ):
+        if not self._repeats or chosen is not None or wrapping or are_watched():
             self._update(words, new, step, probabilities, *asked)
             return
         # Launches depend on nothing but these, and on values that take the first ones' places.
@@ -193,10 +190,8 @@ class Engine:
         count_active = chosen is None or clusters or wrapping
         drawn = self._draw(words, step, probabilities, record, count_active)
         records = self._records(record)
-        if record is not None:
-            self._launch(SPINS, "count_states<>", 0, words, records)
         winds = wrapping and any(self.lattice.periodic)
-        if self._clusters is not None:
+        if self._clusters is not None and (winds or not self._is_small):
             windings = (self._windings, records) if winds else None
             components = self._clusters.find(drawn, records if clusters else None, windings)
             if chosen is None:
@@ -210,7 +205,7 @@ class Engine:
             if clusters:
                 self._measure(labels, record)
         choice = self._choose(labels, step, chosen)
-        self._launch(CLUSTERS, self._typed("flip_clusters"), step, words, labels, choice, new)
+        self._launch_by_site(self._typed("flip_clusters"), step, words, labels, choice, new)
 
     # ------------------------------------------------------------------------------------- stages
 
@@ -246,8 +241,11 @@ class Engine:
             return drawn
         of_site, _ = self._sites_and_labels()
         kernel = site_bonds.kernel_of(self._activation)
-        arguments = words, probabilities, of_site, self._records(record), np.bool_(active)
+        records = self._records(record)
+        arguments = words, probabilities, of_site, records, np.bool_(active)
         self._launch(site_bonds.FILE, kernel, step, *arguments)
+        if record is not None:
+            self._launch(SPINS, "count_states<>", 0, words, records)
         return None
 
     def _activate(
@@ -286,7 +284,7 @@ class Engine:
         """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
-            self._launch(CLUSTERS, "spread_bonds<>", 0, drawn, of_site)
+            self._launch_by_site("spread_bonds<>", 0, drawn, of_site)
         shape = self.replicas, *self.lattice.shape
         image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
         workspace = self._algorithm_workspace
@@ -296,9 +294,9 @@ class Engine:
     def _measure(self, labels: Any, record: Any) -> None:
         sites = self.lattice.sites * self.replicas
         (size,) = self._size_workspace.take(self.gpu, (sites, self._index))
-        size[...] = 0
-        self._launch(CLUSTERS, self._typed("measure_clusters"), 0, labels, size)
-        self._launch(CLUSTERS, self._typed("sum_clusters"), 0, size, self._records(record))
+        self._launch_by_site(self._typed("clear_sizes"), 0, size)
+        self._launch_by_site(self._typed("measure_clusters"), 0, labels, size)
+        self._launch_by_site(self._typed("sum_clusters"), 0, size, self._records(record))
 
     def _choose(self, labels: Any, step: int, chosen: ChosenSites | None) -> Any:
         """Return ``Choice``: which clusters may flip."""
@@ -337,6 +335,10 @@ class Engine:
     def _launch(self, file: str, name: str, step: int, *arguments: Any) -> None:
         (kernel,) = self.gpu.load(file, (name,))
         launch(kernel, self._replicas.grid, self._replicas.struct(step), *arguments)
+
+    def _launch_by_site(self, name: str, step: int, *arguments: Any) -> None:
+        (kernel,) = self.gpu.load(CLUSTERS, (name,))
+        launch(kernel, self._replicas.site_grid, self._replicas.site_struct(step), *arguments)
 
     def _records(self, record: Any) -> Any:
         if record is None:

@@ -1,13 +1,36 @@
 // Clusters whose labels are known: their new states, and their sizes. For any labelling of any lattice.
 //
 // A label is the smallest site of its cluster in its replica. What happens to a cluster follows from random
-// numbers of that site (core/spins.h), so that each word is updated by itself. Cost: a label is read for each
-// site, and a Philox call made for each change of label along a row.
+// numbers of that site (core/spins.h), so that each word is updated by itself. Cost: a label is read and a
+// Philox call made for each site, those of a warp at once.
 #pragma once
 
 #include "cuda/models/spins.cuh"
 
 namespace conncomp {
+
+// The sites of a word, two for each lane of a warp.
+struct SitesOfWarp {
+  static constexpr int kEach = kWordSites / kWarp;
+  Bits64 sites;
+  int64_t first;
+
+  __device__ SitesOfWarp(const Lattice& lattice, int64_t word)
+      : sites(lattice.sites_of(word % lattice.columns())),
+        first(word / lattice.columns() * lattice.length[kRowAxis] + word % lattice.columns() * kWordSites) {}
+
+  __device__ int bit(int k) const { return k * kWarp + lane(); }
+  __device__ bool has(int k) const { return sites >> bit(k) & 1; }
+  __device__ int64_t site(int k) const { return first + bit(k); }
+  // The word of what is true of the sites: of bit(k), `holds(k)`.
+  template <class Holds>
+  __device__ Bits64 gather(Holds&& holds) const {
+    Bits64 word = 0;
+#pragma unroll
+    for (int k = 0; k < kEach; ++k) word |= Bits64(__ballot_sync(kAllLanes, holds(k))) << k * kWarp;
+    return word;
+  }
+};
 
 // Which clusters may flip: with `chosen`, those whose label's bit is set there, each with a probability; else
 // all get a new state, any of q.
@@ -62,31 +85,32 @@ __global__ void __launch_bounds__(kSpinThreads)
   }
 }
 
+// A warp a word, a lane two of its sites.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     flip_clusters(Replicas replicas, const Bits64* __restrict__ spins, const Index* __restrict__ label,
                   Choice choice, Bits64* __restrict__ new_spins) {
+  follow_launch();
   const Lattice& lattice = replicas.lattice;
   const Draws draws = replicas.draws();
   const int64_t replica = replicas.replica(), words = lattice.words();
   spins = replicas.at_replica(spins, replicas.words_of_states());
   new_spins = replicas.at_replica(new_spins, replicas.words_of_states());
   label = replicas.at_replica(label, lattice.sites());
-  replicas.for_each_word([&](int64_t word) {
-    const int64_t column = word % lattice.columns();
-    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
-    for (int k = 0; k < lattice.planes; ++k) new_spins[k * words + word] = 0;
-    Index root = -1;
-    int state = 0;
-    for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
-      const int bit = __ffsll((long long)sites) - 1;
-      const Index next = label[first + bit];
-      if (next != root) {
-        root = next;
-        state = choice.state_of(draws, replica, root, lattice.states,
-                                state_of(spins + word, words, lattice.planes, bit));
-      }
-      set_state(new_spins + word, words, lattice.planes, state, Bits64(1) << bit);
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+    Index root[SitesOfWarp::kEach];
+    int state[SitesOfWarp::kEach];
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) root[k] = sites.has(k) ? label[sites.site(k)] : Index(-1);
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      const int old = state_of(spins + word, words, lattice.planes, sites.bit(k));
+      state[k] = root[k] < 0 ? 0 : choice.state_of(draws, replica, root[k], lattice.states, old);
+    }
+    for (int plane = 0; plane < lattice.planes; ++plane) {
+      const Bits64 digits = sites.gather([&](int k) { return state[k] >> plane & 1; });
+      if (lane() == 0) new_spins[plane * words + word] = digits;
     }
   });
 }
@@ -95,59 +119,59 @@ __global__ void __launch_bounds__(kSpinThreads)
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     spread_bonds(Replicas replicas, const Bits64* __restrict__ bonds, uint8_t* __restrict__ bonds_of_site) {
+  follow_launch();
   const Lattice& lattice = replicas.lattice;
   const int64_t words = lattice.words();
   bonds = replicas.at_replica(bonds, words * replicas.axes);
   bonds_of_site = replicas.at_replica(bonds_of_site, lattice.sites());
-  replicas.for_each_word([&](int64_t word) {
-    const int64_t column = word % lattice.columns();
-    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
-    for (Bits64 sites = lattice.sites_of(column); sites != 0; sites &= sites - 1) {
-      const int bit = __ffsll((long long)sites) - 1;
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
       int site_bonds = 0;
-      for (int k = 0; k < replicas.axes; ++k) site_bonds |= int(bonds[k * words + word] >> bit & 1) << k;
-      bonds_of_site[first + bit] = uint8_t(site_bonds);
+      for (int axis = 0; axis < replicas.axes; ++axis)
+        site_bonds |= int(bonds[axis * words + word] >> sites.bit(k) & 1) << axis;
+      if (sites.has(k)) bonds_of_site[sites.site(k)] = uint8_t(site_bonds);
     }
   });
 }
 
-// The sizes of clusters, each at its label.
+template <class Index>
+__global__ void __launch_bounds__(kSpinThreads) clear_sizes(Replicas replicas, Index* __restrict__ size) {
+  follow_launch();
+  size = replicas.at_replica(size, replicas.lattice.sites());
+  replicas.for_each_site([&](int64_t site) { size[site] = 0; });
+}
+
+// The sizes of clusters, each at its label, where there was 0.
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     measure_clusters(Replicas replicas, const Index* __restrict__ label, Index* size) {
+  follow_launch();
   const Lattice& lattice = replicas.lattice;
   label = replicas.at_replica(label, lattice.sites());
   size = replicas.at_replica(size, lattice.sites());
-  replicas.for_each_word([&](int64_t word) {
-    const int64_t column = word % lattice.columns();
-    const int64_t first = word / lattice.columns() * lattice.length[kRowAxis] + column * kWordSites;
-    const int sites = __popcll(lattice.sites_of(column));
-    Index root = label[first];
-    int run = 0;
-    for (int bit = 0; bit < sites; ++bit) {
-      const Index next = label[first + bit];
-      if (next != root) {
-        Shared::fetch_add(size + root, Index(run));
-        root = next;
-        run = 0;
-      }
-      ++run;
+  replicas.for_each_word_of_warp([&](int64_t word) {
+    const SitesOfWarp sites(lattice, word);
+#pragma unroll
+    for (int k = 0; k < SitesOfWarp::kEach; ++k) {
+      const Index root = sites.has(k) ? label[sites.site(k)] : Index(-1);
+      const Stretch stretch = stretch_of(root);
+      if (stretch.first && root >= 0) Shared::fetch_add(size + root, Index(stretch.length));
     }
-    Shared::fetch_add(size + root, Index(run));
   });
 }
 
 template <class Index>
 __global__ void __launch_bounds__(kSpinThreads)
     sum_clusters(Replicas replicas, const Index* __restrict__ size, Records records) {
-  const Lattice& lattice = replicas.lattice;
-  const int64_t replica = replicas.replica(), sites = lattice.sites();
-  size = replicas.at_replica(size, sites);
-  const int64_t part = blockIdx.x % replicas.parts, step = int64_t(replicas.parts) * blockDim.x;
+  follow_launch();
+  size = replicas.at_replica(size, replicas.lattice.sites());
   SizeSums sums{};
-  for (int64_t site = part * blockDim.x + threadIdx.x; site < sites; site += step)
+  replicas.for_each_site([&](int64_t site) {
     if (size[site] != 0) sums.add(Bits64(size[site]));
-  sums.add_block(records, replica);
+  });
+  sums.add_block(records, replicas.replica());
 }
 
 }  // namespace conncomp

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp.kernels.cuda.launcher import INDEX_TYPES, Gpu, ctype
+from conncomp.kernels.cuda.launcher import INDEX_TYPES, WARP, Gpu, ctype
 from conncomp.kernels.lattice import LATTICE, Lattice
 
 SPINS, CLUSTERS = "cuda/models/spins.cuh", "cuda/models/clusters.cuh"
@@ -44,24 +44,38 @@ class Replicas:
 
     Attributes
     ----------
-    grid : tuple of int
-        Blocks, and their threads, of kernels that go through words.
+    grid, site_grid : tuple of int
+        Blocks, and their threads, of kernels that go through words, a thread each, and of those
+        that go through sites.
     """
 
     def __init__(self, gpu: Gpu, lattice: Lattice, seed: int, first: int, count: int) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, count
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
-        parts = max(1, min(-(-lattice.words // THREADS), wanted))
-        self.grid = count * parts, THREADS
+
+        def parts(threads: int) -> int:
+            return max(1, min(-(-threads // THREADS), wanted))
+
+        of_words, of_sites = parts(lattice.words), parts(lattice.words * WARP)
+        self.grid, self.site_grid = (count * of_words, THREADS), (count * of_sites, THREADS)
         struct = np.zeros((), _STRUCT)
-        struct["lattice"], struct["axes"], struct["parts"] = lattice.struct, lattice.ndim, parts
+        struct["lattice"], struct["axes"] = lattice.struct, lattice.ndim
         struct["first"], struct["seed"] = first, seed
-        self._struct = struct
+        self._struct, self._site_struct = struct, struct.copy()
+        self._struct["parts"], self._site_struct["parts"] = of_words, of_sites
 
     def struct(self, step: int) -> Any:
-        """Return ``Replicas`` for an update."""
+        """Return ``Replicas`` for an update, of kernels on `grid`."""
         self._struct["step"] = step
         return self._struct[()]
+
+    def site_struct(self, step: int) -> Any:
+        """Return ``Replicas`` for an update, of kernels on `site_grid`."""
+        self._site_struct["step"] = step
+        return self._site_struct[()]
+
+
+_OF_LABELS = "choose_clusters", "flip_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -70,5 +84,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
         yield SPINS, (name,)
     yield CLUSTERS, ("spread_bonds<>",)
     for index in INDEX_TYPES:
-        for name in ("choose_clusters", "flip_clusters", "measure_clusters", "sum_clusters"):
+        for name in _OF_LABELS:
             yield CLUSTERS, (f"{name}<{ctype(index)}>",)

@@ -39,6 +39,19 @@ struct Replicas {
     for (int64_t word = part * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
       body(word);
   }
+  // The same for a warp, whose lanes call together, and for sites, by a grid of that many threads.
+  template <class Body>
+  __device__ void for_each_word_of_warp(Body&& body) const {
+    const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % parts;
+    for (int64_t word = part * warps + threadIdx.x / kWarp; word < lattice.words(); word += parts * warps)
+      body(word);
+  }
+  template <class Body>
+  __device__ void for_each_site(Body&& body) const {
+    const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts) * blockDim.x;
+    for (int64_t site = part * blockDim.x + threadIdx.x; site < lattice.sites(); site += step_of_part)
+      body(site);
+  }
 };
 
 constexpr int kLimbs = kFourths - kSquares, kFourthLimbs = kWindingAxes - kFourths;
@@ -138,7 +151,19 @@ __global__ void __launch_bounds__(kSpinThreads) start_spins(Replicas replicas, B
   });
 }
 
-// Draws the active bonds of all axes, and counts those that could be and those that are. `bonds` may be null.
+// Counts the sites in each state; all threads of the block call it.
+__device__ inline void add_states(const Replicas& replicas, const Bits64* spins, const Records& records) {
+  const Lattice& lattice = replicas.lattice;
+  for (int state = 0; state < lattice.states; ++state) {
+    int64_t count = 0;
+    replicas.for_each_word(
+        [&](int64_t word) { count += __popcll(sites_in_state(lattice, spins, word, state)); });
+    records.add_block(replicas.replica(), kCounts + state, count);
+  }
+}
+
+// Draws the active bonds of all axes, and counts those that could be, those that are, and the sites in each
+// state. `bonds` may be null.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     activate_bonds(Replicas replicas, const Bits64* __restrict__ spins,
@@ -170,21 +195,14 @@ __global__ void __launch_bounds__(kSpinThreads)
   if (records.record == nullptr) return;
   records.add_block(replica, kSatisfied, satisfied);
   if (count_active) records.add_block(replica, kActive, active);
+  add_states(replicas, spins, records);
 }
 
-// Counts the sites in each state.
 template <int = 0>
 __global__ void __launch_bounds__(kSpinThreads)
     count_states(Replicas replicas, const Bits64* __restrict__ spins, Records records) {
   follow_launch();
-  const Lattice& lattice = replicas.lattice;
-  spins = replicas.at_replica(spins, replicas.words_of_states());
-  for (int state = 0; state < lattice.states; ++state) {
-    int64_t count = 0;
-    replicas.for_each_word(
-        [&](int64_t word) { count += __popcll(sites_in_state(lattice, spins, word, state)); });
-    records.add_block(replicas.replica(), kCounts + state, count);
-  }
+  add_states(replicas, replicas.at_replica(spins, replicas.words_of_states()), records);
 }
 
 // ------------------------------------------------------------------------------------------ Metropolis
