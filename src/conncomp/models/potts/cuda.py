@@ -11,6 +11,7 @@ import numpy as np
 from conncomp._arguments import check_option
 from conncomp.gpu import Workspace
 from conncomp.grid.algorithms import ALGORITHMS
+from conncomp.kernels.cuda.grid import tiled_elements
 from conncomp.kernels.cuda.grid.image import Image
 from conncomp.kernels.cuda.grid.windings import unite_windings
 from conncomp.kernels.cuda.launcher import (
@@ -24,7 +25,7 @@ from conncomp.kernels.cuda.launcher import (
     launch,
 )
 from conncomp.kernels.cuda.models import bricks
-from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Replicas
+from conncomp.kernels.cuda.models.replicas import CLUSTERS, RECORDS, SPINS, Over, Replicas
 from conncomp.kernels.cuda.models.windings import ClusterWindings
 from conncomp.kernels.cuda.papers import site_bonds
 from conncomp.kernels.cuda.papers.few_cluster import WaveFronts
@@ -104,7 +105,8 @@ class Engine:
             self._fronts = WaveFronts(self.gpu, self._replicas, self._index)
         sites = lattice.sites * replicas
         self._repeats = labelling == "auto" and sites <= MOST_REPEATED_SITES
-        self._is_small = sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
+        small = sites <= MOST_OF_MULTIPROCESSOR * self.gpu.multiprocessors
+        self._is_small = labelling == "auto" and small
         if labelling == "auto" and bricks.takes(lattice, replicas):
             self._clusters = bricks.BrickClusters(self._replicas, self._index)
         self._bond_workspace, self._label_workspace = Workspace(), Workspace()
@@ -125,7 +127,9 @@ class Engine:
     def count(self, words: Any, record: Any) -> None:
         """Count the satisfied bonds and the sites in each state."""
         records = self._records(record)
-        self._launch(SPINS, "activate_bonds<>", 0, words, None, None, records, np.bool_(False))
+        self._launch(
+            SPINS, "activate_bonds<>", 0, words, None, None, records, np.bool_(False), over="bonds"
+        )
 
     def bonds(self, words: Any, step: int, probabilities: Any) -> Any:
         """Return the bonds that an update draws, as words."""
@@ -197,15 +201,17 @@ class Engine:
             if chosen is None:
                 self._clusters.flip(components, step, new)
                 return
-            labels = self._clusters.label(components)
+            settled, labels = True, self._clusters.label(components)
         else:
             if winds:
                 self._record_windings(drawn, records)
-            labels = self._label(drawn, self.lattice.periodic)
+            settled = not self._is_small or clusters or chosen is not None
+            labels = self._label(drawn, self.lattice.periodic, settled)
             if clusters:
                 self._measure(labels, record)
         choice = self._choose(labels, step, chosen)
-        self._launch_by_site(self._typed("flip_clusters"), step, words, labels, choice, new)
+        flip = f"flip_clusters<{ctype(self._index)}, {str(settled).lower()}>"
+        self._launch_by_site(flip, step, words, labels, choice, new)
 
     # ------------------------------------------------------------------------------------- stages
 
@@ -252,9 +258,8 @@ class Engine:
         self, words: Any, step: int, probabilities: Any, drawn: Any, record: Any, active: bool
     ) -> None:
         records = self._records(record)
-        self._launch(
-            SPINS, "activate_bonds<>", step, words, probabilities, drawn, records, np.bool_(active)
-        )
+        arguments = words, probabilities, drawn, records, np.bool_(active)
+        self._launch(SPINS, "activate_bonds<>", step, *arguments, over="bonds")
 
     @cached_property
     def _windings(self) -> ClusterWindings:
@@ -280,14 +285,20 @@ class Engine:
         of_site, labels = self._label_workspace.take(self.gpu, *parts)
         return of_site, labels
 
-    def _label(self, drawn: Any, periodic: tuple[bool, ...]) -> Any:
-        """Return the labels of clusters, given bonds, by the algorithm that was asked for."""
+    def _label(self, drawn: Any, periodic: tuple[bool, ...], settled: bool = True) -> Any:
+        """Return the labels of clusters, given bonds, by the algorithm that was asked for.
+
+        Labels that are not `settled`, of small lattices, are parents, which lead to them.
+        """
         of_site, labels = self._sites_and_labels()
         if drawn is not None:
             self._launch_by_site("spread_bonds<>", 0, drawn, of_site)
         shape = self.replicas, *self.lattice.shape
         image, shaped = self._image(of_site.reshape(shape), periodic), labels.reshape(shape)
         workspace = self._algorithm_workspace
+        if not settled:
+            tiled_elements.fill_parents(self.gpu, image, shaped, workspace)
+            return labels
         self._algorithm.fill(self.gpu, image, shaped, workspace, False, False, **self._options)
         return labels
 
@@ -332,13 +343,15 @@ class Engine:
     def _typed(self, name: str) -> str:
         return f"{name}<{ctype(self._index)}>"
 
-    def _launch(self, file: str, name: str, step: int, *arguments: Any) -> None:
+    def _launch(
+        self, file: str, name: str, step: int, *arguments: Any, over: Over = "words"
+    ) -> None:
         (kernel,) = self.gpu.load(file, (name,))
-        launch(kernel, self._replicas.grid, self._replicas.struct(step), *arguments)
+        replicas = self._replicas
+        launch(kernel, replicas.grid_over(over), replicas.struct(step, over), *arguments)
 
     def _launch_by_site(self, name: str, step: int, *arguments: Any) -> None:
-        (kernel,) = self.gpu.load(CLUSTERS, (name,))
-        launch(kernel, self._replicas.site_grid, self._replicas.site_struct(step), *arguments)
+        self._launch(CLUSTERS, name, step, *arguments, over="sites")
 
     def _records(self, record: Any) -> Any:
         if record is None:

@@ -12,13 +12,15 @@ import numpy as np
 from conncomp.kernels.cuda.core.numbering import MOST_CHUNKS, THREADS, WORD, WORDS
 from conncomp.kernels.cuda.grid.image import Geometry, Image, rule_kinds, rule_of, rules
 from conncomp.kernels.cuda.grid.tiling import as_rows, choose_tile, count_tiles, tiling
-from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, ctype, launch
+from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, Gpu, Kernel, ctype, launch
 from conncomp.kernels.cuda.workspace import Workspace
 
 FILE = "cuda/grid/tiled_elements.cuh"
 # The logarithms of a tile's elements along each axis, from the last one, by the number of axes.
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
 MOST = 4096  # elements a multiprocessor: with more, bricks are faster
+# There is a tile for each so many multiprocessors at least: smaller tiles have more borders.
+SHARE = 1
 NUMBERING_BLOCKS = 4  # a multiprocessor: each counts the roots of all chunks
 
 
@@ -26,19 +28,33 @@ def fill_labels(
     gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
 ) -> Any:
     """Fill `labels` with roots, or with consecutive labels, as `tiled_bricks.fill_labels` does."""
-    plan = plan_of(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
-    label, join, settle, *number = gpu.load(FILE, plan.names)
+    plan, (settle, *number) = _unite(gpu, image, labels, workspace, consecutive)
     components, *by_word = workspace.take(gpu, *plan.parts)
     roots, in_chunk = by_word if consecutive else (None, None)
-    rule, values, size = image.rule, image.values, (plan.size, plan.item_size)
-    launch(label, plan.by_tile, plan.tiles, rule, values, labels, components)
-    if plan.joins:
-        launch(join, plan.by_tile, plan.tiles, rule, values, labels)
+    size = plan.size, plan.item_size
     launch(settle, plan.by_chunk, *size, plan.chunk, labels, roots, in_chunk, components)
     if consecutive:
         (number_elements,) = number
         launch(number_elements, plan.by_element, *size, plan.chunk, labels, roots, in_chunk)
     return components
+
+
+def fill_parents(gpu: Gpu, image: Image, labels: Any, workspace: Workspace) -> None:
+    """Fill `labels` with what leads to roots: each element's parent, or -1 for background."""
+    _unite(gpu, image, labels, workspace, consecutive=False)
+
+
+def _unite(
+    gpu: Gpu, image: Image, labels: Any, workspace: Workspace, consecutive: bool
+) -> tuple[_Plan, list[Kernel]]:
+    """Unite all that is linked; return the plan, and the kernels that are next."""
+    plan = plan_of(image.geometry, image.rule_name, labels.dtype, gpu.multiprocessors, consecutive)
+    label, join, *others = gpu.load(FILE, plan.names)
+    components, *_ = workspace.take(gpu, *plan.parts)
+    launch(label, plan.by_tile, plan.tiles, image.rule, image.values, labels, components)
+    if plan.joins:
+        launch(join, plan.by_tile, plan.tiles, image.rule, image.values, labels)
+    return plan, others
 
 
 class _Plan(NamedTuple):
@@ -84,7 +100,8 @@ def plan_of(
     """Return how `fill_labels` labels arrays of a kind."""
     geometry = as_rows(geometry)
     shape, items = geometry.shape, geometry.items
-    logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], -(-multiprocessors // items))
+    least = -(-multiprocessors // (items * SHARE))
+    logs = choose_tile(shape, 0, LOGS[min(len(shape), 3)], least)
     tiles = count_tiles(shape, 0, logs)
     item_size = geometry.item_size
     size = items * item_size

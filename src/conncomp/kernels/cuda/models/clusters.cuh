@@ -5,6 +5,7 @@
 // Philox call made for each site, those of a warp at once.
 #pragma once
 
+#include "core/union_find.h"
 #include "cuda/models/spins.cuh"
 
 namespace conncomp {
@@ -85,10 +86,10 @@ __global__ void __launch_bounds__(kSpinThreads)
   }
 }
 
-// A warp a word, a lane two of its sites.
-template <class Index>
+// A warp a word, a lane two of its sites. Labels that are not settled are parents, and lead to the root.
+template <class Index, bool settled>
 __global__ void __launch_bounds__(kSpinThreads)
-    flip_clusters(Replicas replicas, const Bits64* __restrict__ spins, const Index* __restrict__ label,
+    flip_clusters(Replicas replicas, const Bits64* __restrict__ spins, Index* __restrict__ label,
                   Choice choice, Bits64* __restrict__ new_spins) {
   follow_launch();
   const Lattice& lattice = replicas.lattice;
@@ -102,7 +103,13 @@ __global__ void __launch_bounds__(kSpinThreads)
     Index root[SitesOfWarp::kEach];
     int state[SitesOfWarp::kEach];
 #pragma unroll
-    for (int k = 0; k < SitesOfWarp::kEach; ++k) root[k] = sites.has(k) ? label[sites.site(k)] : Index(-1);
+    for (int k = 0; k < SitesOfWarp::kEach; ++k)
+      root[k] = sites.has(k) ? Shared::load(label + sites.site(k)) : Index(-1);
+    if constexpr (!settled) {
+#pragma unroll
+      for (int k = 0; k < SitesOfWarp::kEach; ++k)
+        if (root[k] >= 0) root[k] = find_from<Shared, Jump::kNone>(label, Index(sites.site(k)), root[k]);
+    }
 #pragma unroll
     for (int k = 0; k < SitesOfWarp::kEach; ++k) {
       const int old = state_of(spins + word, words, lattice.planes, sites.bit(k));

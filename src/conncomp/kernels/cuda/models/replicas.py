@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ _STRUCT = np.dtype(
 )
 RECORDS = np.dtype([("record", "u8"), ("length", "i8")])
 
+Over = Literal["words", "bonds", "sites"]
+
 
 class Replicas:
     """Lattices of one shape, and which random numbers are theirs.
@@ -44,38 +46,39 @@ class Replicas:
 
     Attributes
     ----------
-    grid, site_grid : tuple of int
-        Blocks, and their threads, of kernels that go through words, a thread each, and of those
-        that go through sites.
+    grid : tuple of int
+        Blocks, and their threads, of kernels that go through words, a thread each.
     """
 
     def __init__(self, gpu: Gpu, lattice: Lattice, seed: int, first: int, count: int) -> None:
         self.gpu, self.lattice, self.count = gpu, lattice, count
         wanted = -(-gpu.multiprocessors * BLOCKS_OF_MULTIPROCESSOR // count)
 
-        def parts(threads: int) -> int:
-            return max(1, min(-(-threads // THREADS), wanted))
+        def parts(threads: int, most: int) -> int:
+            return max(1, min(-(-threads // THREADS), most))
 
-        of_words, of_sites = parts(lattice.words), parts(lattice.words * WARP)
-        self.grid, self.site_grid = (count * of_words, THREADS), (count * of_sites, THREADS)
-        struct = np.zeros((), _STRUCT)
-        struct["lattice"], struct["axes"] = lattice.struct, lattice.ndim
-        struct["first"], struct["seed"] = first, seed
-        self._struct, self._site_struct = struct, struct.copy()
-        self._struct["parts"], self._site_struct["parts"] = of_words, of_sites
+        axes = lattice.ndim
+        self._parts: dict[Over, int] = {
+            "words": parts(lattice.words, wanted),
+            "bonds": axes * parts(lattice.words, -(-wanted // axes)),
+            "sites": parts(lattice.words * WARP, wanted),
+        }
+        self._struct = np.zeros((), _STRUCT)
+        self._struct["lattice"], self._struct["axes"] = lattice.struct, axes
+        self._struct["first"], self._struct["seed"] = first, seed
+        self.grid = self.grid_over("words")
 
-    def struct(self, step: int) -> Any:
-        """Return ``Replicas`` for an update, of kernels on `grid`."""
-        self._struct["step"] = step
+    def grid_over(self, what: Over) -> tuple[int, int]:
+        """Return blocks and threads of a kernel over words, words of bonds along an axis, or sites."""
+        return self.count * self._parts[what], THREADS
+
+    def struct(self, step: int, over: Over = "words") -> Any:
+        """Return ``Replicas`` for an update, of a kernel over that."""
+        self._struct["step"], self._struct["parts"] = step, self._parts[over]
         return self._struct[()]
 
-    def site_struct(self, step: int) -> Any:
-        """Return ``Replicas`` for an update, of kernels on `site_grid`."""
-        self._site_struct["step"] = step
-        return self._site_struct[()]
 
-
-_OF_LABELS = "choose_clusters", "flip_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
+_OF_LABELS = "choose_clusters", "clear_sizes", "measure_clusters", "sum_clusters"
 
 
 def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -86,3 +89,5 @@ def specialisations() -> Iterator[tuple[str, tuple[str, ...]]]:
     for index in INDEX_TYPES:
         for name in _OF_LABELS:
             yield CLUSTERS, (f"{name}<{ctype(index)}>",)
+        for settled in ("true", "false"):
+            yield CLUSTERS, (f"flip_clusters<{ctype(index)}, {settled}>",)

@@ -39,7 +39,14 @@ struct Replicas {
     for (int64_t word = part * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
       body(word);
   }
-  // The same for a warp, whose lanes call together, and for sites, by a grid of that many threads.
+  // The same for words of the bonds along each axis, of which a block has one: parts are a multiple of axes.
+  template <class Body>
+  __device__ void for_each_word_of_bonds(Body&& body) const {
+    const int64_t part = blockIdx.x % parts, step_of_part = int64_t(parts / axes) * blockDim.x;
+    for (int64_t word = part / axes * blockDim.x + threadIdx.x; word < lattice.words(); word += step_of_part)
+      body(word, int(part % axes));
+  }
+  // The same for a warp, whose lanes call together, and for sites, by grids of that many threads.
   template <class Body>
   __device__ void for_each_word_of_warp(Body&& body) const {
     const int64_t warps = blockDim.x / kWarp, part = blockIdx.x % parts;
@@ -178,12 +185,11 @@ __global__ void __launch_bounds__(kSpinThreads)
   spins = replicas.at_replica(spins, replicas.words_of_states());
   if (draws_bonds) bonds = replicas.at_replica(bonds, words * replicas.axes);
   int64_t satisfied = 0, active = 0;
-  replicas.for_each_word([&](int64_t word) {
+  replicas.for_each_word_of_bonds([&](int64_t word, int k) {
     const WordPlace place = place_of(lattice, word);
 #pragma unroll
     for (int axis = 0; axis < kLatticeAxes; ++axis) {
-      const int k = axis - (kLatticeAxes - replicas.axes);
-      if (k < 0) continue;
+      if (axis != k + kLatticeAxes - replicas.axes) continue;
       const Bits64 equal = satisfied_bonds(lattice, spins, place, axis);
       satisfied += __popcll(equal);
       if (!draws_bonds) continue;
