@@ -44,7 +44,7 @@ CHOSEN, WORD = np.dtype("u4"), 32
 # for the launch ahead take room from its own: 4096 x 4096 sites took 1.08 times as long.
 MOST_REPEATED_SITES = 1 << 19
 # Sites a multiprocessor: of more, clusters are found by bricks of sites, of fewer by single ones.
-MOST_OF_MULTIPROCESSOR = 4096
+MOST_OF_MULTIPROCESSOR = 6144
 
 # ``Choice`` and ``ChoiceTiles`` of ``clusters.cuh``.
 _CHOICE = np.dtype(

@@ -47,10 +47,18 @@ __global__ void __launch_bounds__(kTableThreads)
   follow_launch();
   __shared__ int64_t lows[kTableThreads], highs[kTableThreads];
   int64_t low = 0, high = -1;
-  for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
-    const int64_t label = Shared::load(labels + i);
-    low = label < low ? label : low;
-    high = label > high ? label : high;
+  for (int64_t begin = grid_thread(); begin < count; begin += grid_threads() * kRows) {
+    Label row[kRows];
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) {
+      const int64_t i = begin + k * grid_threads();
+      row[k] = i < count ? Shared::load(labels + i) : Label(0);
+    }
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) {
+      low = row[k] < low ? row[k] : low;
+      high = row[k] > high ? row[k] : high;
+    }
   }
   lows[threadIdx.x] = low, highs[threadIdx.x] = high;
   for (int half = kTableThreads / 2; half > 0; half /= 2) {
@@ -93,7 +101,8 @@ __global__ void __launch_bounds__(kTableThreads)
   const int64_t item_rows = memory.state->item_rows;
   add_sizes(count, int32_t(-1), memory.rows(), memory.sizes, [=](int64_t i) {
     const Label label = Shared::load(labels + i);
-    const int32_t row = has_row(label, background, item_rows) ? int32_t(i / length * item_rows + label) : -1;
+    const int32_t row =
+        has_row(label, background, item_rows) ? int32_t(quotient(i, length) * item_rows + label) : -1;
     memory.copy[i] = row;
     return row;
   });

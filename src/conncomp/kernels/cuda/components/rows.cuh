@@ -8,6 +8,11 @@
 
 namespace conncomp {
 
+// The quotient of two numbers that are not negative: divisions of 64 bits take several times as long.
+__device__ inline int64_t quotient(int64_t a, int64_t b) {
+  return (a | b) >> 32 == 0 ? int64_t(uint32_t(a) / uint32_t(b)) : a / b;
+}
+
 // Whether a label is that of a component.
 template <class Label>
 __device__ inline bool has_row(Label label, Label background, int64_t rows) {

@@ -23,7 +23,6 @@ namespace conncomp {
 constexpr int kTableThreads = 256;
 constexpr int kRows = 4;  // of labels that a warp reads at once, to hide latency
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
-constexpr int64_t kTableSpan = 1024;
 
 // The slot of a label, or -1 if another has it.
 template <class Label>
@@ -85,7 +84,7 @@ __global__ void __launch_bounds__(kTableThreads)
                    Combined* combined) {
   for (int64_t i = grid_thread(); i < count; i += grid_threads()) {
     const Label label = Shared::load(labels + i);
-    const int64_t first_row = i / length * rows;
+    const int64_t first_row = quotient(i, length) * rows;
     combined[i] = has_row(label, background, rows) ? Combined(first_row + label) : Combined(background);
   }
 }
@@ -133,8 +132,10 @@ struct Cell {
   }
 
   __device__ void move_to(int64_t line) {
-    k_at = line / k_lines % k_length;
-    l_at = line / l_lines % l_length;
+    const int64_t k_line = k_lines == 1 ? line : quotient(line, k_lines);
+    const int64_t l_line = l_lines == 1 ? line : quotient(line, l_lines);
+    k_at = k_line - quotient(k_line, k_length) * k_length;
+    l_at = l_line - quotient(l_line, l_length) * l_length;
   }
 
   // Of the n elements from `begin` on.
@@ -169,25 +170,76 @@ struct Cell {
   }
 };
 
+// Labels by spans of 32 turns of a warp, which are 32 lines of 32 columns, so that a warp meets few
+// components; or, where lines are short, 1024 labels one after another:
+//
+//    columns    0 ... 31 32 ... 63
+//    line 0     span 0   span 1
+//    ...        span 0   span 1
+//    line 32    span 2   span 3
+class WarpSpans {
+ public:
+  static constexpr int kTurns = 32;
+
+  struct Place {
+    int64_t element, line, begin;  // begin: where in its line
+    bool inside;
+  };
+
+  __device__ WarpSpans(int64_t size, int64_t length)
+      : size_(size), length_(length), columns_(length < kLeastLine ? 0 : (length + kWarp - 1) / kWarp) {}
+
+  __device__ int64_t count() const {
+    const int64_t in_turns = kTurns * (columns_ == 0 ? kWarp : length_);
+    return (size_ + in_turns - 1) / in_turns * (columns_ == 0 ? 1 : columns_);
+  }
+  __device__ Place begin(int64_t span) const {
+    if (columns_ == 0) return place_of(span * kTurns * kWarp + lane());
+    const int64_t block = quotient(span, columns_), column = (span - block * columns_) * kWarp + lane();
+    const int64_t line = block * kTurns, element = line * length_ + column;
+    return {element, line, column, column < length_ && element < size_};
+  }
+  __device__ void advance(Place& place) const {
+    if (columns_ == 0) {
+      place = place_of(place.element + kWarp);
+      return;
+    }
+    place.element += length_;
+    ++place.line;
+    place.inside &= place.element < size_;
+  }
+
+ private:
+  static constexpr int64_t kLeastLine = 4 * kWarp;
+
+  __device__ Place place_of(int64_t element) const {
+    const int64_t line = quotient(element, length_);
+    return {element, line, element - line * length_, element < size_};
+  }
+
+  int64_t size_, length_, columns_;  // columns_: of spans; 0 where lines are short
+};
+
 // Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; the
 // extent is that of an item.
 template <class Label>
-__global__ void __launch_bounds__(kTableThreads)
+__global__ void __launch_bounds__(kTableThreads, resident_blocks(kTableThreads) > 3 ? 3 : 1)
     measure_labels(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ ends,
                    int64_t first_cell, int64_t words, int64_t* table) {
   follow_launch();
-  const int64_t length = extent.length(extent.ndim - 1), step = grid_threads() / kWarp * kTableSpan;
+  const WarpSpans spans(labels.count, extent.length(extent.ndim - 1));
   Cell cell(first_cell + lane(), extent);
   Kept kept(table, words);
   int64_t line = -1;
-  for (int64_t span = grid_thread() / kWarp * kTableSpan; span < labels.count; span += step) {
-    const int64_t end = span + kTableSpan < labels.count ? span + kTableSpan : labels.count;
-    const auto read = [&](int64_t i) { return i < end ? labels.load(i) : labels.background; };
-    Label next = read(span + lane());
-    for (int64_t begin = span; begin < end; begin += kWarp) {
-      const int64_t i = begin + lane(), lane_line = i / length, lane_begin = i - lane_line * length;
+  for (int64_t span = grid_thread() / kWarp; span < spans.count(); span += grid_threads() / kWarp) {
+    auto place = spans.begin(span);
+    const auto read = [&] { return place.inside ? labels.load(place.element) : labels.background; };
+    Label next = read();
+    for (int turn = 0; turn < WarpSpans::kTurns; ++turn) {
+      const int64_t lane_line = place.line, lane_begin = place.begin;
       const Label label = next;
-      next = read(i + kWarp);  // which takes a while
+      spans.advance(place);
+      next = turn + 1 < WarpSpans::kTurns ? read() : labels.background;  // which takes a while
       const auto [first, lane_length] = stretch_of(label, lane_begin == 0);
       const int64_t lane_row = first && labels.has_row(label) ? ends[label] - 1 : -1;
       for (unsigned int lanes = __ballot_sync(kAllLanes, lane_row >= 0); lanes; lanes &= lanes - 1) {

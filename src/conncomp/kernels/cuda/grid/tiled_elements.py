@@ -20,7 +20,7 @@ FILE = "cuda/grid/tiled_elements.cuh"
 LOGS = {1: (9, 0, 0), 2: (5, 4, 0), 3: (5, 2, 2)}
 MOST = 4096  # elements a multiprocessor: with more, bricks are faster
 # There is a tile for each so many multiprocessors at least: smaller tiles have more borders.
-SHARE = 1
+SHARE = 4
 NUMBERING_BLOCKS = 4  # a multiprocessor: each counts the roots of all chunks
 
 
