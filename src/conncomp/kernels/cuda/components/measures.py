@@ -219,7 +219,8 @@ class RepeatedMeasures:
         launch(list_present, self._by_row, ndim, memory)
         copies = label_rows(gpu, placed["copy"], -1, len(placed["sizes"]))
         extent = extent_of(gpu, self._lengths[self._batch_axes :])
-        by_span = gpu.blocks(-(-labels.size // tables.SPAN) * WARP, THREADS), THREADS
+        spans = -(-labels.size // tables.span_of(labels.size))
+        by_span = gpu.blocks(spans * WARP, THREADS), THREADS
         for first in range(0, self._cells, WARP):
             of_cells = first, self._words, placed["table"]
             launch(measure, by_span, copies, extent, placed["ends"], *of_cells)

@@ -2,8 +2,7 @@
 //
 // A warp has 32 consecutive labels, and adds up stretches of equal ones, not elements. Where all would add to
 // the same row, that of a component much larger than the others, few reach the table: a warp keeps the sums
-// of one component, each lane one of its words, as long as it meets that component often, and beside it those
-// of the last two others.
+// of one component, each lane one of its words, as long as it meets that component often.
 #pragma once
 
 #include "core/atomics.h"
@@ -27,14 +26,10 @@ struct Kept {
   // A component is given up for another once it was met so many times less often.
   static constexpr int kFirstScore = 2, kHighestScore = 16;
 
-  // Beside it, those of the last few others that it met.
-  static constexpr int kOthers = 2;
-
   int64_t* table;
-  int64_t words, row = -1, other_row[kOthers] = {-1, -1};
-  Wide value = 0, other_value[kOthers] = {};
+  int64_t words, row = -1;
+  Wide value = 0;
   int score = 0;
-  bool last = false;  // which of the others was put there last
 
   __device__ Kept(int64_t* table, int64_t words) : table(table), words(words) {}
 
@@ -43,40 +38,20 @@ struct Kept {
     if (next_row == row) {
       value = cell.combine(value, next);
       score = score < kHighestScore ? score + 1 : score;
-    } else if (next_row == other_row[0]) {
-      other_value[0] = cell.combine(other_value[0], next);
-    } else if (next_row == other_row[1]) {
-      other_value[1] = cell.combine(other_value[1], next);
     } else if (score > 0) {
-      last = !last;
-      if (last)  // registers cannot be indexed
-        put(cell, other_row[1], other_value[1], next_row, next);
-      else
-        put(cell, other_row[0], other_value[0], next_row, next);
+      cell.add(table + next_row * words, next);
       --score;
     } else {
-      put(cell, row, value, next_row, next);
+      finish(cell);
+      row = next_row;
+      value = next;
       score = kFirstScore;
     }
   }
 
   template <class Cell>
   __device__ void finish(const Cell& cell) const {
-    send(cell, row, value);
-    send(cell, other_row[0], other_value[0]);
-    send(cell, other_row[1], other_value[1]);
-  }
-
- private:
-  template <class Cell>
-  __device__ void send(const Cell& cell, int64_t to, Wide sent) const {
-    if (to >= 0) cell.add(table + to * words, sent);
-  }
-  template <class Cell>
-  __device__ void put(const Cell& cell, int64_t& place, Wide& kept_value, int64_t next_row, Wide next) const {
-    send(cell, place, kept_value);
-    place = next_row;
-    kept_value = next;
+    if (row >= 0) cell.add(table + row * words, value);
   }
 };
 

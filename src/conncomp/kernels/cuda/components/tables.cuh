@@ -24,6 +24,10 @@ constexpr int kTableThreads = 256;
 constexpr int kRows = 4;  // of labels that a warp reads at once, to hide latency
 constexpr int kSlotBits = 10, kSlots = 1 << kSlotBits;
 
+// How many labels a warp takes at once: of few fewer, so that all multiprocessors end at the same time; of
+// many more, as a warp sends what it keeps at the end. As span_of in tables.py.
+__device__ inline int64_t table_span(int64_t count) { return count >> 23 == 0 ? 256 : 1024; }
+
 // The slot of a label, or -1 if another has it.
 template <class Label>
 __device__ inline int find_slot(Label* owners, Label label) {
@@ -132,34 +136,26 @@ struct Cell {
   }
 
   __device__ void move_to(int64_t line) {
-    const int64_t k_line = k_lines == 1 ? line : quotient(line, k_lines);
-    const int64_t l_line = l_lines == 1 ? line : quotient(line, l_lines);
+    const int64_t k_line = quotient(line, k_lines), l_line = quotient(line, l_lines);
     k_at = k_line - quotient(k_line, k_length) * k_length;
     l_at = l_line - quotient(l_line, l_length) * l_length;
   }
 
-  // Of the n elements from `begin` on.
-  __device__ Wide of_stretch(int64_t begin, int64_t n) const {
-    const int64_t sum = n * begin + n * (n - 1) / 2;
-    switch (kind) {
-      case kLow:
-        return k_along ? begin : k_at;
-      case kHigh:
-        return k_along ? begin + n - 1 : k_at;
-      case kSum:
-        return k_along ? sum : n * k_at;
-      case kProduct:
-        if (k_along) return Wide(begin) * (sum + n * (n - 1) / 2) + (n - 1) * n * (2 * n - 1) / 6;
-        return Wide(k_at) * (l_along ? sum : n * l_at);
-      default:
-        return 0;
-    }
+  // Of the n elements of a warp from `begin` on. The lanes of a warp have cells of all kinds: so there are
+  // choices, but no branches that they would go through one after another.
+  __device__ Wide of_stretch(int64_t begin, int n) const {
+    const int pairs = n * (n - 1) / 2, squares = pairs * (2 * n - 1) / 3;
+    const int64_t k_first = k_along ? begin : k_at, l_first = l_along ? begin : l_at;
+    const int64_t k_sum = n * k_first + (k_along ? pairs : 0), l_sum = n * l_first + (l_along ? pairs : 0);
+    // Along the line, of the sum of (begin + i)² the first factor is begin, and i * begin is left.
+    const Wide product = Wide(k_first) * uint64_t(l_sum + (k_along ? pairs : 0)) + (k_along ? squares : 0);
+    const int64_t single = kind == kLow ? k_first : kind == kHigh ? k_first + (k_along ? n - 1 : 0) : k_sum;
+    return kind == kProduct ? product : Wide(single);
   }
 
   __device__ Wide combine(Wide a, Wide b) const {
-    if (kind == kLow) return a < b ? a : b;
-    if (kind == kHigh) return a < b ? b : a;
-    return a + b;
+    const Wide sum = a + b, low = int64_t(a) < int64_t(b) ? a : b, high = int64_t(a) < int64_t(b) ? b : a;
+    return kind == kLow ? low : kind == kHigh ? high : sum;
   }
 
   __device__ void add(int64_t* row, Wide value) const {
@@ -170,76 +166,26 @@ struct Cell {
   }
 };
 
-// Labels by spans of 32 turns of a warp, which are 32 lines of 32 columns, so that a warp meets few
-// components; or, where lines are short, 1024 labels one after another:
-//
-//    columns    0 ... 31 32 ... 63
-//    line 0     span 0   span 1
-//    ...        span 0   span 1
-//    line 32    span 2   span 3
-class WarpSpans {
- public:
-  static constexpr int kTurns = 32;
-
-  struct Place {
-    int64_t element, line, begin;  // begin: where in its line
-    bool inside;
-  };
-
-  __device__ WarpSpans(int64_t size, int64_t length)
-      : size_(size), length_(length), columns_(length < kLeastLine ? 0 : (length + kWarp - 1) / kWarp) {}
-
-  __device__ int64_t count() const {
-    const int64_t in_turns = kTurns * (columns_ == 0 ? kWarp : length_);
-    return (size_ + in_turns - 1) / in_turns * (columns_ == 0 ? 1 : columns_);
-  }
-  __device__ Place begin(int64_t span) const {
-    if (columns_ == 0) return place_of(span * kTurns * kWarp + lane());
-    const int64_t block = quotient(span, columns_), column = (span - block * columns_) * kWarp + lane();
-    const int64_t line = block * kTurns, element = line * length_ + column;
-    return {element, line, column, column < length_ && element < size_};
-  }
-  __device__ void advance(Place& place) const {
-    if (columns_ == 0) {
-      place = place_of(place.element + kWarp);
-      return;
-    }
-    place.element += length_;
-    ++place.line;
-    place.inside &= place.element < size_;
-  }
-
- private:
-  static constexpr int64_t kLeastLine = 4 * kWarp;
-
-  __device__ Place place_of(int64_t element) const {
-    const int64_t line = quotient(element, length_);
-    return {element, line, element - line * length_, element < size_};
-  }
-
-  int64_t size_, length_, columns_;  // columns_: of spans; 0 where lines are short
-};
-
 // Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; the
 // extent is that of an item.
 template <class Label>
-__global__ void __launch_bounds__(kTableThreads, resident_blocks(kTableThreads) > 3 ? 3 : 1)
+__global__ void __launch_bounds__(kTableThreads, resident_blocks(kTableThreads) > 4 ? 4 : 1)
     measure_labels(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ ends,
                    int64_t first_cell, int64_t words, int64_t* table) {
   follow_launch();
-  const WarpSpans spans(labels.count, extent.length(extent.ndim - 1));
+  const int64_t length = extent.length(extent.ndim - 1), size = table_span(labels.count);
+  const int64_t step = grid_threads() / kWarp * size;
   Cell cell(first_cell + lane(), extent);
   Kept kept(table, words);
   int64_t line = -1;
-  for (int64_t span = grid_thread() / kWarp; span < spans.count(); span += grid_threads() / kWarp) {
-    auto place = spans.begin(span);
-    const auto read = [&] { return place.inside ? labels.load(place.element) : labels.background; };
-    Label next = read();
-    for (int turn = 0; turn < WarpSpans::kTurns; ++turn) {
-      const int64_t lane_line = place.line, lane_begin = place.begin;
+  for (int64_t span = grid_thread() / kWarp * size; span < labels.count; span += step) {
+    const int64_t end = span + size < labels.count ? span + size : labels.count;
+    const auto read = [&](int64_t i) { return i < end ? labels.load(i) : labels.background; };
+    Label next = read(span + lane());
+    for (int64_t begin = span; begin < end; begin += kWarp) {
+      const int64_t i = begin + lane(), lane_line = quotient(i, length), lane_begin = i - lane_line * length;
       const Label label = next;
-      spans.advance(place);
-      next = turn + 1 < WarpSpans::kTurns ? read() : labels.background;  // which takes a while
+      next = read(i + kWarp);  // which takes a while
       const auto [first, lane_length] = stretch_of(label, lane_begin == 0);
       const int64_t lane_row = first && labels.has_row(label) ? ends[label] - 1 : -1;
       for (unsigned int lanes = __ballot_sync(kAllLanes, lane_row >= 0); lanes; lanes &= lanes - 1) {

@@ -12,7 +12,12 @@ from conncomp.kernels.cuda.components.rows import extent_of, label_rows
 from conncomp.kernels.cuda.launcher import COUNT, INDEX_TYPES, WARP, Gpu, ctype, launch
 
 FILE = "cuda/components/tables.cuh"
-THREADS, ROWS, SPAN = 256, 4, 1024
+THREADS, ROWS = 256, 4
+
+
+def span_of(count: int) -> int:
+    """Return how many labels a warp of `measure_labels` takes at once, as ``table_span``."""
+    return 256 if count >> 23 == 0 else 1024
 
 
 class Measures(NamedTuple):
@@ -93,7 +98,7 @@ def measure_labels(
     if len(present):
         lengths = xp.asarray(np.array(shape, COUNT))
         labelled = label_rows(gpu, labels, background, rows), extent_of(gpu, lengths)
-        grid = gpu.blocks(-(-labels.size // SPAN) * WARP, THREADS), THREADS
+        grid = gpu.blocks(-(-labels.size // span_of(labels.size)) * WARP, THREADS), THREADS
         for first in range(0, cells, WARP):
             launch(measure, grid, *labelled, ends, first, words, table)
         grid = gpu.blocks(moments.size, THREADS), THREADS
