@@ -21,7 +21,6 @@
 
 #include "core/union_find.h"
 #include "cuda/core/warp.cuh"
-#include "cuda/core/warp_unions.cuh"
 #include "cuda/graph/ecl.cuh"
 #include "cuda/graph/giant_guess.cuh"
 
@@ -55,6 +54,20 @@ struct Part {
 template <class T>
 __device__ bool within(T value, T bound) {
   return sizeof(T) == 4 ? uint32_t(value) < uint32_t(bound) : uint64_t(value) < uint64_t(bound);
+}
+
+// Threads of a warp whose `active` is set unite v and u, but not if one is the parent of the other, nor if
+// these have the same parents as those of the thread before, as they mostly have in meshes.
+template <class Access, class Index>
+__device__ void unite_once(bool active, Index* parent, Index v, Index u) {
+  Index a = -1, b = -1;
+  if (active) {
+    a = Access::load(parent + v);
+    b = Access::load(parent + u);
+  }
+  const Index a_before = __shfl_up_sync(kAllLanes, a, 1), b_before = __shfl_up_sync(kAllLanes, b, 1);
+  if (a != b && a != u && b != v && (lane() == 0 || a != a_before || b != b_before))
+    hook<Access>(parent, find_from<Access>(parent, v, a), find_from<Access>(parent, u, b));
 }
 
 // The largest of the targets.

@@ -22,7 +22,6 @@
 
 #include "core/union_find.h"
 #include "cuda/core/root_bits.cuh"
-#include "cuda/core/warp_unions.cuh"
 #include "cuda/grid/tiling.cuh"
 
 namespace conncomp {
@@ -167,11 +166,9 @@ __global__ void __launch_bounds__(kElementsOfTile,
     const bool ends = place + 1 == 1 << tiles.log[a] || cell.at[rank - 1 - a] + 1 == tiles.axis(a).length;
     at_border |= place == 0 || ends;
   }
-  const bool joins = tiles.has(cell) && at_border && Shared::load(label + cell.index) >= 0;
-  if (!__any_sync(kAllLanes, joins)) return;
-  const typename Rule::Site site = joins ? rule.site(values, cell.offset) : typename Rule::Site{};
+  if (!tiles.has(cell) || !at_border || Shared::load(label + cell.index) < 0) return;
+  const typename Rule::Site site = rule.site(values, cell.offset);
   if constexpr (rank > kAxes) {
-    if (!joins) return;
     for_each_neighbour(tiles.grid, cell, [&](const Neighbour<Index>& neighbour) {
       if (neighbour.index < cell.index && linked_to(rule, values, site, neighbour))
         unite<Shared>(label, cell.index, neighbour.index);
@@ -195,17 +192,17 @@ __global__ void __launch_bounds__(kElementsOfTile,
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
       Cell<rank, Index> neighbour = cell;
-      if (joins && move_to_neighbour(step, neighbour) &&
+      if (move_to_neighbour(step, neighbour) &&
           similar_at(rule, tiles, values, site, rule.site(values, neighbour.offset), step))
         similar |= 1u << step;
     }
     const bool row_begins = cell.at[rank - 1] == 0;
     uint32_t needed = NeededUnions<kAxes>::template among<Rule::kTransitive>(
         similar, int(tiles.grid.connectivity), tiles.neighbours(), row_begins);
-    for (; __any_sync(kAllLanes, needed != 0); needed &= needed - 1) {
+    for (; needed != 0; needed &= needed - 1) {
       Cell<rank, Index> neighbour = cell;
-      if (needed != 0) move_to_neighbour(__ffs(int(needed)) - 1, neighbour);
-      unite_once<Shared>(needed != 0, label, cell.index, neighbour.index);
+      move_to_neighbour(__ffs(int(needed)) - 1, neighbour);
+      unite<Shared>(label, cell.index, neighbour.index);
     }
   }
 }
