@@ -237,13 +237,21 @@ ERRORS = [
     (["moments_hu"], {"spacing": 2}, ValueError, "a spacing of 1 only"),
     (["intensity_quantile-1.5"], {}, ValueError, "a number of 0 to 1, as intensity_quantile-0.25"),
     (["intensity_quantile-x"], {}, ValueError, "a number of 0 to 1"),
+    (["area_filled"], {"ndim": 11}, ValueError, "of labels of 1 to 10 axes, and an item has 11"),
+    (["image_filled"], {"ndim": 14}, ValueError, "of labels of 1 to 10 axes, and an item has 14"),
+    (["surface_area_crofton"], {"ndim": 3, "spacing": (1, 2e5, 1)}, ValueError, "100000 times as"),
+    (["sphericity"], {"ndim": 3, "spacing": (1, 1, 1e-9)}, ValueError, "100000 times as large"),
 ]
 
 
 @pytest.mark.parametrize(("properties", "options", "error", "message"), ERRORS)
 def test_errors(properties, options, error, message):
+    labels = LABELS
+    if (ndim := options.get("ndim")) is not None:
+        labels = LABELS.reshape(*(1,) * (ndim - 2), *LABELS.shape)
+        options = {name: value for name, value in options.items() if name != "ndim"}
     with pytest.raises(error, match=message):
-        table_of(LABELS, properties=properties, **options)
+        table_of(labels, properties=properties, **options)
 
 
 @pytest.mark.parametrize(("name", "most"), [("INT32_MAX", 1), ("LONGEST", 4)])

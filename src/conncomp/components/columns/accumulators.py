@@ -16,6 +16,7 @@ from conncomp._arguments import INT32_MAX
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.components._labels import Items
+from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
@@ -148,8 +149,8 @@ class Accumulators:
     def hulls(self) -> tuple[NDArray[Any], ...]:
         """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too."""
         if self.ndim == 3:
-            rows = range(len(self.rows))
-            return measure_solids((self.coordinates(row) for row in rows), self.spacing)
+            contents, rows = self.contents(), range(len(self.rows))
+            return measure_solids((contents.line_ends(row) for row in rows), self.spacing)
         if max(self.items.shape) > LONGEST:
             raise ValueError(
                 f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
@@ -159,18 +160,24 @@ class Accumulators:
         self.runs.hulls(self.spacing, sizes, largest, smallest)
         return sizes, largest, smallest
 
+    def contents(self, values: bool = False) -> Contents:
+        """Return what entries of lazy columns are made of, with copies of values if wanted."""
+        channels = [channel.image for channel in self.channels] if values else []
+        return Contents(
+            self.runs,
+            self.boxes,
+            self.items.shape,
+            self.spacing,
+            tuple((image.values.flatten(), image.dtype) for image in channels),
+            self.has_channels,
+        )
+
     @cached_property
     def enclosed(self) -> NDArray[np.int64]:
         """How many elements the components enclose."""
         counts = self._new((), np.int64)
         self.runs.enclosed(counts)
         return counts
-
-    def coordinates(self, row: int) -> NDArray[np.int64]:
-        """Return those of the elements of a component within its item, in order."""
-        indices = self.runs.indices(row) % self.items.length
-        places = np.stack(np.unravel_index(indices, self.items.shape), axis=1)
-        return places.astype(np.int64, copy=False)
 
     def squared_deviations(self, channel: Channel) -> NDArray[np.float64]:
         """Return sums of the squares of values less their mean."""

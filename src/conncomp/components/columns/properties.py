@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ import numpy as np
 from conncomp._arguments import shown
 from conncomp.components.columns import crops, formulas
 from conncomp.components.columns.accumulators import Accumulators, Channel
-from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.crops import Contents, LazyColumn
 from conncomp.components.columns.moments import hu
 
 QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
+FILLED = tuple(range(1, 11))  # as each line has 3 to the power of so many beside it
+# Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
+MOST_UNEVEN = 1e5
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Property:
         Whether labels may lie on a GPU.
     even_spacing, no_spacing : bool
         Whether it is defined for equal lengths along all axes only, and for lengths of 1.
+    most_uneven : float
+        How many times as large as another one a length may be.
     is_lazy : bool
         Whether values are arrays of any shape, made when they are asked for.
     """
@@ -47,12 +53,14 @@ class Property:
     on_gpu: bool = False
     even_spacing: bool = False
     no_spacing: bool = False
+    most_uneven: float = inf
     is_lazy: bool = False
 
     def obstacle(self, known: Conditions) -> str:
         """Say why there are no such values; nothing if there are."""
         if self.axes and known.ndim not in self.axes:
-            wanted = " or ".join(str(axes) for axes in self.axes)
+            few = len(self.axes) < 3
+            wanted = " or ".join(map(str, self.axes)) if few else f"1 to {self.axes[-1]}"
             return f"is of labels of {wanted} axes, and an item has {known.ndim}"
         if self.image and not known.has_image:
             return "is of the values of an image; pass image="
@@ -60,6 +68,11 @@ class Property:
         if (self.even_spacing and uneven) or (self.no_spacing and set(known.spacing) != {1}):
             lengths = "of 1" if self.no_spacing else "that is the same along all axes"
             return f"is defined for a spacing {lengths} only, and spacing={known.spacing}"
+        if max(known.spacing) > self.most_uneven * min(known.spacing):
+            return (
+                f"is defined for lengths of which none is more than {self.most_uneven:g} times as "
+                f"large as another, and spacing={known.spacing}"
+            )
         if known.on_gpu and not self.on_gpu:
             return "is measured in main memory only; pass labels and image as NumPy arrays"
         return ""
@@ -163,8 +176,13 @@ def _weighted(
     )
 
 
-def _lazy(make: Callable[[Accumulators, int], Any], **options: Any) -> Property:
-    return Property(lambda measured: LazyColumn(measured, make), is_lazy=True, **options)
+def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: Any) -> Property:
+    return Property(
+        lambda measured: LazyColumn(measured.contents(values=image), make),
+        image=image,
+        is_lazy=True,
+        **options,
+    )
 
 
 def _euler_number(connectivity: int) -> Property:
@@ -179,7 +197,7 @@ PROPERTIES: dict[str, Property] = {
     "area_bbox": Property(formulas.bounding_box_areas, on_gpu=True),
     "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
     "area_filled": Property(
-        lambda measured: (measured.sizes + measured.enclosed) * measured.volume
+        lambda measured: (measured.sizes + measured.enclosed) * measured.volume, FILLED
     ),
     "axis_major_length": Property(partial(formulas.axis_length, axis=0), on_gpu=True),
     "axis_minor_length": Property(partial(formulas.axis_length, axis=-1), on_gpu=True),
@@ -212,8 +230,8 @@ PROPERTIES: dict[str, Property] = {
     "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
     "perimeter_crofton": Property(formulas.crofton, PLANE),
     "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE),
-    "sphericity": Property(formulas.sphericity, SOLID),
-    "surface_area_crofton": Property(formulas.crofton, SOLID),
+    "sphericity": Property(formulas.sphericity, SOLID, most_uneven=MOST_UNEVEN),
+    "surface_area_crofton": Property(formulas.crofton, SOLID, most_uneven=MOST_UNEVEN),
     "intensity_max": Property(
         _of_channels(lambda _, channel: channel.maxima.astype(np.float64)), image=True, on_gpu=True
     ),
@@ -240,10 +258,10 @@ PROPERTIES: dict[str, Property] = {
     ),
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
-    "coords": _lazy(Accumulators.coordinates),
+    "coords": _lazy(Contents.coordinates),
     "coords_scaled": _lazy(crops.scaled_coordinates),
     "image": _lazy(crops.image),
     "image_convex": _lazy(crops.hull_image, axes=SHAPE),
-    "image_filled": _lazy(crops.filled_image),
+    "image_filled": _lazy(crops.filled_image, axes=FILLED),
     "image_intensity": _lazy(crops.image_of_values, image=True),
 }
