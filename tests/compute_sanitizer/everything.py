@@ -333,6 +333,7 @@ def find_neighbours(cupy):
         for function in (
             conncomp.contacts,
             partial(conncomp.contacts, connectivity=1, periodic=True),
+            lambda each, **options: conncomp.match(each, each[::-1].copy(), **options),
             conncomp.fill_holes,
             partial(conncomp.fill_holes, connectivity=1, max_size=3),
         ):

@@ -307,21 +307,21 @@ def component_statistics(
     infinite.
 
     Properties are, of components of any number of axes, ``num_pixels``, ``area``, ``area_bbox``,
-    ``axis_major_length``, ``axis_minor_length``, ``bbox``, ``centroid``,
-    ``centroid_local``, ``equivalent_diameter_area``, ``extent``, ``inertia_tensor``,
-    ``inertia_tensor_eigvals``; up to ten axes ``area_filled``; up to four ``moments``,
-    ``moments_central``, ``moments_normalized``; in two and three dimensions ``area_convex``,
-    ``euler_number``, ``feret_diameter_max``, ``solidity``; in two ``eccentricity``, ``moments_hu``, ``orientation``,
-    ``perimeter`` and ``perimeter_crofton``. Of an image ``intensity_max``, ``intensity_mean``,
-    ``intensity_median``, ``intensity_min``, ``intensity_std``, ``centroid_weighted``,
-    ``centroid_weighted_local``, and ``moments_weighted`` with its four kinds. Of arrays, made when
-    an entry is asked for, ``slice``, ``coords``, ``coords_scaled``, ``image``, ``image_convex``,
-    ``image_filled`` and ``image_intensity``: of the labels and the image as they were measured, of
-    which the table has copies of its own. scikit-image does not have
-    ``euler_number_1`` to ``euler_number_3``, for each connectivity, ``feret_diameter_min``,
-    ``surface_area_crofton`` and ``sphericity`` in three dimensions, and ``intensity_quantile-0.25``
-    for any fraction, between two values as NumPy's ``quantile``. On a GPU there are those that
-    follow from sizes, boxes, second moments and intensities.
+    ``axis_major_length``, ``axis_minor_length``, ``bbox``, ``centroid``, ``centroid_local``,
+    ``equivalent_diameter_area``, ``extent``, ``inertia_tensor``, ``inertia_tensor_eigvals``; up to
+    ten axes ``area_filled``; up to four ``moments``, ``moments_central``, ``moments_normalized``;
+    in two and three dimensions ``area_convex``, ``euler_number``, ``feret_diameter_max``,
+    ``solidity``; in two ``eccentricity``, ``moments_hu``, ``orientation``, ``perimeter`` and
+    ``perimeter_crofton``. Of an image ``intensity_max``, ``intensity_mean``, ``intensity_median``,
+    ``intensity_min``, ``intensity_std``, ``centroid_weighted``, ``centroid_weighted_local``, and
+    ``moments_weighted`` with its four kinds. Of arrays, made when an entry is asked for, ``slice``,
+    ``coords``, ``coords_scaled``, ``image``, ``image_convex``, ``image_filled`` and
+    ``image_intensity``: of the labels and the image as they were measured, of which the table has
+    copies of its own. scikit-image does not have ``euler_number_1`` to ``euler_number_3``, for each
+    connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
+    dimensions, and ``intensity_quantile-0.25`` for any fraction, between two values as NumPy's
+    ``quantile``. On a GPU there are those that follow from sizes, boxes, second moments and
+    intensities.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
     component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
