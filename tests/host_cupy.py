@@ -1,5 +1,6 @@
 """The host executor with the stand-in for CuPy as its array library, for calls on arrays there."""
 
+import sys
 from types import SimpleNamespace
 
 from host_cuda.host_gpu import HostGpu
@@ -31,7 +32,7 @@ class HostCuPyGpu(HostGpu):
 
 
 def place_on_host(monkeypatch, arrays, users):
-    """Let the modules `users` work on such a GPU; return the stand-in for CuPy.
+    """Let `users` and all modules of components work on such a GPU; return the stand-in for CuPy.
 
     `arrays` is the module `conncomp._arrays`.
     """
@@ -39,6 +40,8 @@ def place_on_host(monkeypatch, arrays, users):
     cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
     gpu = HostCuPyGpu(cupy)
     monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
-    for user in users:
+    rooms = [name for name in sys.modules if name.startswith("conncomp.components")]
+    rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
+    for user in {*users, *rooms}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
     return cupy

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,20 @@ from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
+from conncomp.components.touching import contact_steps, count_contacts
+from conncomp.grid._arguments import check_neighbourhood
 
 POWERS = 4  # of moments along each axis: 0 to 3
 LONGEST = 1 << 29  # axis of which products of coordinates fit into 64 bits
 BORDER_KINDS = 3  # straight, aslant and turning, as in kernels/cpu/components/borders.h
+
+
+class Touching(NamedTuple):
+    """Numbers of components that touch one, of contacts with all of them, and their area."""
+
+    components: Any
+    contacts: Any
+    area: Any
 
 
 @dataclass(frozen=True)
@@ -144,6 +154,31 @@ class Accumulators:
         kinds = self._new((BORDER_KINDS,), np.int64)
         native.count_borders(*self._described, kinds.reshape(-1))
         return kinds
+
+    @cached_property
+    def touching(self) -> Touching:
+        """How many components each one touches, in how many places and over which area."""
+        items, xp = self.items, self.xp
+        neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
+        steps = contact_steps(neighbourhood, items.shape)
+        pairs, kinds = count_contacts(
+            items.labels, items.background, items.all_rows, items.count, steps
+        )
+        ends = xp.searchsorted(self.rows, xp.asarray(pairs).T.reshape(-1))
+        both = xp.concatenate([xp.asarray(kinds)] * 2)
+        count = len(self.rows)
+
+        def total(weights: Any = None) -> Any:
+            # Sums of integers, which floating point holds.
+            return xp.bincount(ends, weights, minlength=count) if count else xp.zeros(0)
+
+        sums = [total(both[:, kind]).astype(np.int64) for kind in range(steps.kinds)]
+        contacts, area = xp.zeros(count, np.int64), xp.zeros(count)
+        for kind, times in enumerate(steps.times):
+            contacts = contacts + sums[kind] * times
+        for kind, axis in enumerate(steps.axes):
+            area = area + sums[kind] * (self.volume / self.spacing[axis])
+        return Touching(total().astype(np.int64), contacts, area)
 
     @cached_property
     def hulls(self) -> tuple[NDArray[Any], ...]:

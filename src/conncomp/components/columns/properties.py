@@ -208,6 +208,9 @@ PROPERTIES: dict[str, Property] = {
     "centroid_local": Property(
         lambda measured: measured.centroids - measured.first_corners, on_gpu=True
     ),
+    "contact_area": Property(lambda measured: measured.touching.area, on_gpu=True),
+    "contacts": Property(lambda measured: measured.touching.contacts, on_gpu=True),
+    "num_touching": Property(lambda measured: measured.touching.components, on_gpu=True),
     "eccentricity": Property(formulas.eccentricity, PLANE, on_gpu=True),
     "equivalent_diameter_area": Property(formulas.equivalent_diameter, on_gpu=True),
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
