@@ -1,7 +1,6 @@
 """Which columns there are of what is given, channels, batches, quantiles, crops, and tables."""
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,8 @@ from skimage import measure
 
 import conncomp
 from changing_memory import written_by_another_thread
-from conncomp import _arrays
-from conncomp.components import _labels, statistics
 from conncomp.components.columns import accumulators
 from conncomp.components.columns.properties import PROPERTIES
-from host_cuda.host_gpu import AVAILABLE
-from host_cupy import place_on_host
 
 LABELS = np.array([[0, 4, 4, 0, 9], [4, 4, 0, 9, 9], [0, 0, 0, 0, 9]])
 
@@ -267,21 +262,6 @@ def test_shapes_of_images():
             table_of(LABELS, np.zeros(shape), ["area"])
     with pytest.raises(ValueError, match="image has shape"):
         conncomp.component_statistics(LABELS, np.zeros((3, 5, 2)))
-
-
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-def test_gpu(monkeypatch):
-    """What follows from what a GPU measures is right; what does not is refused in words."""
-    cupy = place_on_host(monkeypatch, _arrays, (_labels, statistics))
-    names = [name for name, entry in PROPERTIES.items() if entry.on_gpu]
-    image = LABELS * 0.5
-    placed = partial(table_of, cupy.asarray(LABELS), cupy.asarray(image))
-    result, expected = placed(names), table_of(LABELS, image, names)
-    for name, column in expected.columns().items():
-        np.testing.assert_allclose(result.columns()[name].get(), column, rtol=1e-12, atol=1e-12)
-    for wanted in (["perimeter"], "all"):
-        with pytest.raises(ValueError, match="is measured in main memory only; pass labels"):
-            placed(wanted)
 
 
 def test_labels_that_change_meanwhile():

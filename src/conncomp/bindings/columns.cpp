@@ -41,6 +41,15 @@ void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t
   });
 }
 
+// The weights of all configurations, a row each, of two or three axes.
+template <int axes>
+nb::object weights() {
+  static constexpr Configurations<axes> kTable{};
+  const int8_t* const first = &kTable.weights[0][0];
+  std::vector<int8_t> copied(first, first + sizeof(kTable.weights));
+  return give_away(std::move(copied), int64_t(sizeof(kTable.weights)));
+}
+
 void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, Components components,
              Vector<int64_t> kinds) {
   const LabelledItems items{label_array(labels, background), shape};
@@ -173,6 +182,7 @@ void define_columns(nb::module_& m) {
       .def("__setstate__", &restore);
   m.def("list_runs", &list_runs);
   m.def("count_configurations", &configurations);
+  m.def("configuration_weights", [](int axes) { return axes == 2 ? weights<2>() : weights<3>(); });
   m.def("count_borders", &borders);
 }
 
