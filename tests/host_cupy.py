@@ -3,6 +3,7 @@
 import sys
 from types import SimpleNamespace
 
+import conncomp.components  # whose modules are to work on it
 from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
 
@@ -40,7 +41,7 @@ def place_on_host(monkeypatch, arrays, users):
     cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
     gpu = HostCuPyGpu(cupy)
     monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
-    rooms = [name for name in sys.modules if name.startswith("conncomp.components")]
+    rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
     rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
     for user in {*users, *rooms}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)

@@ -31,9 +31,10 @@ def check(cupy, labels, image=None, properties="all", **options):
     names = list(found.properties)
     expected = conncomp.component_statistics(labels, image, properties=names, **options)
     scale = 1 if image is None else float(np.abs(image).max(initial=1)) * max(labels.shape) ** 9
+    columns = found.columns()
     for name, column in expected.columns().items():
-        assert isinstance(found.columns()[name], cupy.ndarray)
-        value = found.columns()[name].get()
+        assert isinstance(columns[name], cupy.ndarray)
+        value = columns[name].get()
         if name.startswith(NEAR):
             close = {"rtol": 1e-9, "atol": 1e-13 * scale}
             if "normalized" in name or "hu" in name:

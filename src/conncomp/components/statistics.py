@@ -256,7 +256,8 @@ def component_statistics(
         floating-point numbers have 64 bits or fewer.
     properties : sequence of str or "all", optional
         Columns by the names of scikit-image's ``regionprops_table``, with its values; "all" are
-        those of numbers that there are of such labels, image and spacing. See the notes. An image
+        those of numbers that there are of such labels, image and spacing, where these lie. See the
+        notes. An image
         may then have one axis more, the last, of channels.
     moments : bool, optional
         Whether to measure second moments, which takes longer on the CPU.
@@ -331,8 +332,11 @@ def component_statistics(
     connectivity, ``feret_diameter_min``, ``surface_area_crofton`` and ``sphericity`` in three
     dimensions, ``num_touching``, ``contacts`` and ``contact_area``, which are sums of what
     `contacts` returns, and ``intensity_quantile-0.25`` for any fraction, between two values as
-    NumPy's ``quantile``. On a GPU there are those that follow from sizes, boxes, second moments and
-    intensities.
+    NumPy's ``quantile``. On a GPU there are all but those of hulls, of what is filled, quantiles
+    and arrays: ``area_convex``, ``solidity``, ``area_filled``, the diameters of Feret,
+    ``intensity_median``, ``intensity_quantile-`` and all that is made when it is asked for. Sums of
+    integers are the same there; those of values times coordinates, and squares for
+    ``intensity_std``, may differ in their last digits, and do so from call to call.
 
     Surfaces by Crofton's formula come from the numbers of lines in 13 directions that leave the
     component: of balls of a radius of 10 voxels to 40 that were tried, with middles at voxels and
