@@ -183,7 +183,7 @@ class Accumulators:
 
         def total(weights: Any = None) -> Any:
             # Sums of integers, which floating point holds.
-            return xp.bincount(ends, weights, minlength=count) if count else xp.zeros(0)
+            return xp.bincount(ends, weights, minlength=count) if len(ends) else xp.zeros(count)
 
         sums = [total(both[:, kind]).astype(np.int64) for kind in range(steps.kinds)]
         contacts, area = xp.zeros(count, np.int64), xp.zeros(count)
