@@ -1,7 +1,9 @@
 """The host executor with the stand-in for CuPy as its array library, for calls on arrays there."""
 
+import sys
 from types import SimpleNamespace
 
+import conncomp.components  # whose modules are to work on it
 from host_cuda.host_gpu import HostGpu
 from stand_in import Array, CuPy
 
@@ -31,7 +33,7 @@ class HostCuPyGpu(HostGpu):
 
 
 def place_on_host(monkeypatch, arrays, users):
-    """Let the modules `users` work on such a GPU; return the stand-in for CuPy.
+    """Let `users` and all modules of components work on such a GPU; return the stand-in for CuPy.
 
     `arrays` is the module `conncomp._arrays`.
     """
@@ -39,6 +41,8 @@ def place_on_host(monkeypatch, arrays, users):
     cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDevice=lambda: 0))
     gpu = HostCuPyGpu(cupy)
     monkeypatch.setattr(arrays, "import_cupy", lambda: cupy)
-    for user in users:
+    rooms = [name for name in sys.modules if name.startswith(conncomp.components.__name__)]
+    rooms = [module for module in map(sys.modules.get, rooms) if hasattr(module, "current_gpu")]
+    for user in {*users, *rooms}:
         monkeypatch.setattr(user, "current_gpu", lambda: gpu)
     return cupy

@@ -117,6 +117,7 @@ CALLS = {
     "component_statistics": (of_statistics, LABELS),
     "statistics of an image": (lambda a, b: of_statistics(a, image=b, spacing=2), LABELS, IMAGE),
     "contacts": (lambda a: fields(conncomp.contacts(a)), LABELS),
+    "match": (lambda a: list(conncomp.match(a, a).columns().values()), LABELS),
     "region_adjacency": (
         lambda a: conncomp.connected_components(conncomp.region_adjacency(a))[1],
         LABELS,
@@ -346,6 +347,8 @@ TOOLS = [
     conncomp.component_spans,
     conncomp.component_statistics,
     conncomp.contacts,
+    lambda labels: conncomp.match(labels, [[0]]),
+    lambda labels: conncomp.match([[0]], labels),
     conncomp.region_adjacency,
     conncomp.fill_holes,
     lambda labels: conncomp.largest_components(labels, 1),

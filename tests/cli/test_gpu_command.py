@@ -52,6 +52,8 @@ def test_all_kinds(report, calls):
         (["--compile", "labels"], "labels"),
         (["--compile", "label-2d", "--dtype", "pixels"], "pixels is no dtype"),
         (["--compile", "label-2d", "--dtype", "complex64"], "complex64 is not bool"),
+        (["--compile", "label-2d", "--dtype", "2("], "2( is no dtype"),
+        (["--compile", "label-2d", "--dtype", "f4,(-1)f4"], "f4,(-1)f4 is no dtype"),
     ],
 )
 def test_what_is_refused(run, calls, options, message):

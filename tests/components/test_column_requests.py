@@ -1,7 +1,6 @@
 """Which columns there are of what is given, channels, batches, quantiles, crops, and tables."""
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,8 @@ from skimage import measure
 
 import conncomp
 from changing_memory import written_by_another_thread
-from conncomp import _arrays
-from conncomp.components import _labels, statistics
 from conncomp.components.columns import accumulators
 from conncomp.components.columns.properties import PROPERTIES
-from host_cuda.host_gpu import AVAILABLE
-from host_cupy import place_on_host
 
 LABELS = np.array([[0, 4, 4, 0, 9], [4, 4, 0, 9, 9], [0, 0, 0, 0, 9]])
 
@@ -237,13 +232,21 @@ ERRORS = [
     (["moments_hu"], {"spacing": 2}, ValueError, "a spacing of 1 only"),
     (["intensity_quantile-1.5"], {}, ValueError, "a number of 0 to 1, as intensity_quantile-0.25"),
     (["intensity_quantile-x"], {}, ValueError, "a number of 0 to 1"),
+    (["area_filled"], {"ndim": 11}, ValueError, "of labels of 1 to 10 axes, and an item has 11"),
+    (["image_filled"], {"ndim": 14}, ValueError, "of labels of 1 to 10 axes, and an item has 14"),
+    (["surface_area_crofton"], {"ndim": 3, "spacing": (1, 2e5, 1)}, ValueError, "100000 times as"),
+    (["sphericity"], {"ndim": 3, "spacing": (1, 1, 1e-9)}, ValueError, "100000 times as large"),
 ]
 
 
 @pytest.mark.parametrize(("properties", "options", "error", "message"), ERRORS)
 def test_errors(properties, options, error, message):
+    labels = LABELS
+    if (ndim := options.get("ndim")) is not None:
+        labels = LABELS.reshape(*(1,) * (ndim - 2), *LABELS.shape)
+        options = {name: value for name, value in options.items() if name != "ndim"}
     with pytest.raises(error, match=message):
-        table_of(LABELS, properties=properties, **options)
+        table_of(labels, properties=properties, **options)
 
 
 @pytest.mark.parametrize(("name", "most"), [("INT32_MAX", 1), ("LONGEST", 4)])
@@ -259,21 +262,6 @@ def test_shapes_of_images():
             table_of(LABELS, np.zeros(shape), ["area"])
     with pytest.raises(ValueError, match="image has shape"):
         conncomp.component_statistics(LABELS, np.zeros((3, 5, 2)))
-
-
-@pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
-def test_gpu(monkeypatch):
-    """What follows from what a GPU measures is right; what does not is refused in words."""
-    cupy = place_on_host(monkeypatch, _arrays, (_labels, statistics))
-    names = [name for name, entry in PROPERTIES.items() if entry.on_gpu]
-    image = LABELS * 0.5
-    placed = partial(table_of, cupy.asarray(LABELS), cupy.asarray(image))
-    result, expected = placed(names), table_of(LABELS, image, names)
-    for name, column in expected.columns().items():
-        np.testing.assert_allclose(result.columns()[name].get(), column, rtol=1e-12, atol=1e-12)
-    for wanted in (["perimeter"], "all"):
-        with pytest.raises(ValueError, match="is measured in main memory only; pass labels"):
-            placed(wanted)
 
 
 def test_labels_that_change_meanwhile():

@@ -174,7 +174,7 @@ def measure(gpu, labels, image, known):
     columns += [np.empty(len(rows), image.dtype), np.empty(len(rows), image.dtype)]
     columns.append(np.empty((len(rows), 2)))
     task = gpu, labels, 0, int(rows[-1]) + 1, SHAPE
-    statistics.measure_intensities(*task, described.values, described.bits, *known, *columns)
+    measuring.measure_intensities(*task, described.values, described.bits, *known, *columns)
     statistics.count_faces(*task, rows, np.zeros((len(rows), 2), np.int64))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conncomp import _arrays, component_statistics, label
-from conncomp.components import _labels, statistics
+from conncomp.components import _labels, measuring, statistics
 from conncomp.kernels.cuda.components import measures
 from conncomp.kernels.cuda.launcher import PER_THREAD, time_limit
 from host_cuda.host_gpu import AVAILABLE
@@ -51,7 +51,7 @@ def test_later_calls_make_the_launches_of_the_first(cupy, monkeypatch, options, 
     made = [batch(seed, dtype=dtype) - (options.get("background") == -1) for seed in range(4)]
     check(made[0], **options)
     assert len(measures._kept) == 1
-    monkeypatch.setattr(statistics, "_measure_on_gpu", None)  # the general way is not gone
+    monkeypatch.setattr(measuring, "_measure_on_gpu", None)  # the general way is not gone
     monkeypatch.setattr(measures.RepeatedMeasures, "_measure", None)
     for labels in made[1:]:
         check(labels, **options)

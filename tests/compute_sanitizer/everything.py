@@ -333,6 +333,7 @@ def find_neighbours(cupy):
         for function in (
             conncomp.contacts,
             partial(conncomp.contacts, connectivity=1, periodic=True),
+            lambda each, **options: conncomp.match(each, each[::-1].copy(), **options),
             conncomp.fill_holes,
             partial(conncomp.fill_holes, connectivity=1, max_size=3),
         ):
@@ -349,10 +350,23 @@ def renumber(cupy):
         check_columns(
             *(conncomp.relabel_consecutive(a, **options) for a in (cupy.asarray(labels), labels))
         )
+    for labels in (each for each in LABELS if each is not MANY and each.ndim < 4):
+        measure_columns(cupy, labels)
     walks = (conncomp.each(each, background=0) for each in (cupy.asarray(NOISE), NOISE))
     for found, right in zip(*walks, strict=True):
         check(found.mask, right.mask)
         check(found.crop(cupy.asarray(NOISE), 1), right.crop(NOISE, 1))
+
+
+def measure_columns(cupy, labels):
+    """Compare all columns, of which sums of real numbers may differ in their last digits."""
+    arrays = labels, np.random.default_rng(1).random(labels.shape)
+    placed = (cupy.asarray(each) for each in arrays)
+    found = conncomp.component_statistics(*placed, properties="all", background=0)
+    asked = {"properties": list(found.properties), "background": 0}
+    right = conncomp.component_statistics(*arrays, **asked).columns()
+    for name, column in found.columns().items():
+        np.testing.assert_allclose(on_host(column), right[name], rtol=1e-6, atol=1e-3, err_msg=name)
 
 
 # ---------------------------------------------------------------------------------------- models

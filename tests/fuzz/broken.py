@@ -213,6 +213,10 @@ BREAKAGES = {
         of(conncomp, "region_adjacency", _part("_arcs", 1)),
         of(conncomp, "region_adjacency", _part("_num_vertices")),
     ],
+    "match": [
+        *(of(conncomp, "match", _part(k)) for k in ("pairs", "intersections", "unions", "batch")),
+        of(conncomp, "match", _part("components", 0)),
+    ],
     "holes": [of(conncomp, "fill_holes", _part())],
     "colours": [of(conncomp, "colour_components", _part())],
     "graphs": [

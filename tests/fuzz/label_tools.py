@@ -309,6 +309,39 @@ def contacts(data):
     assert_same(graph.arrays[:2], np.concatenate([pairs, pairs[:, ::-1]]).T)
 
 
+def matches(data):
+    """Overlaps of two labellings are those that loops over elements count."""
+    choices = Choices(data)
+    given, background, axes = draws.labels(choices, 300)
+    options = draws.options_of(choices, given, background, axes)
+    other = choices.generator().integers(0, choices.pick([1, 2, 5, 40]), given.shape)
+    conncomp.set_num_threads(1 + choices.below(4))
+    swapped = choices.flag()
+    found = conncomp.match(*((other, given) if swapped else (given, other)), **options)
+    plain, expected, components = without_mask(given, background), [], np.zeros(2, int)
+    for index in items_of(given, axes):
+        sides = [places(labels[index], background) for labels in (plain, other)]
+        components += [len(side) for side in sides]
+        for a, b in ((a, b) for a in sides[0] for b in sides[1]):
+            both = len({*sides[0][a]} & {*sides[1][b]})
+            pair = (b, a) if swapped else (a, b)
+            if both:
+                either = len({*sides[0][a]} | {*sides[1][b]})
+                expected.append((index, pair, both, either))
+    expected.sort()
+    rows = len(expected)
+    assert_same(
+        (found.pairs, found.intersections, found.unions, found.batch),
+        (
+            np.array([pair for _, pair, *_ in expected], np.int64).reshape(rows, 2),
+            [both for *_, both, _ in expected],
+            [either for *_, either in expected],
+            np.array([index for index, *_ in expected], np.int64).reshape(rows, axes),
+        ),
+    )
+    assert found.components == tuple(components[::-1] if swapped else components)
+
+
 def holes(data):
     choices = Choices(data)
     given, background, axes = draws.labels(choices, 400)

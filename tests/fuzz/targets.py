@@ -243,6 +243,7 @@ TARGETS = {
     "statistics": of_calls(label_tools.statistics),
     "columns": of_calls(columns.columns),
     "contacts": of_calls(label_tools.contacts),
+    "match": of_calls(label_tools.matches),
     "holes": of_calls(label_tools.holes),
     "colours": of_calls(label_tools.colours),
     "graphs": of_calls(graphs.graphs, unpickles=True),

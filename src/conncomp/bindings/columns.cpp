@@ -41,6 +41,15 @@ void configurations(AnyVector labels, const std::vector<int64_t>& shape, int64_t
   });
 }
 
+// The weights of all configurations, a row each, of two or three axes.
+template <int axes>
+nb::object weights() {
+  static constexpr Configurations<axes> kTable{};
+  const int8_t* const first = &kTable.weights[0][0];
+  std::vector<int8_t> copied(first, first + sizeof(kTable.weights));
+  return give_away(std::move(copied), int64_t(sizeof(kTable.weights)));
+}
+
 void borders(AnyVector labels, const std::vector<int64_t>& shape, int64_t background, Components components,
              Vector<int64_t> kinds) {
   const LabelledItems items{label_array(labels, background), shape};
@@ -108,12 +117,26 @@ nb::object indices(const ComponentRuns& runs, int64_t row) {
   return give_away(std::move(members), count);
 }
 
-// The first and the last element of each line that a component has, of those that are its hull's too if
-// wanted.
-nb::object extents(const ComponentRuns& runs, int64_t row, bool of_hull) {
+// The indices of the first and the last element of each line that a component has elements on.
+nb::object line_ends(const ComponentRuns& runs, int64_t row) {
+  std::vector<int64_t> ends;
+  int64_t last_line = -1;
+  runs.for_each_on_lines(row, [&](Run run, int64_t line, int64_t, int64_t) {
+    if (line == last_line)
+      ends.back() = run.end - 1;
+    else
+      ends.insert(ends.end(), {run.begin, run.end - 1});
+    last_line = line;
+  });
+  const int64_t count = int64_t(ends.size());
+  return give_away(std::move(ends), count);
+}
+
+// The first and the last element of each line that the hull of a component has, in two dimensions.
+nb::object hull_extents(const ComponentRuns& runs, int64_t row) {
   ComponentExtents component;
   std::vector<Extent>& lines = component.find(runs, row);
-  if (of_hull && !lines.empty()) {
+  if (!lines.empty()) {
     Hull hull;
     hull.make(lines);
     hull.fill(lines);
@@ -122,6 +145,24 @@ nb::object extents(const ComponentRuns& runs, int64_t row, bool of_hull) {
   for (const Extent& extent : lines) flat.insert(flat.end(), {extent.first, extent.last});
   const int64_t count = int64_t(flat.size());
   return give_away(std::move(flat), count);
+}
+
+// Of a pickled object: the lengths of axes, where the runs of each row begin, and the runs.
+using RunsState = std::tuple<std::vector<int64_t>, nb::object, nb::object>;
+
+RunsState state_of(const ComponentRuns& runs) {
+  const auto copy = [](const auto& entries) {
+    std::vector<std::decay_t<decltype(entries[0])>> copied(entries.begin(), entries.end());
+    const int64_t count = int64_t(copied.size());
+    return give_away(std::move(copied), count);
+  };
+  return {runs.shape(), copy(runs.first()), copy(runs.packed())};
+}
+
+void restore(ComponentRuns& runs,
+             const std::tuple<std::vector<int64_t>, Vector<const int64_t>, Vector<const uint64_t>>& state) {
+  const auto& [shape, first, packed] = state;
+  new (&runs) ComponentRuns(shape, {first.data(), first.size()}, {packed.data(), packed.size()});
 }
 
 }  // namespace
@@ -135,9 +176,13 @@ void define_columns(nb::module_& m) {
       .def("squares", &squares)
       .def("quantiles", &quantiles)
       .def("indices", &indices)
-      .def("extents", &extents);
+      .def("line_ends", &line_ends)
+      .def("hull_extents", &hull_extents)
+      .def("__getstate__", &state_of)
+      .def("__setstate__", &restore);
   m.def("list_runs", &list_runs);
   m.def("count_configurations", &configurations);
+  m.def("configuration_weights", [](int axes) { return axes == 2 ? weights<2>() : weights<3>(); });
   m.def("count_borders", &borders);
 }
 

@@ -124,7 +124,7 @@ def _is_about_gpus(name: str) -> bool:
 def _checked(dtype: str) -> str:
     try:
         kind = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):
         raise click.BadParameter(f"{dtype} is no dtype", param_hint="'--dtype'") from None
     if kind.kind not in "biuf":
         raise click.BadParameter(f"{dtype} is not bool, integer or float", param_hint="'--dtype'")

@@ -1,6 +1,7 @@
 """Sizes, statistics, selection, contacts and colours of labelled components."""
 
 from conncomp.components.holes import fill_holes
+from conncomp.components.matching import Matches, MatchScores, match
 from conncomp.components.pictures.colouring import colour_components
 from conncomp.components.renumbering import relabel_consecutive
 from conncomp.components.selection import (
@@ -23,6 +24,8 @@ __all__ = [
     "ComponentStatistics",
     "ComponentTable",
     "Contacts",
+    "MatchScores",
+    "Matches",
     "colour_components",
     "component_members",
     "component_sizes",
@@ -32,6 +35,7 @@ __all__ = [
     "each",
     "fill_holes",
     "largest_components",
+    "match",
     "region_adjacency",
     "relabel_consecutive",
     "remove_small_components",

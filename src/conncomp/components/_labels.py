@@ -144,7 +144,7 @@ def check_spacing(spacing: Any, ndim: int) -> tuple[float, ...]:
     return tuple(lengths)
 
 
-def as_integers(labels: Any) -> tuple[Any, NDArray[np.bool_] | None]:
+def as_integers(labels: Any, name: str = "labels") -> tuple[Any, NDArray[np.bool_] | None]:
     """Return labels as an array of NumPy or CuPy, of integers, and which elements are masked.
 
     Raises
@@ -152,20 +152,22 @@ def as_integers(labels: Any) -> tuple[Any, NDArray[np.bool_] | None]:
     TypeError
         If they are not of integers.
     """
-    given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, "labels")
+    given, mask = (labels, None) if on_gpu(labels) else as_numpy_and_mask(labels, name)
     if given.size == 0 and given.dtype.kind == "f" and not hasattr(labels, "dtype"):
         given = given.astype(np.int32)  # an empty list
-    check_kind(given, "iu", labels, "labels", "of integers")
+    check_kind(given, "iu", labels, name, "of integers")
     return given, mask
 
 
-def check_dimensions(ndim: int) -> None:
+def check_dimensions(ndim: int, name: str = "labels") -> None:
     """Raise if labels, or an item of them, have no axis."""
     if ndim == 0:
-        raise ValueError("labels is a scalar; it must have one dimension or more")
+        raise ValueError(f"{name} is a scalar; it must have one dimension or more")
 
 
-def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
+def check_items(
+    labels: Any, background: Background, batch_axes: Any, name: str = "labels"
+) -> Items:
     """Check labels, and number the components of all items apart.
 
     Masked labels become background. Labels on the GPU are CuPy's, and stay there; it waits for the
@@ -181,18 +183,18 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
         axis to the items.
     """
     placed = on_gpu(labels)
-    given, mask = as_integers(labels)
-    axes = as_batch_axes(batch_axes, given.ndim, "labels")
+    given, mask = as_integers(labels, name)
+    axes = as_batch_axes(batch_axes, given.ndim, name)
     batch, shape = given.shape[:axes], given.shape[axes:]
     empty, lowest = check_background(background, batch, shape)
     if not placed and not given.flags.c_contiguous:
-        what = f"a contiguous copy of labels, of shape {given.shape},"
+        what = f"a contiguous copy of {name}, of shape {given.shape},"
         check_memory(what, given.size * INDEX_TYPES[given.dtype == np.int64].itemsize)
     present = given if mask is None else given[~mask]
     low, high = _range(present, lowest) if present.size else (0, -1)
     if low < lowest:
-        raise ValueError(f"labels holds {low}; labels are not negative")
-    _check_rows(high, batch, given.size)
+        raise ValueError(f"{name} holds {low}; labels are not negative")
+    _check_rows(high, batch, given.size, name)
     dtype = INDEX_TYPES[given.dtype == np.int64 or high > INT32_MAX]
     if placed:
         array = given.astype(dtype, order="C", copy=False)
@@ -205,13 +207,16 @@ def check_items(labels: Any, background: Background, batch_axes: Any) -> Items:
     return _number_apart(items, given) if axes else items
 
 
-def check_place(image: Any, placed: bool) -> None:
-    """Raise if an image does not lie where labels do, on a GPU if they are `placed` there."""
+def check_place(image: Any, placed: bool, name: str = "image", labels: str = "labels") -> None:
+    """Raise if an image does not lie where labels do, on a GPU if they are `placed` there.
+
+    Messages have the names of both arguments.
+    """
     if on_gpu(image) != placed:
         places = "GPU memory", "main memory"
         raise TypeError(
-            f"image lies in {places[placed]}, but labels in {places[not placed]}; copy one of them "
-            "to where the other one is"
+            f"{name} lies in {places[placed]}, but {labels} in {places[not placed]}; copy one of "
+            "them to where the other one is"
         )
 
 
@@ -275,19 +280,19 @@ def most_rows(elements: int) -> int:
     return max(ROWS_PER_ELEMENT * elements, ROWS_ALWAYS)
 
 
-def _check_rows(high: int, batch: tuple[int, ...], elements: int) -> None:
+def _check_rows(high: int, batch: tuple[int, ...], elements: int, name: str) -> None:
     """Raise if tables with a row for each number up to the largest label were too large."""
     items = prod(batch)
     if (high + 1) * items <= most_rows(elements):
         return
     if not batch:
         raise ValueError(
-            f"labels holds {high}, too large for its {elements} elements; renumber it first, "
-            "with conncomp.relabel_consecutive(labels)"
+            f"{name} holds {high}, too large for its {elements} elements; renumber it first, "
+            f"with conncomp.relabel_consecutive({name})"
         )
     raise ValueError(
-        f"labels holds {high}, too large for {items} items of {elements // items} elements; "
-        f"renumber them first, with conncomp.relabel_consecutive(labels, batch_axes={len(batch)})"
+        f"{name} holds {high}, too large for {items} items of {elements // items} elements; "
+        f"renumber them first, with conncomp.relabel_consecutive({name}, batch_axes={len(batch)})"
     )
 
 

@@ -19,6 +19,7 @@ from conncomp.components._labels import (
     check_mask,
     where_labels_lie,
 )
+from conncomp.components.measuring import classes_of, measure_components
 from conncomp.components.sizes import count_rows
 from conncomp.grid.labelling import label
 from conncomp.kernels.cuda.components.tables import replace_labels
@@ -27,9 +28,14 @@ from conncomp.kernels.cuda.launcher import current_gpu
 
 @where_labels_lie
 def largest_components(
-    labels: ArrayLike, k: int, *, background: Background = "auto", batch_axes: int = 0
+    labels: ArrayLike,
+    k: int,
+    *,
+    by: ArrayLike | None = None,
+    background: Background = "auto",
+    batch_axes: int = 0,
 ) -> Labels:
-    """Keep the `k` largest components, of each item its own.
+    """Keep the `k` largest components, of each item, and each class, its own.
 
     Parameters
     ----------
@@ -38,6 +44,9 @@ def largest_components(
         `component_sizes`.
     k : int
         How many to keep; of equally large ones those with the smallest label.
+    by : array_like of bool or int, optional
+        Of the shape of `labels`, where these lie: the class of each element, of which a component
+        has one. `k` components of each class are kept.
     background : {"auto", 0, -1, None}, optional
         The label that is no component, as for `component_sizes`.
     batch_axes : int, optional
@@ -52,10 +61,12 @@ def largest_components(
     Raises
     ------
     TypeError
-        If `k` or `batch_axes` is not an integer, or `labels` not of integers.
+        If `k` or `batch_axes` is not an integer, or `labels` or `by` not of integers, or `by` not
+        where `labels` lies.
     ValueError
-        If `k` is negative, or a label is, or `labels` has one axis and `background` is not given,
-        or `batch_axes` leaves no axis to the items.
+        If `by` is of another shape, or a component has elements of several classes; if `k` is
+        negative, or a label is, or `labels` has one axis and `background` is not given, or
+        `batch_axes` leaves no axis to the items.
     MemoryError
         If there is too little memory, on the GPU too.
 
@@ -63,6 +74,9 @@ def largest_components(
     --------
     >>> import conncomp
     >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 2)
+    array([[1, 1, 0, 0, 0, 3, 3]])
+    >>> organs = [[7, 7, 0, 7, 0, 4, 4]]
+    >>> conncomp.largest_components([[1, 1, 0, 2, 0, 3, 3]], 1, by=organs)
     array([[1, 1, 0, 0, 0, 3, 3]])
     >>> rows = [[1, 1, 0, 2, 0], [0, 1, 0, 2, 2]]
     >>> conncomp.largest_components(rows, 1, background=0, batch_axes=1)
@@ -73,6 +87,8 @@ def largest_components(
     items = check_items(labels, background, batch_axes)
     kept = items.xp.zeros(items.all_rows, bool)
     ranked, rank = _rank_by_size(items)
+    if by is not None:
+        ranked, rank = _rank_in_classes(items, ranked, by)
     assign_rows(kept, ranked[rank < min(most, items.rows)], True)
     return _keep(items, kept)
 
@@ -224,6 +240,25 @@ def _rank_by_size(items: Items) -> tuple[NDArray[np.int64], Labels]:
         item = ranked // max(items.rows, 1)
         rank -= items.xp.searchsorted(item, items.xp.arange(items.count))[item]
     return ranked, rank
+
+
+def _rank_in_classes(
+    items: Items, ranked: NDArray[np.int64], by: Any
+) -> tuple[NDArray[np.int64], Labels]:
+    """Return the rows of components, and their ranks in the item's class, given those by size."""
+    xp, known = items.xp, measure_components(items, moments=False)[:3]
+    classes = classes_of(items, known, by, "by")
+    if not len(ranked):
+        return ranked, ranked
+    classes = classes[xp.searchsorted(known[0], ranked)]
+    order = xp.argsort(classes, kind="stable")
+    order = order[xp.argsort(ranked[order] // max(items.rows, 1), kind="stable")]
+    ranked, classes = ranked[order], classes[order]
+    item = ranked // max(items.rows, 1)
+    begins = xp.ones(len(ranked), bool)
+    begins[1:] = (classes[1:] != classes[:-1]) | (item[1:] != item[:-1])
+    first = xp.flatnonzero(begins)[xp.cumsum(begins, dtype=np.int64) - 1]
+    return ranked, xp.arange(len(ranked)) - first
 
 
 def _largest_first(sizes: NDArray[np.int64], items: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conncomp._arguments import INT32_MAX, as_bool
+from conncomp._arguments import INT32_MAX, as_bool, shown
 from conncomp.chunked.components import Between, Largest
 from conncomp.chunked.dask_arrays import dask_array, label
 from conncomp.chunked.measures import item_sizes
@@ -111,9 +111,19 @@ def size_histogram(
 
 
 def largest_components(
-    labels: Any, k: int, *, background: Background = "auto", batch_axes: int = 0
+    labels: Any,
+    k: int,
+    *,
+    by: object = None,
+    background: Background = "auto",
+    batch_axes: int = 0,
 ) -> Any:
-    """Do what `conncomp.largest_components` does."""
+    """Do what `conncomp.largest_components` does, but for `by`."""
+    if by is not None:
+        raise ValueError(
+            f"by={shown(by)} is for labels in memory; leave it out for a Dask array, or compute "
+            "its labels first"
+        )
     most, given = check_number_kept(k), label_array(labels)
     known = {"background": background, "batch_axes": batch_axes}
     if not given.size:

@@ -34,20 +34,22 @@ def component_statistics(
     moments: bool = True,
     surfaces: bool = False,
     properties: object = None,
+    classes: object = None,
     spacing: float | Sequence[float] | None = None,
     background: Background = "auto",
     batch_axes: int = 0,
 ) -> ComponentStatistics:
-    """Do what `conncomp.component_statistics` does, but for `properties`.
+    """Do what `conncomp.component_statistics` does, but for `properties` and `classes`.
 
     How many rows there are is not known at first. Columns are Dask arrays, which ``dask.compute``
     of the result computes together.
     """
-    if properties is not None:
-        raise ValueError(
-            f"properties={shown(properties)} is for labels in memory; leave it out for a Dask "
-            "array, or compute its labels first"
-        )
+    for name, asked in (("properties", properties), ("classes", classes)):
+        if asked is not None:
+            raise ValueError(
+                f"{name}={shown(asked)} is for labels in memory; leave it out for a Dask array, "
+                "or compute its labels first"
+            )
     wanted = Wanted(as_bool("moments", moments), as_bool("surfaces", surfaces), image is not None)
     if not label_array(labels).size:
         known = {"background": background, "batch_axes": batch_axes, "spacing": spacing}
@@ -191,8 +193,9 @@ def _columns_like(
         "maxima": values,
         "weighted_centroids": real,
         "faces": np.empty((0, ndim), np.int64),
+        "classes": whole,
     }
     missing = [] if wanted.image else ["sums", "means", "minima", "maxima", "weighted_centroids"]
     missing += [] if wanted.moments else ["moments"]
-    missing += [] if wanted.surfaces else ["faces"]
+    missing += ["classes"] if wanted.surfaces else ["faces", "classes"]
     return like, missing

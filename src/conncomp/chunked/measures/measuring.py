@@ -191,6 +191,7 @@ def as_statistics(
         items_along(table["item"], batch),
         *_brightness(wanted, scale, table),
         faces,
+        np.empty(0, np.int64),
         spacing,
     )
     return ComponentStatistics(*columns)

@@ -162,5 +162,6 @@ def _batch(table: Table, spacing: tuple[float, ...]) -> Iterator[ComponentStatis
         maxima=table.get("maximum", none),
         weighted_centroids=np.empty((0, ndim)),
         faces=table.get("faces", np.empty((0, ndim), np.int64)),
+        classes=np.empty(0, np.int64),
         spacing=spacing,
     )

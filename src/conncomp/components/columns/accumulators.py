@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,28 @@ from conncomp._arguments import INT32_MAX
 from conncomp._arrays import new_array
 from conncomp._core import native
 from conncomp.components._labels import Items
+from conncomp.components.columns.crops import Contents
 from conncomp.components.columns.intensities import Image
 from conncomp.components.columns.moments import centroids_of, normalized
 from conncomp.components.columns.solids import measure_solids
+from conncomp.components.touching import contact_steps, count_contacts
+from conncomp.grid._arguments import check_neighbourhood
+from conncomp.kernels.cuda.components import configurations, moments
+from conncomp.kernels.cuda.components.moments import LabelledComponents
+from conncomp.kernels.cuda.launcher import current_gpu
 
 POWERS = 4  # of moments along each axis: 0 to 3
 LONGEST = 1 << 29  # axis of which products of coordinates fit into 64 bits
+MOST_BITS = 125  # of moments on a GPU
 BORDER_KINDS = 3  # straight, aslant and turning, as in kernels/cpu/components/borders.h
+
+
+class Touching(NamedTuple):
+    """Numbers of components that touch one, of contacts with all of them, and their area."""
+
+    components: Any
+    contacts: Any
+    area: Any
 
 
 @dataclass(frozen=True)
@@ -93,63 +108,97 @@ class Accumulators:
         return native.list_runs(*self._described)
 
     @cached_property
-    def moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(self) -> tuple[Any, Any]:
         """Moments about the first corners, and about the centroids."""
-        raw, central = (self._new((POWERS,) * self.ndim) for _ in range(2))
-        self.runs.moments(*(array.reshape(-1) for array in (self.boxes, raw, central)))
+        if self._placed is not None:
+            self._check_room()
+            raw, central = moments.element_moments(current_gpu(), self._placed, self.boxes)
+        else:
+            raw, central = (self._new((POWERS,) * self.ndim) for _ in range(2))
+            self.runs.moments(*(array.reshape(-1) for array in (self.boxes, raw, central)))
         return self._in_units(raw), self._in_units(central)
 
     @cached_property
-    def normalized_moments(self) -> NDArray[np.float64]:
+    def normalized_moments(self) -> Any:
         """Central moments over powers of the size."""
         return normalized(self.moments[1], self.spacing)
 
     @cached_property
-    def weighted_moments(self) -> list[NDArray[np.float64]]:
+    def weighted_moments(self) -> list[Any]:
         """Of each channel, about the first corners."""
         return [self._weighted(channel, self.boxes[:, :, 0]) for channel in self.channels]
 
     @cached_property
-    def weighted_centroids(self) -> list[NDArray[np.float64]]:
+    def weighted_centroids(self) -> list[Any]:
         """Of each channel, from the first corners on."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return [centroids_of(moments) for moments in self.weighted_moments]
 
     @cached_property
-    def weighted_central_moments(self) -> list[NDArray[np.float64]]:
+    def weighted_central_moments(self) -> list[Any]:
         """Of each channel, about its weighted centroids."""
         return [
-            self._weighted(channel, self.boxes[:, :, 0] + centroids / np.array(self.spacing))
+            self._weighted(channel, self.boxes[:, :, 0] + centroids / self.xp.array(self.spacing))
             for channel, centroids in zip(self.channels, self.weighted_centroids, strict=True)
         ]
 
     @cached_property
-    def weighted_normalized_moments(self) -> list[NDArray[np.float64]]:
+    def weighted_normalized_moments(self) -> list[Any]:
         """Of each channel."""
         return [normalized(moments, self.spacing) for moments in self.weighted_central_moments]
 
     @cached_property
-    def configurations(self) -> NDArray[np.int64]:
+    def configurations(self) -> Any:
         """Euler numbers of each connectivity, and intercepts of the `directions`."""
         axes = self.ndim
-        numbers = self._new((axes + len(directions(axes)),), np.int64)
-        native.count_configurations(*self._described, numbers.reshape(-1))
+        if self._placed is not None:
+            numbers = configurations.count_configurations(current_gpu(), self._placed)
+        else:
+            numbers = self._new((axes + len(directions(axes)),), np.int64)
+            native.count_configurations(*self._described, numbers.reshape(-1))
         numbers[:, :axes] //= 2**axes
         return numbers
 
     @cached_property
-    def borders(self) -> NDArray[np.int64]:
+    def borders(self) -> Any:
         """How many elements of each kind the borders have."""
+        if self._placed is not None:
+            return configurations.count_borders(current_gpu(), self._placed)
         kinds = self._new((BORDER_KINDS,), np.int64)
         native.count_borders(*self._described, kinds.reshape(-1))
         return kinds
 
     @cached_property
+    def touching(self) -> Touching:
+        """How many components each one touches, in how many places and over which area."""
+        items, xp = self.items, self.xp
+        neighbourhood = check_neighbourhood(None, None, False, items.shape, "labels")
+        steps = contact_steps(neighbourhood, items.shape)
+        pairs, kinds = count_contacts(
+            items.labels, items.background, items.all_rows, items.count, steps
+        )
+        ends = xp.searchsorted(self.rows, xp.asarray(pairs).T.reshape(-1))
+        both = xp.concatenate([xp.asarray(kinds)] * 2)
+        count = len(self.rows)
+
+        def total(weights: Any = None) -> Any:
+            # Sums of integers, which floating point holds.
+            return xp.bincount(ends, weights, minlength=count) if len(ends) else xp.zeros(count)
+
+        sums = [total(both[:, kind]).astype(np.int64) for kind in range(steps.kinds)]
+        contacts, area = xp.zeros(count, np.int64), xp.zeros(count)
+        for kind, times in enumerate(steps.times):
+            contacts = contacts + sums[kind] * times
+        for kind, axis in enumerate(steps.axes):
+            area = area + sums[kind] * (self.volume / self.spacing[axis])
+        return Touching(total().astype(np.int64), contacts, area)
+
+    @cached_property
     def hulls(self) -> tuple[NDArray[Any], ...]:
         """Sizes of hulls, and largest Feret diameters; in two dimensions smallest ones, too."""
         if self.ndim == 3:
-            rows = range(len(self.rows))
-            return measure_solids((self.coordinates(row) for row in rows), self.spacing)
+            contents, rows = self.contents(), range(len(self.rows))
+            return measure_solids((contents.line_ends(row) for row in rows), self.spacing)
         if max(self.items.shape) > LONGEST:
             raise ValueError(
                 f"labels has an axis of {max(self.items.shape)} elements, more than {LONGEST}, of "
@@ -159,30 +208,58 @@ class Accumulators:
         self.runs.hulls(self.spacing, sizes, largest, smallest)
         return sizes, largest, smallest
 
+    def contents(self, values: bool = False) -> Contents:
+        """Return what entries of lazy columns are made of, with copies of values if wanted."""
+        channels = [channel.image for channel in self.channels] if values else []
+        return Contents(
+            self.runs,
+            self.boxes,
+            self.items.shape,
+            self.spacing,
+            tuple((image.values.flatten(), image.dtype) for image in channels),
+            self.has_channels,
+        )
+
     @cached_property
-    def enclosed(self) -> NDArray[np.int64]:
+    def enclosed(self) -> Any:
         """How many elements the components enclose."""
         counts = self._new((), np.int64)
         self.runs.enclosed(counts)
         return counts
 
-    def coordinates(self, row: int) -> NDArray[np.int64]:
-        """Return those of the elements of a component within its item, in order."""
-        indices = self.runs.indices(row) % self.items.length
-        places = np.stack(np.unravel_index(indices, self.items.shape), axis=1)
-        return places.astype(np.int64, copy=False)
-
-    def squared_deviations(self, channel: Channel) -> NDArray[np.float64]:
+    def squared_deviations(self, channel: Channel) -> Any:
         """Return sums of the squares of values less their mean."""
+        if self._placed is not None:
+            values = _as_real(channel.image.values)
+            return moments.squared_deviations(current_gpu(), self._placed, values, channel.means)
         sums = self._new(())
         self.runs.squares(channel.image.values.reshape(-1), channel.means, sums)
         return sums
 
-    def quantiles(self, channel: Channel, fraction: float) -> NDArray[np.float64]:
+    def quantiles(self, channel: Channel, fraction: float) -> Any:
         """Return the values below which a fraction of each component's values lie."""
         quantiles = self._new(())
         self.runs.quantiles(channel.image.values.reshape(-1), [fraction], quantiles)
         return quantiles
+
+    @cached_property
+    def _placed(self) -> LabelledComponents | None:
+        """Labels and components as kernels for GPUs take them, if they lie on one."""
+        items = self.items
+        if self.xp is np:
+            return None
+        described = items.labels, items.background, items.all_rows, items.shape
+        return LabelledComponents(*described, self.rows)
+
+    def _check_room(self) -> None:
+        """Raise if moments may not fit into integers of 128 bits, the only ones on a GPU."""
+        spans = (self.boxes[:, :, 1] - self.boxes[:, :, 0]).astype(np.float64)
+        largest = spans.prod(axis=1) ** (POWERS - 1) * self.sizes
+        if len(self.rows) and float(largest.max()) >= 2.0**MOST_BITS:
+            raise ValueError(
+                "labels has a component so large that its moments do not fit into 128 bits; "
+                "pass labels and image as NumPy arrays"
+            )
 
     @property
     def _described(self) -> tuple[Any, ...]:
@@ -195,25 +272,33 @@ class Accumulators:
             )
         return items.labels.reshape(-1), items.shape, items.background, self.rows
 
-    def _in_units(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _in_units(self, moments: Any) -> Any:
         """Return moments of elements, which it may change, in units of the spacing."""
         if set(self.spacing) != {1}:
             powers = product(*([length**p for p in range(POWERS)] for length in self.spacing))
-            scale = np.array([prod(factors) for factors in powers])
+            scale = self.xp.array([prod(factors) for factors in powers])
             moments *= scale.reshape((POWERS,) * self.ndim)
         return moments
 
-    def _weighted(self, channel: Channel, origins: Any) -> NDArray[np.float64]:
+    def _weighted(self, channel: Channel, origins: Any) -> Any:
         """Return moments weighted by the values of a channel, about origins in elements."""
-        moments = self._new((POWERS,) * self.ndim)
+        if self._placed is not None:
+            values = _as_real(channel.image.values)
+            sums = moments.weighted_moments(current_gpu(), self._placed, values, origins)
+            return self._in_units(sums)
+        sums = self._new((POWERS,) * self.ndim)
         flat = np.ascontiguousarray(origins, np.float64).reshape(-1)
-        self.runs.weighted_moments(channel.image.values.reshape(-1), flat, moments.reshape(-1))
-        return self._in_units(moments)
+        self.runs.weighted_moments(channel.image.values.reshape(-1), flat, sums.reshape(-1))
+        return self._in_units(sums)
 
-    def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+    def _new(self, shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
         """Return an array with so many entries a row."""
-        array: NDArray[Any] = new_array(np, (len(self.rows), *shape), dtype)
-        return array
+        return new_array(self.xp, (len(self.rows), *shape), dtype)
+
+
+def _as_real(values: Any) -> Any:
+    """Return values as a contiguous array of float64."""
+    return values.astype(np.float64, order="C", copy=False)
 
 
 def directions(axes: int) -> NDArray[np.int64]:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conncomp._arrays import placed
 from conncomp.components.columns.accumulators import Accumulators, directions
 
 # Lengths of a path through an element of a border: straight, aslant, turning.
-PATHS = np.array([1, 2**0.5, (1 + 2**0.5) / 2])
+PATHS = [1, 2**0.5, (1 + 2**0.5) / 2]
 
 
 def equivalent_diameter(measured: Accumulators) -> Any:
@@ -65,12 +66,12 @@ def orientation(measured: Accumulators) -> Any:
 
 def perimeter(measured: Accumulators) -> Any:
     """Return the lengths of the paths through the elements of borders."""
-    return measured.borders @ PATHS * measured.spacing[0]
+    return measured.borders @ measured.xp.array(PATHS) * measured.spacing[0]
 
 
 def crofton(measured: Accumulators) -> Any:
     """Return the lengths of borders in two dimensions, and the areas of surfaces in three."""
-    weights = crofton_weights(measured.spacing)
+    weights = placed(measured.xp, crofton_weights(measured.spacing))
     return measured.configurations[:, measured.ndim :] @ weights
 
 

@@ -11,6 +11,12 @@ from conncomp._arrays import as_cupy, as_numpy_and_mask, check_kind, contiguous
 from conncomp.components._labels import Items, check_place
 
 NUMBERS = "of bool, integers or floating-point numbers of 64 bits or fewer"
+REMEDIES = {"biuf": "float", "biu": "'int32'"}  # of sums that need too many bits
+# By the argument, of what kinds values are.
+KINDS = {
+    "image": ("biuf", NUMBERS),
+    **dict.fromkeys(("classes", "by"), ("biu", "of bool or integers")),
+}
 
 # Of types that have no kernel, one that has and that holds all their values.
 WIDER = {"i1": "i2", "u4": "i8", "f2": "f4"}
@@ -57,23 +63,24 @@ def check_channels(image: Any, items: Items) -> tuple[list[Image], bool]:
     return [check_image(image, items)], False
 
 
-def check_image(image: Any, items: Items) -> Image:
-    """Check the image that lies beside labels.
+def check_image(image: Any, items: Items, name: str = "image") -> Image:
+    """Check the image, or whatever the argument's name is, that lies beside labels.
 
     Raises
     ------
     TypeError
-        If it is not of numbers of 64 bits or fewer, or lies elsewhere than the labels.
+        If it is not of numbers as `KINDS` says, of 64 bits or fewer, or lies elsewhere than labels.
     ValueError
         If it is of another shape or has masked elements, or sums may need more than 128 bits.
     """
-    given = _as_array(image, items)
-    check_kind(given, "biuf", image, "image", NUMBERS)
+    given = _as_array(image, items, name)
+    kinds, numbers = KINDS[name]
+    check_kind(given, kinds, image, name, numbers)
     if given.dtype.itemsize > 8:
-        raise TypeError(f"image is of dtype {given.dtype}; it must be {NUMBERS}")
+        raise TypeError(f"{name} is of dtype {given.dtype}; it must be {numbers}")
     shape = (*items.batch, *items.shape)
     if given.shape != shape:
-        raise ValueError(f"image has shape {given.shape}; it must have that of labels, {shape}")
+        raise ValueError(f"{name} has shape {given.shape}; it must have that of labels, {shape}")
     # How large a sum of coordinates can be, beside one of values.
     room = items.length.bit_length() + max(items.shape).bit_length()
     dtype = given.dtype.newbyteorder("=")
@@ -81,8 +88,8 @@ def check_image(image: Any, items: Items) -> Image:
     kernel_type = values.dtype
     if kernel_type.kind != "f" and 8 * kernel_type.itemsize + room > SUM_BITS:
         raise ValueError(
-            f"image is of {dtype} and an item has {items.length} elements, too many for exact sums "
-            "of so large numbers; pass image.astype(float)"
+            f"{name} is of {dtype} and an item has {items.length} elements, too many for exact "
+            f"sums of so large numbers; pass {name}.astype({REMEDIES[kinds]})"
         )
     return Image(
         values,
@@ -93,17 +100,17 @@ def check_image(image: Any, items: Items) -> Image:
     )
 
 
-def _as_array(image: Any, items: Items) -> Any:
+def _as_array(image: Any, items: Items, name: str = "image") -> Any:
     """Return an array of the library of the labels."""
     placed = items.xp is not np
-    check_place(image, placed)
+    check_place(image, placed, name)
     if placed:
         return as_cupy(image)
-    given, mask = as_numpy_and_mask(image, "image")
+    given, mask = as_numpy_and_mask(image, name)
     if mask is not None:
         raise ValueError(
-            "image has masked elements; mask the labels there, which makes them background: "
-            "numpy.ma.masked_array(labels, image.mask)"
+            f"{name} has masked elements; mask the labels there, which makes them background: "
+            f"numpy.ma.masked_array(labels, {name}.mask)"
         )
     return given
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from conncomp.components._labels import library_at
 
 
-def centroids_of(moments: Any) -> NDArray[np.float64]:
+def centroids_of(moments: Any) -> Any:
     """Return the centroids, as first moments over those of order 0."""
     units = np.eye(moments.ndim - 1, dtype=int).tolist()
-    first = np.stack([moments[(slice(None), *unit)] for unit in units], axis=1)
-    centroids: NDArray[np.float64] = first / sizes_of(moments)[:, None]
-    return centroids
+    first = library_at(moments).stack([moments[(slice(None), *unit)] for unit in units], axis=1)
+    return first / sizes_of(moments)[:, None]
 
 
 def sizes_of(moments: Any) -> Any:
@@ -21,9 +21,9 @@ def sizes_of(moments: Any) -> Any:
     return moments[(slice(None), *(0,) * (moments.ndim - 1))]
 
 
-def normalized(central: Any, spacing: tuple[float, ...]) -> NDArray[np.float64]:
+def normalized(central: Any, spacing: tuple[float, ...]) -> Any:
     """Return central moments over powers of the size, NaN those of order below 2."""
-    ndim, powers = len(spacing), central.shape[-1]
+    xp, ndim, powers = library_at(central), len(spacing), central.shape[-1]
     orders = np.indices((powers,) * ndim).sum(axis=0)
     sizes = sizes_of(central)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -33,13 +33,13 @@ def normalized(central: Any, spacing: tuple[float, ...]) -> NDArray[np.float64]:
             min(spacing) ** order * sizes ** (1 + order // ndim) * root ** (order % ndim)
             for order in range(2, orders.max() + 1)
         ]
-        unknown = np.full_like(sizes, np.nan)
-        moments: NDArray[np.float64] = np.stack([unknown, unknown, *units], axis=1)[:, orders]
-        np.divide(central, moments, out=moments)
+        unknown = xp.full_like(sizes, np.nan)
+        moments = xp.stack([unknown, unknown, *units], axis=1)[:, xp.asarray(orders)]
+        xp.divide(central, moments, out=moments)
     return moments
 
 
-def hu(moments: NDArray[np.float64]) -> NDArray[np.float64]:
+def hu(moments: Any) -> Any:
     """Return Hu's seven invariants of normalized moments.
 
     As in M. K. Hu, "Visual pattern recognition by moment invariants", 1962.
@@ -58,4 +58,4 @@ def hu(moments: NDArray[np.float64]) -> NDArray[np.float64]:
         difference * (a**2 - b**2) + 4 * both * a * b,
         d * e - c * f,
     ]
-    return np.stack(invariants, axis=1)
+    return library_at(moments).stack(invariants, axis=1)

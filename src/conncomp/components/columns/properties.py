@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ import numpy as np
 from conncomp._arguments import shown
 from conncomp.components.columns import crops, formulas
 from conncomp.components.columns.accumulators import Accumulators, Channel
-from conncomp.components.columns.crops import LazyColumn
+from conncomp.components.columns.crops import Contents, LazyColumn
 from conncomp.components.columns.moments import hu
 
 QUANTILE = "intensity_quantile-"
 PLANE, SOLID, SHAPE = (2,), (3,), (2, 3)
 MOMENTS = (1, 2, 3, 4)  # of which there are 4 to the power of so many
+FILLED = tuple(range(1, 11))  # as each line has 3 to the power of so many beside it
+# Lines of Crofton's formula are told apart up to this ratio of the longest spacing to the shortest.
+MOST_UNEVEN = 1e5
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,11 @@ class Property:
     image : bool
         Whether it is of values of an image.
     on_gpu : bool
-        Whether labels may lie on a GPU.
+        Whether labels may lie on a GPU, as all may but of what goes from run to run.
     even_spacing, no_spacing : bool
         Whether it is defined for equal lengths along all axes only, and for lengths of 1.
+    most_uneven : float
+        How many times as large as another one a length may be.
     is_lazy : bool
         Whether values are arrays of any shape, made when they are asked for.
     """
@@ -44,15 +50,17 @@ class Property:
     values: Callable[[Accumulators], Any]
     axes: tuple[int, ...] = ()
     image: bool = False
-    on_gpu: bool = False
+    on_gpu: bool = True
     even_spacing: bool = False
     no_spacing: bool = False
+    most_uneven: float = inf
     is_lazy: bool = False
 
     def obstacle(self, known: Conditions) -> str:
         """Say why there are no such values; nothing if there are."""
         if self.axes and known.ndim not in self.axes:
-            wanted = " or ".join(str(axes) for axes in self.axes)
+            few = len(self.axes) < 3
+            wanted = " or ".join(map(str, self.axes)) if few else f"1 to {self.axes[-1]}"
             return f"is of labels of {wanted} axes, and an item has {known.ndim}"
         if self.image and not known.has_image:
             return "is of the values of an image; pass image="
@@ -60,6 +68,11 @@ class Property:
         if (self.even_spacing and uneven) or (self.no_spacing and set(known.spacing) != {1}):
             lengths = "of 1" if self.no_spacing else "that is the same along all axes"
             return f"is defined for a spacing {lengths} only, and spacing={known.spacing}"
+        if max(known.spacing) > self.most_uneven * min(known.spacing):
+            return (
+                f"is defined for lengths of which none is more than {self.most_uneven:g} times as "
+                f"large as another, and spacing={known.spacing}"
+            )
         if known.on_gpu and not self.on_gpu:
             return "is measured in main memory only; pass labels and image as NumPy arrays"
         return ""
@@ -78,7 +91,7 @@ class Conditions:
 def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict[str, Property]:
     """Return the properties that are asked for, by name, in the order given.
 
-    "all" are those of numbers that there are of such labels, image and spacing.
+    "all" are those of numbers that there are of such labels, image and spacing, where these lie.
 
     Raises
     ------
@@ -88,11 +101,10 @@ def check_properties(properties: Iterable[str] | str, known: Conditions) -> dict
         If there is no property of a name, or none of such labels, image and spacing.
     """
     if isinstance(properties, str) and properties == "all":
-        anywhere = replace(known, on_gpu=False)
         names = [
             name
             for name, entry in PROPERTIES.items()
-            if not entry.is_lazy and not entry.obstacle(anywhere)
+            if not entry.is_lazy and not entry.obstacle(known)
         ]
         return check_properties(names, known)
     if isinstance(properties, (str, bytes)) or not isinstance(properties, Iterable):
@@ -129,7 +141,9 @@ def _quantile(name: str) -> Property:
             f"properties has {shown(name)}; it must end with a number of 0 to 1, as {QUANTILE}0.25"
         )
     return Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)), image=True
+        _of_channels(lambda measured, channel: measured.quantiles(channel, fraction)),
+        image=True,
+        on_gpu=False,
     )
 
 
@@ -146,7 +160,7 @@ def _stacked(measured: Accumulators, channels: Sequence[Any]) -> Any:
 
 
 def _standard_deviations(measured: Accumulators, channel: Channel) -> Any:
-    return np.sqrt(measured.squared_deviations(channel) / measured.sizes)
+    return measured.xp.sqrt(measured.squared_deviations(channel) / measured.sizes)
 
 
 def _weighted(
@@ -163,8 +177,14 @@ def _weighted(
     )
 
 
-def _lazy(make: Callable[[Accumulators, int], Any], **options: Any) -> Property:
-    return Property(lambda measured: LazyColumn(measured, make), is_lazy=True, **options)
+def _lazy(make: Callable[[Contents, int], Any], image: bool = False, **options: Any) -> Property:
+    return Property(
+        lambda measured: LazyColumn(measured.contents(values=image), make),
+        image=image,
+        is_lazy=True,
+        on_gpu=False,
+        **options,
+    )
 
 
 def _euler_number(connectivity: int) -> Property:
@@ -173,58 +193,61 @@ def _euler_number(connectivity: int) -> Property:
 
 
 PROPERTIES: dict[str, Property] = {
-    "label": Property(lambda measured: None, on_gpu=True),
-    "num_pixels": Property(lambda measured: measured.sizes, on_gpu=True),
-    "area": Property(lambda measured: measured.sizes * measured.volume, on_gpu=True),
-    "area_bbox": Property(formulas.bounding_box_areas, on_gpu=True),
-    "area_convex": Property(lambda measured: measured.hulls[0] * measured.volume, SHAPE),
+    "label": Property(lambda measured: None),
+    "num_pixels": Property(lambda measured: measured.sizes),
+    "area": Property(lambda measured: measured.sizes * measured.volume),
+    "area_bbox": Property(formulas.bounding_box_areas),
+    "area_convex": Property(
+        lambda measured: measured.hulls[0] * measured.volume, SHAPE, on_gpu=False
+    ),
     "area_filled": Property(
-        lambda measured: (measured.sizes + measured.enclosed) * measured.volume
+        lambda measured: (measured.sizes + measured.enclosed) * measured.volume,
+        FILLED,
+        on_gpu=False,
     ),
-    "axis_major_length": Property(partial(formulas.axis_length, axis=0), on_gpu=True),
-    "axis_minor_length": Property(partial(formulas.axis_length, axis=-1), on_gpu=True),
-    "bbox": Property(
-        lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim), on_gpu=True
-    ),
-    "centroid": Property(lambda measured: measured.centroids, on_gpu=True),
-    "centroid_local": Property(
-        lambda measured: measured.centroids - measured.first_corners, on_gpu=True
-    ),
-    "eccentricity": Property(formulas.eccentricity, PLANE, on_gpu=True),
-    "equivalent_diameter_area": Property(formulas.equivalent_diameter, on_gpu=True),
+    "axis_major_length": Property(partial(formulas.axis_length, axis=0)),
+    "axis_minor_length": Property(partial(formulas.axis_length, axis=-1)),
+    "bbox": Property(lambda measured: measured.boxes.swapaxes(1, 2).reshape(-1, 2 * measured.ndim)),
+    "centroid": Property(lambda measured: measured.centroids),
+    "centroid_local": Property(lambda measured: measured.centroids - measured.first_corners),
+    "contact_area": Property(lambda measured: measured.touching.area),
+    "contacts": Property(lambda measured: measured.touching.contacts),
+    "num_touching": Property(lambda measured: measured.touching.components),
+    "eccentricity": Property(formulas.eccentricity, PLANE),
+    "equivalent_diameter_area": Property(formulas.equivalent_diameter),
     "euler_number": Property(lambda measured: measured.configurations[:, measured.ndim - 1], SHAPE),
     **{f"euler_number_{k}": _euler_number(k) for k in (1, 2, 3)},
     "extent": Property(
         lambda measured: measured.sizes * measured.volume / formulas.bounding_box_areas(measured),
         on_gpu=True,
     ),
-    "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE),
-    "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE),
-    "inertia_tensor": Property(formulas.inertia_tensor, on_gpu=True),
-    "inertia_tensor_eigvals": Property(formulas.inertia_eigenvalues, on_gpu=True),
+    "feret_diameter_max": Property(lambda measured: measured.hulls[1], SHAPE, on_gpu=False),
+    "feret_diameter_min": Property(lambda measured: measured.hulls[2], PLANE, on_gpu=False),
+    "inertia_tensor": Property(formulas.inertia_tensor),
+    "inertia_tensor_eigvals": Property(formulas.inertia_eigenvalues),
     "moments": Property(lambda measured: measured.moments[0], MOMENTS),
     "moments_central": Property(lambda measured: measured.moments[1], MOMENTS),
     "moments_normalized": Property(lambda measured: measured.normalized_moments, MOMENTS),
     "moments_hu": Property(
         lambda measured: hu(measured.normalized_moments), PLANE, no_spacing=True
     ),
-    "orientation": Property(formulas.orientation, PLANE, on_gpu=True),
+    "orientation": Property(formulas.orientation, PLANE),
     "perimeter": Property(formulas.perimeter, PLANE, even_spacing=True),
     "perimeter_crofton": Property(formulas.crofton, PLANE),
-    "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE),
-    "sphericity": Property(formulas.sphericity, SOLID),
-    "surface_area_crofton": Property(formulas.crofton, SOLID),
+    "solidity": Property(lambda measured: measured.sizes / measured.hulls[0], SHAPE, on_gpu=False),
+    "sphericity": Property(formulas.sphericity, SOLID, most_uneven=MOST_UNEVEN),
+    "surface_area_crofton": Property(formulas.crofton, SOLID, most_uneven=MOST_UNEVEN),
     "intensity_max": Property(
-        _of_channels(lambda _, channel: channel.maxima.astype(np.float64)), image=True, on_gpu=True
+        _of_channels(lambda _, channel: channel.maxima.astype(np.float64)), image=True
     ),
-    "intensity_mean": Property(
-        _of_channels(lambda _, channel: channel.means), image=True, on_gpu=True
-    ),
+    "intensity_mean": Property(_of_channels(lambda _, channel: channel.means), image=True),
     "intensity_median": Property(
-        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)), image=True
+        _of_channels(lambda measured, channel: measured.quantiles(channel, 0.5)),
+        image=True,
+        on_gpu=False,
     ),
     "intensity_min": Property(
-        _of_channels(lambda _, channel: channel.minima.astype(np.float64)), image=True, on_gpu=True
+        _of_channels(lambda _, channel: channel.minima.astype(np.float64)), image=True
     ),
     "intensity_std": Property(_of_channels(_standard_deviations), image=True),
     "centroid_weighted": _weighted(
@@ -240,10 +263,10 @@ PROPERTIES: dict[str, Property] = {
     ),
     "moments_weighted_normalized": _weighted(lambda measured: measured.weighted_normalized_moments),
     "slice": _lazy(crops.slices),
-    "coords": _lazy(Accumulators.coordinates),
+    "coords": _lazy(Contents.coordinates),
     "coords_scaled": _lazy(crops.scaled_coordinates),
     "image": _lazy(crops.image),
     "image_convex": _lazy(crops.hull_image, axes=SHAPE),
-    "image_filled": _lazy(crops.filled_image),
+    "image_filled": _lazy(crops.filled_image, axes=FILLED),
     "image_intensity": _lazy(crops.image_of_values, image=True),
 }

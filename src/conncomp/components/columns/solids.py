@@ -2,8 +2,10 @@
 
 The hull of a component is that of the midpoints of its elements' faces, by SciPy's ``ConvexHull``
 (Qhull). It holds the elements whose centres lie within it or on it: along each line those between
-two planes. Feret diameters are those of the midpoints of the faces of these elements. That is what
-scikit-image takes for the hull of a component that is not flat; of a flat one it has none.
+two planes. Of a component only the ends of its lines are known, and of these only those that are at
+an end along every axis can be corners: memory is that of the lines of its box. Feret diameters are
+those of the midpoints of the faces of the hull's elements. That is what scikit-image takes for the
+hull of a component that is not flat; of a flat one it has none.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ Corners = NDArray[np.int64]
 
 # How far from a plane of Qhull's, which is rounded, an element still lies on it.
 TOLERANCE = 1e-10
+BLOCK = 1 << 20  # distances that are known at once
 MIDPOINTS = np.concatenate([np.eye(3), -np.eye(3)]) / 2
 
 
@@ -25,29 +28,24 @@ def measure_solids(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return how many elements the hulls hold, and the largest Feret diameters.
 
-    Components are arrays of the coordinates of elements, in order.
+    Components are arrays of the coordinates of the first and the last element of each line.
     """
-    from scipy.spatial.distance import pdist  # which takes a while to import
-
     sizes, diameters = [], []
-    for elements in components:
-        firsts, lasts = lines_of_hull(elements)
+    for ends in components:
+        firsts, lasts = lines_of_hull(ends)
         sizes.append((lasts[:, 2] - firsts[:, 2] + 1).sum())
         corners, _ = _hull(np.concatenate([firsts, lasts]))
-        diameters.append(pdist(corners * spacing).max())
+        diameters.append(_largest_distance(corners * spacing))
     return np.array(sizes, np.int64), np.array(diameters, np.float64)
 
 
-def lines_of_hull(elements: Corners) -> tuple[Corners, Corners]:
-    """Return the first and the last element of each line that the hull of elements has.
+def lines_of_hull(ends: Corners) -> tuple[Corners, Corners]:
+    """Return the first and the last element of each line that a component's hull has.
 
-    Elements are in order, so that those at the ends of lines follow each other.
+    `ends` are those of the lines of the component.
     """
-    begins = np.ones(len(elements), bool)
-    begins[1:] = (elements[1:, :2] != elements[:-1, :2]).any(axis=1)
-    ends = np.append(begins[1:], True)
-    _, planes = _hull(elements[begins | ends])
-    low, high = elements.min(axis=0), elements.max(axis=0)
+    _, planes = _hull(ends)
+    low, high = ends.min(axis=0), ends.max(axis=0)
     lines = np.stack(
         np.meshgrid(*(np.arange(low[k], high[k] + 1) for k in range(2)), indexing="ij"), axis=-1
     ).reshape(-1, 2)
@@ -69,6 +67,41 @@ def _hull(elements: Corners) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return corners and planes of the hull of the midpoints of elements' faces."""
     from scipy.spatial import ConvexHull
 
-    points = np.unique((elements[:, None] + MIDPOINTS).reshape(-1, 3), axis=0)
+    points = np.unique((_outermost(elements)[:, None] + MIDPOINTS).reshape(-1, 3), axis=0)
     hull = ConvexHull(points)
     return points[hull.vertices], hull.equations
+
+
+def _outermost(elements: Corners) -> Corners:
+    """Leave out elements between two others along an axis, whose hull holds their midpoints."""
+    for along in range(3):
+        others = [k for k in range(3) if k != along]
+        elements = elements[np.lexsort(elements[:, [along, *others]].T)]
+        begins = np.ones(len(elements), bool)
+        begins[1:] = (elements[1:, others] != elements[:-1, others]).any(axis=1)
+        elements = elements[begins | np.append(begins[1:], True)]
+    return elements
+
+
+def _largest_distance(points: NDArray[np.float64]) -> float:
+    """Return the largest distance of two points: of those farthest out first, a block at a time.
+
+    Whoever is too near to the middle to be an end is not looked at. Memory is that of `BLOCK`
+    distances; time, of points that are all as far out, their number squared.
+    """
+    from scipy.spatial.distance import cdist  # which takes a while to import
+
+    reach = np.linalg.norm(points - (points.min(axis=0) + points.max(axis=0)) / 2, axis=1)
+    order = np.argsort(-reach)
+    points, reach = points[order], reach[order]
+    block = max(1, BLOCK // len(points))
+    largest = 0.0
+    for begin in range(0, len(points), block):
+        # Less than it is, as reaches are rounded.
+        least = largest * (1 - TOLERANCE) - reach[begin]
+        others = np.searchsorted(-reach, -least, side="right")
+        if others <= begin:
+            break
+        near = cdist(points[begin : begin + block], points[:others])
+        largest = max(largest, float(near.max()))
+    return largest

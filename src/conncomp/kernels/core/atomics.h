@@ -86,6 +86,7 @@ struct Atomics {
   __device__ static T fetch_add(T* at, T value) {
     return T(atomicAdd(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
   }
+  __device__ static double fetch_add(double* at, double value) { return atomicAdd(at, value); }
   template <class T>
   __device__ static T exchange(T* at, T value) {
     return T(atomicExch(reinterpret_cast<Unsigned<T>*>(at), Unsigned<T>(value)));
@@ -311,6 +312,15 @@ struct Shared {
   static T fetch_add(T* at, T value) {
     CONNCOMP_INTERLEAVE();
     return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+  }
+  static double fetch_add(double* at, double value) {
+    CONNCOMP_INTERLEAVE();
+    double seen;
+    __atomic_load(at, &seen, __ATOMIC_RELAXED);
+    for (double sum = seen + value;
+         !__atomic_compare_exchange(at, &seen, &sum, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
+      sum = seen + value;
+    return seen;
   }
   template <class T>
   static T exchange(T* at, T value) {

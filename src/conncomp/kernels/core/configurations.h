@@ -17,7 +17,9 @@
 
 namespace conncomp {
 
-constexpr int power_of_three(int axes) { return axes == 0 ? 1 : 3 * power_of_three(axes - 1); }
+CONNCOMP_ANYWHERE constexpr int power_of_three(int axes) {
+  return axes == 0 ? 1 : 3 * power_of_three(axes - 1);
+}
 
 // Element i of a configuration lies ahead along axis k where i has bit axes - 1 - k.
 template <int axes>
@@ -29,7 +31,7 @@ struct Configurations {
 
   int8_t weights[kCodes][kNumbers];
 
-  constexpr Configurations() : weights() {
+  CONNCOMP_ANYWHERE constexpr Configurations() : weights() {
     for (int code = 0; code < kCodes; ++code) {
       for (int cell = 0; cell < power_of_three(axes); ++cell) add_cell(code, cell);
       for (int connectivity = 2; connectivity < axes; ++connectivity)
@@ -42,12 +44,16 @@ struct Configurations {
 
  private:
   // The digit of base 3 of a step or a cell, less one, along axis k.
-  static constexpr int along(int number, int k) { return number / power_of_three(axes - 1 - k) % 3 - 1; }
-  static constexpr bool is_ahead(int element, int k) { return element >> (axes - 1 - k) & 1; }
-  static constexpr bool has(int code, int element) { return code >> element & 1; }
+  CONNCOMP_ANYWHERE static constexpr int along(int number, int k) {
+    return number / power_of_three(axes - 1 - k) % 3 - 1;
+  }
+  CONNCOMP_ANYWHERE static constexpr bool is_ahead(int element, int k) {
+    return element >> (axes - 1 - k) & 1;
+  }
+  CONNCOMP_ANYWHERE static constexpr bool has(int code, int element) { return code >> element & 1; }
 
   // A cell at the corner reaches back (-1) or ahead (1) along the axes that it extends in.
-  constexpr void add_cell(int code, int cell) {
+  CONNCOMP_ANYWHERE constexpr void add_cell(int code, int cell) {
     bool some = false, all = true;
     int extent = 0, corners = 1;
     for (int k = 0; k < axes; ++k) extent += along(cell, k) != 0;
@@ -64,13 +70,13 @@ struct Configurations {
   }
 
   // Two elements alone that share nothing but the corner.
-  static constexpr bool is_diagonal(int code) {
+  CONNCOMP_ANYWHERE static constexpr bool is_diagonal(int code) {
     for (int element = 0; element < kElements / 2; ++element)
       if (code == (1 << element | 1 << (kElements - 1 - element))) return true;
     return false;
   }
 
-  static constexpr bool is_intercept(int code, int step) {
+  CONNCOMP_ANYWHERE static constexpr bool is_intercept(int code, int step) {
     int element = 0, neighbour = 0;
     for (int k = 0; k < axes; ++k) {
       element = 2 * element + int(along(step, k) <= 0);

@@ -77,6 +77,7 @@ struct Halves {
 };
 
 // That of wide integers takes long.
+CONNCOMP_ANYWHERE inline double as_real(double sum) { return sum; }
 template <class Sum>
 CONNCOMP_ANYWHERE inline double as_real(Sum sum) {
   return int64_t(sum) == sum ? double(int64_t(sum)) : double(sum);

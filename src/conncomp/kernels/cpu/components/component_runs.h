@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,22 @@ class ComponentRuns {
     rows_ = rows.count();
   }
 
+  // Runs that are known: those of row k are packed[first[k]] ... packed[first[k + 1] - 1].
+  ComponentRuns(const std::vector<int64_t>& shape, std::span<const int64_t> first,
+                std::span<const uint64_t> packed)
+      : shape_(shape),
+        rows_(int64_t(first.size()) - 1),
+        first_(int64_t(first.size())),
+        packed_(int64_t(packed.size())) {
+    if (shape.empty() || (shape.back() < 1 && !packed.empty()) || first.empty() || first.front() != 0 ||
+        first.back() != int64_t(packed.size()) || !std::is_sorted(first.begin(), first.end()))
+      throw std::invalid_argument("the pickled runs of components are damaged; measure the labels again");
+    std::copy(first.begin(), first.end(), first_.data());
+    std::copy(packed.begin(), packed.end(), packed_.data());
+  }
+
+  std::span<const int64_t> first() const { return {first_.data(), size_t(rows_ + 1)}; }
+  std::span<const uint64_t> packed() const { return {packed_.data(), size_t(first_[rows_])}; }
   const std::vector<int64_t>& shape() const { return shape_; }
   int axes() const { return int(shape_.size()); }
   int64_t length() const { return shape_.back(); }

@@ -111,34 +111,12 @@ class ElementMoments {
       moments_.add(line, sums);
     });
     const int64_t count = moments_of(runs_.axes());
-    copy(columns.raw + row * count);
-    centre(columns.central + row * count);
+    double* out = columns.raw + row * count;
+    for (const Sum sum : moments_.sums()) *out++ = as_real(Signed(sum));
+    centre_moments<Signed>(moments_.sums().data(), runs_.axes(), columns.central + row * count);
   }
 
  private:
-  void copy(double* out) {
-    for (const Sum sum : moments_.sums()) {
-      if constexpr (std::is_same_v<Sum, double>)
-        *out++ = sum;
-      else
-        *out++ = as_real(Signed(sum));
-    }
-  }
-
-  void centre(double* out) {
-    Sum* const sums = moments_.sums().data();
-    const int axes = runs_.axes();
-    for (int k = 0; k < axes; ++k) {
-      // Far from all indices only if somebody changes labels meanwhile.
-      constexpr double kFar = 0x1p62;
-      const double mean = double(Signed(sums[moments_of(axes - 1 - k)])) / double(Signed(sums[0]));
-      move_origin(sums, axes, k, Sum(Signed(std::abs(mean) < kFar ? std::nearbyint(mean) : 0)));
-    }
-    copy(out);
-    for (int k = 0; k < axes; ++k)
-      if (out[0] > 0) move_origin(out, axes, k, out[moments_of(axes - 1 - k)] / out[0]);
-  }
-
   const ComponentRuns& runs_;
   MomentSums<Sum, int64_t> moments_;
   std::vector<int64_t> origin_;

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kIntensityThreads)
   const int64_t step = grid_threads() / kWarp * kIntensitySpan;
   const auto plus = [](int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); };
   WeightedSum cell(first_sum + lane(), extent);
-  Kept kept(table, 2 * (1 + ndim));
+  Kept<> kept(table, 2 * (1 + ndim));
   int64_t line = -1;
   for (int64_t span = grid_thread() / kWarp * kIntensitySpan; span < labels.count; span += step) {
     const int64_t end = span + kIntensitySpan < labels.count ? span + kIntensitySpan : labels.count;

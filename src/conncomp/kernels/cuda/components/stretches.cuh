@@ -22,19 +22,20 @@ __device__ inline void add_wide(int64_t* low, int64_t* high, Wide value) {
 
 // What a lane has of the component that its warp keeps. A cell says how two values are combined and how one
 // is added to a row of the table, which has so many words.
+template <class Value = Wide, class Word = int64_t>
 struct Kept {
   // A component is given up for another once it was met so many times less often.
   static constexpr int kFirstScore = 2, kHighestScore = 16;
 
-  int64_t* table;
+  Word* table;
   int64_t words, row = -1;
-  Wide value = 0;
+  Value value = 0;
   int score = 0;
 
-  __device__ Kept(int64_t* table, int64_t words) : table(table), words(words) {}
+  __device__ Kept(Word* table, int64_t words) : table(table), words(words) {}
 
   template <class Cell>
-  __device__ void add(const Cell& cell, int64_t next_row, Wide next) {
+  __device__ void add(const Cell& cell, int64_t next_row, Value next) {
     if (next_row == row) {
       value = cell.combine(value, next);
       score = score < kHighestScore ? score + 1 : score;

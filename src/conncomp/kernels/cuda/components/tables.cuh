@@ -166,18 +166,12 @@ struct Cell {
   }
 };
 
-// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; the
-// extent is that of an item.
-template <class Label>
-__global__ void __launch_bounds__(kTableThreads, resident_blocks(kTableThreads) > 4 ? 4 : 1)
-    measure_labels(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ ends,
-                   int64_t first_cell, int64_t words, int64_t* table) {
-  follow_launch();
-  const int64_t length = extent.length(extent.ndim - 1), size = table_span(labels.count);
-  const int64_t step = grid_threads() / kWarp * size;
-  Cell cell(first_cell + lane(), extent);
-  Kept kept(table, words);
-  int64_t line = -1;
+// Calls visit(row, line, begin, n) in all lanes of a warp, one stretch after another, for the n elements from
+// `begin` on of a line that are of a row; label k is the row ends[k] - 1. Lines have so many elements.
+template <class Label, class Visit>
+__device__ inline void for_each_stretch_of_rows(const LabelRows<Label>& labels, int64_t length,
+                                                const int64_t* __restrict__ ends, Visit&& visit) {
+  const int64_t size = table_span(labels.count), step = grid_threads() / kWarp * size;
   for (int64_t span = grid_thread() / kWarp * size; span < labels.count; span += step) {
     const int64_t end = span + size < labels.count ? span + size : labels.count;
     const auto read = [&](int64_t i) { return i < end ? labels.load(i) : labels.background; };
@@ -193,12 +187,27 @@ __global__ void __launch_bounds__(kTableThreads, resident_blocks(kTableThreads) 
         const int64_t row = __shfl_sync(kAllLanes, lane_row, source);
         const int64_t stretch_line = __shfl_sync(kAllLanes, lane_line, source);
         const int64_t stretch_begin = __shfl_sync(kAllLanes, lane_begin, source);
-        const int stretch = __shfl_sync(kAllLanes, lane_length, source);
-        if (stretch_line != line) cell.move_to(line = stretch_line);
-        kept.add(cell, row, cell.of_stretch(stretch_begin, stretch));
+        visit(row, stretch_line, stretch_begin, __shfl_sync(kAllLanes, lane_length, source));
       }
     }
   }
+}
+
+// Fills 32 cells of each row, those from `first_cell` on. Label k is the component ends[k] - 1; the
+// extent is that of an item.
+template <class Label>
+__global__ void __launch_bounds__(kTableThreads, resident_blocks(kTableThreads) > 4 ? 4 : 1)
+    measure_labels(LabelRows<Label> labels, Extent extent, const int64_t* __restrict__ ends,
+                   int64_t first_cell, int64_t words, int64_t* table) {
+  follow_launch();
+  Cell cell(first_cell + lane(), extent);
+  Kept<> kept(table, words);
+  int64_t line = -1;
+  for_each_stretch_of_rows(labels, extent.length(extent.ndim - 1), ends,
+                           [&](int64_t row, int64_t next_line, int64_t begin, int n) {
+                             if (next_line != line) cell.move_to(line = next_line);
+                             kept.add(cell, row, cell.of_stretch(begin, n));
+                           });
   kept.finish(cell);
 }
 

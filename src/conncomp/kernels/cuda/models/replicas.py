@@ -69,7 +69,7 @@ class Replicas:
         self.grid = self.grid_over("words")
 
     def grid_over(self, what: Over) -> tuple[int, int]:
-        """Return blocks and threads of a kernel over words, words of bonds along an axis, or sites."""
+        """Return blocks and threads of a kernel over words, bonds of words, or sites."""
         return self.count * self._parts[what], THREADS
 
     def struct(self, step: int, over: Over = "words") -> Any:

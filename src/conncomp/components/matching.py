@@ -1,0 +1,276 @@
+"""Which components of two labellings of the same elements overlap, and how far.
+
+One labelling is laid on the other: an item's labels and, as a second layer, those of the other,
+with numbers of their own. Elements of a pair of labels that overlap are then neighbours across the
+layers, so that `count_contacts` counts them, on the CPU and on a GPU, in one pass. Cost: that, a
+copy of both labellings, and the sizes of their components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from conncomp._arguments import INT32_MAX, as_number
+from conncomp._arrays import as_cupy, on_gpu, on_host
+from conncomp.components._columns import Columns
+from conncomp.components._labels import (
+    Background,
+    Items,
+    check_dimensions,
+    check_items,
+    check_place,
+    items_of_rows,
+    library_at,
+    where_labels_lie,
+)
+from conncomp.components.sizes import count_rows
+from conncomp.components.touching import ContactSteps, count_contacts
+
+
+class MatchScores(NamedTuple):
+    """How well labels agree, of `Matches.scores`.
+
+    Attributes
+    ----------
+    true_positives : int
+        Pairs of components that are matched, each of one at most.
+    false_positives, false_negatives : int
+        Components of the second labelling, and of the first, that are not.
+    precision, recall, f1, accuracy : float
+        True positives over all components of the second labelling; of the first; twice those over
+        the components of both; over all but for matched ones counted once. 0 where there are none.
+    """
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    precision: float
+    recall: float
+    f1: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Matches(Columns):
+    """What `match` returns: a row for each of n pairs of components that overlap.
+
+    Rows are in the order of `pairs`, with batch axes in the order of items first.
+
+    Attributes
+    ----------
+    pairs : ndarray of int64, shape (n, 2)
+        The label in the first labelling, and that in the second.
+    intersections, unions : ndarray of int64, shape (n,)
+        How many elements both have, and how many one of them or both.
+    ious : ndarray of float64, shape (n,)
+        Intersections over unions.
+    batch : ndarray of int64, shape (n, batch_axes)
+        The item that the pair is of, as indices along the batch axes.
+    components : tuple of two int
+        How many components the labellings have, of which some may overlap none.
+    """
+
+    pairs: NDArray[np.int64]
+    intersections: NDArray[np.int64]
+    unions: NDArray[np.int64]
+    ious: NDArray[np.float64]
+    batch: NDArray[np.int64]
+    components: tuple[int, int]
+
+    def columns(self) -> dict[str, Any]:
+        """Return a table: arrays of one axis, a row each pair, by the names of the columns.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> conncomp.match([[1, 1, 0]], [[0, 3, 3]]).columns()["iou"]
+        array([0.33333333])
+        """
+        table = {"label_a": self.pairs[:, 0], "label_b": self.pairs[:, 1]}
+        table |= {f"batch-{k}": self.batch[:, k] for k in range(self.batch.shape[1])}
+        table |= {"intersection": self.intersections, "union": self.unions}
+        return table | {"iou": self.ious}
+
+    def scores(self, threshold: float = 0.5) -> MatchScores:
+        """Score the second labelling, as predicted, against the first one, as true.
+
+        Parameters
+        ----------
+        threshold : float, optional
+            From 0 to 1: how large the intersection over union of a pair has to be, so that the
+            pair may be matched. As many pairs are as can be, each component with one at most.
+
+        Returns
+        -------
+        MatchScores
+            The counts and ratios of StarDist's ``matching``, of all items together.
+
+        Raises
+        ------
+        TypeError
+            If `threshold` is not a number.
+        ValueError
+            If it is not from 0 to 1.
+
+        Examples
+        --------
+        >>> import conncomp
+        >>> true = [[1, 1, 1, 0, 2, 2, 0, 3]]
+        >>> conncomp.match(true, [[1, 1, 0, 0, 0, 2, 2, 0]]).scores(0.6)
+        MatchScores(true_positives=1, false_positives=1, false_negatives=2, precision=0.5,
+                    recall=0.3333333333333333, f1=0.4, accuracy=0.25)
+        """
+        least = as_number("threshold", threshold)
+        if not 0 <= least <= 1:
+            raise ValueError(f"threshold={threshold} must be from 0 to 1")
+        true, predicted = self.components
+        matched = self._most_pairs(least)
+        return MatchScores(
+            matched,
+            predicted - matched,
+            true - matched,
+            matched / max(predicted, 1),
+            matched / max(true, 1),
+            2 * matched / max(true + predicted, 1),
+            matched / max(true + predicted - matched, 1),
+        )
+
+    def _most_pairs(self, least: float) -> int:
+        """Return how many pairs can be matched, of those whose ratio is large enough."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        columns = self._columns_in_memory()
+        near = columns["iou"] >= least
+        batch = [columns[f"batch-{k}"][near] for k in range(self.batch.shape[1])]
+        sides = []
+        for side in ("label_a", "label_b"):
+            known = np.stack([*batch, columns[side][near]])
+            sides.append(np.unique(known, axis=1, return_inverse=True)[1].reshape(-1))
+        if not len(sides[0]):
+            return 0
+        graph = csr_array((np.ones(len(sides[0]), bool), tuple(sides)))
+        return int(np.count_nonzero(maximum_bipartite_matching(graph) >= 0))
+
+
+def match(
+    labels_a: ArrayLike,
+    labels_b: ArrayLike,
+    *,
+    background: Background = "auto",
+    batch_axes: int = 0,
+) -> Matches:
+    """Find the pairs of components of two labellings that overlap, and how far.
+
+    For the evaluation of a segmentation against a true one, or to follow components from one frame
+    to the next.
+
+    Parameters
+    ----------
+    labels_a, labels_b : array_like of int
+        Of one shape, of one dimension or more, both in main memory or both on a GPU, as for
+        `component_sizes`.
+    background : {"auto", 0, -1, None}, optional
+        The label that is no component, of both, as for `component_sizes`.
+    batch_axes : int, optional
+        How many axes ahead are those of a batch, as for `component_sizes`. Nothing overlaps across
+        items.
+
+    Returns
+    -------
+    Matches
+        In arrays of the library of `labels_a`, where that lies. Pairs without a common element have
+        no row.
+
+    Raises
+    ------
+    TypeError
+        If labels are not of integers, or lie in different memories, or another argument is of the
+        wrong type.
+    ValueError
+        If labels are of different shapes, have no dimension, or one and `background` is not given,
+        or a label is negative or far larger than the number of elements.
+    MemoryError
+        If there is too little memory, on the GPU too.
+
+    See Also
+    --------
+    contacts : Which components of one labelling touch.
+
+    Examples
+    --------
+    >>> import conncomp
+    >>> before = [[1, 1, 0, 2, 2], [1, 1, 0, 2, 2]]
+    >>> after = [[0, 4, 4, 0, 7], [0, 4, 4, 0, 7]]
+    >>> matches = conncomp.match(before, after)
+    >>> matches.pairs
+    array([[1, 4],
+           [2, 7]])
+    >>> matches.intersections, matches.ious
+    (array([2, 2]), array([0.33333333, 0.5       ]))
+    >>> matches.scores(threshold=0.5).recall
+    0.5
+    """
+    pairs, intersections, unions, ious, batch, present = _match(
+        labels_a, labels_b, background, batch_axes
+    )
+    components = int(present[0]), int(present[1])
+    return Matches(pairs, intersections, unions, ious, batch, components)
+
+
+@where_labels_lie
+def _match(
+    labels_a: ArrayLike, labels_b: ArrayLike, background: Background, batch_axes: int
+) -> tuple[Any, ...]:
+    """Return the attributes of `Matches`; the numbers of components as an array."""
+    check_place(labels_b, on_gpu(labels_a), "labels_b", "labels_a")
+    if on_gpu(labels_b):
+        labels_b = as_cupy(labels_b)
+    first = check_items(labels_a, background, batch_axes, "labels_a")
+    check_dimensions(len(first.shape), "labels_a")
+    second = check_items(labels_b, background, batch_axes, "labels_b")
+    shapes = [side.labels.shape for side in (first, second)]
+    if shapes[0] != shapes[1]:
+        raise ValueError(
+            f"labels_b has shape {shapes[1]}; it must have that of labels_a, {shapes[0]}"
+        )
+    pairs, counts = count_contacts(*_layers(first, second), _step_between(first.length))
+    sizes = [count_rows(side) for side in (first, second)]
+    present = first.xp.stack([(size > 0).sum() for size in sizes])
+    xp, intersections = library_at(pairs), counts[:, 0]
+    rows_a, rows_b = pairs[:, 0], pairs[:, 1] - first.all_rows
+    if xp is not first.xp:  # few pairs
+        sizes = [on_host(size) for size in sizes]
+    unions = sizes[0][rows_a] + sizes[1][rows_b] - intersections
+    batch, label_a = items_of_rows(first, rows_a)
+    _, label_b = items_of_rows(second, rows_b)
+    labels = xp.stack([label_a, label_b], axis=1)
+    columns = labels, intersections, unions, intersections / unions, batch, present
+    return tuple(first.xp.asarray(column) for column in columns)
+
+
+def _layers(first: Items, second: Items) -> tuple[Any, int, int, int]:
+    """Return what `count_contacts` takes: labels of both layers, one item after another.
+
+    Those of the second layer have numbers above those of the first.
+    """
+    xp, rows = first.xp, first.all_rows + second.all_rows
+    dtype = np.dtype(np.int64 if rows > INT32_MAX else np.int32)
+    layers = xp.empty((first.count, 2, first.length), dtype)
+    layers[:, 0] = first.labels.reshape(first.count, first.length)
+    below = second.labels.reshape(second.count, second.length)
+    shift = dtype.type(first.all_rows)
+    layers[:, 1] = xp.where(
+        below == second.background, dtype.type(second.background), below + shift
+    )
+    return layers, first.background, rows, first.count
+
+
+def _step_between(length: int) -> ContactSteps:
+    """Return the step from an element of the second layer to that of the first, `length` before."""
+    step = np.array([[-length, 2, 0, 0]], np.int64)
+    return ContactSteps((0, 1), (2, length), step, 0, (1,))

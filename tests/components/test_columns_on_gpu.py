@@ -1,0 +1,164 @@
+"""Columns on a GPU are those on the CPU: exactly where they are of integers, or else nearly so."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import conncomp
+from changing_memory import written_by_another_thread
+from conncomp import _arrays
+from conncomp.components.columns.properties import PROPERTIES
+from conncomp.kernels.cuda.components import configurations, moments
+from host_cuda.host_gpu import AVAILABLE, HostGpu, check_sanitized
+from host_cupy import place_on_host
+
+host = pytest.mark.skipif(not AVAILABLE, reason="needs Linux and a C++ compiler")
+IN_MEMORY = {name for name, entry in PROPERTIES.items() if not entry.on_gpu}
+# Sums of floating-point numbers, in any order; all others are the same to the bit.
+NEAR = ("centroid_weighted", "moments_weighted", "intensity_std")
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    return place_on_host(monkeypatch, _arrays, ())
+
+
+def check(cupy, labels, image=None, properties="all", **options):
+    """Compare columns of arrays and of copies of them on the GPU; return their names."""
+    on_device = [None if array is None else cupy.asarray(array) for array in (labels, image)]
+    found = conncomp.component_statistics(*on_device, properties=properties, **options)
+    names = list(found.properties)
+    expected = conncomp.component_statistics(labels, image, properties=names, **options)
+    scale = 1 if image is None else float(np.abs(image).max(initial=1)) * max(labels.shape) ** 9
+    columns = found.columns()
+    for name, column in expected.columns().items():
+        assert isinstance(columns[name], cupy.ndarray)
+        value = columns[name].get()
+        if name.startswith(NEAR):
+            close = {"rtol": 1e-9, "atol": 1e-13 * scale}
+            if "normalized" in name or "hu" in name:
+                close["atol"] = 1e-6
+            np.testing.assert_allclose(value, column, err_msg=name, **close)
+        else:
+            np.testing.assert_array_equal(value, column, strict=True, err_msg=name)
+    return names
+
+
+def blobs(seed, shape, most=6, dtype="i4"):
+    generator = np.random.default_rng(seed)
+    labels = generator.integers(0, most, [-(-length // 3) for length in shape])
+    for axis in range(len(shape)):
+        labels = labels.repeat(3, axis=axis)
+    labels = labels[tuple(map(slice, shape))].copy()
+    labels[generator.random(shape) < 0.1] = 1
+    return labels.astype(dtype), generator.random(shape) + 0.5
+
+
+@host
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+@pytest.mark.parametrize("shape", [(21, 70), (5, 6, 40), (2, 3, 2, 5), (90,), (1, 7), (2, 1, 5)])
+def test_all_columns(cupy, shape, dtype):
+    labels, image = blobs(0, shape, dtype=dtype)
+    names = check(cupy, labels, image, background=0)
+    there = conncomp.component_statistics(labels, image, properties="all", background=0)
+    assert {*there.properties} - {*names} <= IN_MEMORY
+    assert not {*names} & IN_MEMORY
+
+
+@host
+@pytest.mark.parametrize("background", [0, -1, None])
+@pytest.mark.parametrize("axes", [0, 1])
+def test_items_backgrounds_and_spacing(cupy, background, axes):
+    labels, image = blobs(1, (2, 9, 33), most=40)
+    labels = labels - (background == -1)
+    options = {"background": background, "batch_axes": axes, "spacing": (2, 0.5, 3)[axes:]}
+    check(cupy, labels, np.stack([image, image * 2], axis=-1), **options)
+
+
+@host
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.integers(0, 2**32), st.sampled_from([(7, 66), (33, 3), (5, 4, 35)]))
+def test_noise(cupy, seed, shape):
+    generator = np.random.default_rng(seed)
+    labels = generator.integers(0, generator.integers(2, 9), shape).astype("i4")
+    image = generator.integers(-5, 9, shape).astype("i2")
+    names = ["moments", "moments_central", "euler_number", "perimeter_crofton", "intensity_std"]
+    names = [name for name in names if len(shape) == 2 or name != "perimeter_crofton"]
+    check(cupy, labels, image, [*names, *["perimeter", "moments_hu"][: 2 * (len(shape) == 2)]])
+
+
+@host
+@pytest.mark.parametrize("shape", [(7, 66), (4, 3, 35)])
+def test_one_noise(cupy, shape):
+    labels, image = blobs(3, shape)
+    names = ["moments_central", "euler_number", "intensity_std", "moments_weighted"]
+    check(cupy, labels, image, [*names, *["perimeter"] * (len(shape) == 2)])
+
+
+@host
+def test_moments_of_more_than_64_bits(cupy):
+    labels = np.zeros((3, 1 << 15), np.int32)
+    labels[[0, 2], [0, -1]] = 1
+    labels[1] = 2
+    check(cupy, labels, properties=["moments", "moments_central", "moments_normalized"])
+
+
+@host
+def test_no_components(cupy):
+    for shape in ((4, 5), (0, 3), (2, 0, 3)):
+        names = check(cupy, np.zeros(shape, np.int32), np.zeros(shape))
+        assert "moments" in names
+
+
+@host
+@pytest.mark.parametrize("name", sorted(IN_MEMORY))
+def test_what_is_measured_in_memory_only(cupy, name):
+    ndim = (PROPERTIES[name].axes or (2,))[0]
+    labels = cupy.asarray(np.ones((4,) * max(ndim, 2), np.int32))
+    with pytest.raises(ValueError, match=f"{name}.* is measured in main memory only; pass labels"):
+        conncomp.component_statistics(labels, labels, properties=[name])
+
+
+@host
+def test_components_too_large_for_128_bits(cupy, monkeypatch):
+    from conncomp.components.columns import accumulators
+
+    monkeypatch.setattr(accumulators, "MOST_BITS", 10)
+    with pytest.raises(ValueError, match=r"labels has a component so large .* as NumPy arrays"):
+        check(cupy, np.ones((9, 9), np.int32), properties=["moments"])
+
+
+def measure_all(gpu, labels, image):
+    """Return what the drivers make of labels below 9."""
+    given = moments.LabelledComponents(labels, 0, 9, labels.shape, np.arange(1, 9))
+    boxes = np.stack([np.zeros(labels.ndim, int), np.array(labels.shape)], axis=-1)
+    boxes = np.repeat(boxes[None], 8, axis=0)
+    return (
+        *moments.element_moments(gpu, given, boxes),
+        moments.weighted_moments(gpu, given, image, boxes[:, :, 0].astype(float)),
+        moments.squared_deviations(gpu, given, image, np.ones(8)),
+        configurations.count_configurations(gpu, given),
+        *([configurations.count_borders(gpu, given)] if labels.ndim == 2 else []),
+    )
+
+
+@host
+@pytest.mark.parametrize("shape", [(30, 70), (6, 7, 40)])
+def test_labels_that_change_meanwhile(shape):
+    """Labels beyond all rows are not looked up (contract 5)."""
+    generator = np.random.default_rng(0)
+    image = generator.random(shape)
+    labels = generator.integers(0, 9, shape).astype(np.int32)
+    changes = [labels.copy(), np.full_like(labels, 2**30), np.full_like(labels, -7)]
+    with written_by_another_thread((labels, changes)), np.errstate(all="ignore"):
+        for _ in range(3):
+            measure_all(HostGpu(), labels, image)
+
+
+@host
+@pytest.mark.parametrize("sanitizer", ["thread", "address"])
+def test_sanitized(sanitizer):
+    check_sanitized(sanitizer, __file__, "changing or moments_of_more or one_noise")
