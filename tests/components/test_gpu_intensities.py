@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import conncomp
 from changing_memory import ChangingGpu, written_by_another_thread
 from conncomp import _arrays
-from conncomp.components import _labels, statistics
+from conncomp.components import _labels, measuring, statistics
 from conncomp.components._labels import check_items
 from conncomp.components.columns.intensities import check_image
 from host_cuda.host_gpu import AVAILABLE, check_sanitized
