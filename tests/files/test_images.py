@@ -666,7 +666,7 @@ def test_frames_are_stacked(tmp_path, form):
     frames = [PIL.Image.fromarray(plane) for plane in VOLUME]
     options = {"lossless": True} if form == "WebP" else {}
     frames[0].save(path, save_all=True, append_images=frames[1:], **options)
-    found, channels = images.read_channels(path)
+    found, channels, *_ = images.read_content(path)
     assert np.array_equal(found if channels is None else found[..., 0], VOLUME)
     assert channels == (3 if form == "WebP" else None)
 
@@ -703,7 +703,7 @@ def test_frames_are_stacked(tmp_path, form):
 )
 def test_axes_of_channels(tmp_path, content, name, shape, axis):
     (tmp_path / name).write_bytes(content)
-    image, channels = images.read_channels(tmp_path / name)
+    image, channels, *_ = images.read_content(tmp_path / name)
     assert (image.shape, channels) == (shape, axis)
 
 

@@ -123,7 +123,7 @@ def view(
 
 
 def _read_labels(path: Path, key: str | None) -> NDArray[Any]:
-    labels, axis = read_quietly(path, key)
+    labels, axis, _, scale = read_quietly(path, key)
     if axis is not None:
         raise ValueError(
             f"{path}: is in colour or has several channels, of shape {labels.shape}, and labels "
@@ -134,7 +134,7 @@ def _read_labels(path: Path, key: str | None) -> NDArray[Any]:
 
 def _read_image(path: Path) -> NDArray[Any]:
     """Return an image with its channels, if there are any, as the last axis: red, green, blue."""
-    image, axis = read_quietly(path)
+    image, axis, *_ = read_quietly(path)
     if axis is None:
         return image
     channels = np.moveaxis(image, axis, -1)

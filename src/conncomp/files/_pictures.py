@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conncomp._optional import optional
+from conncomp.files.scales import Content
 
 # How many values one byte of a file can stand for: that many, or a forged size must not make us
 # allocate it. PNG packs by DEFLATE up to 8 pixels in a byte; JPEG needs a bit for 64 pixels.
@@ -36,7 +37,7 @@ class _Held:
         return self._file.read(left if size < 0 else min(size, left))
 
 
-def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None]:
+def read_picture(file: IO[bytes], reader: str) -> Content:
     """Return a picture, or all its frames as one array, and which axis is that of the channels.
 
     Parameters
@@ -66,7 +67,7 @@ def read_picture(file: IO[bytes], reader: str) -> tuple[NDArray[Any], int | None
     if len({plane.shape for plane in planes}) > 1:  # some frames are grey, others are not
         planes = [_as_colour(plane) for plane in planes]
     array = planes[0] if frames == 1 else np.stack(planes)
-    return array, array.ndim - 1 if planes[0].ndim == 3 else None
+    return Content(array, array.ndim - 1 if planes[0].ndim == 3 else None)
 
 
 def _unfold_palette(picture: Any) -> NDArray[Any]:

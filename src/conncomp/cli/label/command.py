@@ -326,7 +326,7 @@ def _write(
 
 
 def _read(path: Path, key: str | None, channel: int | None, grey: bool) -> Image:
-    image, axis = read_quietly(path, key)
+    image, axis, *_ = read_quietly(path, key)
     if image.dtype.kind not in "biuf":
         raise TypeError(f"{path}: holds values of dtype {image.dtype}, not real numbers")
     if image.ndim == 0:
