@@ -109,9 +109,9 @@ def _nifti_layout(header: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
 
 def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
     slope, offset = (float(header[f"scl_{name}"]) for name in ("slope", "inter"))
-    if slope not in (0.0, 1.0) or (slope and offset):
-        if math.isfinite(slope) and math.isfinite(offset):
-            values = values * slope + offset
+    changes = slope not in (0.0, 1.0) or (slope != 0 and offset != 0)
+    if changes and math.isfinite(slope) and math.isfinite(offset):
+        values = values * slope + offset
     ndim = int(header["dim"][0])
     axes = "".join(
         AXES[k] if k < len(AXES) else "Q"
@@ -126,7 +126,7 @@ def _of_nifti(header: Any, values: NDArray[Any]) -> Content:
 
 
 def read_nrrd(file: IO[bytes]) -> Content:
-    """Return a volume of NRRD whose values are in the file itself, as they are or packed by gzip."""
+    """Return a volume of NRRD whose values are in the file itself, packed by gzip or not."""
     nrrd = optional("nrrd")
     head = file.read(LONGEST_HEADER)
     end = re.search(rb"\r?\n\r?\n", head)
