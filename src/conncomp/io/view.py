@@ -92,8 +92,8 @@ def write_view(
         `title` no string, or `spacing` not of numbers.
     ValueError
         If `labels` is of a kind that `component_statistics` refuses, `image` or `spacing` does
-        not fit it, `part` leaves nothing to show or more than three axes, or the page would be larger than
-        50 MB, or take more than 512 MiB in a browser.
+        not fit it, `part` leaves nothing to show or more than three axes, or the page would be
+        larger than 50 MB, or take more than 512 MiB in a browser.
     OSError
         If the file cannot be written.
 

@@ -97,7 +97,12 @@ def _counted(image: Image) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if image.dtype not in (np.uint8, np.uint16):
         values, counts = np.unique(image[np.isfinite(image)], return_counts=True)
         return values, counts
-    counts = np.bincount(image.reshape(-1))
+    entries = image.reshape(-1)
+    if image.dtype == np.uint8 and entries.size % 2 == 0:  # two at a time take half as long
+        pairs = np.bincount(entries.view(np.uint16), minlength=1 << 16).reshape(256, 256)
+        counts = pairs.sum(axis=0) + pairs.sum(axis=1)
+    else:
+        counts = np.bincount(entries)
     values = np.flatnonzero(counts)
     return values.astype(image.dtype), counts[values]
 

@@ -30,8 +30,8 @@ LENGTHS: tuple[str, ...] = (
 )
 LENGTHS += ("centroid_weighted", "centroid_weighted_local", "equivalent_diameter_area")
 LENGTHS += ("feret_diameter_max", "feret_diameter_min", "perimeter_crofton")
-AREAS = ("area", "area_bbox", "area_convex", "area_filled")
-SQUARES = ("inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton")
+AREAS = {"area", "area_bbox", "area_convex", "area_filled"}
+SQUARES = {"inertia_tensor", "inertia_tensor_eigvals", "surface_area_crofton"}
 
 KEPT = re.compile(r"[0-9a-f]{40}\.arrow")
 # In the metadata of a table, where the command has its own.
@@ -42,25 +42,25 @@ def table_of(source: Source, measured: Measured, options: Options) -> Any:
     """Return the table of an image: where each object is from, and its columns with their units."""
     arrow = optional("pyarrow")
     count = len(measured.columns["label"])
-    channel = None if options.channel is None else options.channel
     columns = {
-        "file": arrow.repeat(str(source.path), count).cast(arrow.string()),
+        "file": arrow.repeat(str(source.path), count),
         "series": arrow.repeat(arrow.scalar(options.series, arrow.int32()), count),
-        "channel": arrow.repeat(arrow.scalar(channel, arrow.int32()), count),
+        "channel": arrow.repeat(arrow.scalar(options.channel, arrow.int32()), count),
         **{name: _as_arrow(arrow, column) for name, column in measured.columns.items()},
     }
-    table = arrow.table(columns)
-    fields = [
-        field.with_metadata({"unit": unit}) if (unit := _unit(field.name, measured)) else field
-        for field in table.schema
-    ]
+    fields = []
+    for name, column in columns.items():
+        unit = _unit(name, measured)
+        fields.append(arrow.field(name, column.type, metadata={"unit": unit} if unit else None))
     about = {
         "unit": measured.unit,
         "spacing": measured.spacing,
         "threshold": measured.threshold,
         "objects": count,
     }
-    return table.cast(arrow.schema(fields, {KEY: json.dumps(about)}))
+    return arrow.Table.from_arrays(
+        list(columns.values()), schema=arrow.schema(fields, {KEY: json.dumps(about)})
+    )
 
 
 def _as_arrow(arrow: Any, column: Any) -> Any:
