@@ -13,6 +13,7 @@ PACKAGES = {
     "cupy": ("CuPy", "cuda13", "work on a GPU"),
     "h5py": ("h5py", "models", "this part of conncomp.models"),
     "jinja2": ("jinja2", "bench", "this command"),
+    "magicgui": ("magicgui", "napari", "conncomp.napari"),
     "matplotlib": ("matplotlib", "plots", "this drawing"),
     "msgspec": ("msgspec", "bench", "this command"),
     "nibabel": ("nibabel", "measure", "a volume of NIfTI"),

@@ -13,8 +13,7 @@ from skimage.color import rgb2gray
 from skimage.filters import threshold_otsu
 
 import conncomp
-from conncomp.cli.label.threshold import otsu
-from conncomp.files.thresholds import above
+from conncomp.files.thresholds import above, otsu
 from conncomp.kernels.cuda import launcher
 from reference import consecutive, label_by_flood_fill
 

@@ -49,10 +49,10 @@ from conncomp.cli.label.options import (
     typed,
 )
 from conncomp.cli.label.stream import check_stream, columns_of, names_of_columns, stream
-from conncomp.cli.label.threshold import foreground
 from conncomp.cli.label.volumes import label_chunks
 from conncomp.files.images import check_format
 from conncomp.files.slabs import Raw, parse_raw
+from conncomp.files.thresholds import foreground
 from conncomp.kernels.cuda import launcher
 
 Image = NDArray[Any]

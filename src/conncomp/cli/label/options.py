@@ -12,9 +12,9 @@ import click
 
 from conncomp._memory import parse_bytes
 from conncomp.cli._output import is_within_zarr
-from conncomp.cli.label.threshold import WAYS, window_of
 from conncomp.files.hdf5 import is_hdf5
 from conncomp.files.slabs import Raw
+from conncomp.files.thresholds import WAYS, window_of
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import conncomp
 from conncomp.cli._channels import one_channel
 from conncomp.cli._input import read_any
 from conncomp.cli.label.options import finite
-from conncomp.cli.label.threshold import foreground
 from conncomp.cli.measure.inputs import Source
 from conncomp.cli.measure.options import DEFAULTS, OF_INTENSITY, Options
 from conncomp.files.scales import Content, Scale, in_unit
+from conncomp.files.thresholds import foreground
 
 # Axes that hold separate images, and the names of their columns.
 SEPARATE = {"T": "frame", "Z": "plane"}
