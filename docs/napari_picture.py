@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import napari
+from qtpy.QtWidgets import QApplication
 from skimage import data
 
+import napari
 from conncomp.napari import widgets
 
 TARGET = Path(__file__).parent / "pictures" / "napari.png"
@@ -18,21 +19,23 @@ TARGET = Path(__file__).parent / "pictures" / "napari.png"
 def main() -> None:
     """Label and measure the coins, choose one of them, and take the picture."""
     viewer = napari.Viewer(show=True)
-    viewer.window.resize(1300, 800)
+    viewer.window.resize(1350, 850)
     viewer.add_image(data.coins(), name="coins", scale=(0.1, 0.1), units=("mm", "mm"))
     form = widgets.label_widget()
     viewer.window.add_dock_widget(form, name="Label components", area="right")
     form.min_size.value = 100
     form()
     widget = widgets.MeasureWidget(viewer)
-    viewer.window.add_dock_widget(widget, name="Measure components", area="bottom")
+    viewer.window.add_dock_widget(widget, name="Measure components", area="right")
     widget.properties.value = "num_pixels, area, eccentricity, solidity, intensity_mean"
     widget.image.value = viewer.layers["coins"]
     widget.run()
     widget.table.native.selectRow(3)
+    for _ in range(20):  # until all is laid out
+        QApplication.processEvents()
     viewer.reset_view()
-    viewer.scale_bar.visible = True
-    napari.Viewer.screenshot(viewer, str(TARGET), canvas_only=False, flash=False)
+    QApplication.processEvents()
+    viewer.screenshot(str(TARGET), canvas_only=False, flash=False)
     viewer.close()
 
 

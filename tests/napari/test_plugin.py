@@ -2,8 +2,8 @@
 
 import napari.components
 import napari.layers
-import numpy as np
 import npe2
+import numpy as np
 import pytest
 from skimage import data, filters, measure
 
@@ -56,7 +56,10 @@ def test_an_image_in_colour_is_refused():
 def test_measure(labels, coins):
     table = measure_layer(labels, coins)
     wanted = measure.regionprops_table(
-        LABELS, COINS, properties=["label", "area", "centroid", "intensity_mean"], spacing=(0.5, 0.25)
+        LABELS,
+        COINS,
+        properties=["label", "area", "centroid", "intensity_mean"],
+        spacing=(0.5, 0.25),
     )
     for name, column in wanted.items():
         np.testing.assert_allclose(table[name], column)

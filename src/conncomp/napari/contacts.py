@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-import conncomp
+from conncomp.components import contacts
 from conncomp.napari.layers import grey_values, in_memory, on_device, spacing_of
 
 
@@ -24,7 +24,7 @@ def contacts_table(labels: Any, *, device: str = "cpu") -> dict[str, NDArray[Any
         ``label`` and ``other``, how many faces they share, ``faces``, and the area of these in the
         units of the layer's scale, ``area``.
     """
-    touching = conncomp.contacts(
+    touching = contacts(
         on_device(grey_values(labels), device),
         connectivity=1,
         background=0,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import conncomp
+from conncomp.components import fill_holes as filled
+from conncomp.components import largest_components, remove_small_components
 from conncomp.files.thresholds import foreground
+from conncomp.grid import label as labelled
 from conncomp.napari.layers import LayerData, grey_values, in_memory, labels_layer, on_device
 
 
@@ -45,10 +47,10 @@ def label(
         If the image is in colour, or has no threshold.
     """
     mask, _ = foreground(grey_values(image), threshold, is_dark=dark)
-    labels: Any = conncomp.label(on_device(mask, device), connectivity=connectivity)
+    labels: Any = labelled(on_device(mask, device), connectivity=connectivity)
     if min_size > 1:
         least = min(min_size, labels.size + 1)
-        labels = conncomp.remove_small_components(labels, least, background=0)
+        labels = remove_small_components(labels, least, background=0)
     return labels_layer(image, "components", in_memory(labels))
 
 
@@ -68,7 +70,7 @@ def keep_largest(labels: Any, count: int = 1, *, device: str = "cpu") -> LayerDa
         As of `label`.
     """
     data: Any = on_device(grey_values(labels), device)
-    kept = conncomp.largest_components(data, min(count, data.size), background=0)
+    kept = largest_components(data, min(count, data.size), background=0)
     return labels_layer(labels, "largest", in_memory(kept))
 
 
@@ -86,4 +88,4 @@ def fill_holes(labels: Any, *, device: str = "cpu") -> LayerData:
         As of `label`.
     """
     data: Any = on_device(grey_values(labels), device)
-    return labels_layer(labels, "filled", in_memory(conncomp.fill_holes(data, background=0)))
+    return labels_layer(labels, "filled", in_memory(filled(data, background=0)))

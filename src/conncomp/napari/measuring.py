@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import conncomp
+from conncomp.components import component_statistics
 from conncomp.napari.layers import (
     LayerData,
     grey_values,
@@ -54,7 +54,7 @@ def measure(
     """
     values = None if image is None else on_device(grey_values(image), device)
     names = tuple(properties) or PROPERTIES + (() if image is None else OF_INTENSITY)
-    statistics = conncomp.component_statistics(
+    statistics = component_statistics(
         on_device(grey_values(labels), device),
         values,
         properties=names,

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 magicgui = optional("magicgui")
 widgets = optional("magicgui.widgets")
+Container: Any = widgets.Container
 
 WAYS = ("otsu", "li", "triangle", "local:51", "value")
 DEVICES = ("cpu", "cuda")
-MOST_ROWS = 100_000
+MOST_ROWS, TABLE_HEIGHT = 100_000, 320
 
 # Annotations are names of classes of napari, as it makes choices of layers of them.
 _form = magicgui.magic_factory
@@ -90,7 +91,7 @@ def filter_widget(
     return measuring.filter_by_column(layer, column, least, most, image=image)
 
 
-class _TableOfLabels(widgets.Container):  # type: ignore[misc]
+class _TableOfLabels(Container):  # type: ignore[misc]
     """A form with a table whose rows choose a label in the viewer."""
 
     def __init__(self, viewer: Any, button: str, *form: Any) -> None:
@@ -99,6 +100,7 @@ class _TableOfLabels(widgets.Container):  # type: ignore[misc]
         self.device = widgets.ComboBox(choices=DEVICES, label="device")
         self.button = widgets.PushButton(text=button)
         self.table = widgets.Table()
+        self.table.min_height = TABLE_HEIGHT
         self.button.changed.connect(self.run)
         self.table.native.itemSelectionChanged.connect(self._choose_current)
         super().__init__(
