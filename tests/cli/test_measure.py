@@ -428,3 +428,24 @@ def test_units_follow_the_power_of_columns():
     known = set(conncomp.components.columns.properties.PROPERTIES)
     assert set().union(*names) <= known
     assert sum(map(len, names)) == len(set().union(*names))
+
+
+def test_pictures_have_true_proportions(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    conncomp.write_image("a.npy", picture(1))
+    common = "measure", "a.npy", "--threshold", 99, "-o", "c.parquet", "--picture", "a.png"
+    for spacing, shape in {
+        "1": (60, 80),
+        "2,1": (120, 80),
+        "0.5,1": (60, 160),
+        "1,1.5": (60, 120),
+        "1e6,1": (2000, 1),
+        "100,1": (2000, 27),
+    }.items():
+        assert run(*common, "--spacing", spacing).exit_code == 0
+        assert conncomp.read_image("a.png").shape == (*shape, 3), spacing
+    run(*common, "--spacing", "2,1")
+    tall = conncomp.read_image("a.png")
+    np.testing.assert_array_equal(tall[::2], tall[1::2])
+    run(*common)
+    np.testing.assert_array_equal(tall[::2], conncomp.read_image("a.png"))

@@ -1,5 +1,8 @@
 """The plugin, in napari's own layers and model of a viewer, without a screen or OpenGL."""
 
+import tomllib
+from pathlib import Path
+
 import napari.components
 import napari.layers
 import npe2
@@ -102,6 +105,9 @@ def test_manifest():
     manifest = npe2.PluginManifest.from_file(path)
     manifest.validate_imports()
     named = {command.python_name.split(":")[1] for command in manifest.contributions.commands}
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    manifests = project["entry-points"]["napari.manifest"]
+    assert manifests == {"conncomp": "conncomp.napari:napari.yaml"}
     assert named == {name for name in vars(widgets) if name.lower().endswith("widget")}
 
 
